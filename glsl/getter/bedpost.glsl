@@ -84,8 +84,8 @@ vec4 start_fibre(float u)
 }
 
 // The first direction of the streamline, and in w the fraction of its fibre. Its sense is the sense of the given
-// direction, or else random. Returns 0 if the fibre lies outside the cone around the given direction. Both
-// half-streamlines and initial_directions() draw the same fibre.
+// direction, or else random. Returns 0 if the fibre lies outside the cone around the given direction. The draws are the
+// same in both half-streamlines and in pass 1.
 vec4 first_fibre(vec3 p, Draw draw)
 {
     draw.block = 0u;
@@ -124,8 +124,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     }
     if (chosen.w == 0.0) return DIRECTION_NONE;
 #if STOP_BY_FRACTION
-    // The probability to go on is the fraction of the fibre; at the seed, of the sample's first fibre, whichever is
-    // followed.
+    // The fraction of the fibre is the probability to go on; at the seed that of the first fibre, whichever was taken.
     float fraction = begins ? fibre[0].w : chosen.w;
     if (!(fraction > unit(draw_block(draw, 1u).z) * params.whole_fraction)) return DIRECTION_NONE;
 #endif

@@ -45,8 +45,8 @@ typedef struct gls_score_result {
     uint64_t streamlines;
     uint64_t valid;           /* VS: streamlines that join both end regions of a bundle, stay near its mask if that is
                                  known, and pass its other rules */
-    uint64_t wrong_path;      /* WPC: streamlines that join both end regions of a bundle, but stray too far from its
-                                 mask or fail another of its rules */
+    uint64_t wrong_path;      /* WPC: streamlines that join both end regions of a bundle, but leave its mask on the
+                                 way or fail another of its rules */
     uint64_t invalid;         /* IC: streamlines that join two end regions of different bundles */
     uint64_t no_connection;   /* NC: all other streamlines */
     uint64_t valid_bundles;   /* VB: number of bundles with a valid streamline */
@@ -69,9 +69,9 @@ typedef struct gls_score_truth {
         const uint8_t *mask, *ends[2]; /* a byte for each voxel of the grid; mask NULL: not known, any route will do */
     } * bundle;
     /* Tests a streamline against the rules of bundles other than their ends. joined: bit b is set if the streamline
-     * joins the ends of bundle b and stays on its route. Returns the bits of `joined` for the bundles whose other rules
-     * the streamline passes, too; for a bundle whose bit is removed it counts as a wrong path. NULL: there are no other
-     * rules. Called by one thread at a time. */
+     * joins the ends of bundle b. Returns the bits of `joined` for the bundles whose other rules the streamline
+     * passes, too; for a bundle whose bit is removed it counts as a wrong path. NULL: there are no other rules. Called
+     * by one thread at a time. */
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
     void *user;
 } gls_score_truth;

@@ -32,7 +32,7 @@ static struct {
 /* names in events, by gls_phase */
 static const char *const phases[] = {"fit", "track", "merge", "write"};
 
-/* Writes an event as one line, in pieces to a pipe, and frees the object. NULL writes nothing. */
+/* Writes an event as one line, to a pipe perhaps in pieces, and frees the object. NULL: writes nothing. */
 static void send(cJSON *object)
 {
     char *text = object ? gls_json_print_line(object) : NULL;
@@ -51,7 +51,7 @@ static void send(cJSON *object)
     free(text);
 }
 
-/* A new object whose first member is "event"; NULL without a stream. send() frees the object. */
+/* Makes an object whose first member is "event"; send() frees it. Returns NULL if no stream of events is open. */
 static cJSON *event(const char *name)
 {
     cJSON *object = events.fd >= 0 ? cJSON_CreateObject() : NULL;
@@ -189,7 +189,7 @@ cmd_exit cmd_exit_from_status(gls_status status)
     return CMD_EXIT_INTERNAL;
 }
 
-/* Rows of cmd_exit_text(), in the order of the help. */
+/* The exit codes with their descriptions, in the order in which the help lists them. */
 static const struct {
     cmd_exit code;
     const char *text;
@@ -399,7 +399,7 @@ void cmd_message_status_line(const char *line)
  * every process of a job, and a parent signals its child as well. */
 #define SECONDS_OF_ONE_END 0.5
 
-/* catching: open calls of cmd_interrupt_catch(); done: outputs are complete; signalled: number of the signal, or 0 */
+/* catching: number of open cmd_interrupt_catch(); done: outputs are complete; signalled: number of the signal, or 0 */
 static volatile sig_atomic_t catching, done, signalled;
 static double first; /* time of the last signal that counts */
 
@@ -412,14 +412,14 @@ static void write_at_once(int fd, const char *text, size_t n)
     (void)written;
 }
 
-/* For signal handlers: removes the progress, prints "glslines: interrupted", writes the event end with the code. */
+/* For signal handlers: removes the progress, prints "glslines: interrupted", writes the event "end" with the code. */
 static void end_by_signal(int code)
 {
     /* no cJSON, malloc or lock in a signal handler: write the digits into a fixed line with an empty list of outputs */
     static const char message[] = "\r\033[Kglslines: interrupted\n";
     char end[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n",
          *digits = strstr(end, "000");
-    const size_t skip = messages.status_shown ? 0 : 4; /* without a progress bar there is none to remove */
+    const size_t skip = messages.status_shown ? 0 : 4; /* without a progress bar skip the 4 bytes that remove it */
     for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
     if (progress_shown) write_at_once(STDERR_FILENO, PROGRESS_END, sizeof PROGRESS_END - 1);
     if (events.fd != STDERR_FILENO) write_at_once(STDERR_FILENO, message + skip, sizeof message - 1 - skip);

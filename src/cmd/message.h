@@ -29,9 +29,9 @@ typedef enum cmd_exit {
 /* Exit code of a status of the library. */
 cmd_exit cmd_exit_from_status(gls_status status);
 
-/* Description of the i-th exit code for the help; NULL: there are no more. */
+/* Description of the i-th exit code (from 0) for the help; NULL: there is no i-th code. */
 const char *cmd_exit_text(size_t i);
-/* Number of the i-th exit code, in the order of cmd_exit_text(). */
+/* The i-th exit code, which cmd_exit_text(i) describes. */
 int cmd_exit_code(size_t i);
 
 /* --- Messages on standard error, of the program and of the library. Safe from several threads. */
@@ -63,17 +63,17 @@ void cmd_message_status_line(const char *line);
 /* --- Progress in the tab of the terminal at standard error, or on the task bar (escape sequence OSC 9;4, which Windows
  * Terminal, Konsole, Ghostty, WezTerm and iTerm2 understand). */
 
-/* Shows a fraction, 0 to 1, each time the progress line is drawn. Writes an unchanged percentage every 40th call. */
+/* Shows a fraction, 0 to 1, as a percentage; writes an unchanged percentage again only at every 40th call. */
 void cmd_terminal_progress(double fraction);
 /* Removes the progress, if any is shown. */
 void cmd_terminal_progress_end(void);
 
 /* --- Signals: SIGINT, SIGTERM, SIGQUIT, SIGHUP and SIGXCPU.
  * Outside cmd_interrupt_catch() .. cmd_interrupt_release() a signal ends the program at once with the exit code 128 +
- * its number, because there is nothing to clean up. Inside, while unfinished files exist, the first signal asks the
- * command to stop, and the second one ends the program at once. Signals also end a wait for an input that is a pipe.
- * After cmd_interrupt_done(), when all outputs are complete, the first signal has no effect. SIGPIPE and SIGXFSZ are
- * ignored, so that a write fails with a message instead. */
+ * the signal's number, because there is nothing to clean up. Inside, while unfinished files exist, the first signal
+ * asks the command to stop, and the second one ends the program at once. Signals also end a wait for an input that is a
+ * pipe. After cmd_interrupt_done(), when all outputs are complete, the first signal has no effect. SIGPIPE and SIGXFSZ
+ * are ignored, so that a write fails with a message instead. */
 
 /* Sets the handlers of signals. Call this once when the program starts. */
 void cmd_interrupt_init(void);
@@ -87,7 +87,7 @@ void cmd_interrupt_done(void);
 bool cmd_interrupted(void);
 /* Whether no signal has asked the command to stop: for callbacks that return whether to continue. */
 bool cmd_goes_on(void);
-/* Exit code of a program that a signal ended: 128 + its number; 130 without a signal. */
+/* Exit code of a program that a signal ended: 128 + the number of the signal; 130 if no signal came. */
 int cmd_interrupt_code(void);
 
 /* --- Progress of a run: a bar with rate and time left on a terminal, plain lines elsewhere, and the launcher icon. */
@@ -104,7 +104,7 @@ void cmd_launcher_notify(const char *title, const char *text);
  * go_on() is true. GLS_ERR_OUTPUT: the file cannot be opened, or holds something else than events. Without --progress
  * json and --progress-file there is no stream. */
 gls_status cmd_events_begin(const cmd_common *common, const char *command, bool (*go_on)(void));
-/* The mode of --progress, as cmd_events_begin() took it. */
+/* The mode of --progress that cmd_events_begin() was given. */
 cmd_progress_mode cmd_events_mode(void);
 
 /* The functions below do nothing without a stream of events. */
@@ -114,9 +114,9 @@ void cmd_event_device(const char *renderer, uint64_t seeds);
 void cmd_event_phase(gls_phase phase);
 /* Event: progress of a phase. seconds: time since the phase began. */
 void cmd_event_progress(const gls_progress *progress, double seconds);
-/* Notes an output file for the event end. */
+/* Adds an output file to the list that the event "end" will have. */
 void cmd_event_output(const char *path);
-/* Event: the end of the command with its exit code. */
+/* Event "end": the exit code of the command, and its outputs. */
 void cmd_event_end(int code);
 
 #endif

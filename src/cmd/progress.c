@@ -39,7 +39,7 @@ static void deliver(void)
     for (int i = 0; i < 64 && g_main_context_iteration(NULL, FALSE); i++) continue;
 }
 
-/* Shows progress of 0 on the icon. NULL: no launcher, which the functions below accept. All run on one thread. */
+/* Shows progress 0 on the icon. Returns NULL without a launcher; the functions below accept NULL. One thread only. */
 static launcher_icon *create_icon(void)
 {
     if (!session_bus_exists()) return NULL;
@@ -228,8 +228,8 @@ static const struct {
     [GLS_PHASE_WRITE] = {NULL, NULL, NULL},
 };
 
-/* Shows the progress of a phase: counts, rate and time left; lines of tracking also show the number of streamlines, and
- * of rejected ones by reason. */
+/* Shows the progress of a phase: counts, rate and time left; where progress is shown as lines, tracking also shows the
+ * number of streamlines, and of rejected ones by reason. */
 static void show(cmd_progress *progress, const gls_progress *p)
 {
     const double now = gls_clock_seconds(), elapsed = now - progress->start, fraction = fraction_of(p->done, p->total);
@@ -263,7 +263,7 @@ static void send_event(cmd_progress *progress, const gls_progress *p)
     cmd_event_progress(p, now - progress->start);
 }
 
-/* Function `begin` of the monitor: a phase begins, and a signal only asks to stop until end(). */
+/* Function `begin` of the monitor: a phase begins; until end() a signal only asks the run to stop. */
 static void begin(void *user, gls_phase phase)
 {
     cmd_progress *progress = user;
@@ -284,7 +284,7 @@ static bool step(void *user, const gls_progress *p)
     return !cmd_interrupted();
 }
 
-/* Function `end` of the monitor: removes the bar and the progress of the launcher; ends what begin() began. */
+/* Function `end` of the monitor: removes the bar and the icon's progress; a signal may end the program again. */
 static void end(void *user, gls_phase phase)
 {
     cmd_progress *progress = user;

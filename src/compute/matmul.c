@@ -29,14 +29,15 @@ typedef struct product {
 
 /* --- shaders -------------------------------------------------------------- */
 
-/* The part of C that a work group computes. Each invocation computes a square of per x per elements; slices divide the
- * depth among the invocations of a work group. */
+/* The tile of C that a work group computes, rows x columns. An invocation computes per x per elements of the tile, for
+ * one of `slices` equal parts of the sums. per and slices are 0 for GLS_MATMUL_REGISTERS. */
 typedef struct tiling {
     uint32_t rows, columns, per, slices;
 } tiling;
 
 /* Chooses the tiles of C. Large tiles read less memory; small tiles and slices keep more of a GPU busy. Takes the
- * largest tiles of which the matrix has at least `enough`, or else the smallest ones. */
+ * largest tiles of which C has at least `enough`, or else the smallest ones; for GLS_MATMUL_REGISTERS tiles of one
+ * fixed size. */
 static tiling choose_tiling(const product *p, gls_matmul_way way)
 {
     const uint64_t enough = 128;

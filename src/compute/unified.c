@@ -6,7 +6,7 @@
 #include "compute/array.h"
 #include "gpu/objects.h"
 
-/* An array on the device and its copy on the host, both owned. */
+/* An array on the device and a host array of the same elements; both are owned. */
 struct gls_unified {
     gls_array *array;
     void *host; /* elements of the array's type; from calloc */

@@ -30,14 +30,15 @@ typedef struct coherence {
     const gls_image *given;   /* peaks, in place of ODFs; NULL: ODFs */
     int32_t first, n_slices;
     size_t plane;    /* number of voxels of a slice */
-    uint32_t *peak;  /* the peak of each voxel: its vertex, or its number among the peaks that are given */
+    uint32_t *peak;  /* the peak of each voxel: index of its vertex, or its index among the given peaks */
     float *contrast; /* height of the peak above the mean of the ODF; of a peak that is given, how alike the voxels
                         around are. 0: the voxel is left out */
     size_t n;        /* number of voxels that are not left out */
 } coherence;
 
-/* Finds the peaks of `count` voxels from index `at` of the sampled slices on. rows: samples of these voxels, a row for
- * each vertex; the first row is overwritten. inside: mask of these voxels; NULL: all are inside. */
+/* Finds the largest peak of each of `count` voxels from index `at` of the sampled slices on, and its contrast. rows:
+ * samples of these voxels, a row for each vertex; the first row is overwritten. inside: mask of these voxels; NULL: all
+ * are inside. */
 static void find_peaks(coherence *f, size_t at, size_t count, float *rows, const float *inside)
 {
     const size_t n = f->sphere->n;
@@ -129,7 +130,7 @@ static ptrdiff_t voxel_ahead(const coherence *f, size_t i, const double directio
     return (ptrdiff_t)(u[2] - f->first) * (ptrdiff_t)f->plane + (ptrdiff_t)u[1] * f->grid->dim[0] + u[0];
 }
 
-/* Sets the contrast of voxels with a given peak to the sum of the cosines between it and the peaks of the six voxels
+/* Sets the contrast of voxels with a given peak to the sum of |cosine| between it and the peaks of the six voxels
  * around. In white matter these are alike, along whatever axes; elsewhere directions are noise, and may be as long. */
 static gls_status compare_neighbours(coherence *f)
 {
@@ -180,7 +181,8 @@ static void finish(coherence *f)
     free(f->contrast);
 }
 
-/* Makes space for the peaks of as many slices as MAX_WORK allows. work: number of multiply-adds for a voxel. */
+/* Allocates peaks for as many middle slices as MAX_WORK allows, at least one. work: number of multiply-adds for a
+ * voxel. */
 static gls_status begin(coherence *f, double work)
 {
     const gls_grid *grid = f->grid;
@@ -210,7 +212,7 @@ static gls_status make(const gls_odf_source *from, gls_sh_basis basis, gls_bvec_
 
 /* Axes to try for the directions: component a is taken from component axis[a], times sign[a]. */
 typedef struct axes {
-    /* axis and sign of each component; what: the axes in words, for the warning */
+    /* what: the axes in words, for the warning */
     int axis[3];
     double sign[3];
     const char *what;
@@ -218,9 +220,9 @@ typedef struct axes {
 
 static const axes as_read = {{0, 1, 2}, {1, 1, 1}, ""};
 
-/* Coherence: compares each voxel with the voxels VOXELS_AHEAD ahead and behind on the line along its direction, whose
- * components are taken as `other` says. Returns the mean of |cosine| between the two directions over all such pairs; a
- * pair counts as 0 if its second voxel was left out. */
+/* Coherence: compares each voxel that is not left out with the voxels VOXELS_AHEAD ahead and behind along its
+ * direction, whose components are taken as `other` says. Returns the mean of |cosine| between the two directions over
+ * the pairs whose second voxel lies in the slices; a pair counts as 0 if its second voxel was left out. */
 static double along(const coherence *f, const axes *other)
 {
     const double *size = f->grid->voxel_size, mm = VOXELS_AHEAD * (size[0] + size[1] + size[2]) / 3;

@@ -84,8 +84,8 @@ TARGET static void NAME(start)(const gls_csd_plan *plan, const float *signal, si
     }
 }
 
-/* Number of rows of voxel v whose amplitude of the low orders is below the threshold. If there are none, the amplitude
- * of all orders decides, and s->low gets these rows. */
+/* Returns for how many rows the amplitude of voxel v is below the threshold, by the low orders alone; if for none, by
+ * all orders, and marks these rows in s->low. */
 TARGET static size_t NAME(first_rows)(const gls_csd_plan *plan, const SLOTS *s, size_t v)
 {
     const double *first = (const double *)s->first + v;
@@ -192,7 +192,8 @@ TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, s
     return true;
 }
 
-/* Copies the matrix of each slot into its lane of the rows of `factor`, and below the matrices the right sides. */
+/* Copies the normal matrix of each slot into the slot's lane of `factor`, and the right side into the row below the
+ * matrix. */
 TARGET static void NAME(gather)(const gls_csd_plan *plan, SLOTS *s)
 {
     size_t k = plan->k;

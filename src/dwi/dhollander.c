@@ -336,7 +336,7 @@ static void refine_gm(estimation *s)
 }
 
 /* Adds to the CSF the outliers of white matter that decay faster than the slowest voxel of the CSF, then keeps the
- * voxels above the optimal threshold. */
+ * voxels whose signal decay metric reaches the optimal threshold. */
 static void refine_csf(estimation *s)
 {
     double least = INFINITY;

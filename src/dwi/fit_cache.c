@@ -44,7 +44,7 @@ void gls_fit_cache_key_data(cJSON *key, const char *name, const void *data, size
     cJSON_AddStringToObject(key, name, text);
 }
 
-/* the key has all on which a fit depends, except its parameters, which the caller adds */
+/* the key has everything that a fit depends on, except parameters, which the caller adds */
 cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_image *mask)
 {
     const gls_grid *grid = &series->dwi->grid;
@@ -121,7 +121,7 @@ static const char *distrust(const kept_fit *fit, const char *path)
     return gls_kept_is_file(path, anybody) ? NULL : "is of another user, in a folder in which all may write";
 }
 
-/* Reads the note of a fit with this key. NULL: there is none that can be used; *reason says why. */
+/* Reads the note of a fit with this key. If it cannot be used, returns NULL and sets *reason to the reason. */
 static cJSON *read_note(const kept_fit *fit, const cJSON *key, const char **reason)
 {
     *reason = distrust(fit, fit->json);
@@ -138,7 +138,7 @@ static uint64_t contents(const gls_image *image)
     return gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data);
 }
 
-/* Reads the image if its contents have the hash in the note. NULL otherwise; *reason says why. */
+/* Reads the image if its contents have the hash `noted`. Otherwise returns NULL and sets *reason to the reason. */
 static gls_image *read_image(const kept_fit *fit, const cJSON *noted, const gls_grid *grid, size_t n_volumes,
                              const char **reason)
 {
@@ -187,8 +187,8 @@ bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *ke
     return read;
 }
 
-/* Writes the note, unless it exists already, and the image; never replaces a file. The note gets its name first: if the
- * process is killed before the image has its name, a later run adds the same image. */
+/* Writes the image, and the note unless it exists already with the hash of this image; never replaces a file. The note
+ * gets its name first: if the process is killed before the image has its name, a later run adds the same image. */
 static gls_status write_files(const kept_fit *fit, const cJSON *key, const gls_image *image)
 {
     char hash[17];

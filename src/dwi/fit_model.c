@@ -63,8 +63,8 @@ size_t gls_series_model_volumes(const gls_series_model *m)
     return gls_series_model_gradients(m)->n;
 }
 
-/* Selects the shells that are asked for, which must exist. A model of one shell fails for more than one; csd chooses a
- * shell if none is asked for. */
+/* Selects the shells that are asked for, which must exist; only msmt takes more than one. If none is asked for, csd
+ * chooses a shell, and other models use all volumes. */
 static gls_status choose_shell(gls_series_model *m)
 {
     const gls_numbers *shells = &m->options->shells;

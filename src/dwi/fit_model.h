@@ -41,7 +41,7 @@ typedef struct gls_tissues {
     /* number of tissues in use */
     size_t n;
     int kind[GLS_N_TISSUES]; /* the tissues in use; GLS_WM is the first */
-    bool given, kept;        /* given: responses are from files; kept: images are from the cache */
+    bool given, kept;        /* given: the responses were read from files; kept: the images were read from the cache */
     bool forced;             /* true: use responses even if they do not fit the series */
     const char *name;        /* file of the response of white matter, named in messages */
     gls_tissue_response *response[GLS_N_TISSUES];
@@ -49,7 +49,7 @@ typedef struct gls_tissues {
         image[GLS_N_TISSUES]; /* SH coefficients along the voxel axes; the image of white matter belongs to the model */
     /* true: gls_tissues_normalise() has normalised the images */
     bool is_normalised;
-    /* valid if is_normalised: balance factors, range of the intensity field, numbers of voxels */
+    /* set if is_normalised: balance factors, range of the intensity field, numbers of voxels */
     gls_normalise_result normalised;
 } gls_tissues;
 
@@ -105,7 +105,7 @@ typedef struct gls_series_model {
     gls_qball *qball;      /* opdt and csa: the q-ball model */
     gls_image *sh;         /* set by gls_series_model_fit(): descoteaux07_legacy, along the voxel axes */
     bool sh_kept, fa_kept; /* true: the SH image, or the FA, was read from the cache */
-    bool fits_tensor;      /* a tensor is fitted, for FA or for a response; true also if FA is from the cache */
+    bool fits_tensor;      /* true: a tensor is fitted, for FA or for a response, or FA was read from the cache */
 } gls_series_model;
 
 /* Chooses kind, order and shells, and reads given responses. Fast. Call gls_series_model_finish() also after a failure.

@@ -185,7 +185,7 @@ gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bva
         least = fmin(least, d);
     }
     /* otherwise take the nearest shell, with a warning, if it is CLEARLY times nearer than any other shell, and the
-     * b-value differs from its mean by at most the share FAR_OFF */
+     * b-value differs from the mean of that shell by at most the share FAR_OFF */
     if (nearest != SIZE_MAX && CLEARLY * least <= second &&
         fabs(bval - shell[nearest].bval) <= FAR_OFF * shell[nearest].bval) {
         gls_log(GLS_LOG_WARNING, "no shell has b = %g s/mm2; the shell of %.6g (%g to %g) is used", bval,

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CLEAN_SCALE: half the width, in voxels, of the bridges that are removed first; MAX_CLEANINGS: most repetitions */
+/* CLEAN_SCALE: half the width, in voxels, of the bridges that are removed first; MAX_CLEANINGS: largest number of
+ * repetitions */
 enum { CLEAN_SCALE = 2, MAX_CLEANINGS = 20 };
 #define ENOUGH_VOXELS 1000 /* smallest number of voxels of an eroded mask */
 
@@ -83,7 +84,7 @@ gls_status gls_morphology_dilate(const int32_t dim[3], uint8_t *set, int times)
 static gls_status keep_largest(const int32_t dim[3], uint8_t *set)
 {
     size_t n = voxels_of(dim), best = 0, best_begin = 0, used = 0, around[6];
-    size_t *queue = malloc(n * sizeof *queue); /* the voxels of all components, one component after another */
+    size_t *queue = malloc(n * sizeof *queue); /* the voxels visited so far, one component after another */
     if (!queue) return no_memory(dim);
     /* components by breadth-first search; visited voxels are marked by 2 */
     for (size_t v = 0; v < n; v++) {

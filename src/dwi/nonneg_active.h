@@ -48,7 +48,7 @@ TARGET static inline double NAME(dot)(const double *a, const double *b, size_t n
 }
 
 /* Computes the first `many` vectors of to = start + scale times the sum of n rows of a matrix, each times its factor.
- * many: at most 4. row: numbers of the rows; NULL: the first n. start: NULL for 0. */
+ * many: at most 4. row: indices of the rows; NULL: the first n rows. start: NULL for 0. */
 TARGET static inline __attribute__((always_inline)) void NAME(combine_some)(const double *matrix, size_t stride,
                                                                             const uint32_t *row, const double *factor,
                                                                             size_t n, int many, double scale,
@@ -78,7 +78,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(combine)(const dou
 }
 
 /* Finds the row with the lowest value of B y among rows that are not active, in float, which is precise enough for a
- * choice. Returns the row; *value: its value, 0 if none is negative. */
+ * choice. Returns the index of the row; *value: its value; 0: none is negative. */
 TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIVE *s, double *value)
 {
     VF least = {0};
@@ -110,7 +110,7 @@ TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIV
 }
 
 /* Finds the row with the lowest value of B y among rows that are not active, in double precision; among equals the
- * first. Returns the row; *value: its value, 0 if none is negative. */
+ * first. Returns the index of the row; *value: its value; 0: none is negative. */
 TARGET static size_t NAME(lowest)(const gls_nonneg_plan *plan, const ACTIVE *s, double *value)
 {
     VD least = {0};

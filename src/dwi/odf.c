@@ -250,8 +250,8 @@ static bool has_odd_part(const gls_image *sh, int order)
 }
 
 /* Finds the kind of basis (even, or full) and the order from the number of volumes, and lists the volumes that are
- * used: all volumes of an even basis; of a full basis the volumes of even degrees, if the volumes of odd degrees are 0
- * everywhere. GLS_ERR_INPUT if no basis has this number of coefficients. */
+ * used: all, but of a full basis only the volumes of even degrees if those of odd degrees are 0 everywhere.
+ * GLS_ERR_INPUT if no basis has this number of coefficients. */
 static gls_status find_order(gls_odf_source *s, const char *name)
 {
     size_t n = s->image->n_volumes, *used = &s->parts->n_inputs;

@@ -46,8 +46,8 @@ static void fold(const gls_odf_source *s, size_t first, size_t count, float *row
     }
 }
 
-/* Does to `count` sampled voxels what the options ask for: sets negative amplitudes to 0, divides by the largest
- * amplitude, or sets voxels below the stop threshold to 0. */
+/* Applies the options to `count` sampled voxels: clip sets negative amplitudes to 0; normalise divides the amplitudes
+ * of a voxel by their largest; a stop map sets the amplitudes of voxels below the stop threshold to 0. */
 static void finish(const gls_odf_source *s, size_t first, size_t count, float *rows, size_t stride)
 {
     float factor[GLS_ODF_BLOCK], largest[GLS_ODF_BLOCK] = {0};

@@ -31,7 +31,8 @@ gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients
  * overwrite. */
 gls_status gls_response_write_grouped(const char *path, bool overwrite, gls_output_group *group,
                                       const gls_response *response);
-/* Like gls_tissue_response_write(), but as part of a group. */
+/* Like gls_tissue_response_write(), but as part of a group unless group is NULL. An existing file is an error unless
+ * overwrite. */
 gls_status gls_tissue_response_write_grouped(const char *path, bool overwrite, gls_output_group *group,
                                              const gls_tissue_response *response);
 

@@ -13,8 +13,8 @@
  * such symmetry. test/peer/make_spheres.py makes the data. */
 struct gls_sphere_data {
     const char *name;
-    size_t n_pairs, n_points; /* numbers of antipodal pairs in all, and of points; the same: without reflections */
-    const double *point;      /* x, y and z of each */
+    size_t n_pairs, n_points; /* number of antipodal pairs in all, and of points; equal: no reflections */
+    const double *point;      /* x, y and z of each point */
 };
 
 extern const struct gls_sphere_data gls_sphere_data[];
@@ -25,11 +25,11 @@ extern const size_t gls_sphere_data_count;
 /* Smallest angle, in radians, between two directions that gls_hull_create() accepts. */
 #define GLS_HULL_MIN_ANGLE 1e-3
 
-/* Computes the triangles of the hull of n >= 4 unit vectors, none closer than GLS_HULL_MIN_ANGLE. Facets with more than
- * three corners (of a cube, or of one half of an icosahedron) are split; points with the same label are treated alike,
- * so that a set closed under v -> -v with one label for each pair gets an antipodal triangulation. (*face)[f]: three
- * indices, counter-clockwise from outside; freed by the caller. *n_faces is 2 n - 4. GLS_ERR_INPUT if all points lie in
- * a plane, or nearly so, or if points are too close to each other. */
+/* Computes the triangles of the hull of n >= 4 unit vectors, of which no two may be closer than GLS_HULL_MIN_ANGLE.
+ * Facets with more than three corners (of a cube, or of one half of an icosahedron) are split; points with the same
+ * label are treated alike, so that a set closed under v -> -v with one label for each pair gets an antipodal
+ * triangulation. (*face)[f]: three indices, counter-clockwise from outside; freed by the caller. *n_faces is 2 n - 4.
+ * GLS_ERR_INPUT if all points lie in a plane, or nearly so, or if points are too close to each other. */
 gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size_t n, uint32_t (**face)[3],
                            size_t *n_faces);
 

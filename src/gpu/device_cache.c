@@ -1,6 +1,6 @@
 /* Programs and buffers that a device keeps: compiled programs for later kernels, programs that the driver compiles
- * early on threads of its own, and the storage of destroyed buffers for new ones. Lists have the most recent entry
- * first; the oldest entries go when a limit is reached. */
+ * early on threads of its own, and the storage of destroyed buffers for new ones. Each list has first what was added
+ * last, or, of programs, what was found or added last. Entries at the end go when a limit is reached. */
 #include "gpu/device_cache.h"
 
 #include "gpu/objects.h"

@@ -21,7 +21,7 @@ typedef struct gls_shared_program {
     gls_slot *slots; /* arguments that the program takes */
     size_t n_slots;
     size_t references; /* number of kernels that use the program; 0: the program is kept for later kernels */
-    struct gls_shared_program *next; /* next program of the list, in which the most recently used program is first */
+    struct gls_shared_program *next; /* next program of the list; the program that was found or added last is first */
 } gls_shared_program;
 
 /* Finds the program of a source and adds a reference; NULL: not compiled yet. */

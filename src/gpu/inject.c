@@ -17,7 +17,8 @@
 /* A rule: which call of a kind fails. */
 typedef struct rule {
     gls_fault fault;
-    uint64_t call;  /* number behind ':'; memory: bytes; patience: ms; for other kinds the number of the call */
+    uint64_t call;  /* number behind ':': bytes for memory, ms for patience, number of the kernel run for slow, else
+                       number of the call */
     bool later;     /* true: the fault happens at the call of this number and at all later calls */
     uint64_t value; /* value after '=', for kinds that have one; slow: nanoseconds for each work group */
 } rule;

@@ -119,8 +119,8 @@ struct gls_device {
 
 /* When the device last used a buffer or texture, as numbers of kernel runs (gls_device.n_runs). */
 typedef struct gls_order {
-    uint64_t last_run;  /* the last kernel that had the object as an argument */
-    uint64_t last_made; /* the last write by the device that was not a kernel, such as clearing */
+    uint64_t last_run;  /* number of the last kernel run that may use the object; 0: none */
+    uint64_t last_made; /* number of the last write by the device that was not a kernel, such as clearing; 0: none */
 } gls_order;
 
 struct gls_buffer {
@@ -238,15 +238,16 @@ void gls_spans_take(gls_device *device, bool all);
 void gls_completion_open(gls_device *device);
 /* Adds the work groups of a kernel to the expected number. Call it for each kernel, also if the driver refuses it. */
 void gls_completion_expect(gls_device *device, const uint32_t groups[3]);
-/* Takes the work groups of the last kernel out of the expected number, because the driver reported an error; unless
- * they ran after all. */
+/* Call it if the driver reported an error for the last kernel: subtracts the kernel's work groups from the expected
+ * number, unless they ran after all. */
 void gls_completion_forgive(gls_device *device, const uint32_t groups[3]);
 /* Checks a copied counter. Returns GLS_OK if it is as large as expected, or if a test kernel shows that the driver
  * counts wrongly; then nothing is counted from then on. Otherwise the device is lost: GLS_ERR_LOST. what: start of the
  * message. */
 gls_status gls_completion_take(gls_device *device, uint32_t count, uint32_t expected, const char *what);
-/* Waits for all kernels and checks the counter, unless it was checked after the last kernel, or nothing is counted.
- * Check first for errors that the driver itself reports. */
+/* Waits for all kernels and checks the counter, as gls_completion_take() does, but also refuses a larger count. Does
+ * nothing if the counter was checked after the last kernel, or if nothing is counted. Check first for errors that the
+ * driver itself reports. */
 gls_status gls_completion_verify(gls_device *device, const char *what);
 
 #endif

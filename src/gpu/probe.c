@@ -254,7 +254,7 @@ static void try_all(void *user, int fd)
 }
 
 /* Takes a line that the child process wrote: the place that it tries next, a finding, or "end" with the number of
- * devices. */
+ * devices. Returns true: read on. */
 static bool hear(void *user, const char *line)
 {
     trial *t = user;

@@ -21,7 +21,7 @@
 /* A GPU of the node, as Linux lists it. */
 typedef struct gpu {
     char address[24], id[64], model[96];
-    long order;    /* order in which a scheduler counts: device minor number, or node of the topology */
+    long order;    /* number by which a scheduler orders GPUs: device minor number, or node of the topology */
     bool openable; /* whether this process may open the GPU: control groups of containers and Slurm refuse all other
                       GPUs, and CUDA and ROCm do not see those GPUs */
 } gpu;
@@ -190,9 +190,9 @@ static bool order_is_known(const gpu *list, size_t n)
     return true;
 }
 
-/* Whether Slurm has assigned the GPU at this PCI address to the job; true if no variable of Slurm lists GPUs.
- * by_place: Slurm's number of a GPU is its index in list[]; otherwise its member `order`. *variable: the variable
- * that decided. */
+/* Whether Slurm has assigned the GPU at this PCI address to the job; true if no variable of Slurm lists GPUs. by_place:
+ * true: Slurm's number of a GPU is its index in list[]; false: its member `order`. *variable: the variable that
+ * decided. */
 static bool slurm_allows(const gpu *list, size_t n, const char *address, bool by_place, const char **variable)
 {
     static const char *const names[] = {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"};

@@ -89,8 +89,8 @@ int gls_stream_fd(const gls_stream *stream);
 /* Pieces of a gzip member in a regular file, which several threads unpack. */
 typedef struct gls_gzip_pieces gls_gzip_pieces;
 
-/* Prepares for a member whose deflate data begin at `place` of the file. skipped: number of unpacked bytes that reading
- * leaves out. Returns NULL if memory runs out. */
+/* Prepares to read a member whose deflate data begin at position `place` of the file. skipped: number of unpacked bytes
+ * at the start that reading leaves out. Returns NULL if memory runs out. */
 gls_gzip_pieces *gls_gzip_pieces_create(const gls_input *input, uint64_t place, uint64_t skipped, int n_threads);
 /* Accepts NULL. */
 void gls_gzip_pieces_destroy(gls_gzip_pieces *pieces);
@@ -142,10 +142,9 @@ typedef enum gls_mif_coding { GLS_MIF_VALUES, GLS_MIF_FLOAT16, GLS_MIF_BITS } gl
 
 /* Contents of the header of a .mif. Free with gls_mif_header_finish(). */
 typedef struct gls_mif_header {
-    gls_grid grid; /* grid of the axes in the order of storage: the fastest axis of the file is the first */
+    gls_grid grid; /* grid whose first axis is the axis of space that is fastest in the file, and so on */
     size_t n_volumes;
-    int volumes_rank; /* number of the axes of space whose index changes faster in the file than the index of the volume
-                       */
+    int volumes_rank;    /* rank of the axis of volumes among the axes in the file, from 0, the fastest, to 3 */
     bool volumes_turned; /* true: the last volume is stored first */
     gls_mif_coding coding;
     gls_values values; /* slope and intercept for all codings; type only for GLS_MIF_VALUES */

@@ -24,7 +24,7 @@
 #define MAX_THREADS 16
 #define PIECES(n_threads) (2 * (n_threads) + 4) /* number of pieces that are unpacked between two reads */
 #define CHUNKS(n_threads) (8 * (n_threads))     /* number of chunks in which marks are looked for at a time */
-#define MARKS 64                                /* most marks of a chunk; behind so many a new chunk begins */
+#define MARKS 64  /* largest number of marks in a chunk; behind so many a new chunk begins */
 #define TRAILER 8 /* bytes behind the data of a member: checksum and size, little-endian */
 
 /* A last block that stores PROBED bytes, behind a head of PROBE_HEAD. Put behind a piece, it is unpacked as such only
@@ -50,11 +50,11 @@ struct gls_gzip_pieces {
     bool to_end; /* true: the marks are all those up to the end of the file */
     const gls_input *input;
     uint64_t place;         /* position in the file behind the pieces that were unpacked */
-    uint64_t n_out, n_read; /* number of bytes of the member that were unpacked, and that were read */
+    uint64_t n_out, n_read; /* numbers of bytes of the member that were unpacked, and that were read or skipped */
     uint32_t crc;           /* of the bytes that were unpacked */
     bool over;              /* true: the last piece was unpacked */
     unsigned char *in[MAX_THREADS];
-    size_t n_marks, next; /* marks that were found, and the first of them that ends no piece yet */
+    size_t n_marks, next; /* number of marks that were found, and index of the first that ends no piece yet */
     size_t n_found[CHUNKS(MAX_THREADS)];
     uint64_t marks[CHUNKS(MAX_THREADS) * MARKS]; /* positions behind the marks; MARKS a chunk while they are found */
     piece pieces[PIECES(MAX_THREADS)];
@@ -85,8 +85,8 @@ gls_gzip_pieces *gls_gzip_pieces_create(const gls_input *input, uint64_t place, 
     return NULL;
 }
 
-/* Finds the marks in chunks behind the place; called by gls_parallel(). The three bits before a mark, the head of its
- * block, are 0. */
+/* Finds the marks in chunks `from` .. `until` - 1, counted from t->place on; called by gls_parallel(). The three bits
+ * before a mark, the head of its block, are 0. */
 static void find_marks(void *user, int thread, size_t from, size_t until)
 {
     gls_gzip_pieces *t = user;
@@ -115,10 +115,10 @@ static void find_next(gls_gzip_pieces *t)
         all = t->n_found[c] < MARKS;
     }
     t->to_end = all && t->place + (uint64_t)t->n_chunks * CHUNK >= t->input->bytes;
-    t->n_chunks = all ? CHUNKS(t->n_threads) : 1; /* marks so dense: what is behind a full chunk is searched again */
+    t->n_chunks = all ? CHUNKS(t->n_threads) : 1; /* if a chunk was full of marks, search one chunk from behind it */
 }
 
-/* Fills in the next pieces, at most PIECES(n_threads): from the place to the first mark, from there to the second, and
+/* Fills in the next pieces, at most PIECES(n_threads): from t->place to the first mark, from there to the second, and
  * so on; the last piece of the file ends with the file. */
 static void cut_pieces(gls_gzip_pieces *t)
 {

@@ -31,7 +31,7 @@ static gls_status truncated(const reader *r, uint64_t found)
                     (unsigned long long)found, (unsigned long long)r->header->bytes);
 }
 
-/* Bytes of a block of voxel values: the last block may be shorter. */
+/* Number of bytes of a block of voxel values: BLOCK_BYTES, in the last block perhaps fewer. */
 static size_t block_bytes(const reader *r, uint64_t block)
 {
     uint64_t left = r->header->bytes - block * BLOCK_BYTES;

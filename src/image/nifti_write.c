@@ -181,7 +181,7 @@ static bool pack(piece *p, size_t capacity, const void *data, size_t bytes, bool
     return ok;
 }
 
-/* Bytes of piece i of `total` bytes: the last piece may be shorter. */
+/* Number of bytes of piece i of `total` bytes: PIECE_BYTES, in the last piece perhaps fewer. */
 static size_t piece_bytes(uint64_t total, uint64_t i)
 {
     uint64_t left = total - i * PIECE_BYTES;

@@ -233,7 +233,7 @@ gls_status gls_regions_add(gls_regions *r, gls_region_role role, const char *tex
     return status;
 }
 
-/* Bits of the regions in set number `set` of the store. */
+/* Bits of the regions in the set with index `set` of the store. */
 static uint32_t bits_of(const gls_regions *r, uint32_t set)
 {
     uint32_t bits = 0;
@@ -242,8 +242,8 @@ static uint32_t bits_of(const gls_regions *r, uint32_t set)
     return bits;
 }
 
-/* Makes the group of a layer: the box of its voxels, the map from voxel coordinates of the run to the box, and the
- * index of the group's first word. */
+/* Makes the group of a layer: the box of the layer's voxels, the map from voxel coordinates of the run to the box, and
+ * the index of the group's first word. */
 static void pack_grid(gls_regions *r, const gls_region_layer *p, gls_region_group *g)
 {
     const bool same = gls_region_same_grid(&r->grid, &p->grid, SAME_PLACE);

@@ -45,7 +45,7 @@ size_t gls_region_store_find(const gls_region_store *s, const gls_grid *grid)
     return i;
 }
 
-/* Adds a set: the regions of set number `from`, and one more. *number: number of the new set. */
+/* Adds a set: the regions of the set with index `from`, and one more. *number: index of the new set. */
 static bool set_with(gls_region_store *s, uint32_t from, uint32_t region, uint32_t *number)
 {
     size_t n = s->first[from + 1] - s->first[from], end = s->first[s->n_sets];
@@ -79,8 +79,8 @@ static gls_region_layer *add_layer(gls_region_store *s, const gls_grid *grid)
     return p;
 }
 
-/* Adds a region to the sets of its voxels. Voxels share the number of a set, so memory grows with the sets that occur,
- * not with regions. Returns false if memory ran out. */
+/* Adds a region to the sets of its voxels. A voxel holds only the index of its set, so memory grows with the sets that
+ * occur, not with regions. Returns false if memory ran out. */
 static bool mark(gls_region_store *s, gls_region_layer *p, const gls_region_area *area, uint32_t region)
 {
     uint32_t *with = calloc(

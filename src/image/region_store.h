@@ -61,16 +61,16 @@ gls_status gls_region_text_check(const char *option, const char *text);
 
 /* --- All regions, by grid. */
 
-/* All regions on one grid, or one sphere. Each voxel has the number of a set: the regions that the voxel belongs to, 0
- * for none. */
+/* All regions on one grid, or one sphere. Each voxel has the index of a set: the regions that the voxel belongs to; 0:
+ * none. */
 typedef struct gls_region_layer {
     gls_grid grid;
     double inverse[3][4];   /* world mm to voxels */
-    uint32_t *voxel;        /* number of the set of each voxel; NULL: a sphere */
+    uint32_t *voxel;        /* index of the set of each voxel; NULL: a sphere */
     double low[3], high[3]; /* box of the voxels with regions; here voxel i reaches from i to i + 1 */
     int low_voxel[3], high_voxel[3];
     gls_region_sphere sphere;
-    uint32_t sphere_set; /* number of the set that consists of this sphere */
+    uint32_t sphere_set; /* index of the set that consists of this sphere */
 } gls_region_layer;
 
 /* All regions, as layers: one for each grid that regions have, and one for each sphere. */
@@ -92,14 +92,14 @@ void gls_region_store_finish(gls_region_store *store);
 bool gls_region_same_grid(const gls_grid *a, const gls_grid *b, double slack);
 /* Index of the layer with this grid; n_layers: the store has none. */
 size_t gls_region_store_find(const gls_region_store *store, const gls_grid *grid);
-/* Adds an area as region number `region`. *layer: index of the layer that holds this region. Returns false if memory
- * ran out. */
+/* Adds an area as the region with index `region`. *layer: index of the layer that holds this region. Returns false if
+ * memory ran out. */
 bool gls_region_store_add(gls_region_store *store, const gls_region_area *area, uint32_t region, size_t *layer);
 /* Index, in the store, of the set of all regions of this layer that contain a point, world mm; 0: the set without
  * regions. */
 uint32_t gls_region_layer_at(const gls_region_layer *layer, const float point[3]);
 
-/* Whether set number `set` of the store contains region number `region`. */
+/* Whether the set with index `set` of the store contains the region with index `region`. */
 static inline bool gls_region_set_has(const gls_region_store *s, uint32_t set, size_t region)
 {
     for (size_t i = s->first[set]; i < s->first[set + 1]; i++)
@@ -107,7 +107,7 @@ static inline bool gls_region_set_has(const gls_region_store *s, uint32_t set, s
     return false;
 }
 
-/* Number of the set of the voxel with indices v, whole numbers; 0 outside the box of voxels with regions. */
+/* Index of the set of the voxel v, three whole numbers; 0 outside the box of voxels with regions. */
 static inline uint32_t gls_region_layer_voxel(const gls_region_layer *p, const double v[3])
 {
     for (int a = 0; a < 3; a++)

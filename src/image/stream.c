@@ -166,9 +166,9 @@ struct gls_stream {
     bool file_ended;         /* true: all bytes of the file were read */
     gls_inflater *inflater;  /* NULL: the data are not compressed */
     int n_threads;           /* number of threads that may unpack */
-    uint64_t n_unpacked;     /* bytes that the inflater unpacked */
-    uint64_t n_read;         /* bytes that were read of the pieces */
-    uint64_t pieces_at;      /* position of the first member's data; 0: no pieces are looked for, or no more */
+    uint64_t n_unpacked;     /* number of bytes that the inflater unpacked */
+    uint64_t n_read;         /* number of bytes that were read from the pieces */
+    uint64_t pieces_at;      /* position in the file of the first member's data; 0: do not look for pieces */
     gls_gzip_pieces *pieces; /* pieces of the first member, while they are read; NULL: none */
     size_t in_pos, in_n;     /* the bytes in_pos .. in_n - 1 of `in` are not read yet */
     unsigned char in[IN_BYTES];

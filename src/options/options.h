@@ -45,7 +45,7 @@ typedef struct cmd_common {
 
 /* All options of a command. The common options come last. Offsets count from the start of the command's values. */
 typedef struct cmd_table {
-    /* the options of the command itself, then the options that all commands share */
+    /* the options of the command itself, then those that all commands share */
     gls_option option[CMD_MAX_OPTIONS];
     size_t n_own, n; /* n_own: without the common options; n: with them */
 } cmd_table;
@@ -58,7 +58,7 @@ typedef struct cmd_arguments {
     const cmd_command *command;
     /* the options of that command */
     cmd_table table;
-    bool given[CMD_MAX_OPTIONS];  /* for each option of the table: whether it was given */
+    bool given[CMD_MAX_OPTIONS];  /* for each option of the table, by its index: whether it was given */
     bool random[CMD_MAX_OPTIONS]; /* the value of a GLS_KIND_SEED is "random": the command must draw it */
     const char *positional[CMD_MAX_POSITIONALS];
     /* number of elements of `positional` */
@@ -158,7 +158,7 @@ typedef struct cmd_bridged {
     /* the option of glslines that does the same; "unneeded: " and a reason for a flag that can be left out; "nothing: "
      * and a reason for an option without a counterpart; NULL: the option is not known */
     const char *here;
-    /* the command that has the option `here`: the command in use, or another command if its table has no counterpart */
+    /* the command that has the option `here`: the command in use, or another if that has no counterpart */
     const char *command;
 } cmd_bridged;
 /* Finds the counterpart of the option `name`, without dashes, that was given to a command. table: its options. */

@@ -188,8 +188,8 @@ static bool set_numbers(parser *p, const gls_option *option, const char *text, g
     return true;
 }
 
-/* Stores the value of option number `index` in the struct of the command. Returns false if the value is invalid, with
- * the message in p->error. */
+/* Stores the value of the option with this index in the struct of the command. Returns false if the value is invalid,
+ * with the message in p->error. */
 static bool set_value(parser *p, size_t index, const char *text)
 {
     const gls_option *option = &p->arguments->table.option[index];
@@ -245,7 +245,7 @@ static const gls_option *option_at(const parser *p, size_t i)
     return &p->arguments->table.option[i];
 }
 
-/* Index of the option with this name or alias. The number of options: none. */
+/* Index of the option with this name or alias; the number of options if there is none. */
 static size_t find_option(const parser *p, const char *name)
 {
     const size_t n = p->arguments->table.n;

@@ -24,7 +24,7 @@ phantom_tissue gls_phantom_tissue(const double p[3], double *margin);
 typedef struct phantom_station {
     double c[3], t[3];          /* centre; unit normal of the cross-section, which is the tangent of the centre line */
     double m1[3], m2[3];        /* half axes, mm */
-    double dc[3], d1[3], d2[3]; /* derivatives of c, m1 and m2 by the index of the station, mm */
+    double dc[3], d1[3], d2[3]; /* change of c, m1 and m2 per station, mm */
     double reach;               /* length of the longer half axis, mm */
 } phantom_station;
 
@@ -40,10 +40,10 @@ typedef struct phantom_tube {
     phantom_station *station;
     size_t n_chunks;
     double (*sphere)[4]; /* centre and radius of the sphere around stations PHANTOM_CHUNK k .. PHANTOM_CHUNK (k + 1) */
-    size_t grey[2]; /* before and behind the middle: the nearest station whose centre is not in white matter, or the
-                       first and the last station */
-    double end_range[2]; /* station numbers: the tube's grey matter up to end_range[0] belongs to the first end of the
-                            bundle, from end_range[1] on to the second end */
+    size_t grey[2]; /* index of the nearest station before [0] and behind [1] the middle whose centre is not in white
+                       matter; if there is none, of the first and the last station */
+    double end_range[2]; /* station indices, with fractions: the tube's grey matter up to end_range[0] belongs to the
+                            first end of the bundle, from end_range[1] on to the second end */
 } phantom_tube;
 
 /* Makes all bundles of the phantom as tubes in the reference frame. */
@@ -54,8 +54,8 @@ void gls_phantom_tubes_destroy(phantom_tube *tubes, size_t n_tubes);
 /* Lists slabs that may hold a point within radius of p; slab i lies between stations i and i + 1. Returns their
  * number. */
 size_t gls_phantom_tube_near(const phantom_tube *tube, const double p[3], double radius, uint16_t *slab);
-/* Whether p lies in these slabs of the tube. If so, *station: fractional station number of p; direction: tangent of the
- * fibre through p, not normalised. */
+/* Whether p lies in these slabs of the tube. If so, *station: index of p among the stations, with a fraction;
+ * direction: tangent of the fibre through p, not normalised. */
 bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t n_slabs, const double p[3],
                          double *station, double direction[3]);
 

@@ -211,10 +211,10 @@ static gls_status spheres_make(phantom_tube *tube)
     return GLS_OK;
 }
 
-/* Finds the stretch of white matter around the middle of the centre line, and the station numbers beyond which grey
- * matter counts as an end. These lie inside the stretch, 4 mm plus 0.7 of the longer half axis from its ends, because
- * the rim of a fan meets the cortex earlier than its centre; but at most 0.4 of the centre line from the tube's ends.
- */
+/* Finds the stretch of white matter around the middle of the centre line, and the limits, as station indices, beyond
+ * which grey matter counts as an end. The limits lie inside the stretch, 4 mm plus 0.7 of the longer half axis from its
+ * ends, because the rim of a fan meets the cortex earlier than its centre; but at most 0.4 of the centre line from the
+ * tube's ends. */
 static void ends_find(phantom_tube *tube)
 {
     size_t middle = tube->n / 2, last = tube->n - 1;

@@ -129,8 +129,8 @@ static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, fl
 }
 
 /* Adds Rician noise of standard deviation sigma to n <= BLOCK voxels, from index `voxel` on, in two volumes: from
- * even[] to out0[] in volume number 2 * pair, from odd[] to out1[] in the next volume. One counter of Philox gives the
- * random words of both. The noise of a voxel depends on seed, voxel and volume only. */
+ * even[] to out0[] in the volume with index 2 * pair, from odd[] to out1[] in the next volume. One counter of Philox
+ * gives the random words of both. The noise of a voxel depends on seed, voxel and volume only. */
 static void noise(uint64_t seed, size_t voxel, size_t pair, int n, float sigma, const float *even, const float *odd,
                   float *out0, float *out1)
 {
@@ -183,12 +183,12 @@ static void compute_signal(const phantom_scan *scan, const phantom_row *row, siz
 /* The part of one tube in a voxel. */
 typedef struct phantom_share {
     size_t tube;                /* index of the tube */
-    size_t first, n;            /* range of its slabs near the voxel, in phantom_bench.slab */
-    int white, grey[2];         /* numbers of samples: in its white matter, in the grey matter of its ends */
+    size_t first, n;            /* its slabs near the voxel: phantom_bench.slab[first .. first + n - 1] */
+    int white, grey[2];         /* numbers of samples in its white matter, and in the grey matter of its two ends */
     double weight;              /* volume fraction times SAMPLES */
     double direction[3];        /* sum over the samples with aligned signs, in the world */
     bool inside;                /* whether the current sample lies in the tube */
-    double tangent[3], station; /* tangent of the current sample in the reference frame, and its station number */
+    double tangent[3], station; /* tangent at the current sample, in the reference frame; station index of the sample */
 } phantom_share;
 
 /* Everything that decides what is in a voxel. All threads share the scene; they write nothing but the voxels of the

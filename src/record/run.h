@@ -19,7 +19,7 @@ struct cJSON;
 typedef struct gls_run {
     bool force; /* true: outputs may replace existing files */
     gls_inputs inputs;
-    char **output; /* paths that passed gls_run_writes(), with the sidecar; owned */
+    char **output; /* paths that passed gls_run_writes(), that of the sidecar included; owned */
     size_t n_outputs, capacity;
     char *sidecar; /* path of the sidecar, owned; NULL: none */
     bool leads;    /* true: the sidecar gets its final name before the outputs that it describes */

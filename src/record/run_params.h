@@ -46,7 +46,7 @@ bool gls_gmwmi_is_made(const char *seed_gmwmi);
 /* Adds the value of an option. options: the struct in which the option's offset lies. */
 void gls_option_add(cJSON *object, const gls_option *option, const void *options);
 /* Adds an entry for each row of the library, null if the result does not depend on the parameter, and the step size in
- * mm; with --dg ptt also its lengths. mm: parameters of the tracker with lengths in mm. */
+ * mm; with --dg ptt also the lengths of ptt. mm: parameters of the tracker with lengths in mm. */
 void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);
 /* Like gls_params_add() for the rows of gls_model_options. */
 void gls_params_add_model(cJSON *object, const gls_model_options *options);
@@ -63,7 +63,7 @@ gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid
 gls_model_options gls_model_options_default(gls_model_kind model);
 /* Name of the option that gives the directions in place of a model: "sh", "odf", "peaks" or "bedpostx". NULL: none. */
 const char *gls_directions_option(const gls_job_options *options);
-/* Whether the mask or the seed mask gives the grid: the getter looks at no data, and there are none. */
+/* Whether the mask or the seed mask gives the grid: the getter looks at no data, and no data are given. */
 bool gls_masks_alone(const gls_job_options *options);
 /* First file of --act or of the tissue maps, or the phantom's name, whose own tissue serves options that need tissue.
  * NULL: no tissue. */
@@ -82,7 +82,7 @@ bool gls_fits_model(const gls_job_options *options);
 /* --- Defaults: rows of defaults.def, by preset, direction getter and model. */
 
 /* Writes the defaults of an option by getter: "45 degrees with boot, ifod2; 25 degrees with prob". Leaves out getters
- * that do not use the option. Writes the value alone if all others have the same, the first getter among them. */
+ * that do not use the option. Writes only the value if the first getter uses it and all that do have one value. */
 void gls_default_text(const char *name, char *text, size_t size);
 
 /* A preset, as messages and the manual describe it. */
@@ -112,9 +112,9 @@ cJSON *gls_defaults_changed(const gls_job_options *options);
 void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
 /* Whether the default is the choice of the model or of the getter. */
 bool gls_default_is_of_method(const gls_default *held);
-/* Why the model is the default, from its row of defaults.def. NULL: the model is not the default, or there is none. */
+/* Why the model is the default, from defaults.def. NULL: it is not the default, is not used, or has no reason. */
 const char *gls_default_model_reason(const gls_job_options *options);
-/* Why the direction getter is the default. NULL: the getter is not the default. */
+/* Why the direction getter is the default. NULL: it is not the default, or its row has no reason. */
 const char *gls_default_getter_reason(const gls_job_options *options);
 /* Logs the model and the getter with reasons, and what a preset does not do, as information; logs the other defaults as
  * details. */

@@ -235,8 +235,8 @@ static size_t rank_of(const gls_source *sources, size_t n, size_t i)
 static const uint32_t bundle_colours[] = {0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x0072b2, 0xd55e00,
                                           0xcc79a7, 0xdddddd, 0x88ccee, 0x999933, 0xaa4499, 0x8c6d46};
 
-/* Colour of a bundle: the last colour that the user gave for its name, or else entry number `rank` of bundle_colours,
- * which is repeated. */
+/* Colour of a bundle: the last colour that the user gave for its name, or else bundle_colours[rank]; the colours
+ * repeat. */
 static uint32_t colour_of(const gls_render_plan *plan, const char *name, size_t rank)
 {
     for (size_t k = plan->n_named; k-- > 0;)

@@ -195,7 +195,7 @@ static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const g
     run->end();
 }
 
-/* Chooses the device of worker number `place`, from 0: the workers take the names, separated by commas, in turn. */
+/* Chooses the device of the worker with index `place`: the workers take the names, separated by commas, in turn. */
 static void choose_device(const char *names, size_t place, char *device, size_t size)
 {
     size_t n = 1;
@@ -204,7 +204,7 @@ static void choose_device(const char *names, size_t place, char *device, size_t 
     snprintf(device, size, "%.*s", (int)strcspn(names, ","), names);
 }
 
-/* Starts a process for a unit as worker number `place`. The process sends its outcome through a pipe. */
+/* Starts a process for a unit as the worker with index `place`. The process sends its outcome through a pipe. */
 static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, size_t place, worker *w)
 {
     int ends[2];

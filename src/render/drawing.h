@@ -55,8 +55,8 @@ typedef struct gls_png {
     gls_png_taker take;
     /* argument of take() */
     void *user;
-    uint32_t sequence; /* sequence number of the chunks of frames; 0 at first */
-    uint32_t frame;    /* number of the next frame; 0 at first */
+    uint32_t sequence; /* sequence number of the next chunk of a frame; 0 at first */
+    uint32_t frame;    /* index of the next frame; 0 at first */
 } gls_png;
 
 /* Writes everything before the first frame. */

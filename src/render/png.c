@@ -81,7 +81,7 @@ static box halve(cutter *c, box *b)
     return upper;
 }
 
-/* The box to halve next: the box with the most pixels times side; -1: every box is one colour. */
+/* Index of the box with the largest product of pixels and longest side; -1: every box is one colour. */
 static int worst(const box *boxes, int n)
 {
     int found = -1;
@@ -92,8 +92,8 @@ static int worst(const box *boxes, int n)
     return found;
 }
 
-/* Median cut (Heckbert 1982): halves the box with the most pixels times side, until there are 256 boxes or each box is
- * one colour. Returns the number of boxes, -1 if memory ran out. */
+/* Median cut (Heckbert 1982): halves the box with the largest product of pixels and longest side, until there are 256
+ * boxes or each box is one colour. Returns the number of boxes, -1 if memory ran out. */
 static int cut_boxes(cutter *c, box *boxes)
 {
     int n = 1;
@@ -113,7 +113,7 @@ static uint16_t bin_of(const uint8_t *p)
     return (uint16_t)(p[0] >> 3 << 10 | p[1] >> 3 << 5 | p[2] >> 3);
 }
 
-/* Chooses a palette and stores for each pixel the number of its colour; *pixels comes from malloc. */
+/* Chooses a palette and stores for each pixel the index of its colour; *pixels comes from malloc. */
 static gls_status palette_make(const uint8_t *rgba, size_t n, uint8_t palette[256][3], uint8_t **pixels)
 {
     box boxes[256] = {{.n = 0}};
@@ -246,7 +246,7 @@ static uint64_t filter_row(int kind, const uint8_t *row, const uint8_t *above, s
     return sum;
 }
 
-/* Bytes of a frame before compression: each row with the filter that gives the smallest sum; rows of palette numbers
+/* Bytes of a frame before compression: each row with the filter that gives the smallest sum; rows of palette indices
  * unfiltered. */
 static uint8_t *filtered(const gls_png *png, const uint8_t *pixels, size_t *bytes)
 {

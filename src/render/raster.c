@@ -266,7 +266,7 @@ struct gls_raster {
     uint32_t strip_rows;    /* rows of the picture in a strip, without margins */
     uint32_t margin;        /* rows of samples above and below a strip */
     gls_tubes_uniforms tubes;
-    int current; /* number of the current pass */
+    int current; /* index of the current pass */
 };
 
 /* Whether tubes are transparent. */

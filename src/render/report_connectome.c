@@ -21,14 +21,15 @@
 #define RADIUS 240.0
 #define PI 3.14159265358979323846
 
-/* An edge between regions a < b, from 0. */
+/* An edge between two regions with the indices a < b. */
 typedef struct edge {
     size_t a, b;
     /* value of the edge, as in the matrix */
     double value;
 } edge;
 
-/* Value between two regions: from the upper triangle of the matrix or, if there is none, from the lower triangle. */
+/* Value between two regions: from the upper triangle of the matrix or, if that has no edge there, from the lower one.
+ */
 static double value_at(const gls_report_matrix *m, size_t a, size_t b)
 {
     const double upper = m->cell[a < b ? a * m->n + b : b * m->n + a],
@@ -130,7 +131,7 @@ static void append_matrix(const gls_report_matrix *m, gls_text *out)
 
 /* --- The circle. */
 
-/* Appends the name of region i, or its number, cut after `most` characters. */
+/* Appends the name of region i, or i + 1 if it has none, cut after `most` characters. */
 static void append_name(gls_text *out, const gls_report_matrix *m, size_t i, size_t most)
 {
     char number[24], part[GLS_ESCAPE_BYTES] = "";

@@ -32,7 +32,8 @@ typedef struct gls_pieces {
     /* open for writing; only one thread writes at a time */
     gls_output *output;
     size_t n; /* number of units: points, streamlines, or rows of an array */
-    /* Offset at which a unit begins, in bytes from the start of this append; for unit n the size of the append. */
+    /* Position in the file at which a unit begins, in bytes from the start of this append; for unit n the end of the
+     * append. */
     uint64_t (*offset)(const void *user, size_t unit);
     /* Formats units from .. until - 1 as in the file: into room, or sets *data to where their bytes lie already. */
     gls_status (*form)(void *user, size_t from, size_t until, unsigned char *room, const void **data);
@@ -133,7 +134,7 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
 typedef struct gls_late_group {
     /* borrowed */
     const char *name;
-    /* indices in the file of the streamlines in the group; borrowed */
+    /* numbers of the streamlines in the group; borrowed */
     const uint32_t *member;
     /* number of members */
     size_t n;

@@ -50,8 +50,8 @@ typedef struct crew {
     gls_worker *workers;
 } crew;
 
-/* Does the work of the worker of device i, if there is one; called by gls_device_team_run(). For device 0, on the
- * thread of the run, then waits for the other workers. */
+/* Does the work of the worker of device i, if there is one; called by gls_device_team_run(). On the thread of the run
+ * waits for the other workers, too. */
 static gls_status work_on_device(void *user, size_t i)
 {
     const crew *c = user;
