@@ -82,7 +82,7 @@ void gls_tissues_finish(gls_tissues *tissues);
 
 /* --- The model. */
 
-/* An orientation model of a series: what was chosen, and after the fit what came out. Owns its images. */
+/* An orientation model of a series: the choices, and after the fit the results. Owns its images. */
 typedef struct gls_series_model {
     /* borrowed */
     const gls_model_options *options;
@@ -103,7 +103,7 @@ typedef struct gls_series_model {
     size_t n_directions;
     gls_tissues tissues;   /* msmt: tissues with their responses and images */
     gls_qball *qball;      /* opdt and csa: the q-ball model */
-    gls_image *sh;         /* set by gls_series_model_fit(): descoteaux07_legacy, along the voxel axes */
+    gls_image *sh;         /* result of gls_series_model_fit(): basis descoteaux07_legacy, along the voxel axes */
     bool sh_kept, fa_kept; /* true: the SH image, or the FA, was read from the cache */
     bool fits_tensor;      /* true: a tensor is fitted, for FA or for a response, or FA was read from the cache */
 } gls_series_model;

@@ -28,14 +28,14 @@ enum {
     GLS_NONNEG_BLOCK = 128,         /* number of voxels that a kernel processes at a time */
     GLS_NONNEG_MAX_ITERATIONS = 60, /* largest number of iterations; 14 to 22 are usual */
     GLS_NONNEG_TILE = 3,            /* rows and columns of a tile of the normal matrix */
-    /* With more coefficients the interior point method is used. It takes twice the time of the active set method with
-     * 47 coefficients and a sixth more with 68 and 93; its results differ in the last digits. */
+    /* Largest number of coefficients for the active set method; with more, the interior point method is used. The
+       latter takes twice the time with 47 coefficients, and a sixth more with 68 and 93; its results differ in the last
+       digits. */
     GLS_NONNEG_ACTIVE_MAX = 60
 };
 
-/* The problem that all voxels share: minimise |H x - s|^2 subject to A x >= 0 for coefficients x and data s. With H'H =
- * L L' and x = L'^-1 y it becomes: y nearest to y_u = L^-1 H' s with B y >= 0, where B = A L'^-1. Read-only during the
- * fits, so threads may share it. */
+/* The matrices of this problem, with the letters used above, which all voxels share. Read-only during the fits, so
+ * threads may share the plan. */
 typedef struct gls_nonneg_plan {
     size_t n;        /* number of data of a voxel */
     size_t k;        /* number of coefficients */

@@ -64,7 +64,8 @@ void gls_completion_forgive(gls_device *device, const uint32_t groups[3])
     const uint32_t before = device->n_groups - groups[0] * groups[1] * groups[2];
     uint32_t count;
     if (!device->counts_groups || device->never_wait || device->lost) return;
-    /* the kernel may have run after all; earlier kernels must still be complete */
+    /* if groups of the kernel ran after all, expect the groups that were counted; else expect those of earlier kernels
+     */
     const bool ran = read_word(device, device->completion, &count) && (int32_t)(count - before) > 0;
     device->n_groups = ran ? count : before;
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {

@@ -30,8 +30,8 @@ gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_
 #define GLS_PLACE_EGL "EGL"
 #define GLS_PLACE_DEVICES "EGL device enumeration"
 #define GLS_PLACE_SURFACELESS "surfaceless platform"
-/* Call this during a search, before the way of this name is tried. Returns false if its driver is known to fail; the
- * search must then leave this way out. */
+/* Call this in a search before you try the way `place`. Returns false if the driver of this way is known to fail; the
+ * search must then leave the way out. */
 bool gls_probe_step(const char *place);
 /* Why the driver of a place fails; NULL: no failure is known. */
 const char *gls_probe_failure(const char *place);

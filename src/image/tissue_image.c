@@ -1,5 +1,5 @@
-/* Tissue images (five tissue types): checked, cropped to their tissue, interpolated, and joined from maps of tissues.
- * */
+/* Checks tissue images (five tissue types), crops them to their tissue, interpolates, and joins them from tissue maps.
+ */
 #include "image/tissue_image.h"
 
 #include <math.h>

@@ -176,7 +176,7 @@ bool gls_tissue_find_interface(const gls_tissue *t, double world[3])
 
 /* --- images ---------------------------------------------------------------- */
 
-/* Tissue fractions of a voxel, by its index in the whole image. Voxels outside the box have no tissue. */
+/* Tissue fractions of a voxel, by its coordinates in the whole image. Voxels outside the box have no tissue. */
 static const float *value_at(const gls_tissue *t, int32_t x, int32_t y, int32_t z)
 {
     static const float none[GLS_TISSUE_TYPES] = {0};

@@ -28,8 +28,7 @@ typedef struct edge {
     double value;
 } edge;
 
-/* Value between two regions: from the upper triangle of the matrix or, if that has no edge there, from the lower one.
- */
+/* Value between two regions: in the upper triangle of the matrix or, if there is no edge there, in the lower one. */
 static double value_at(const gls_report_matrix *m, size_t a, size_t b)
 {
     const double upper = m->cell[a < b ? a * m->n + b : b * m->n + a],
