@@ -75,7 +75,7 @@ static gls_status read_file(gls_cursor *c, void *data, size_t bytes)
     return status;
 }
 
-/* Unpacks until the output is full or the deflated data end. */
+/* Unpacks `bytes` bytes. GLS_ERR_INPUT if the deflated data are damaged, or end before. */
 static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
 {
     unpacker *u = c->unpacker;
@@ -103,7 +103,8 @@ static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
 bool gls_cursor_ends(gls_cursor *c)
 {
     unpacker *u = c->unpacker;
-    /* one byte more than the entry promises: deflated data that end there give none, and inflate reports the end */
+    /* ask for one byte more than the entry promises: if the deflated data end there, inflate gives none and reports the
+     * end */
     unsigned char more;
     if (!u || u->ended) return true;
     return unpack(c, &more, 1) != GLS_OK && u->ended;

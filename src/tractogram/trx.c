@@ -465,8 +465,8 @@ static gls_status finish_empty(gls_tractogram_writer *w)
     return gls_output_truncate(&w->output, t->position);
 }
 
-/* Writes header.json and positions into the space at the start, then all other arrays and the directory of the archive.
- */
+/* Writes header.json and the local header of positions into the space at the start, then, behind the positions, all
+ * other arrays and the directory of the archive. */
 static gls_status finish(gls_tractogram_writer *w)
 {
     trx *t = w->state;

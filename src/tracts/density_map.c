@@ -15,7 +15,7 @@
 
 /* Fraction bits of the fixed-point sums of mm without weights; sums may reach LARGEST / 2^32 = 9.3e8 mm. */
 #define LENGTH_BITS 32
-/* Length, in mm, of one streamline in one voxel for which weighted fixed-point sums have room. */
+/* Largest length of one streamline in one voxel, mm, that choose_bits() assumes for weighted sums. */
 #define LENGTH_ROOM 8192.0
 /* Largest sum in units of the last bit, below 2^62 = 4.6e18, so that no int64_t overflows. */
 #define LARGEST 4.0e18

@@ -210,7 +210,7 @@ static bool in_groups(const gls_select_options *o, const gls_streamlines *s, siz
     return true;
 }
 
-/* Whether the number of a streamline is in the sorted list, by bisection. No list: every number is wanted. */
+/* Whether the index of a streamline is in the sorted list, by bisection. No list: every streamline is wanted. */
 static bool has_id(const gls_select_options *o, uint64_t id)
 {
     size_t low = 0, high = o->n_ids;

@@ -35,7 +35,7 @@ typedef struct path {
     double c[3][BLOCK];
     int v[3][BLOCK];
     int64_t voxel[BLOCK];
-    uint16_t leaves[BLOCK]; /* steps whose ends lie in different voxels, or that begin outside */
+    uint16_t leaves[BLOCK]; /* indices of the steps between two voxels, or that begin outside */
 } path;
 
 /* Finds coordinates and voxels of n <= BLOCK points, without branches that depend on a point. */

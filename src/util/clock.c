@@ -48,7 +48,7 @@ double gls_clock_seconds(void)
 typedef struct phase {
     /* name of the phase, at most 47 bytes */
     char name[48];
-    /* row of the timeline */
+    /* index of the row of the timeline */
     unsigned lane;
     double from, until;
     uint64_t number;
@@ -70,7 +70,7 @@ static struct {
     unsigned run; /* how often the timeline was started; a thread whose own_run differs needs a new row */
     bool failed;
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
-/* row of the calling thread, valid if own_run equals trace.run */
+/* own_lane: index of the row of the calling thread, valid if own_run equals trace.run */
 static _Thread_local unsigned own_lane, own_run;
 
 /* Stops recording in a child process and renews the lock, which another thread of the parent may have held. */

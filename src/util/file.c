@@ -15,7 +15,7 @@
 
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
-/* Milliseconds between two questions of a writer to a pipe whether to go on. */
+/* gls_fd_write_while() calls go_on() each time it has waited this long for the reader of a pipe, ms. */
 #define WAIT_MS 100
 
 const char *gls_file_name(const char *path)

@@ -17,7 +17,8 @@
 size_t gls_decimal_print(double v, char out[GLS_DECIMAL_BYTES]);
 
 /* Prints v rounded to n digits, 1 to 17, like "%.*g" of printf(), followed by a NUL. Returns the length; 0 for 0, for
- * numbers with more than n digits before the point, and for numbers that gls_decimal_print() does not print. */
+ * numbers with more than n digits before the point, and where gls_decimal_print() would not print v or the rounded
+ * number. */
 size_t gls_decimal_round(double v, int n, char out[GLS_DECIMAL_BYTES]);
 
 /* --- Numbers for people and for JSON. Each function writes at most size bytes to buffer and returns buffer. */
@@ -67,8 +68,8 @@ const char *gls_choice_word(const char *choices, int index, char *buffer, size_t
 /* Index of a word of `length` characters in the list "a|b|c"; -1: the list lacks the word. */
 int gls_choice_find(const char *choices, const char *word, size_t length);
 
-/* Names joined by a separator, such as LABELS:FILE or IMAGE,IMAGE. A backslash in front of a separator or backslash
- * makes that character part of the name: "a\\:b.nii:out.csv" stands for a:b.nii and out.csv. */
+/* Names joined by a separator, such as LABELS:FILE or IMAGE,IMAGE. A backslash in front of a comma, a colon, = or a
+ * backslash makes that character part of the name: "a\\:b.nii:out.csv" stands for a:b.nii and out.csv. */
 
 /* The first separator of text that is not part of a name; NULL: none. */
 const char *gls_names_first(const char *text, char separator);

@@ -166,7 +166,8 @@ void gls_option_key(const gls_option *option, char *key, size_t size);
 /* Range of the values that the command line takes. A length may be in voxels, whose size is not known yet: its upper
  * bound, in mm, is left to later checks. A lower bound of 0 is left out for GLS_KIND_UINT64, which has no other. */
 gls_range gls_option_range(const gls_option *option);
-/* Writes the range: "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. */
+/* Writes the range: "at least 1 s/mm2", "more than 0 and at most 90 degrees"; for a length without its unit; "" without
+ * bounds, or if the value is no number. */
 void gls_option_range_text(const gls_option *option, char *buffer, size_t size);
 /* Whether the value is a number or a list of numbers, for which the row has a range. */
 bool gls_option_is_number(const gls_option *option);

@@ -53,7 +53,7 @@ int gls_choice_find(const char *choices, const char *word, size_t length)
     return -1;
 }
 
-/* Whether text begins with a backslash in front of a separator or backslash, which then is part of a name. */
+/* Whether text begins with a backslash in front of a comma, a colon, = or a backslash, which is then part of a name. */
 static bool is_taken(const char *text)
 {
     return text[0] == '\\' && text[1] && strchr(",:=\\", text[1]);

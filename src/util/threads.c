@@ -23,7 +23,8 @@
 /* number of threads that gls_set_threads() has set; 0: none */
 static atomic_int chosen;
 
-/* Lowers the limit to quota / period, both in microseconds; not positive: no limit. */
+/* Lowers the limit to quota / period, both in microseconds, unless it is lower already. A quota or period that is not
+ * positive means no limit. */
 static void take_smaller_cpus(gls_cgroup *limits, double quota, double period)
 {
     if (!(quota > 0) || !(period > 0)) return;
@@ -31,8 +32,8 @@ static void take_smaller_cpus(gls_cgroup *limits, double quota, double period)
     if (limits->cpus == 0 || cpus < limits->cpus) limits->cpus = cpus;
 }
 
-/* Lowers the limit to `bytes`. 0 and numbers from 2^60 on mean no limit: version 1 of control groups writes a number
- * near 2^63. */
+/* Lowers the limit to `bytes`, unless it is lower already. 0 and numbers from 2^60 on mean no limit: version 1 of
+ * control groups writes a number near 2^63. */
 static void take_smaller_memory(gls_cgroup *limits, unsigned long long bytes)
 {
     if (bytes == 0 || bytes >= 1ull << 60) return;

@@ -104,7 +104,7 @@ static gls_status amplitudes_matrix(int order, float **out)
 
 #define MAX_FIXELS (UINT32_MAX - 1) /* GLS_NO_FIXEL is not an index */
 
-/* The fixels of a block of voxels that one thread has segmented, numbered from 0; failed: memory ran out. */
+/* The fixels of a block of voxels that one thread has segmented, with indices from 0; failed: memory ran out. */
 typedef struct block {
     gls_fixel *fixel;
     /* numbers of fixels, of voxels with fixels, of dropped lobes, and of voxels whose coefficients are not finite or
@@ -233,7 +233,7 @@ static gls_status number_fixels(const segmentation *s, const block *blocks, cons
     f->fixel = malloc(f->n * sizeof *f->fixel);
     if (!f->fixel) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu fixels", name, f->n);
     uint32_t first = 0;
-    /* fixels get their final numbers: blocks in order, and in a block voxels ascending */
+    /* fixels get their final indices: blocks in order, and in a block voxels ascending */
     for (size_t i = 0; i < f->n_blocks; i++) {
         if (blocks[i].n > 0) memcpy(f->fixel + first, blocks[i].fixel, blocks[i].n * sizeof *f->fixel);
         for (size_t k = 0; k < blocks[i].n; k++) {

@@ -21,7 +21,7 @@ enum { MIN_VOXELS = 30 };
 /* --- Candidate voxels for single bundles, with scores and axes. */
 
 /* Candidates. voxel: n indices in the order of the grid, each with a score (the higher, the more the voxel looks like a
- * single bundle) and an axis along the voxel axes. rank: positions in these arrays, the highest score first.
+ * single bundle) and an axis along the voxel axes. rank: indices into these arrays, the highest score first.
  * candidates_start() makes the arrays with n = 0; its caller fills them. */
 typedef struct candidates {
     size_t n, *voxel, *rank;
