@@ -13,7 +13,7 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 
 // LANES invocations, its lanes, work on one streamline, and all of them hold the same state of the streamline. LANE is
 // the number of a lane, from 0; the functions lane_* combine what the lanes have found. A work group has GROUP_SLOTS
-// streamlines, at most SLOTS; SLOT is the number of a streamline in its group.
+// streamlines, at most SLOTS; SLOT is the index of a streamline in its group.
 //
 // SLOT_ARRAY(type, name, size) declares an array for each streamline. SLOT_ELEMENT(name, size, i) is its element i.
 // Writes of one lane to an element are visible to the other lanes after lane_sync(); lane_writes_done() suffices if one

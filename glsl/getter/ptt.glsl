@@ -152,7 +152,7 @@ Candidate draw_candidate(Draw draw, int c, float start)
 // Defines PTT_ROUND and candidate_found(), which tries PTT_ROUND candidates from a given one on.
 #include <ptt_search>
 
-// One call tries one round, so that streamlines that found a curve need not wait for others.
+// One call of next_direction() tries PTT_ROUND candidates, so that streamlines that found a curve need not wait.
 const uint RETRIES = uint((PTT_TRIES + PTT_NARROW_TRIES) / PTT_ROUND - 1);
 
 #if GUIDE_AMPLITUDE
@@ -164,7 +164,7 @@ float direction_amplitude = 0.0; // ODF along the last direction
 // floats, 0 at the seed. next gets the chord of the substep, along which the caller moves the point.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
-    // The attempt says how many rounds of candidates this step has tried.
+    // The number of the attempt, from 0, says how often this step has tried PTT_ROUND candidates.
     int tried = int(draw.block >> 16) * PTT_ROUND;
     draw.block = 0u;
     if (aux == uvec3(0u)) {

@@ -276,7 +276,8 @@ bool take_store(inout Half h)
     if (lane_leads()) block = atomicAdd(pool_head, STORE_BLOCKS);
     block = lane_lead(block);
     h.memory[store] = block + 1u;
-    // Also if only some of the blocks lie in the pool: their records may name a half-streamline of an earlier round.
+    // Also if only some of the blocks lie in the pool: their records may name a half-streamline of an earlier run of
+    // pass 2.
     uint until = min(block + STORE_BLOCKS, params.pool_blocks);
     for (uint i = block; i < until && LANE == 0; i++) state[block_record(i) + BLOCK_HALF] = NO_ITEM;
     return block + STORE_BLOCKS <= params.pool_blocks;
@@ -346,7 +347,7 @@ bool filter_advance(inout Half h, uint outcome, uint end, bool moves, vec3 q, ve
     }
     if (keep > 0u) half_restore(h, keep);
     end = filter_move(h, base, taken, runs || begins, runs, next, end);
-    // If the pool has no space for the particles, the half-streamline is lost, and a later round tracks its seed again.
+    // If the pool has no space for the particles, the half-streamline is lost, and pass 2 is repeated for it.
     if (begins && end == GUIDE_GO_ON && !start_particles(h)) {
         h.block = params.pool_blocks;
         end = HALF_LOST;

@@ -53,8 +53,8 @@ void main()
         uint outcome = next_direction(h.p, h.d, h.aux, h.draw, next);
         if (!done && h.item != NO_ITEM && !half_advance(h, outcome, next)) {
             half_report(h);
-            // a half-streamline that found the pool full is tracked again in the next round, as are all that still wait
-            // in the queue
+            // a half-streamline that found the pool full is tracked again when pass 2 is repeated, as are all that
+            // still wait in the queue
             done = h.block >= params.pool_blocks;
             h.item = NO_ITEM;
         }

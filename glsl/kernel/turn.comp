@@ -18,7 +18,7 @@
 #define WORD(name, first, n) const uint name = uint(first);
 #include "layout/directions.def"
 #undef WORD
-#define direction pool // in pass 1 the buffer of directions is bound in place of the pool
+#define direction pool // for initial directions (pass 1) their buffer is bound in place of the pool
 
 void main()
 {

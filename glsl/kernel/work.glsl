@@ -1,5 +1,5 @@
-// Half-streamlines (in pass 1: seeds) between the dispatches of staged kernels; layout: layout/work.def. The host fills
-// the slots once and then rewrites only the list of active slots.
+// Half-streamlines (in pass 1: seeds) between the dispatches of step.comp, or of sample.comp and turn.comp; layout:
+// layout/work.def. The host fills the slots once and then rewrites only the list of active slots.
 layout(std430, binding = 0) buffer Work { uint work[]; };
 
 #define WORD(name, first, n) const int name = first;
@@ -27,7 +27,7 @@ void set_work_vector(int word, uint slot, vec3 value)
 
 // Slot of this streamline's lanes. Behind the end of the list the last entry is repeated; such lanes must not write
 // what others read.
-// - work_index: number of the entry of the list that this streamline's lanes handle; it may lie behind the end.
+// - work_index: index of the entry of the list that this streamline's lanes handle; it may lie behind the end.
 // - work_slot: the slot that the entry names.
 // - work_live: whether the entry exists, so that results may be stored.
 uint work_index() { return gl_WorkGroupID.x * GROUP_SLOTS + SLOT; }

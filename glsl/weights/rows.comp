@@ -60,8 +60,9 @@ void add_fixed(uint at, float v)
     if (high != 0u) atomicAdd(sums[at + 1u], high);
 }
 
-// Replaces a coefficient above max_coefficient. Marks the fixel that asks for the largest weight, and returns the mean
-// coefficient of the other fixels of the streamline, weighted by length and PM; 0 if no fixel asks for more.
+// Replaces a coefficient above max_coefficient. Marks, of the fixels that lack streamlines, the one with the largest
+// cost for this streamline, and returns the mean coefficient of the streamline's other fixels, weighted by length and
+// PM; 0 if no fixel lacks streamlines.
 float give_way(uint begin, uint end)
 {
     // Find the fixel with the largest cost for this streamline, PM d^2 l / TD0 with its length l there, of the fixels

@@ -1,5 +1,5 @@
-/* BIDS data sets: finds the series of a data set that can be tracked, and writes their tractograms, connectomes and
- * tables to another data set. */
+/* BIDS data sets: finds the series of a data set that can be tracked, its units, and writes their tractograms,
+ * connectomes and tables to another data set. */
 #ifndef GLS_BIDS_DATASET_H
 #define GLS_BIDS_DATASET_H
 
@@ -52,9 +52,9 @@ typedef struct gls_bids_ending {
 /* Splits the text KEY-VALUE_SUFFIX. Returns false if the text has another form or a part that does not fit. */
 bool gls_bids_split(const char *text, gls_bids_ending *ending);
 /* An image in a folder with this suffix, space and value of key. key NULL: an image without desc, label, seg and atlas.
- * series: name of the series that lies beside the image; an image of another run, acquisition or direction is rejected,
- * and of several images the image with most entities of the series and fewest further entities is chosen. series NULL:
- * the first image. */
+ * series: name of the series that lies beside the image; an image of another scan (by acq, ce, rec, dir, run, echo or
+ * part) is rejected, and of several images the image that shares most of these entities, and has fewest others, is
+ * chosen. series NULL: the first image. */
 char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix,
                     const char *series);
 
@@ -119,7 +119,7 @@ typedef struct gls_dataset_unit {
     char *table; /* a gradient table in a single file (MRtrix's .b) that exists besides bval and bvec; NULL: none */
     char *mask, *region;     /* region NULL: seeds from FA */
     char *tissue[3];         /* fractions of white and grey matter and CSF, with gls_dataset_options.tissue */
-    gls_dataset_region kind; /* kind of `region`; GLS_DATASET_AUTO: a mask that the user gave */
+    gls_dataset_region kind; /* kind of `region`; GLS_DATASET_AUTO: seeds where the named image is above 0 */
     gls_bids_labels labels;  /* labels of white matter, for GLS_DATASET_DSEG */
     gls_dataset_texts value; /* the options of track whose values have entities in braces, in the order of params.def:
                                 their values for this unit */
@@ -213,8 +213,8 @@ gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
  * session, or a file that is not such a table. */
 gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
 
-/* Path of the labels of an atlas for a unit: seg-ATLAS, atlas-ATLAS or desc-ATLAS, suffix dseg. Looks in the data
- * set first, then in the derivatives. NULL: none. *root: the data set that has it. */
+/* Path of the labels of an atlas for a unit: seg-ATLAS, else atlas-ATLAS, else desc-ATLAS, suffix dseg, each in the
+ * data set or else in the derivatives. NULL: none. *root: the data set that has it. */
 char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *atlas,
                              const char **root);
 /* Sets the member Sources of the sidecar `root`, which BIDS asks for: the series of the unit and its gradient table if

@@ -1,5 +1,5 @@
-/* The identity of a tracked series: its options, hashes of the contents of its inputs, and its outputs. A later run
- * compares identities to find out whether the series has been tracked already. */
+/* The identity of a tracked series, which is its options and hashes of its inputs, and the list of its outputs. A later
+ * run compares them to find out whether the series has been tracked already. */
 #include "bids/dataset_parts.h"
 
 #include <stdlib.h>

@@ -66,7 +66,8 @@ static bool dataset_same_bytes(const char *a, const char *b)
            of_a.st_size == of_b.st_size && !gls_hash_file(a, &hash_a) && !gls_hash_file(b, &hash_b) && hash_a == hash_b;
 }
 
-/* Whether a staged file already exists under its final name with the same contents: a shared image, or its sidecar. */
+/* Whether a shared file need not move: under its final name is a file of the same bytes, or the sidecar of such an
+ * image. */
 static bool is_there(const gls_dataset_stage *s, const char *name)
 {
     char staged[GLS_DATASET_MAX_PATH], final[GLS_DATASET_MAX_PATH], image[512];
