@@ -74,7 +74,7 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
     return h;
 }
 
-// Takes the next free block of the pool and returns its number, which is params.pool_blocks or more if the pool is
+// Takes the next free block of the pool and returns its index, which is params.pool_blocks or more if the pool is
 // full.
 uint next_block()
 {

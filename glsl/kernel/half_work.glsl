@@ -1,6 +1,6 @@
 // Keeps a half-streamline in the work buffer between the dispatches of step.comp or turn.comp. The members of struct
-// Half that are not stored follow from the stored ones: the item is the slot, and the block of random numbers starts again at
-// each direction.
+// Half that are not stored follow from the stored ones: the item is the slot, and the block of random numbers starts
+// again at each direction.
 //
 // Loads the half-streamline of a slot; every lane gets the same copy.
 Half load_half(uint slot)

@@ -43,7 +43,7 @@ WORDS words_at(uint part, uint at)
 
 struct Cell {
     uint corner; // index of the first element of the voxel with the lowest coordinates, in its buffer
-    uint part;   // number of the buffer
+    uint part;   // index of the buffer
     vec3 f;      // position in the cell, 0 .. 1
 };
 

@@ -1,8 +1,8 @@
 // Draws segments of streamlines as tubes with round ends into samples (four of which make a pixel). Only integers are
 // used, so that every device draws the same. DEPTH: depth of the nearest surface of each sample. COLOUR: its colour;
-// the largest number if two surfaces are equally near. LAYERS: sums over all surfaces in front of the slices. An
-// invocation draws one segment, or, with several rows of work groups, a part of one. Dispatched by src/render/raster.c,
-// first with DEPTH, then with COLOUR; with opacity below 1 once, with LAYERS.
+// the largest number if two surfaces are equally near. LAYERS: sums over all surfaces in front of the slices, without
+// the round ends. An invocation draws one segment, or, with several rows of work groups, a part of one. Dispatched by
+// src/render/raster.c, first with DEPTH, then with COLOUR; with opacity below 1 once, with LAYERS.
 layout(local_size_x = 64) in;
 
 #define FIELD(type, name) type name;

@@ -94,7 +94,7 @@ FUNCTION Step newton(Search s, Moments m, Step at, float e, float slope, float b
     second = second + s.variation * bend + F(2.0) * s.tikhonov;
     EXACT float d = second != F(0.0) ? -(first * reciprocal(abs(second))) : F(0.0);
     d = abs(d) <= F(3.0e38) ? d : F(0.0); // replaces infinity and NaN by 0
-    // The step, and the sum of all steps, stay within the limit.
+    // The step stays within the limit. If the steps so far reach the limit, a step beyond it ends the search there.
     d = d > s.limit ? s.limit : d;
     d = d < -s.limit ? -s.limit : d;
     bool high = x >= s.limit && d > F(0.0);

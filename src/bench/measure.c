@@ -60,7 +60,7 @@ bench_busy bench_busy_now(void)
  * - fact, eudx: a texel for each peak of one voxel, or of eight, which is an eighth of a fetch each, and the stop map;
  *   three MACs a peak.
  * - tensordet: ceil((n + 1) / 4) fetches of all n volumes, 6 n MACs of the fit, the stop map. tensorprob in addition:
- *   eight texels of residuals for each of these fetches, an eighth of a fetch each, and n signs.
+ *   eight texels of residuals for each of these fetches, an eighth of a fetch each, and 8 n MACs of the residuals.
  * - Getters that draw directions at random sample only the stop map.
  *
  * One direction is drawn for each point. Failed draws, the two ends and initial directions are not counted. Operations

@@ -101,7 +101,7 @@ typedef struct gls_known_comparison {
     const gls_known_scene *scene;
     size_t next;           /* position in the known lines */
     size_t same;           /* number of half-streamlines that agree with the known half-streamlines */
-    _Atomic uint32_t seen; /* 1 + seed of the last streamline; 0: none came yet */
+    _Atomic uint32_t seen; /* 1 + index of the seed of the last streamline; 0: none yet */
 } gls_known_comparison;
 /* The append function of a sink. comparison: a gls_known_comparison. */
 gls_status gls_known_compare(void *comparison, const gls_streamlines *found);
