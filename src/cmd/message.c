@@ -426,9 +426,9 @@ static void end_by_signal(int code)
     if (!events.broken) write_at_once(events.fd, end, sizeof end - 1);
 }
 
-/* Handler of SIGINT, SIGTERM and others. It notes the first signal while a command catches signals or has complete
- * outputs. Otherwise, and at the second signal, it ends the process at once. It calls only functions that are safe in
- * handlers. */
+/* Handler of SIGINT, SIGTERM and others. Notes the first signal while a command catches signals or has complete
+ * outputs. Otherwise, and at a signal SECONDS_OF_ONE_END or more after the first, ends the process at once. Calls only
+ * functions that are safe in handlers. */
 static void on_signal(int number)
 {
     const double now = gls_clock_seconds();

@@ -22,7 +22,8 @@
 typedef float VF __attribute__((vector_size(4 * LANES), may_alias));
 typedef int8_t VB __attribute__((vector_size(LANES), may_alias));
 
-/* Scratch memory of the kernel. The lanes of the vectors are slots, or voxels of the block. */
+/* Scratch memory of the kernel. Lanes stand for the voxels of the block in arrays with VECS vectors a row, otherwise
+ * for slots. */
 typedef struct SLOTS {
     VD *signal;            /* n x VECS: signal of the block */
     VD *right;             /* padded x VECS: X' times signal */

@@ -13,7 +13,7 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
-/* Largest size of a note, bytes. A larger file is of another program, and is not read. */
+/* Largest size of the JSON note of a fit, bytes. A larger file is of another program, and is not read. */
 #define MAX_KEY_BYTES 65536
 
 /* Makes the folder of the cache before the fit, which takes minutes, so that an error comes early. A folder that exists
@@ -121,7 +121,7 @@ static const char *distrust(const kept_fit *fit, const char *path)
     return gls_kept_is_file(path, anybody) ? NULL : "is of another user, in a folder in which all may write";
 }
 
-/* Reads the note of a fit with this key. If it cannot be used, returns NULL and sets *reason to the reason. */
+/* Reads the JSON note of the fit with this key. If it cannot be used, returns NULL and sets *reason to the reason. */
 static cJSON *read_note(const kept_fit *fit, const cJSON *key, const char **reason)
 {
     *reason = distrust(fit, fit->json);

@@ -17,7 +17,8 @@
 
 #include "dwi/lanes_cholesky.h"
 
-/* Scratch memory of the kernel. The lanes of the vectors are slots, or voxels of the block. */
+/* Scratch memory of the kernel. Lanes stand for the voxels of the block in arrays with VECS vectors a row, otherwise
+ * for slots. */
 typedef struct SLOTS {
     VD *start;          /* padded x VECS: y_u of the block */
     VD *first;          /* rows x VECS: B y_u */

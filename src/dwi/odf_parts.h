@@ -45,7 +45,7 @@ void gls_odf_block(const gls_odf_source *source, size_t first, size_t count, flo
 void gls_odf_sh_block(const gls_odf_source *source, size_t first, size_t count, float *rows, float *scratch);
 
 /* rows[v * stride + i] = sum over j of matrix[v][j] in[j * GLS_ODF_BLOCK + i] for i < count. in and matrix are 64-byte
- * aligned; n_rows is a multiple of GLS_ODF_ROWS. Only rows below n_stored are stored. */
+ * aligned; n_rows is a multiple of GLS_ODF_ROWS. Only the first n_stored rows are stored. */
 typedef void (*gls_odf_kernel)(const float *matrix, size_t n_rows, size_t n_stored, size_t n_inputs, const float *in,
                                size_t count, float *rows, size_t stride);
 

@@ -1,5 +1,5 @@
-/* The response function of single-shell deconvolution: its estimate from the most anisotropic voxels, and its two
- * forms. */
+/* The response function of single-shell deconvolution: estimates it from the most anisotropic voxels, and converts its
+ * tensor to zonal coefficients. */
 #include <glslines/csd.h>
 
 #include <glslines/sh.h>

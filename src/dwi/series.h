@@ -32,7 +32,7 @@ gls_status gls_units_check_gain(const char *who, double signal, double gain);
 
 /* --- Series. */
 
-/* largest number of shells that are listed; further shells are only counted */
+/* largest number of shells that are stored and listed; the list ends with the number of further ones */
 #define SERIES_MAX_SHELLS 64
 
 /* Finds the gradient table of a series. *bval and *bvec, from malloc: "-" and "-" if the header of a .mif has the

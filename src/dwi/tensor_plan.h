@@ -24,7 +24,7 @@ typedef struct gls_tensor_plan {
                                             are divided */
     double *design;  /* n x 8: scaled design matrix, last column 0. All three matrices are 64-byte aligned */
     double *inverse; /* n x 8: transposed pseudo-inverse of design, last column 0 */
-    double *product; /* n x 28: product of columns a and b <= a of the row, at a (a + 1) / 2 + b */
+    double *product; /* n x 28: in each row the product of columns a and b <= a of design, at a (a + 1) / 2 + b */
 } gls_tensor_plan;
 
 /* Makes the plan. GLS_ERR_INPUT if the table does not determine the seven parameters. */

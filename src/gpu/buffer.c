@@ -468,7 +468,7 @@ gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order
     const uint64_t last_run =
         side == GLS_BY_DEVICE || order->last_made < order->last_run ? order->last_run : order->last_made;
     if (last_run <= device->n_ended || device->info.software || device->never_wait) return GLS_OK;
-    /* a fence waits for all runs before it: use the last one if it was set after run number last_run, otherwise set
+    /* a fence waits for all runs before it: use the last fence if it was set after run number last_run, otherwise set
      * another */
     if (!device->mark || last_run > device->n_marked) gls_order_mark(device);
     GLsync mark = device->mark;

@@ -13,8 +13,8 @@ struct gls_fetch {
     GLuint name; /* buffer that host and device both see; 0: none */
     const uint8_t *mapped;
     size_t capacity;
-    GLsync sent; /* fence behind the copy; NULL: no copy is under way. Then, if bytes > 0, gls_fetch_end() reads the
-                    part directly */
+    GLsync sent; /* fence behind the copy; NULL: no copy is under way, and gls_fetch_end() reads the part directly if
+                    bytes > 0 */
     gls_buffer *source; /* buffer of the last gls_fetch_begin() */
     size_t offset, bytes;
     uint64_t n_runs;   /* number of kernel runs before the copy */

@@ -75,7 +75,7 @@ static gls_status check_limits(const gls_device_info *info, const char *label, G
     return GLS_OK;
 }
 
-/* Compiles a compute shader, or takes the program that was announced earlier. */
+/* Compiles a compute shader, or takes the program whose compilation gls_kernel_announce() started. */
 static gls_status compile(gls_device *device, const char *label, const char *text, GLuint *program)
 {
     char message[512] = "";

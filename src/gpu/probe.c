@@ -44,7 +44,7 @@ static void renew(void)
 }
 GLS_IN_COPIES(renew)
 
-/* Returns the failure of a place, or NULL. The caller holds the lock. */
+/* Returns the failure of a place (see gpu/drivers.h), or NULL. The caller holds the lock. */
 static const failure *find_failure(const char *place)
 {
     for (size_t i = 0; i < n_failures; i++)

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Largest distance, in voxels, between the corners of grids that count as the same: SAME_GRID without a warning,
+/* Grids count as the same if their corners are at most this far apart, in voxels: SAME_GRID without a warning,
  * NEARLY_SAME_GRID with a warning. Files of one series that passed through different programs differ by rounding; a
  * sform with a slight shear differs from its qform by some thousandths. */
 #define SAME_GRID 0.01

@@ -23,8 +23,8 @@
 #define FIRST_CHUNKS 5
 #define MAX_THREADS 16
 #define PIECES(n_threads) (2 * (n_threads) + 4) /* number of pieces that are unpacked between two reads */
-#define CHUNKS(n_threads) (8 * (n_threads))     /* number of chunks in which marks are looked for at a time */
-#define MARKS 64  /* largest number of marks in a chunk; behind so many a new chunk begins */
+#define CHUNKS(n_threads) (8 * (n_threads))     /* number of chunks in which ends of pieces are looked for at a time */
+#define MARKS 64  /* largest number of marks (00 00 ff ff) in a chunk; behind so many a new chunk begins */
 #define TRAILER 8 /* bytes behind the data of a member: checksum and size, little-endian */
 
 /* A last block that stores PROBED bytes, behind a head of PROBE_HEAD. Put behind a piece, it is unpacked as such only
@@ -34,7 +34,7 @@
 static const unsigned char probe[PROBE_HEAD + PROBED] = {1,    PROBED, 0,    0xff - PROBED, 0xff, 0x9d, 0x3b,
                                                          0xe2, 0x57,   0xc8, 0x14,          0x6f, 0xa1};
 
-/* A piece: the compressed bytes between two marks, and their unpacked bytes. */
+/* A piece: the compressed bytes between two marks 00 00 ff ff, and their unpacked bytes. */
 typedef struct piece {
     uint64_t first, end; /* positions in the file of its first byte, and of the byte behind its last */
     uint64_t at;         /* position of its unpacked bytes in those of the member */
@@ -47,14 +47,14 @@ typedef struct piece {
 
 struct gls_gzip_pieces {
     int n_threads, n_pieces, n_chunks;
-    bool to_end; /* true: the marks are all those up to the end of the file */
+    bool to_end; /* true: no mark (00 00 ff ff) lies behind those that were found */
     const gls_input *input;
     uint64_t place;         /* position in the file behind the pieces that were unpacked */
     uint64_t n_out, n_read; /* numbers of bytes of the member that were unpacked, and that were read or skipped */
     uint32_t crc;           /* of the bytes that were unpacked */
     bool over;              /* true: the last piece was unpacked */
     unsigned char *in[MAX_THREADS];
-    size_t n_marks, next; /* number of marks that were found, and index of the first that ends no piece yet */
+    size_t n_marks, next; /* number of marks (ends of pieces) that were found, and index of the first not in use yet */
     size_t n_found[CHUNKS(MAX_THREADS)];
     uint64_t marks[CHUNKS(MAX_THREADS) * MARKS]; /* positions behind the marks; MARKS a chunk while they are found */
     piece pieces[PIECES(MAX_THREADS)];
@@ -188,7 +188,8 @@ static void unpack_some(void *user, int thread, size_t from, size_t until)
     for (size_t i = from; i < until; i++) unpack_piece(t, thread, &t->pieces[i]);
 }
 
-/* Unpacks the next pieces. Returns false if one does not fit, or the member has none. */
+/* Unpacks the next pieces. Returns false if one does not fit, if the checksum or size of the member is wrong, or if the
+ * member has no pieces. */
 static bool unpack_next(gls_gzip_pieces *t)
 {
     cut_pieces(t);

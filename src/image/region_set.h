@@ -32,7 +32,7 @@ bool gls_region_ends_fit(const uint32_t role_bits[GLS_REGION_ROLES], uint32_t a,
  * voxel belongs to. */
 typedef struct gls_region_group {
     gls_grid grid;
-    int32_t origin[3], size[3]; /* box of the voxels that are in a region */
+    int32_t origin[3], size[3]; /* box of the voxels that are in a region: its first voxel and its size */
     float map[3][4];            /* from voxel coordinates of the run to voxel coordinates of the box */
     size_t first;               /* index of the group's first word in gls_regions.word */
 } gls_region_group;

@@ -16,7 +16,8 @@ typedef struct axes {
     bool turned[3];
 } axes;
 
-/* Makes the grid of an image whose axes are taken in the order and directions of `a`. */
+/* Makes the grid of an image whose axes are taken in the order and directions of `a`. Returns false if it is invalid.
+ */
 static bool make_grid(const gls_grid *g, const axes *a, gls_grid *made)
 {
     int32_t dim[3];

@@ -13,7 +13,7 @@ struct gls_tissue {
     char *name;
     gls_grid image;                   /* grid of the image */
     gls_grid grid;                    /* grid of the streamlines */
-    int32_t origin[3], size[3];       /* box of the image that is kept: the tissue and a margin */
+    int32_t origin[3], size[3];       /* first voxel and size of the box that is kept: the tissue and a margin */
     float map[3][4];                  /* from voxel coordinates of the streamlines to voxel coordinates of the box */
     double exact[3][4];               /* `map` in double precision */
     float (*value)[GLS_TISSUE_TYPES]; /* fractions of the voxels of the box, x fastest */

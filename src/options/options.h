@@ -163,8 +163,8 @@ typedef struct cmd_bridged {
 } cmd_bridged;
 /* Finds the counterpart of the option `name`, without dashes, that was given to a command. table: its options. */
 cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const char *name);
-/* Returns the counterpart in glslines of a value of another program, as text for a message; NULL: no counterpart is
- * known, or it is an option that the command in use does not have. */
+/* Returns the counterpart in glslines of a value of another program, as text for a message; NULL: none is known, or the
+ * counterpart is an option that the command in use lacks. */
 const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value);
 /* The value of glslines that replaces a value of another program, such as "SD_STREAM"; NULL: none does. */
 const char *cmd_bridge_word(const char *option, const char *value);

@@ -116,7 +116,7 @@ static void choose_method(gls_job_options *o, const char *const *given)
         o->track.dg = (gls_direction_getter)row_for(ROW_dg, o->preset, ALL_GETTERS, models_of(o))->value;
 }
 
-/* Reason of the row that gives the default, if the default is this value. NULL: another value, or without a reason. */
+/* Reason of the row that gives the default, if the default is this value. NULL: another value, or no reason. */
 static const char *reason_of(size_t param, const gls_job_options *o, double value)
 {
     const row *r = row_of(param, o);

@@ -72,8 +72,8 @@ static gls_status choose_grid(const gls_source *source, const gls_box *box, gls_
     return gls_grid_init(grid, dim, affine);
 }
 
-/* Makes an image of the logarithm of the density of n sources, on the grid of the first source, or on a grid in the box
- * of the streamlines. */
+/* Makes an image of the logarithm of the density of n sources, on the grid that choose_grid() finds for the first
+ * source. */
 static gls_status make_density(const gls_source *source, size_t n, const gls_render_plan *plan, const gls_box *box,
                                gls_image **image)
 {

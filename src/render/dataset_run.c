@@ -29,7 +29,7 @@
 /* Bytes of the message of a failed unit that are kept. */
 #define MAX_REASON 1024
 
-/* The outcome of a unit, as bytes that go through the pipe of its process. */
+/* The outcome of a unit (a session of a subject), as bytes that go through the pipe of its process. */
 typedef struct outcome {
     /* how the unit ended; -1: not begun */
     gls_dataset_state state;
@@ -134,8 +134,8 @@ static void write_citation(const gls_dataset_task *run, const gls_dataset_unit *
     free(list);
 }
 
-/* Tracks a unit. If it was tracked now, writes the citation. If it was tracked now or before, makes report and picture
- * where they are missing or out of date. */
+/* Tracks a unit, a session of a subject. If it was tracked now, writes the citation. If it was tracked now or before,
+ * makes report and picture where they are missing or out of date. */
 static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job,
                           const gls_monitor *monitor)
 {
