@@ -31,8 +31,8 @@ typedef struct coherence {
     int32_t first, n_slices;
     size_t plane;    /* number of voxels of a slice */
     uint32_t *peak;  /* the peak of each voxel: index of its vertex, or its index among the given peaks */
-    float *contrast; /* height of the peak above the mean of the ODF; of a peak that is given, how alike the voxels
-                        around are. 0: the voxel is left out */
+    float *contrast; /* height of the peak above the mean of the ODF; of a given peak, how alike the peaks around are.
+                        0: the voxel is left out */
     size_t n;        /* number of voxels that are not left out */
 } coherence;
 

@@ -477,7 +477,7 @@ gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order
         device->n_ended = device->n_marked;
         return GLS_OK;
     }
-    /* an error that the driver reports comes before a missing completion count */
+    /* report an error of the driver, if there is one, before a missing completion count */
     gls_status status = gls_device_check_reset(device, what);
     return status ? status : gls_fail(GLS_ERR_DEVICE, "%s: the device does not answer", what);
 }

@@ -41,7 +41,7 @@ typedef struct piece {
     unsigned char *out;
     size_t n; /* number of unpacked bytes */
     uint32_t crc;
-    bool fits, last; /* fits: it ends as a piece should; last: it ends the member */
+    bool fits, last; /* fits: the piece ends as it should; last: it ends the member */
     unsigned char trailer[TRAILER];
 } piece;
 
@@ -51,7 +51,7 @@ struct gls_gzip_pieces {
     const gls_input *input;
     uint64_t place;         /* position in the file behind the pieces that were unpacked */
     uint64_t n_out, n_read; /* numbers of bytes of the member that were unpacked, and that were read or skipped */
-    uint32_t crc;           /* of the bytes that were unpacked */
+    uint32_t crc;           /* checksum of the bytes that were unpacked */
     bool over;              /* true: the last piece was unpacked */
     unsigned char *in[MAX_THREADS];
     size_t n_marks, next; /* number of marks (ends of pieces) that were found, and index of the first not in use yet */
