@@ -130,13 +130,13 @@ typedef struct gls_profile_node {
     double value, sd; /* NaN without values */
     uint64_t n;       /* number of streamlines with a value */
 } gls_profile_node;
-/* Computes the profile of one volume of an image along bundle i, whose nodes must have been kept, see
+/* Computes the profile of one volume of an image along bundle i. GLS_ERR_ARGUMENT: its nodes were not kept, see
  * gls_bundles_options.keep_nodes. out: memory for as many entries as there are nodes. An empty bundle gives NaN. */
 GLS_API gls_status gls_bundles_profile(const gls_bundles *bundles, size_t i, const gls_image *image, size_t volume,
                                        const gls_sample_options *sampling, gls_profile_weights weights,
                                        gls_profile_node *out);
-/* Computes the mean position of each node of bundle i, world mm; NaN for an empty bundle. The nodes must have been
- * kept, as for gls_bundles_profile(). out: memory for as many points as there are nodes. */
+/* Computes the mean position of each node of bundle i, world mm; NaN for an empty bundle, and where the nodes were not
+ * kept, see gls_bundles_options.keep_nodes. out: memory for as many points as there are nodes. */
 GLS_API void gls_bundles_core(const gls_bundles *bundles, size_t i, double (*out)[3]);
 
 #ifdef __cplusplus

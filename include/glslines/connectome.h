@@ -99,7 +99,8 @@ typedef struct gls_connectome_node {
 GLS_API gls_connectome_node gls_connectome_get_node(const gls_connectome *connectome, size_t i);
 /* Number of rows and columns of the matrix: the regions, and one more with keep_unassigned. */
 GLS_API size_t gls_connectome_size(const gls_connectome *connectome);
-/* Value of a cell by the statistic that the options choose. A cell without streamlines is 0, or NaN for min and max. */
+/* Value of a cell by the statistic that the options choose; row and column are below gls_connectome_size(). A cell
+ * without streamlines is 0, or NaN for min and max. */
 GLS_API double gls_connectome_value(const gls_connectome *connectome, size_t row, size_t column);
 /* All statistics of a cell; gls_connectome_value() gives the statistic that the option stat chooses. */
 typedef struct gls_connectome_edge {
@@ -109,7 +110,8 @@ typedef struct gls_connectome_edge {
     double min, max;    /* smallest and largest value, without weights; NaN if count is 0 */
     double mean_length; /* mm, weighted; NaN if weight is 0 */
 } gls_connectome_edge;
-/* Returns the statistics of a cell, row <= column. Needs the option edges. */
+/* Returns the statistics of a cell, row <= column. Those of an empty cell if the option edges is not set or a number is
+ * not below gls_connectome_size(). */
 GLS_API gls_connectome_edge gls_connectome_get_edge(const gls_connectome *connectome, size_t row, size_t column);
 /* Writes the matrix as text, one row in a line, separated by commas (.csv), tabs (.tsv) or blanks. existing: what to do
  * with an existing file. */

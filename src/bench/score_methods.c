@@ -407,6 +407,9 @@ static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o
     if (o->model - FIRST_MODEL > GLS_MODEL_CSA && o->dg > 0 &&
         gls_getter_source_of((gls_direction_getter)(o->dg - 1)) == GLS_FROM_QBALL)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: works only with --model opdt or csa");
+    if (o->dg > 0 && gls_getter_facts_of((gls_direction_getter)(o->dg - 1)).one_point)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: makes no step, so that nothing is scored: take any other getter",
+                        gls_getter_name((gls_direction_getter)(o->dg - 1)));
     method_scores *scores = calloc(1, sizeof *scores);
     gls_status status = scores ? GLS_OK : gls_no_memory();
     if (!status) status = score(job, o, scores);

@@ -37,8 +37,7 @@ static gls_status seeds_of_fa(const gls_dataset_options *o, const gls_series *se
     gls_image *fa = NULL;
     gls_status status = gls_tensor_fit(series->dwi, series->gradients, mask, NULL, &fa, NULL, NULL);
     if (status) return status;
-    size_t n = gls_grid_voxels(&fa->grid);
-    for (size_t i = 0; i < n; i++) fa->data[i] = fa->data[i] > (float)o->fa;
+    for (size_t i = 0, n = gls_grid_voxels(&fa->grid); i < n; i++) fa->data[i] = fa->data[i] > (float)o->fa;
     *seeds = fa;
     return GLS_OK;
 }

@@ -55,7 +55,8 @@ static int tract_run(void *values, const cmd_arguments *arguments)
     const tract_work *work = command->work;
     const size_t n = (size_t)arguments->n_positionals;
     if (arguments->n_positionals < work->min_files || arguments->n_positionals > command->max_positionals)
-        return cmd_error(CMD_EXIT_USAGE, "%s: %s, got %zu arguments", command->name, work->arguments, n);
+        return cmd_error(CMD_EXIT_USAGE, "%s: %s, got %zu argument%s", command->name, work->arguments, n,
+                         n == 1 ? "" : "s");
     /* the sidecar begins with program, command line and parameters; the work adds its results */
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "Description", work->description);

@@ -16,12 +16,13 @@
 /* Largest size of the JSON note of a fit, bytes. A larger file is of another program, and is not read. */
 #define MAX_KEY_BYTES 65536
 
-/* Makes the folder of the cache before the fit, which takes minutes, so that an error comes early. A folder that exists
- * already is used as it is. */
-gls_status gls_fit_cache_init(const char *directory)
+/* Checks the folder of the cache before the fit, which takes minutes, so that an error comes early. A folder that
+ * exists already is used as it is. */
+gls_status gls_fit_cache_init(const char *directory, bool make)
 {
     struct stat info;
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+    if (!make && access(directory, F_OK) != 0) return GLS_OK;
+    if (make && mkdir(directory, 0777) != 0 && errno != EEXIST)
         return gls_fail(GLS_ERR_OUTPUT, "--cache-dir: %s cannot be made: %s", directory, strerror(errno));
     if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))
         return gls_fail(GLS_ERR_OUTPUT, "--cache-dir: %s cannot be used: %s", directory, strerror(ENOTDIR));

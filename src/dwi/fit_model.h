@@ -142,8 +142,9 @@ void gls_series_model_describe(cJSON *root, const gls_series_model *model);
  * both files contain a hash of the key, so that fits of other data and parameters have other names. No file in the
  * folder is ever replaced. */
 
-/* Makes the folder if it does not exist. GLS_ERR_OUTPUT: it cannot be made, or this user may not read or write it. */
-gls_status gls_fit_cache_init(const char *directory);
+/* Checks the folder, which is made, or with `make` false left out, if it does not exist. GLS_ERR_OUTPUT: it cannot be
+ * made, or this user may not read or write it. */
+gls_status gls_fit_cache_init(const char *directory, bool make);
 
 /* Makes the key of a fit, to which the caller adds the parameters of the fit: the name of the result (`image`), the
  * version of glslines, the grid, and hashes of series, gradient table and mask. Free it by cJSON_Delete(). NULL: out of

@@ -42,7 +42,7 @@ typedef struct row {
     double value;
     /* true: the length is in mm */
     bool mm;
-    /* why the value is the default, for the user; NULL: no reason is given */
+    /* why the value is the default, for the user */
     const char *reason;
 } row;
 

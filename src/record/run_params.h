@@ -99,7 +99,7 @@ enum { GLS_MAX_DEFAULTS = 32 };
 typedef struct gls_default {
     /* row of the parameter */
     const gls_param *param;
-    /* why the value is the default; NULL: no reason is given */
+    /* why the value is the default; each row of defaults.def says it */
     const char *reason;
 } gls_default;
 /* Stores in held[] the rows of defaults.def whose values these options have and which affect the result, at most

@@ -182,6 +182,10 @@ static gls_status read_views(gls_render_plan *p)
                         oblique);
     p->azimuth = angles[0];
     p->elevation = angles[1];
+    /* check --slab also where only a crowd of streamlines brings the slabs, once the files are read */
+    if (o->slab) status = add_slabs(p, o->slab);
+    p->n_tiles = 0;
+    p->n_slabs = 0;
     while (rest && !status)
         status = next_word(&rest, ',', word, sizeof word)
                      ? add_view(p, word)
@@ -381,9 +385,9 @@ bool gls_render_plan_slice(gls_render_plan *plan)
     plan->n_tiles = 0;
     plan->n_slabs = 0;
     plan->width = plan->height = 400;
-    bool good = add_slabs(plan, chosen ? o->slab : CROWD_SLABS) == GLS_OK;
+    add_slabs(plan, chosen ? o->slab : CROWD_SLABS); /* cannot fail: --slab was read before */
     plan->columns = plan->n_tiles < 4 ? (uint32_t)plan->n_tiles : 4;
-    return good;
+    return true;
 }
 
 void gls_render_plan_finish(gls_render_plan *plan)

@@ -239,7 +239,7 @@ typedef struct gls_render_plan {
 gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls_render_plan *plan);
 /* Replaces the views of a plan by the slabs of --slab or, by default, slabs across three axes, because a crowd of
  * streamlines hides what is inside it. Returns false, and leaves the plan as it is, if the options set views, tile,
- * columns, turn or outline; also returns false, with a message, if --slab is not valid. */
+ * columns, turn or outline. */
 bool gls_render_plan_slice(gls_render_plan *plan);
 /* Frees what the plan owns. Accepts a zeroed plan. */
 void gls_render_plan_finish(gls_render_plan *plan);

@@ -117,9 +117,8 @@ static void advise_of_response(const gls_series_model *m)
 /* Warns if many voxels of the seed mask lie where streamlines end at once. */
 static void advise_of_seeds(const gls_job_inputs *in, double threshold)
 {
-    size_t n = gls_grid_voxels(in->grid);
     uint64_t outside = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0, n = gls_grid_voxels(in->grid); i < n; i++)
         outside += in->mask->data[i] > 0 && in->roi->data[i] > 0 && in->stop_map->data[i] <= threshold;
     if ((double)outside <= MAX_OUTSIDE * (double)in->seed_voxels) return;
     gls_log(GLS_LOG_WARNING,
@@ -185,8 +184,7 @@ void gls_advise_of_lengths(const gls_job *job)
 
 /* Numbers of seeds by what the images have at each seed's nearest voxel. */
 typedef struct seed_look {
-    uint64_t n, outside, dark; /* number of seeds: examined; outside the mask or grid; in the mask, but with no positive
-                                  ODF and no peak */
+    uint64_t n, outside, dark; /* examined; outside the mask or grid; in the mask, with no positive ODF and no peak */
 } seed_look;
 
 /* Index of the voxel of a seed; SIZE_MAX: outside the grid. */
@@ -201,8 +199,8 @@ static size_t voxel_of(const gls_grid *grid, const float p[3])
     return (at[2] * (size_t)grid->dim[1] + at[1]) * (size_t)grid->dim[0] + at[0];
 }
 
-/* Counts seeds outside the mask, and in voxels without a direction. without: share of seeds without a direction. */
-static gls_status look_at_seeds(const gls_job_inputs *in, double without, seed_look *look)
+/* Counts seeds outside the mask, and in voxels without a direction. */
+static gls_status look_at_seeds(const gls_job_inputs *in, seed_look *look)
 {
     /* images of peaks have no ODFs; a peak may point anywhere, so its components have both signs */
     const bool peaks = !in->odf && in->odf_image;
@@ -221,8 +219,6 @@ static gls_status look_at_seeds(const gls_job_inputs *in, double without, seed_l
         look->outside += !inside;
         look->dark += inside && odf && !(largest > 0);
     }
-    /* getters that fit the signal at each step have no ODFs: there, an ODF without a positive peak gives none */
-    if (!odf) look->dark = (uint64_t)fmax(0, round(without * (double)look->n) - (double)look->outside);
     gls_image_destroy(sampled);
     return status;
 }
@@ -237,9 +233,8 @@ static void explain_seeds(const gls_job *job)
         gls_log(GLS_LOG_WARNING, "  %s of %s seeds: %s let no streamline start there (%s--exclude, --tracking-mask)",
                 GLS_COUNT(r->seeds_rejected), GLS_COUNT(r->seeds), job->inputs.tissue ? "tissue or regions" : "regions",
                 job->inputs.tissue ? "CSF, grey matter or nothing; " : "");
-    /* the reasons below need the ODFs at the seeds */
     const double without = r->seeds > 0 ? (double)r->seeds_without_direction / (double)r->seeds : 0;
-    if (without == 0 || look_at_seeds(&job->inputs, without, &look) != GLS_OK) return;
+    if (without == 0 || look_at_seeds(&job->inputs, &look) != GLS_OK) return;
     const gls_job_options *o = &job->options;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in", GLS_COUNT(r->seeds_without_direction),
             GLS_COUNT(r->seeds));
@@ -249,16 +244,22 @@ static void explain_seeds(const gls_job *job)
         gls_log(GLS_LOG_WARNING,
                 "    %.3g %% of seeds lie outside the mask or the grid: compare mask and seeds%s in a viewer",
                 percent * (double)look.outside, o->seeds ? " (--seed-space: voxel or world)" : "");
-    if (o->track.seed_cutoff > 0 && without * (double)look.n >= (double)(look.outside + look.dark + 1))
+    /* the other seeds; without images of ODFs or peaks, as where tensors are fitted, any seed may have no direction */
+    const gls_getter_source source = gls_getter_source_of(o->track.dg);
+    const bool blind = !job->inputs.odf && !job->inputs.odf_image,
+               near = source == GLS_FROM_SERIES || gls_getter_has(o->track.dg, GLS_FOR_PEAKS) || o->bedpostx;
+    const double rest = fmax(0, round(without * (double)look.n) - (double)(look.outside + look.dark));
+    if (rest > 0 && near && o->seed_direction.n > 0)
+        gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds: no direction lies within --max-angle of --seed-direction",
+                percent * rest);
+    else if (blind)
+        look.dark = (uint64_t)rest;
+    if (rest > 0 && !blind && o->track.seed_cutoff > 0)
         gls_log(GLS_LOG_WARNING, "    amplitudes may be below --cutoff (--seed-cutoff %g): lower it",
                 o->track.seed_cutoff);
     /* seeds without a positive ODF: what to try depends on the source of directions */
     if (!look.dark) return;
-    const gls_getter_source source = gls_getter_source_of(o->track.dg);
-    if (o->seed_direction.n > 0 && (source == GLS_FROM_QBALL || source == GLS_FROM_SERIES))
-        gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds: no direction lies within --max-angle of --seed-direction",
-                percent * (double)look.dark);
-    else if (source == GLS_FROM_SERIES)
+    if (source == GLS_FROM_SERIES)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have no signal, or an FA below %g: lower --%scutoff",
                 percent * (double)look.dark, gls_track_seed_cutoff(&job->params),
                 job->options_given.track.seed_cutoff < 0 ? "" : "seed-");
@@ -286,10 +287,9 @@ static void explain_seeds(const gls_job *job)
 static const char *advise_directions(const gls_job_options *o)
 {
     if (o->peaks.n > 0) return "raise --max-angle or lower --cutoff; check --peaks-frame";
-    if (gls_getter_ends_itself(o->track.dg) && o->sh)
-        return "raise --max-angle or lower --cutoff; check --sh-basis and --sh-frame";
     if (gls_getter_ends_itself(o->track.dg))
-        return "raise --max-angle or lower --cutoff; check b-vectors and --bvec-frame";
+        return o->sh ? "raise --max-angle or lower --cutoff; check --sh-basis and --sh-frame"
+                     : "raise --max-angle or lower --cutoff; check b-vectors and --bvec-frame";
     return "raise --max-angle or lower --pmf-threshold; check b-vectors and --bvec-frame";
 }
 

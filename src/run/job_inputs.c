@@ -46,7 +46,7 @@ gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *opt
     gls_job_inputs_files(options, input->file);
     gls_status status = GLS_OK;
     for (int i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_input_file_check(&input->file[i]);
-    return !status && options->cache_dir ? gls_fit_cache_init(options->cache_dir) : status;
+    return !status && options->cache_dir ? gls_fit_cache_init(options->cache_dir, false) : status;
 }
 
 /* Makes the built-in phantom and borrows its series, mask and seed region. */
@@ -371,14 +371,14 @@ gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *opti
 {
     double start = gls_clock_seconds();
     bool fitted = gls_fits_model(options);
-    gls_status status = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
+    gls_status status = options->cache_dir ? gls_fit_cache_init(options->cache_dir, true) : GLS_OK;
+    if (!status && fitted) status = gls_series_model_prepare(&input->model, input->mask);
     if (!status) status = make_open_map(input, options);
     if (!status && !input->stop_map)
         status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
     if (status) return status;
     /* set the stop map to 0 outside the mask and where it is not a number, so that it ends streamlines there */
-    size_t n = gls_grid_voxels(input->grid);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0, n = gls_grid_voxels(input->grid); i < n; i++)
         if (!(input->mask->data[i] > 0) || !isfinite(input->stop_map->data[i])) input->stop_map->data[i] = 0;
     if (gls_along_tensors(options)) {
         status =

@@ -86,7 +86,7 @@ static inline const char *gls_job_inputs_name(const gls_job_inputs *inputs, int 
 {
     if (which == GLS_FILE_MASK && inputs->mask_made) return "the mask made from the series";
     if (which == GLS_FILE_MASK && !inputs->file[which].path && inputs->file[GLS_FILE_BEDPOSTX].path)
-        return "nodif_brain_mask";
+        return inputs->file[GLS_FILE_BEDPOSTX].path;
     if (which == GLS_FILE_ROI && inputs->roi_made) return "the seed region made from the fit";
     return inputs->file[which].path ? inputs->file[which].path : "built-in phantom";
 }

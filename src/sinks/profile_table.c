@@ -58,7 +58,7 @@ static void write_header(const gls_profile_table *t, char separator, gls_text *t
             if (t->stats) append_column(t, i, v, "_sd", separator, text);
             if (t->stats) append_column(t, i, v, "_n", separator, text);
         }
-    if (t->stats && !t->tidy) gls_text_printf(text, "%cx%cy%cz", separator, separator, separator);
+    if (t->stats) gls_text_printf(text, "%cx%cy%cz", separator, separator, separator);
     gls_text_puts(text, "\n");
 }
 
@@ -76,7 +76,7 @@ static void write_bundle(const gls_profile_table *t, const char *bundle, uint32_
                 if (t->tidy) append_column(t, i, v, "", separator, text);
                 append_number(text, separator, n->value);
                 if (t->tidy) gls_text_puts(text, "\n");
-                if (!t->stats || t->tidy) continue;
+                if (!t->stats) continue;
                 append_number(text, separator, n->sd);
                 gls_text_printf(text, "%c%" PRIu64, separator, n->n);
             }

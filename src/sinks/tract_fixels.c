@@ -16,7 +16,6 @@ gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
                            .frame = (gls_frame)o->sh_frame,
                            .act = o->act,
                            .proc_mask = o->proc_mask,
-                           .no_dilate = o->no_dilate,
                            .fixel = gls_fixel_options_default()};
     fod.fixel.peak = o->fixel_peak;
     fod.fixel.integral = o->fixel_integral;

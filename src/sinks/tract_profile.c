@@ -304,6 +304,8 @@ static gls_status choose_weights(profiling *p)
     if (o->mode && (o->weights || o->stats || o->tidy))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--mode buan: averages nothing, and so excludes --weights, --stats and --long");
+    if (o->stats && o->tidy)
+        return gls_fail(GLS_ERR_ARGUMENT, "--stats and --long exclude each other: leave out one of them");
     if (strncmp(text, "dps:", 4) == 0 && text[4]) {
         p->weights = GLS_PROFILE_COLUMN;
         p->column = text + 4;

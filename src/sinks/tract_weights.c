@@ -157,8 +157,7 @@ static gls_status check(const gls_weights_cli *o)
     return check_method(o);
 }
 
-/* Translates the options of the command into those of the library. Factors of weights become coefficients, their
- * logarithms. */
+/* Translates the options of the command into those of the library. Factors of weights become their logarithms. */
 static void set_options(weighting *w)
 {
     const gls_weights_cli *o = w->o;
@@ -489,6 +488,7 @@ gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *
     w.output = w.o->in_place ? w.tracks : w.o->output;
     w.source = gls_tract_fod_options(&fod, file[1]);
     w.source.fd_scale_gm = w.o->fd_scale_gm;
+    w.source.no_dilate = w.o->no_dilate;
     set_options(&w);
     status = name_files(&w);
     if (!status) status = solve(&w);

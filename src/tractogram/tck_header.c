@@ -105,6 +105,7 @@ gls_status gls_tck_header_open(const gls_tck_header *h, const char *path, int fd
     gls_status status = beside ? gls_regular_open(h->file, &fd, &bytes) : GLS_OK;
     if (status) return status;
     /* `row` becomes a number of bytes; `whole`: bytes of all complete rows */
+    const bool scalars = row == 1;
     row *= h->wide ? 8 : 4;
     const uint64_t whole = h->start > bytes ? 0 : (bytes - h->start) / row * row;
     if (h->start > bytes)
@@ -115,9 +116,10 @@ gls_status gls_tck_header_open(const gls_tck_header *h, const char *path, int fd
     else if (h->start + whole != bytes && !recover)
         status = gls_fail(
             GLS_ERR_INPUT,
-            "%s: truncated or damaged: its data are not whole points: the last whole point ends at byte %" PRIu64
-            "; 'glslines edit --recover' leaves out the last streamline",
-            path, h->start + whole);
+            "%s: truncated or damaged: its data are not whole %s: the last whole one ends at byte %" PRIu64 "; %s",
+            path, scalars ? "values" : "points", h->start + whole,
+            scalars ? "make the file again, as by 'glslines sample --tsf'"
+                    : "'glslines edit --recover' leaves out the last streamline");
     if (!status) status = gls_cursor_init(cursor, path, fd, h->start, h->start + whole);
     if (!status && beside) cursor->owns_fd = true;
     if (status && beside) close(fd);

@@ -257,8 +257,8 @@ void gls_bundles_core(const gls_bundles *bundles, size_t i, double (*out)[3])
     for (uint32_t k = 0; k < nodes; k++)
         for (int r = 0; r < 3; r++) {
             double sum = 0;
-            for (size_t m = 0; m < b->n; m++) sum += nodes_of(b, m, nodes)[k][r];
-            out[k][r] = b->n > 0 ? sum / (double)b->n : NAN;
+            for (size_t m = 0; m < b->n && b->node; m++) sum += nodes_of(b, m, nodes)[k][r];
+            out[k][r] = b->node ? sum / (double)b->n : NAN;
         }
 }
 
@@ -317,6 +317,7 @@ gls_status gls_bundles_profile(const gls_bundles *bundles, size_t i, const gls_i
     GLS_REQUIRE_SIZE(sampling);
     GLS_REQUIRE(bundles && i < bundles->rules.n && image && volume < image->n_volumes && out);
     const gls_bundle *b = &bundles->bundle[i];
+    GLS_REQUIRE(b->keeps_nodes);
     const uint32_t nodes = bundles->options.nodes;
     const size_t voxels = gls_grid_voxels(&image->grid);
     const gls_sample_options o = sampling ? *sampling : gls_sample_options_default();

@@ -372,7 +372,9 @@ double gls_connectome_value(const gls_connectome *c, size_t row, size_t column)
 gls_connectome_edge gls_connectome_get_edge(const gls_connectome *c, size_t row, size_t column)
 {
     if (!c->options.keep_unassigned) row++, column++;
-    const edge *e = &c->edge[row * (c->nodes.n + 1) + column];
+    static const edge none = {0};
+    const size_t n = c->nodes.n + 1;
+    const edge *e = c->edge && row < n && column < n ? &c->edge[row * n + column] : &none;
     gls_connectome_edge out = {(uint64_t)e->count, e->weight, e->sum, NAN, NAN, NAN, NAN};
     if (e->count == 0) return out;
     out.mean = e->weight != 0 ? e->sum / e->weight : NAN;

@@ -94,6 +94,10 @@ grep -q " % of seeds have an OPDT without a positive peak" "$work/stderr" || not
 succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --dg boot --model opdt --seed-direction 1,0,0 --max-angle 1 -q -o w.trx
 grep -q " % of seeds: no direction lies within --max-angle of --seed-direction" "$work/stderr" || note "no reason: --seed-direction"
 ! grep -q "positive peak" "$work/stderr" || note "--seed-direction: peaks of which nothing is known"
+for method in det prob ptt; do
+    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --model csd --dg $method --seed-direction 1,0.07,0.05 --max-angle 1 -q -o w.trx
+    grep -q " % of seeds: no direction lies within --max-angle of --seed-direction" "$work/stderr" || note "no reason: --seed-direction with $method"
+done
 method="--model csd"
 warns "--response-fa or" "$dwi" "$bval" "$bvec" "$mask" "$roi" --response-fa 0 --response-radius 0
 warns "were cut at --max-length 30 mm" "$dwi" "$bval" "$bvec" "$mask" "$roi" --max-length 30

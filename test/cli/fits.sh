@@ -78,7 +78,10 @@ require sh -c "! cmp -s '$work/out/m.trx' '$work/m.trx'"
 grep -q '^glslines: warning: .*one shell' "$work/stderr" || note "no warning of mixed shells"
 clean
 
-# the cache: written, reused, refitted after another parameter, other data, damage
+# the cache: not made by a plan, written, reused, refitted after another parameter, other data, damage
+succeeds track $files --model csd --cache-dir cache --dry-run -o d.trx
+[ ! -e "$work/out/cache" ] || note "--dry-run makes the cache"
+fails 4 "cannot be used" track $files --model csd --cache-dir "$roi" --dry-run -o d.trx
 tracks $files --model csd --cache-dir cache
 [ "$(grep -c '^cache: kept' "$work/stderr")" -eq 2 ] || note "nothing kept in the cache"
 cp "$work/out/m.trx" "$work/m.trx"

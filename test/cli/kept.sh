@@ -146,6 +146,7 @@ write("wide_big.tsf", b"Float64BE", ">d")
 write("less.tsf", b"Float32LE", "<f", values[:-2])
 write("more.tsf", b"Float32LE", "<f", values[:-1] + values[:4])
 write("stranger.tsf", b"Float32LE", "<f", stamp=b"7.0")
+open("cut.tsf", "wb").write(open("theirs.tsf", "rb").read()[:-2])
 END
 expect 0 convert ends.tck v.tck --tsf ends_v.tsf=v
 for kind in theirs big wide wide_big; do
@@ -158,6 +159,8 @@ expect 0 convert ends.tck u.tck --tsf stranger.tsf=v --force
 says "stranger.tsf: has the timestamp of another tractogram than ends.tck"
 expect 3 convert ends.tck z.tck --tsf less.tsf=v
 says "less.tsf: does not have one value for each point of streamline 1"
+expect 3 convert ends.tck z.tck --tsf cut.tsf=v
+says "the last whole one ends at byte 320; make the file again, as by 'glslines sample --tsf'"
 expect 3 convert ends.tck z.tck --tsf more.tsf=v
 says "more.tsf: has values for more than the 2 streamlines of the tractogram"
 expect 3 convert ends.tck z.tck --tsf ends.tck=v

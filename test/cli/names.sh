@@ -116,6 +116,8 @@ expect 0 stats odd.trx --groups -o stats.csv --histogram stats.tsv -q
 expect 0 profile odd.trx "$folder/fa,\"md\".nii.gz" -o profile.csv --stats -q
 expect 0 profile odd.trx "$folder/fa,\"md\".nii.gz" -o buan.tsv --mode buan -q
 expect 0 profile odd.trx "$folder/fa,\"md\".nii.gz" -o long.tsv --long -q
+expect 2 profile odd.trx "$folder/fa,\"md\".nii.gz" -o none.tsv --long --stats -q
+says "--stats and --long exclude each other"
 expect 0 sample odd.trx "$folder/fa,\"md\".nii.gz" -o sample.csv -q
 expect 0 stats "$folder/../odd.trx" -o path.csv -q
 expect 0 density odd.trx groups.nii.gz --groups -q

@@ -298,6 +298,7 @@ expect 2 render bundle.tck -o x.png --tile 100
 expect 2 render bundle.tck -o x.png --views above
 expect 2 render bundle.tck -o x.png --views superior,,left
 expect 2 render bundle.tck -o x.png --slab axial:0 --views slab
+expect 2 render bundle.tck -o x.png --slab axial:0
 expect 2 render bundle.tck -o x.png --color red
 expect 2 render bundle.tck -o x.png --fit image
 expect 2 render bundle.tck -o x.png --planes 1,2 --image left.nii

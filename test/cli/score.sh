@@ -3,6 +3,8 @@
 . "$(dirname "$0")/common.sh"
 
 expect 2 score --model csd --dg boot
+expect 2 score --dg seedtest
+says "--dg seedtest: makes no step, so that nothing is scored: take any other getter"
 expect 2 score --sh-order 5
 expect 2 score --model mrtrix
 expect 2 score --min-radius-of-curvature 0

@@ -38,6 +38,10 @@ says "no fixels"
 expect 3 fixels data/dwi.nii.gz none
 says "SH coefficients"
 expect 2 fixels $sh
+says "takes SH and DIR, got 1 argument"
+grep -q "arguments" stderr && note "one argument is called arguments"
+# this option changes which fixel a streamline touches, not the fixels
+expect 2 fixels $sh none --no-dilate
 expect 3 fixels $sh none --act data/mask.nii.gz
 
 # --- weights: the same bytes on the CPU, by kernels, by chunks of devices ---

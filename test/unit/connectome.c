@@ -115,6 +115,7 @@ static void test_assignments(void **state)
     gls_connectome_edge edge = gls_connectome_get_edge(c, 0, 1);
     assert_true(edge.count == 1 && edge.mean_length == 8 && edge.sum == 1);
     assert_true(gls_connectome_get_edge(c, 1, 2).count == 0 && isnan(gls_connectome_get_edge(c, 1, 2).mean));
+    assert_true(gls_connectome_get_edge(c, 0, 1000).count == 0 && isnan(gls_connectome_get_edge(c, 1000, 1).mean));
     gls_connectome_destroy(c);
     c = make_by(GLS_ASSIGN_ALL, 0, GLS_ROI_TEST_VERTEX, GLS_SCALE_NONE);
     assert_true(gls_connectome_value(c, 0, 1) == 0);
@@ -127,6 +128,7 @@ static void test_assignments(void **state)
     gls_connectome_destroy(c);
     gls_connectome_options o = {.size = sizeof o, .radius = 4, .raw_labels = true};
     c = make(o);
+    assert_true(gls_connectome_get_edge(c, 6, 8).count == 0); /* without the option edges */
     assert_true(gls_connectome_size(c) == 30 && gls_connectome_value(c, 6, 8) == 2);
     gls_connectome_destroy(c);
 }

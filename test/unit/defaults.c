@@ -214,6 +214,7 @@ static void test_texts(void **state)
     gls_job_options_set_defaults(&o, GIVEN("dg", "max-length"));
     size_t n = gls_defaults_held(&o, held);
     assert_int_equal(n, 4);
+    for (size_t i = 0; i < n; i++) assert_non_null(held[i].reason);
     assert_true(gls_default_is_of_method(&held[0]) && strcmp(held[0].param->name, "model") == 0);
     assert_string_equal(held[1].param->name, "max-angle");
     gls_default_line(&held[1], &o, text, sizeof text);

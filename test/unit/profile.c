@@ -81,8 +81,35 @@ static void test_mahalanobis(void **state)
     check(15, others, GLS_PROFILE_MAHALANOBIS, 6);
 }
 
+/* A bundle whose nodes were not kept has members, but neither profile nor core. */
+static void test_not_kept(void **state)
+{
+    static const float point[2][3] = {{1, 5, 5}, {8, 5, 5}};
+    const uint64_t offset[] = {0, 2};
+    const gls_streamlines s = {.n = 1, .offset = offset, .point = point};
+    gls_bundles_options o = gls_bundles_options_default();
+    gls_bundles *bundles;
+    gls_image *image = make_image();
+    gls_profile_node out[NODES];
+    double core[NODES][3];
+    (void)state;
+    o.nodes = NODES;
+    o.orientation = GLS_ORIENT_NONE;
+    assert_int_equal(gls_bundles_whole("all", &o, &bundles), GLS_OK);
+    const gls_sink sink = gls_bundles_sink(bundles);
+    assert_int_equal(gls_sink_append(&sink, &s), GLS_OK);
+    assert_int_equal(gls_bundles_complete(bundles), GLS_OK);
+    assert_int_equal(gls_bundles_get(bundles, 0).count, 1);
+    assert_int_equal(gls_bundles_profile(bundles, 0, image, 0, NULL, GLS_PROFILE_MEAN, out), GLS_ERR_ARGUMENT);
+    gls_bundles_core(bundles, 0, core);
+    for (int k = 0; k < NODES; k++) assert_true(isnan(core[k][0]));
+    gls_bundles_destroy(bundles);
+    gls_image_destroy(image);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_weights), cmocka_unit_test(test_mahalanobis)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_weights), cmocka_unit_test(test_mahalanobis),
+                                       cmocka_unit_test(test_not_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
