@@ -19,8 +19,8 @@ typedef enum gls_bvec_frame {
 /* Whether the lengths of vectors scale b-values. Scanners store several shells as one nominal b-value and vectors of
  * different lengths: the b-value is the nominal one times the squared length. MRtrix3 reads tables this way. */
 typedef enum gls_bvalue_scaling {
-    GLS_BVALUES_SCALED_AUTO, /* scale if a squared length differs from 1 by more than 1 %, with a warning: the
-                               default */
+    GLS_BVALUES_SCALED_AUTO, /* scale if the squared length of a weighted volume's vector differs from 1 by more than
+                                1 %, with a warning: the default */
     GLS_BVALUES_SCALED,
     GLS_BVALUES_AS_GIVEN /* lengths mean nothing; vectors are normalised */
 } gls_bvalue_scaling;
@@ -35,7 +35,7 @@ typedef struct gls_gradients {
     size_t n_b0;
     double b0_threshold; /* s/mm2 */
     bool x_flipped;      /* GLS_BVEC_FSL has negated x */
-    bool scaled;         /* b-values were multiplied by squared lengths */
+    bool scaled;         /* gls_bvalue_scaling has multiplied b-values by squared lengths */
 } gls_gradients;
 
 /* Options of gls_gradients_read(). */

@@ -42,15 +42,15 @@ GLS_API gls_status gls_tissue_response_write(const char *path, const gls_tissue_
 typedef enum gls_response_fit { GLS_RESPONSE_FITS_VALUES, GLS_RESPONSE_FITS_NUMBER } gls_response_fit;
 /* Checks that a response fits the shells of a table: their number; with GLS_RESPONSE_FITS_VALUES also the b-values, if
  * the response knows them, to 80 s/mm2, and that the second coefficient of an anisotropic response is negative from 500
- * s/mm2 on. A first coefficient that grows with b gives a warning. GLS_ERR_INPUT: the response does not fit; the
- * message names the response and shows its shells and the table's. */
+ * s/mm2 on. With this check, a first coefficient that grows with b gives a warning. GLS_ERR_INPUT: the response does
+ * not fit; the message names the response and what differs. */
 GLS_API gls_status gls_tissue_response_check(const gls_tissue_response *response, const char *name,
                                              const gls_gradients *gradients, gls_response_fit fit);
 
 /* Reads directions of a constraint from a text file: rows of azimuth and elevation from the z axis in radians, or of x
  * y z with any length above 0. Free *direction by gls_free(). GLS_ERR_INPUT: fewer than 45 or more than
- * GLS_SPHERE_MAX_DIRECTIONS directions, two that are the same or opposite (closer than 0.06 degrees), or an elevation
- * above pi. */
+ * GLS_SPHERE_MAX_DIRECTIONS directions, two that are the same or opposite (closer than 0.06 degrees), an elevation
+ * outside 0 .. pi, or a vector that is 0. */
 GLS_API gls_status gls_csd_directions_read(const char *path, double (**direction)[3], size_t *n);
 /* Copies the 300 built-in directions, no two of them opposite. Free *direction by gls_free(). */
 GLS_API gls_status gls_csd_directions_default(double (**direction)[3], size_t *n);

@@ -37,7 +37,8 @@ typedef struct gls_render_options {
     const char *oblique; /* AZIMUTH,ELEVATION, degrees; default "35,25" */
     const char *image;   /* file behind the streamlines; default none */
     gls_numbers image_range;       /* values shown as black and as white; default none: 2nd and 98th percentile of
-                                      the values that are not 0; black is at most 0 if there are values of 0 */
+                                      the values that are not 0; black is at most 0 if there are values that are 0 or
+                                      not finite */
     const char *planes;            /* X,Y,Z mm, "centre" or "none"; default "centre" */
     const char *color;             /* default "direction", of several files "bundle" */
     const char *colors;            /* file with lines NAME #rrggbb; default none */

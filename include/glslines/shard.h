@@ -18,7 +18,7 @@ typedef struct gls_shard {
     uint64_t n_seeds;      /* may be 0: more shards than seeds */
     uint64_t total_seeds;  /* number of seeds of the run */
     uint64_t parameters;   /* hash of all parameters, set by the caller; shards are merged only if they have the same
-                              hash; 0: not checked */
+                              hash */
     uint64_t inputs;       /* hash of the data, set by the caller; shards are merged only if they have the same hash */
     uint64_t select; /* number of streamlines after which the run ends; each shard tracks this number at most, and the
                         merge keeps the first streamlines. 0: no limit */

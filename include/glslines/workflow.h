@@ -172,7 +172,7 @@ typedef struct gls_job_options {
 #include <glslines/params.def>
 #undef GLS_PARAM
     } in_mm; /* true: the length is in mm; default false: in voxels, whose size is their smallest side. Negative lengths
-                are always in voxels, see gls_track_params_default_for() */
+                are always in voxels, whose size is then another, see gls_track_params_default_for() */
     int argc; /* words of the command line to note in the sidecar; default 0: none */
     char **argv;
 } gls_job_options;
@@ -180,9 +180,9 @@ typedef struct gls_job_options {
 GLS_API gls_job_options gls_job_options_default(void);
 /* Sets all options that are not given to their defaults. Call it once, after all given options are set. given: names of
  * the given options, such as "max-angle", NULL-terminated; NULL: none. The model and the direction getter are chosen
- * first, by the kind of data alone: AUTO and ifod2 for a series, prob for sh and odf, fact for peaks, bedpost for
- * bedpostx; a given OPDT or CSA gets boot, a given CSD gets prob. All other defaults follow from the preset, the getter
- * and the model. */
+ * first, by the preset and the kind of data. Without a preset: AUTO and ifod2 for a series, prob for sh and odf, fact
+ * for peaks, bedpost for bedpostx; a given OPDT or CSA gets boot, a given CSD gets prob, a given boot gets OPDT. All
+ * other defaults follow from the preset, the getter and the model. */
 GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
 
 /* Result of a job. */

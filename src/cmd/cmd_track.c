@@ -152,7 +152,8 @@ static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
         if (row->owner != GLS_OF_COMMAND && !cmd_options_given(arguments, row->name)) gls_option_copy(row, o, &decided);
 }
 
-/* Rejects options that the getter does not have, and options of particle filtering without --pft. */
+/* Rejects options that the getter does not have, options of fits where nothing is fitted, and options of particle
+ * filtering without --pft. */
 static int check_getter(const gls_job_options *o, const cmd_arguments *arguments)
 {
     char text[256];
