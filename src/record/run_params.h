@@ -97,10 +97,8 @@ enum { GLS_MAX_DEFAULTS = 32 };
 
 /* A default in use, with its reason. */
 typedef struct gls_default {
-    /* row of the parameter */
     const gls_param *param;
-    /* why the value is the default; each row of defaults.def says it */
-    const char *reason;
+    const char *reason; /* why the value is the default; each row of defaults.def says it */
 } gls_default;
 /* Stores in held[] the rows of defaults.def whose values these options have and which affect the result, at most
  * GLS_MAX_DEFAULTS. Returns their number. */

@@ -238,8 +238,7 @@ static void explain_seeds(const gls_job *job)
     const gls_job_options *o = &job->options;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in", GLS_COUNT(r->seeds_without_direction),
             GLS_COUNT(r->seeds));
-    /* factor that turns a number of seeds into per cent of the seeds that were examined */
-    double percent = look.n ? 100 / (double)look.n : 0;
+    const double percent = look.n ? 100 / (double)look.n : 0; /* per cent of the seeds looked at, for each seed */
     if (look.outside)
         gls_log(GLS_LOG_WARNING,
                 "    %.3g %% of seeds lie outside the mask or the grid: compare mask and seeds%s in a viewer",
