@@ -272,14 +272,14 @@ const cmd_command command_bids = {
     CMD_ENTRY(bids),
     .synopsis = "BIDS_DIR OUT_DIR participant|group [options] [-- options of track]",
     .summary = "Track a whole BIDS data set into another",
-    .description =
-        "Finds desc-preproc_dwi series with their tables (.bval and .bvec, or MRtrix's .b), brain masks and "
-        "segmentations of white matter in the same space, brings masks and segmentations to the grid of the series, "
-        "and tracks each into OUT_DIR, a BIDS data set of derivatives. What is there already with the same options is "
-        "left as it is, so that a run that was interrupted goes on where it was. A series that fails does not stop the "
-        "others.\nOptions of track that name a file of one brain take a path with BIDS entities in braces, relative to "
-        "the current folder: 'sub-{subject}/[ses-{session}/]peaks.nii.gz'; a part in brackets is left out for series "
-        "without its entity. --list shows the file of each series.",
+    .description = "Finds desc-preproc_dwi series with their tables (.bval and .bvec, or MRtrix's .b), brain masks "
+                   "and segmentations of white matter in the same space, brings masks and segmentations to the grid "
+                   "of the series, and tracks each into OUT_DIR, a BIDS data set of derivatives. What is there "
+                   "already with the same options is left as it is, so that an interrupted run continues when it is "
+                   "started again. A series that fails does not stop the others.\nOptions of track that name a file "
+                   "of one brain take a path with BIDS entities in braces, relative to the current folder: "
+                   "'sub-{subject}/[ses-{session}/]peaks.nii.gz'; a part in brackets is left out for series without "
+                   "its entity. --list shows the file of each series.",
     .positionals =
         CMD_TEXTS("BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.", "OUT_DIR",
                   "Data set of tractograms, made where it does not exist.", "LEVEL",

@@ -472,7 +472,7 @@ const cmd_command command_help = {
     .summary = "Help on a command, or a topic of the manual",
     .description = "Prints the help of a command, or a topic of the manual, which is built into the program. The same "
                    "text can be written as manual pages, and the options as completion files for shells.",
-    .positionals = CMD_TEXTS("NAME", "A command or a topic of the manual; without one, a list of both."),
+    .positionals = CMD_TEXTS("NAME", "A command or a topic of the manual; without NAME, a list of both."),
     .max_positionals = 16,
     .rows = {{.table = option_table}},
     .examples =

@@ -83,9 +83,9 @@ const cmd_command command_render = {
     CMD_ENTRY(render),
     .synopsis = "[TRACKS...] -o FILE [options]",
     .summary = "Draw tractograms, without a display",
-    .description = "Draws streamlines as tubes or lines, seen from named places, with slices of an image, and writes a "
-                   "PNG file, with --turn an animated one. Letters of orientation, a scale, counts and a legend stand "
-                   "on the picture. Compute shaders draw in whole numbers, so that every device gives the same pixels.",
+    .description = "Draws streamlines as tubes or lines, seen from the sides of --views, with slices of an image, to "
+                   "a PNG file, an animated one with --turn. Letters of orientation, a scale, counts and a legend are "
+                   "on it. Compute shaders draw in whole numbers, so that every device gives the same pixels.",
     .positionals = CMD_TEXTS("TRACKS", "Tractograms: TRX (files or folders), TRK, TCK or VTK; several are drawn "
                                        "together, as bundles. None is needed with --odf or --image."),
     .max_positionals = CMD_MAX_POSITIONALS,
@@ -195,7 +195,7 @@ const cmd_command command_cite = {
     CMD_ENTRY(cite),
     .synopsis = "[RUN] [options]",
     .summary = "Print what to cite: this program, and the papers of the methods of a run",
-    .description = "Prints references to this program and to the papers whose methods a run used, by its sidecar.",
+    .description = "Prints references to this program and to the papers whose methods the sidecar of a run names.",
     .positionals = CMD_TEXTS("RUN", "Tractogram of 'glslines track', or its sidecar: the papers of its model and "
                                     "direction getter. Without RUN, the papers of all methods."),
     .max_positionals = 1,

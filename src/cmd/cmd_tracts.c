@@ -132,12 +132,11 @@ const cmd_command command_edit = {
                   2, TRACT_FILES),
     .synopsis = "IN... OUT [options]",
     .summary = "Select streamlines by regions, length, weight, groups; crop, resample, turn round",
-    .description =
-        "Always in this order: inputs are joined, transformed, checked (--invalid), selected (all tests have "
-        "to be passed), numbered (--skip, --number, --random), cropped, turned round, given other points, "
-        "compressed and written. A streamline is the line between its points, so that a region between "
-        "two points is met, too. Columns and groups go along. Memory does not grow with the number of "
-        "streamlines, except by 16 to 32 bytes for each with --unique, --minus and --and.",
+    .description = "Always in this order: inputs are joined, transformed, checked (--invalid), selected (all tests "
+                   "must be passed), reduced in number (--skip, --number, --random), cropped, turned round, given "
+                   "other points, compressed and written. A streamline is the line between its points, so that a "
+                   "region between two points is met, too. Columns and groups go along. Memory does not grow with the "
+                   "number of streamlines, except by 16 to 32 bytes for each with --unique, --minus and --and.",
     .positionals =
         CMD_TEXTS("IN...", "Tractograms: TRX (file or folder), TRK, TCK or VTK; several are joined in this order.",
                   "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
@@ -190,10 +189,11 @@ const cmd_command command_segment = {
                    "(regions, separated by ;); start, end (region of the first and the last point); ends (an image of "
                    "two blobs); all (region that holds the streamline), all_fraction (share of its length that "
                    "suffices); min_length, max_length, min_span, max_span (mm); length_x, length_x_abs ... (LOW,HIGH "
-                   "mm along an axis); max_winding, angle (degrees); cross_midline (yes, no), midline (mm, 0); "
-                   "primary_axis (L/R, P/A, I/S); include_tolerance, exclude_tolerance, end_tolerance (mm); ordered, "
-                   "clean (yes). Streamlines are turned to run from start to end, else from the first to the last "
-                   "include region, else along their mean. Regions must be in the space of the streamlines.",
+                   "mm along an axis); max_winding (sum of turns, degrees), angle (around the middle, degrees); "
+                   "cross_midline (yes, no), midline (mm, 0); primary_axis (L/R, P/A, I/S); include_tolerance, "
+                   "exclude_tolerance, end_tolerance (mm); ordered, clean (yes). Streamlines are turned to run from "
+                   "start to end, else from the first to the last include region, else along their mean. Regions must "
+                   "be in the space of the streamlines.",
     .positionals = CMD_TEXTS(
         "TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "BUNDLES",
         "Table with a row for each bundle, columns with tabs: bundle, include, exclude, start, end, ends, all ...; "
@@ -303,7 +303,7 @@ const cmd_command command_density = {
     .description = "Counts for each voxel the streamlines that pass through it, each streamline once. By default a "
                    "streamline is the line between its points, cut exactly at voxel faces, so that the map does not "
                    "depend on step, compression or format. Sums are whole numbers or fixed point, so that any number "
-                   "of threads gives the same bytes. Counts are written as int32, mm and weighted sums as float32.",
+                   "of threads gives the same bytes. Counts are written as int32, other values as float32.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "OUT",
                              "Map to write, NIfTI (.nii, .nii.gz)."),
     .max_positionals = 2,

@@ -146,7 +146,7 @@ END
 6|that the model uses, b = 0 besides|b-value of the one shell to fit
 7|text with l1 l2 l2 S0|one row 'l1 l2 l2 S0'
 8|Smaller values of the signal are raised|signals below S count as S
-9|of which one is the smallest side of a voxel|Step length: 0.5mm, or 0.5vox
+9|of which one is the smallest side of a voxel|Length of a step, such as 0.5mm or 0.5vox
 10|Longer streamlines are cut, and counted.|A streamline stops growing at this length; it is kept
 11|Streamlines from one seed, strongest peak first|Largest number of streamlines that start from one seed
 12|Repeat a bootstrap sample without a peak|when to draw another bootstrap sample, up to five
