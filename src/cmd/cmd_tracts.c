@@ -185,15 +185,14 @@ const cmd_command command_segment = {
     TRACT_COMMAND(segment, gls_tract_segment, "Bundles by glslines", "takes TRACKS and BUNDLES", 2, TRACT_FILES),
     .synopsis = "TRACKS BUNDLES [options]",
     .summary = "Find bundles by regions, lengths and directions",
-    .description = "Columns of the table, of which only the first is required: bundle (name); include, exclude "
-                   "(regions, separated by ;); start, end (region of the first and the last point); ends (an image of "
-                   "two blobs); all (region that holds the streamline), all_fraction (share of its length that "
-                   "suffices); min_length, max_length, min_span, max_span (mm); length_x, length_x_abs ... (LOW,HIGH "
-                   "mm along an axis); max_winding (sum of turns, degrees), angle (around the middle, degrees); "
-                   "cross_midline (yes, no), midline (mm, 0); primary_axis (L/R, P/A, I/S); include_tolerance, "
-                   "exclude_tolerance, end_tolerance (mm); ordered, clean (yes). Streamlines are turned to run from "
-                   "start to end, else from the first to the last include region, else along their mean. Regions must "
-                   "be in the space of the streamlines.",
+    .description = "Columns of the table: bundle (name; alone required); include, exclude (regions joined by ;); "
+                   "start, end (region of the first and the last point); ends (image of two blobs); all (region that "
+                   "holds the streamline), all_fraction (share of length that suffices); min_length, max_length, "
+                   "min_span, max_span (mm); length_x, length_x_abs ... (LOW,HIGH mm along an axis); max_winding "
+                   "(degrees turned in all), angle (degrees around the middle); cross_midline (yes, no), midline (mm, "
+                   "0); primary_axis (L/R, P/A, I/S); include_tolerance, exclude_tolerance, end_tolerance (mm); "
+                   "ordered, clean (yes). Streamlines are turned to run from start to end, else from the first to the "
+                   "last include region, else along their mean. Regions must be in the space of the streamlines.",
     .positionals = CMD_TEXTS(
         "TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "BUNDLES",
         "Table with a row for each bundle, columns with tabs: bundle, include, exclude, start, end, ends, all ...; "
