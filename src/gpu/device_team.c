@@ -1,5 +1,5 @@
-/* Lets several devices work at the same time: the first on the calling thread, each other one on a thread of its own.
- * A driver finishes the work of a context before its thread turns to another context, so that several devices on one
+/* Lets several devices work at the same time, each on a thread of its own; one device works on the calling thread. A
+ * driver finishes the work of a context before its thread turns to another context, so that several devices on one
  * thread would work one after the other. */
 #include "gpu/devices.h"
 
@@ -15,7 +15,7 @@ typedef struct member {
     gls_device_team *team;
     gls_device *device;
     pthread_t thread;
-    bool running;      /* true: the thread runs; without a thread the caller of gls_device_team_run() works */
+    bool running;      /* the thread runs */
     bool busy;         /* true: the work of the device is not done; guarded by the lock of the team */
     gls_status status; /* status of the last work; message: text of the status */
     char message[512];
@@ -48,7 +48,6 @@ static void *serve(void *user)
 {
     member *m = user;
     gls_device_team *t = m->team;
-    gls_threads_apply();
     pthread_mutex_lock(&t->lock);
     while (!t->closing) {
         if (!m->busy) {
@@ -56,6 +55,7 @@ static void *serve(void *user)
             continue;
         }
         pthread_mutex_unlock(&t->lock);
+        gls_threads_apply();
         work_on(m);
         pthread_mutex_lock(&t->lock);
         m->busy = false;
@@ -77,16 +77,19 @@ gls_status gls_device_team_create(gls_device *const *devices, size_t n, gls_devi
     *t = (gls_device_team){.n = n, .member = members};
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->changed, NULL);
-    for (size_t i = 0; i < n; i++) {
-        member *m = &members[i];
-        *m = (member){.team = t, .device = devices[i]};
-        m->running = i > 0 && pthread_create(&m->thread, NULL, serve, m) == 0;
+    bool started = true;
+    for (size_t i = 0; i < n; i++) members[i] = (member){.team = t, .device = devices[i]};
+    for (size_t i = 0; i < n && n > 1 && started; i++)
+        started = members[i].running = pthread_create(&members[i].thread, NULL, serve, &members[i]) == 0;
+    if (!started) {
+        gls_device_team_destroy(t);
+        return gls_fail(GLS_ERR_MEMORY, "a thread for each of %zu devices cannot be started", n);
     }
     *team = t;
     return GLS_OK;
 }
 
-gls_status gls_device_team_run(gls_device_team *t, gls_device_work work, void *user)
+void gls_device_team_begin(gls_device_team *t, gls_device_work work, void *user)
 {
     pthread_mutex_lock(&t->lock);
     t->work = work;
@@ -94,9 +97,11 @@ gls_status gls_device_team_run(gls_device_team *t, gls_device_work work, void *u
     for (size_t i = 0; i < t->n; i++) t->member[i].busy = t->member[i].running;
     pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->lock);
-    /* device 0 comes last, because its work may wait for the others */
-    for (size_t i = t->n; i-- > 0;)
-        if (!t->member[i].running) work_on(&t->member[i]);
+    if (!t->member[0].running) work_on(&t->member[0]);
+}
+
+gls_status gls_device_team_end(gls_device_team *t)
+{
     pthread_mutex_lock(&t->lock);
     for (size_t i = 0; i < t->n; i++)
         while (t->member[i].busy) pthread_cond_wait(&t->changed, &t->lock);
@@ -104,6 +109,12 @@ gls_status gls_device_team_run(gls_device_team *t, gls_device_work work, void *u
     gls_status status = GLS_OK;
     for (size_t i = 0; i < t->n && !status; i++) status = gls_device_team_status(t, i);
     return status;
+}
+
+gls_status gls_device_team_run(gls_device_team *t, gls_device_work work, void *user)
+{
+    gls_device_team_begin(t, work, user);
+    return gls_device_team_end(t);
 }
 
 gls_status gls_device_team_status(const gls_device_team *t, size_t i)

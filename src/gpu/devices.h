@@ -20,17 +20,20 @@ gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n,
 /* Closes all devices of the set. Accepts an empty set. */
 void gls_device_set_close(gls_device_set *set);
 
-/* --- Work of several devices at the same time: device 0 on the calling thread, each other one on its own thread. */
+/* --- Work of several devices at the same time, each on its own thread; one device works on the calling thread. */
 
 typedef struct gls_device_team gls_device_team;
 
-/* Does the work of device i of the team. The calling thread holds the device. */
+/* Does the work of device i of the team. The thread that calls it holds the device. */
 typedef gls_status (*gls_device_work)(void *user, size_t i);
 
 /* Creates a team. devices: n distinct devices, borrowed until gls_device_team_destroy(). */
 gls_status gls_device_team_create(gls_device *const *devices, size_t n, gls_device_team **team);
-/* Calls work(user, i) for all devices and waits for all; that of device 0 may wait for the others. Returns the failure
- * with the lowest i; GLS_OK: none failed. */
+/* Begins work(user, i) for all devices. A single device has ended its work when this returns. */
+void gls_device_team_begin(gls_device_team *team, gls_device_work work, void *user);
+/* Waits for the work of all devices. Returns the failure with the lowest i; GLS_OK: none failed. */
+gls_status gls_device_team_end(gls_device_team *team);
+/* Begins the work, and waits for it. */
 gls_status gls_device_team_run(gls_device_team *team, gls_device_work work, void *user);
 /* Returns the status of device i in the last run, and makes its message the last error. */
 gls_status gls_device_team_status(const gls_device_team *team, size_t i);

@@ -354,13 +354,14 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
 /* Checks the axes of ODFs and peaks, but not of the phantom, which are known. */
 static gls_status check_axes(void *user)
 {
-    const gls_job *job = user;
+    gls_job *job = user;
     const gls_job_inputs *in = &job->inputs;
     const gls_job_options *o = &job->options;
     const char *file = o->sh ? o->sh : o->bedpostx ? o->bedpostx : o->peaks.value[0];
-    if (!in->phantom && (in->odf || gls_along_peaks(o)))
+    if (!in->phantom && !job->axes_checked && (in->odf || gls_along_peaks(o)))
         gls_coherence_advise(in->odf, in->peaks ? in->peaks : in->odf_image, in->peak_samples, in->odf_frame, in->mask,
                              file);
+    job->axes_checked = true;
     return GLS_OK;
 }
 

@@ -38,7 +38,8 @@ struct gls_job {
     gls_run run;          /* run.force: existing outputs may be replaced, or are known to be this run's own */
     char *sidecar_second; /* path of the sidecar if its first name is taken when the run ends; NULL: none */
     bool sidecar_moved;   /* true: the sidecar has the second name */
-    char *mask;           /* path of the mask to write; NULL: none */
+    bool axes_checked;
+    char *mask;                       /* path of the mask to write; NULL: none */
     gls_job_file file[GLS_JOB_FILES]; /* the n_files files that the run writes, except the sidecar */
     size_t n_files;
     cJSON *written;        /* entries of the sidecar for the files that this run, or an earlier equal run, wrote; NULL:

@@ -17,20 +17,27 @@ static struct {
     void *user;
     gls_log_level max_level;
     gls_warnings *collections;
-    int n_first; /* number of threads whose messages come before those of all others */
-    pthread_cond_t changed;
-} logger = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .changed = PTHREAD_COND_INITIALIZER};
+} logger = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
-/* whether the messages of the calling thread come first */
-static _Thread_local bool is_first;
+/* A message that is kept for later. */
+typedef struct message {
+    struct message *next;
+    gls_log_level level;
+    char line[];
+} message;
+
+/* Messages of the calling thread that are kept, in their order; depth: how many calls of gls_log_defer() are not undone
+ * yet. */
+static _Thread_local struct {
+    int depth;
+    message *first, *last;
+} deferred;
 
 /* In a child process the lock is renewed: in the parent another thread may have held it, waiting in the callback for
  * the thread that forks. */
 static void renew(void)
 {
     logger.lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-    logger.changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    logger.n_first = 0;
 }
 GLS_IN_COPIES(renew)
 
@@ -60,26 +67,14 @@ bool gls_log_enabled(gls_log_level level)
     return enabled;
 }
 
-void gls_log_reserve(void)
-{
-    pthread_mutex_lock(&logger.lock);
-    logger.n_first++;
-    pthread_mutex_unlock(&logger.lock);
-}
-
-void gls_log_go_first(bool first)
-{
-    is_first = first;
-    if (first) return;
-    pthread_mutex_lock(&logger.lock);
-    logger.n_first--;
-    pthread_cond_broadcast(&logger.changed);
-    pthread_mutex_unlock(&logger.lock);
-}
-
 void gls_log_mute_info(bool mute)
 {
     muted += mute ? 1 : -1;
+}
+
+bool gls_log_info_muted(void)
+{
+    return muted > 0;
 }
 
 /* Adds a copy of a line to a collection; if memory runs out, the collection lacks this line. */
@@ -92,23 +87,56 @@ static void keep(gls_warnings *warnings, const char *line)
     warnings->n += grown[warnings->n] != NULL;
 }
 
+/* Hands a line to the open collections and to the callback. */
+static void deliver(gls_log_level level, const char *line)
+{
+    pthread_mutex_lock(&logger.lock);
+    /* every open collection gets the warning, also where the host did not ask for the level */
+    for (gls_warnings *w = logger.collections; level == GLS_LOG_WARNING && w; w = w->next) keep(w, line);
+    if (wanted(level)) logger.callback(logger.user, level, line);
+    pthread_mutex_unlock(&logger.lock);
+}
+
+/* Keeps a line for gls_log_deliver(). Returns false if memory ran out. */
+static bool defer(gls_log_level level, const char *line)
+{
+    const size_t bytes = strlen(line) + 1;
+    message *m = malloc(sizeof *m + bytes);
+    if (!m) return false;
+    *m = (message){.level = level};
+    memcpy(m->line, line, bytes);
+    *(deferred.last ? &deferred.last->next : &deferred.first) = m;
+    deferred.last = m;
+    return true;
+}
+
 void gls_log(gls_log_level level, const char *format, ...)
 {
     char text[GLS_MESSAGE_BYTES], line[GLS_MESSAGE_BYTES];
     va_list args;
-    /* a message that nobody receives waits for no other */
     if (level != GLS_LOG_WARNING && !gls_log_enabled(level)) return;
     va_start(args, format);
     gls_vsnprintf(text, sizeof text, format, args);
     va_end(args);
     for (size_t n = strlen(text); n > 0 && text[n - 1] == '\n'; n--) text[n - 1] = '\0';
     gls_escape(text, line, sizeof line);
-    pthread_mutex_lock(&logger.lock);
-    while (logger.n_first > 0 && !is_first) pthread_cond_wait(&logger.changed, &logger.lock);
-    /* every open collection gets the warning, also where the host did not ask for the level */
-    for (gls_warnings *w = logger.collections; level == GLS_LOG_WARNING && w; w = w->next) keep(w, line);
-    if (wanted(level)) logger.callback(logger.user, level, line);
-    pthread_mutex_unlock(&logger.lock);
+    if (deferred.depth == 0 || !defer(level, line)) deliver(level, line);
+}
+
+void gls_log_defer(void)
+{
+    deferred.depth++;
+}
+
+void gls_log_deliver(void)
+{
+    if (--deferred.depth > 0) return;
+    for (message *m = deferred.first, *next; m; m = next) {
+        next = m->next;
+        deliver(m->level, m->line);
+        free(m);
+    }
+    deferred.first = deferred.last = NULL;
 }
 
 void gls_warnings_begin(gls_warnings *warnings)

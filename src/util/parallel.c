@@ -146,9 +146,7 @@ static void *work_beside(void *user)
 {
     gls_beside *b = user;
     const double start = gls_clock_seconds();
-    if (b->logs_first) gls_log_go_first(true);
     b->status = b->work(b->user);
-    if (b->logs_first) gls_log_go_first(false);
     if (b->status) snprintf(b->message, sizeof b->message, "%s", gls_last_error());
     (void)gls_trace_phase(b->name, start, 0);
     return NULL;
@@ -160,19 +158,22 @@ static void *thread_main(void *user)
     const gls_beside *b = user;
     gls_threads_apply();
     gls_trace_call_thread(b->name, "");
+    if (b->mutes_info) gls_log_mute_info(true);
     return work_beside(user);
 }
 
 void gls_beside_begin(gls_beside *b)
 {
-    if (b->logs_first) gls_log_reserve();
+    b->mutes_info = gls_log_info_muted();
     b->running = pthread_create(&b->thread, NULL, thread_main, b) == 0;
     if (!b->running) (void)work_beside(b);
+    if (b->logs_first) gls_log_defer();
 }
 
 gls_status gls_beside_end(gls_beside *b, gls_status status)
 {
     if (b->running) pthread_join(b->thread, NULL);
     b->running = false;
+    if (b->logs_first) gls_log_deliver();
     return status || !b->status ? status : gls_fail(b->status, "%s", b->message);
 }

@@ -49,12 +49,13 @@ bool gls_log_enabled(gls_log_level level);
 /* While muted, messages of the level info from the calling thread are dropped: for work on data that the library made
  * itself. Calls nest. */
 void gls_log_mute_info(bool mute);
+/* Whether messages of the level info from the calling thread are dropped. */
+bool gls_log_info_muted(void);
 
-/* Makes the messages of other threads wait for those of one thread. gls_log_reserve(): from now on they wait; call it
- * before the thread starts. gls_log_go_first(): the thread calls it with true when it begins, and with false when it
- * will log no more. */
-void gls_log_reserve(void);
-void gls_log_go_first(bool first);
+/* Between gls_log_defer() and gls_log_deliver(), messages of the calling thread are kept; then they are delivered in
+ * their order. So messages of a thread beside the caller can come first without any thread waiting. Calls nest. */
+void gls_log_defer(void);
+void gls_log_deliver(void);
 
 /* Warnings of all threads between gls_warnings_begin() and gls_warnings_end(), for files that record how they were
  * made. */

@@ -49,8 +49,9 @@ typedef struct gls_beside {
     const char *name;
     gls_status (*work)(void *user);
     void *user;
-    bool logs_first; /* messages of other threads wait until the work has ended */
+    bool logs_first; /* messages of the caller are kept until gls_beside_end(), so that those of the work come first */
     bool running;    /* the work has a thread that was not joined yet */
+    bool mutes_info; /* the caller drops messages of the level info, and so does the work */
     pthread_t thread;
     gls_status status; /* what work() returned; its message is copied, because each thread has its own last error */
     char message[GLS_MESSAGE_BYTES];

@@ -2,8 +2,10 @@
  * write. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "gpu.h"
@@ -142,9 +144,48 @@ static void cancelled(void **state)
     close_group(&g);
 }
 
+/* --- a sink that waits ---------------------------------------------------- */
+
+static atomic_int reports;
+
+static bool count_report(void *user, uint64_t done, uint64_t total, uint64_t streamlines, uint64_t points)
+{
+    (void)user, (void)done, (void)total, (void)streamlines, (void)points;
+    atomic_fetch_add(&reports, 1);
+    return true;
+}
+
+/* Keeps the first streamlines until progress was reported twice more; gives up after 20 s. */
+static gls_status wait_for_reports(void *user, const gls_streamlines *s)
+{
+    bool *waits = user;
+    const int wanted = *waits ? atomic_load(&reports) + 2 : 0;
+    (void)s;
+    *waits = false;
+    for (int i = 0; i < 2000 && atomic_load(&reports) < wanted; i++) nanosleep(&(struct timespec){0, 10000000}, NULL);
+    return atomic_load(&reports) >= wanted ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "no progress is reported");
+}
+
+static void reports_while_all_wait(void **state)
+{
+    (void)state;
+    group g;
+    bool waits = true;
+    gls_track_result result;
+    gls_track_params p = params;
+    p.batch_seeds = 2; /* more batches than results, so that all workers wait for the sink */
+    open_group(&g, 2);
+    assert_ok(create_group(&g, &p));
+    atomic_store(&reports, 0);
+    assert_ok(gls_tracker_run(g.tracker, seeds, &(gls_sink){.append = wait_for_reports, .user = &waits}, count_report,
+                              NULL, &result));
+    close_group(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_bytes), cmocka_unit_test(any_pace),
-                                       cmocka_unit_test(refused), cmocka_unit_test(cancelled)};
+                                       cmocka_unit_test(refused), cmocka_unit_test(cancelled),
+                                       cmocka_unit_test(reports_while_all_wait)};
     return gpu_run_tests(tests, set_up, tear_down, &device);
 }

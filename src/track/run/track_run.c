@@ -1,5 +1,5 @@
 /* Runs a tracker: one worker for each device, streamlines delivered in the order of seeds. The thread of the caller
- * works for the first device and reports progress. The others have the threads that made their engines, because the
+ * reports progress; a single device works on it, too. Several have the threads that made their engines, because the
  * first use of a context on a thread, and the end of such a thread, take NVIDIA's driver some 30 ms. With a sink the
  * writer thread delivers beside them. */
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* Reports progress after each batch and at intervals until no worker is at work on another thread. */
+/* Reports progress after each batch and at intervals until the work of all devices has ended. */
 static void watch(gls_run *run)
 {
     uint64_t batches = 0;
@@ -50,18 +50,13 @@ typedef struct crew {
     gls_worker *workers;
 } crew;
 
-/* Does the work of the worker of device i, if there is one; called by gls_device_team_run(). On the thread of the run
- * waits for the other workers, too. */
+/* Does the work of the worker of device i, if there is one; called by gls_device_team_begin(). */
 static gls_status work_on_device(void *user, size_t i)
 {
     const crew *c = user;
     gls_run *run = c->run;
     for (size_t k = 0; k < run->n_workers; k++)
         if (c->workers[k].index == i) gls_worker_work(&c->workers[k]);
-    if (i == 0) {
-        watch(run);
-        return GLS_OK;
-    }
     pthread_mutex_lock(&run->queue.lock);
     run->n_away--;
     pthread_cond_broadcast(&run->queue.changed);
@@ -86,11 +81,14 @@ static void work(gls_run *run, gls_worker *workers)
     if (run->queue.next > first)
         gls_log(GLS_LOG_INFO, "the journal has %" PRIu64 " of %" PRIu64 " seeds", run->queue.next - first,
                 run->queue.total);
-    run->n_away = run->tracker->n - 1;
-    if (status)
+    if (status) {
         gls_run_fail(run, status);
-    else
-        (void)gls_device_team_run(run->tracker->team, work_on_device, &(crew){run, workers});
+        return;
+    }
+    run->n_away = run->tracker->n;
+    gls_device_team_begin(run->tracker->team, work_on_device, &(crew){run, workers});
+    watch(run);
+    (void)gls_device_team_end(run->tracker->team);
 }
 
 /* Tracks all seeds of the queue and delivers their streamlines. */

@@ -24,7 +24,7 @@ typedef struct gls_run {
     gls_track_stats
         stats; /* statistics of all committed seeds; guarded by the lock of `queue`, as are all members to `message` */
     size_t n_workers, n_alive; /* number of all workers; number of workers that have not failed */
-    size_t n_away;             /* number of workers at work on other threads than that of the run */
+    size_t n_away;             /* number of devices whose work has not ended */
     gls_status status;         /* first failure, with its message */
     char message[512];
     gls_track_progress progress; /* may be NULL */

@@ -69,11 +69,17 @@ static gls_status make_arrays(gls_worker *w)
 
 /* --- Callbacks of the batch, see gls_batch_host. */
 
+/* Whether the worker is on the thread of the run, and so reports progress itself. */
+static bool reports(const gls_worker *w)
+{
+    return w->run->tracker->n == 1;
+}
+
 /* Function poll() of the batch, called between dispatches: reports progress. GLS_ERR_CANCELLED: the run was stopped. */
 static gls_status poll(void *user)
 {
     const gls_worker *w = user;
-    return gls_run_poll(w->run, w->index == 0);
+    return gls_run_poll(w->run, reports(w));
 }
 
 /* Smallest number of seeds that keeps a device busy. */
@@ -189,8 +195,8 @@ static gls_status commit(void *user, uint64_t end, uint64_t n_seeds, gls_batch_r
     return GLS_OK;
 }
 
-/* Called by the batch after its last streamline was committed: counts the batch. The worker of device 0 also reports
- * progress. */
+/* Called by the batch after its last streamline was committed: counts the batch. The worker of a single device also
+ * reports progress. */
 static gls_status finished(void *user)
 {
     gls_worker *w = user;
@@ -199,7 +205,7 @@ static gls_status finished(void *user)
     run->stats.result.batches++;
     w->share->batches++;
     pthread_mutex_unlock(&run->queue.lock);
-    return w->index > 0 ? GLS_OK : gls_run_report(run);
+    return reports(w) ? gls_run_report(run) : GLS_OK;
 }
 
 gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t worker_index, size_t index)
