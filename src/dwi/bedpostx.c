@@ -185,7 +185,7 @@ static gls_status read_mask(const char *folder, gls_image **mask)
         free(path);
         if (there) return status;
     }
-    return gls_fail(GLS_ERR_INPUT, "%s: has no nodif_brain_mask.nii.gz: give the mask with --mask FILE", folder);
+    return gls_fail(GLS_ERR_INPUT, "%s: has no nodif_brain_mask.nii.gz: give the file of a mask (--mask FILE)", folder);
 }
 
 gls_status gls_bedpostx_read(const char *folder, const char *mask_path, const gls_grid *grid, const char *grid_name,
@@ -200,7 +200,12 @@ gls_status gls_bedpostx_read(const char *folder, const char *mask_path, const gl
         status = gls_grid_require_equal(grid, grid_name, &(*mask)->grid, mask_path ? mask_path : "nodif_brain_mask");
     for (int k = 0; k < s.n_fibres && !status; k++) status = read_fibre(&s, *mask, k, peaks);
     free(s.first);
-    if (status) return status;
+    if (status) {
+        gls_image_destroy(*mask);
+        gls_image_destroy(*peaks);
+        *mask = *peaks = NULL;
+        return status;
+    }
     *n_samples = (uint32_t)s.n;
     gls_log(GLS_LOG_INFO, "%s: %zu samples of %d fibre%s", folder, s.n, s.n_fibres, s.n_fibres > 1 ? "s" : "");
     return GLS_OK;

@@ -16,12 +16,26 @@
 /* Largest size of the JSON note of a fit, bytes. A larger file is of another program, and is not read. */
 #define MAX_KEY_BYTES 65536
 
+/* Checks that this user may make the folder, without making it. */
+static gls_status require_parent(const char *directory)
+{
+    size_t n = strlen(directory);
+    while (n > 1 && directory[n - 1] == '/') n--;
+    while (n > 0 && directory[n - 1] != '/') n--;
+    char *parent = n > 0 ? strndup(directory, n) : strdup(".");
+    if (!parent) return gls_no_memory();
+    const bool good = access(parent, W_OK | X_OK) == 0;
+    const int reason = errno;
+    free(parent);
+    return good ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "--cache-dir: %s cannot be made: %s", directory, strerror(reason));
+}
+
 /* Checks the folder of the cache before the fit, which takes minutes, so that an error comes early. A folder that
  * exists already is used as it is. */
 gls_status gls_fit_cache_init(const char *directory, bool make)
 {
     struct stat info;
-    if (!make && access(directory, F_OK) != 0) return GLS_OK;
+    if (!make && access(directory, F_OK) != 0) return require_parent(directory);
     if (make && mkdir(directory, 0777) != 0 && errno != EEXIST)
         return gls_fail(GLS_ERR_OUTPUT, "--cache-dir: %s cannot be made: %s", directory, strerror(errno));
     if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))

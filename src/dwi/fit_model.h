@@ -143,7 +143,7 @@ void gls_series_model_describe(cJSON *root, const gls_series_model *model);
  * folder is ever replaced. */
 
 /* Checks the folder, which is made, or with `make` false left out, if it does not exist. GLS_ERR_OUTPUT: it cannot be
- * made, or this user may not read or write it. */
+ * made, also with `make` false, or this user may not read or write it. */
 gls_status gls_fit_cache_init(const char *directory, bool make);
 
 /* Makes the key of a fit, to which the caller adds the parameters of the fit: the name of the result (`image`), the

@@ -117,7 +117,7 @@ static gls_status add_slabs(gls_render_plan *p, const char *list)
         for (int i = 0; i < slab.n && !status; i++) {
             gls_tile *tile = add_tile(p, axes[slab.axis]);
             if (!tile)
-                return gls_fail(GLS_ERR_ARGUMENT, "--views: a picture has at most %d views, slabs included",
+                return gls_fail(GLS_ERR_ARGUMENT, "--slab: a picture has at most %d views, slabs included: name fewer",
                                 GLS_MAX_TILES);
             tile->slab_axis = slab.axis;
             tile->slab = i;
@@ -162,6 +162,12 @@ static gls_status add_view(gls_render_plan *p, const char *name)
     return GLS_OK;
 }
 
+/* Whether a crowd of streamlines may bring slabs in place of the default views. */
+static bool may_slice(const gls_render_options *o)
+{
+    return !(o->views || o->tile || o->columns > 0 || o->turn > 0 || o->outline);
+}
+
 /* Reads the views, the size of a view and the number of columns, and checks the size of the whole picture. */
 static gls_status read_views(gls_render_plan *p)
 {
@@ -183,7 +189,7 @@ static gls_status read_views(gls_render_plan *p)
     p->azimuth = angles[0];
     p->elevation = angles[1];
     /* check --slab also where only a crowd of streamlines brings the slabs, once the files are read */
-    if (o->slab) status = add_slabs(p, o->slab);
+    if (o->slab && may_slice(o)) status = add_slabs(p, o->slab);
     p->n_tiles = 0;
     p->n_slabs = 0;
     while (rest && !status)
@@ -377,17 +383,18 @@ gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls
     return status;
 }
 
-bool gls_render_plan_slice(gls_render_plan *plan)
+gls_status gls_render_plan_slice(gls_render_plan *plan, bool *sliced)
 {
     const gls_render_options *o = plan->options;
-    if (o->views || o->tile || o->columns > 0 || o->turn > 0 || o->outline) return false;
+    *sliced = may_slice(o);
+    if (!*sliced) return GLS_OK;
     const bool chosen = o->slab && strcmp(o->slab, gls_render_options_default().slab) != 0;
     plan->n_tiles = 0;
     plan->n_slabs = 0;
     plan->width = plan->height = 400;
-    add_slabs(plan, chosen ? o->slab : CROWD_SLABS); /* cannot fail: --slab was read before */
+    gls_status status = add_slabs(plan, chosen ? o->slab : CROWD_SLABS);
     plan->columns = plan->n_tiles < 4 ? (uint32_t)plan->n_tiles : 4;
-    return true;
+    return status;
 }
 
 void gls_render_plan_finish(gls_render_plan *plan)

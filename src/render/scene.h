@@ -238,9 +238,9 @@ typedef struct gls_render_plan {
 /* Makes the plan for n files. GLS_ERR_ARGUMENT names the option that is wrong. */
 gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls_render_plan *plan);
 /* Replaces the views of a plan by the slabs of --slab or, by default, slabs across three axes, because a crowd of
- * streamlines hides what is inside it. Returns false, and leaves the plan as it is, if the options set views, tile,
+ * streamlines hides what is inside it. *sliced is false, and the plan stays as it is, if the options set views, tile,
  * columns, turn or outline. */
-bool gls_render_plan_slice(gls_render_plan *plan);
+gls_status gls_render_plan_slice(gls_render_plan *plan, bool *sliced);
 /* Frees what the plan owns. Accepts a zeroed plan. */
 void gls_render_plan_finish(gls_render_plan *plan);
 

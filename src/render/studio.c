@@ -287,10 +287,11 @@ static void make_foot(gls_studio *s)
 static gls_status choose_views(gls_studio *s, const gls_box *streamlines, bool empty)
 {
     const uint64_t most = s->plan.options->max_streamlines, n = s->n_sources ? s->source[0].candidates : 0;
-    if (s->odf || s->n_sources != 1 || empty || (n < most ? n : most) < CROWD || !gls_render_plan_slice(&s->plan))
-        return GLS_OK;
-    if (s->image || s->plan.planes == GLS_PLANES_NONE) return GLS_OK;
-    gls_status status = gls_backdrop_find(s, streamlines);
+    bool sliced;
+    if (s->odf || s->n_sources != 1 || empty || (n < most ? n : most) < CROWD) return GLS_OK;
+    gls_status status = gls_render_plan_slice(&s->plan, &sliced);
+    if (status || !sliced || s->image || s->plan.planes == GLS_PLANES_NONE) return status;
+    status = gls_backdrop_find(s, streamlines);
     return status ? status : use_image(s, s->image_read);
 }
 

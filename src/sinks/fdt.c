@@ -111,8 +111,9 @@ gls_status gls_fdt_numbering_of_labels(const char *path, uint32_t least, gls_fdt
     if (!status) status = number_labels(image, path, numbering);
     gls_image_destroy(image);
     if (!status && (numbering->n < least || numbering->n > MAX_ROIS))
-        return gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu32 " labels, but %s needs %" PRIu32 " to %d", path, numbering->n,
-                        least > 1 ? "a network" : "an image of regions", least, MAX_ROIS);
+        return gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu32 " label%s, but %s needs %" PRIu32 " to %d", path,
+                        numbering->n, numbering->n == 1 ? "" : "s", least > 1 ? "a network" : "an image of regions",
+                        least, MAX_ROIS);
     return status;
 }
 

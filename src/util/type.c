@@ -106,16 +106,21 @@ bool gls_half_convert(const float *in, size_t n, uint16_t *out)
     return finite;
 }
 
+/* Integers that may lie in arrays of floating-point numbers. */
+typedef uint16_t __attribute__((may_alias)) any16;
+typedef uint32_t __attribute__((may_alias)) any32;
+typedef uint64_t __attribute__((may_alias)) any64;
+
 void gls_swap_bytes(void *data, size_t n, size_t bytes)
 {
     if (bytes == 2) {
-        uint16_t *p = data;
+        any16 *p = data;
         for (size_t i = 0; i < n; i++) p[i] = __builtin_bswap16(p[i]);
     } else if (bytes == 4) {
-        uint32_t *p = data;
+        any32 *p = data;
         for (size_t i = 0; i < n; i++) p[i] = __builtin_bswap32(p[i]);
     } else if (bytes == 8) {
-        uint64_t *p = data;
+        any64 *p = data;
         for (size_t i = 0; i < n; i++) p[i] = __builtin_bswap64(p[i]);
     }
 }

@@ -167,7 +167,7 @@ END
     says "apart.nii: no voxel of this seed mask lies in the mask row: give masks that overlap"
     rm crossing/nodif_brain_mask.nii
     expect 3 $track --bedpostx crossing --roi seed.nii -o x.tck
-    says "crossing: has no nodif_brain_mask.nii.gz: give the mask with --mask FILE"
+    says "crossing: has no nodif_brain_mask.nii.gz: give the file of a mask (--mask FILE)"
     expect 0 $track --bedpostx crossing --mask row/nodif_brain_mask.nii --roi seed.nii --start-fibre any -o masked.tck
     same any.tck masked.tck
     expect 2 $track --bedpostx row --roi seed.nii --dg fact -o x.tck

@@ -79,7 +79,7 @@ track="track --device llvmpipe --seeds-per-voxel 200"
     expect 2 track --device llvmpipe --bedpostx row --seeds seeds.txt -o none --fdt-matrix1 x.dot
     says "--fdt-matrix1: needs a seed mask"
     expect 3 $track --bedpostx row --roi seed.nii -o none --fdt-network four.nii:x.txt
-    says "four.nii: has 1 labels, but a network needs 2 to"
+    says "four.nii: has 1 label, but a network needs 2 to"
     for result in --fdt-network --fdt-targets; do
         expect 3 $track --bedpostx row --roi seed.nii -o none $result mean.nii:x.nii
         says "labels are whole numbers"

@@ -82,6 +82,8 @@ clean
 succeeds track $files --model csd --cache-dir cache --dry-run -o d.trx
 [ ! -e "$work/out/cache" ] || note "--dry-run makes the cache"
 fails 4 "cannot be used" track $files --model csd --cache-dir "$roi" --dry-run -o d.trx
+fails 4 "none/cache cannot be made" track $files --model csd --cache-dir none/cache --dry-run -o d.trx
+fails 4 "cannot be made" track $files --model csd --cache-dir "$roi/cache/" --dry-run -o d.trx
 tracks $files --model csd --cache-dir cache
 [ "$(grep -c '^cache: kept' "$work/stderr")" -eq 2 ] || note "nothing kept in the cache"
 cp "$work/out/m.trx" "$work/m.trx"

@@ -282,11 +282,16 @@ class Arrays(unittest.TestCase):
         self.assertEqual((len(samples), len(samples.points)), (stats["streamlines"], stats["points"]))
         self.assertGreater(len(samples.points), 20 * NSEEDS)
         for arguments, message in (({"peaks": truth}, "without peaks"), ({"params": glslines.Params(dg="fact")}, "is for dg='bedpost'"),
-                                   ({"affine": np.eye(4)}, "affine: is another")):
+                                   ({"affine": np.eye(4)}, "affine: is another"), ({"affine": np.eye(3)}, "affine: has the shape")):
             with self.assertRaisesRegex(ValueError, message):
                 glslines.Tracker("llvmpipe", bedpostx=folder, **arguments)
         with self.assertRaisesRegex(ValueError, "stop_map is needed"):
             glslines.Tracker("llvmpipe", peaks=truth[..., :3], affine=phantom.affine)
+        os.remove(os.path.join(folder, "nodif_brain_mask.nii.gz"))
+        with self.assertRaisesRegex(glslines.InputError, "has no nodif_brain_mask.nii.gz: give the file of a mask"):
+            glslines.Tracker("llvmpipe", bedpostx=folder, mask=phantom.mask)
+        with glslines.Tracker("llvmpipe", bedpostx=folder, mask=phantom.names[3]) as tracker:
+            np.testing.assert_array_equal(tracker.run(phantom.seeds).points, samples.points)
         with self.assertRaisesRegex(glslines.InputError, "has no merged_th1samples"):
             glslines.Tracker("llvmpipe", bedpostx=path("phantom"))
 

@@ -26,14 +26,20 @@ def affine_of(*images: Any, default: Any = None) -> NDArray[np.float64]:
     return np.eye(4) if default is None else np.asarray(default, dtype=np.float64)
 
 
+def is_same_affine(affine, own):
+    given = np.asarray(affine, dtype=np.float64)
+    if given.shape not in ((4, 4), (3, 4)):
+        raise ValueError("affine: has the shape %s, not (4, 4)" % (given.shape,))
+    return np.allclose(given[:3], np.asarray(own)[:3], rtol=1e-4, atol=1e-4)
+
+
 def require_same_affine(affine, **images):
     """One that is given has to be that of the images that have one: theirs would be taken, without a word."""
     for name, image in images.items():
         own = getattr(image, "affine", None)
         if affine is None or own is None:
             continue
-        given = np.asarray(affine, dtype=np.float64)
-        if given.shape not in ((4, 4), (3, 4)) or not np.allclose(given[:3], np.asarray(own)[:3], rtol=1e-4, atol=1e-4):
+        if not is_same_affine(affine, own):
             raise ValueError("affine: is another than that of %s, which has its own: leave it out" % name)
 
 

@@ -184,11 +184,13 @@ def tensor_peaks(dwi, gradients, mask, affine):
     return [taken(o.value) for o in out][1]
 
 
-def read_bedpostx(folder):
-    """Samples of bedpostX in a folder: mask, peaks of all samples, number of samples, affine."""
+def read_bedpostx(folder, mask=None):
+    """Samples of bedpostX in a folder, in a mask, a file, None: the folder's: mask, peaks of all samples, number of
+    samples, affine."""
     out, n = [ctypes.c_void_p() for _ in range(2)], ctypes.c_uint32()
     with _library.destroyed_if_raised(call.gls_image_destroy, *out):
-        call.gls_bedpostx_read(encode(folder), None, None, None, *(ctypes.byref(o) for o in out), ctypes.byref(n))
+        call.gls_bedpostx_read(encode(folder), encode(mask), None, None, *(ctypes.byref(o) for o in out),
+                               ctypes.byref(n))
     affine = np.eye(4)
     affine[:3] = np.array(structs["gls_image"].from_address(out[0].value).grid.affine).reshape(3, 4)
     mask, peaks = (taken(o.value) for o in out)

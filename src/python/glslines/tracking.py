@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arrays import Image, affine_of, grid_like, is_placed, require_same_affine, require_shape
+from ._arrays import Image, affine_of, grid_like, is_placed, is_same_affine, require_same_affine, require_shape
 from ._errors import CancelledError, Error
 from ._library import call, constants, encode, made, structs, utf8
 from .devices import Device
@@ -481,8 +481,8 @@ class Tracker(_library.OfProcess):
     fa_threshold. For dg="boot": dwi (x, y, z, n), qball and its gradients, and a sphere. For prob, det, closest, ptt and
     ifod1, ifod2, sdstream: odf. For fact and eudx: peaks (x, y, z, 3 n), vectors along the voxel axes whose length is the
     amplitude, 0 or nan where there is none. For tensordet and tensorprob, and for eudx along tensors: dwi and gradients.
-    For bedpost: bedpostx, a folder of FSL's bedpostX, whose mask is then the default of mask and stop_map. nulldist1,
-    nulldist2 and seedtest look at the stop map alone.
+    For bedpost: bedpostx, a folder of FSL's bedpostX, whose nodif_brain_mask is then the default of mask and stop_map;
+    a folder without it needs the name of a file as mask. nulldist1, nulldist2 and seedtest look at the stop map alone.
     tissue: fractions of cortical and deep grey matter, white matter, CSF and pathology, (x, y, z, 5), on any grid, and
     tissue_rule, as act_rule of `glslines track`: an end elsewhere than in grey matter, or by the stop map where
     fa_threshold is given, is a bad one. Defaults are those of runs with tissue then; with pft the rule is cmc.
@@ -513,17 +513,18 @@ class Tracker(_library.OfProcess):
         if bedpostx is not None:
             if peaks is not None or given["dg"] != "bedpost":
                 raise ValueError("bedpostx: is for dg='bedpost', without peaks")
-            inside, peaks, samples, of_files = read_bedpostx(bedpostx)
-            if affine is not None and not np.allclose(np.asarray(affine)[:3], of_files[:3], atol=1e-4):
+            of_file = isinstance(mask, (str, os.PathLike))
+            inside, peaks, samples, of_files = read_bedpostx(bedpostx, mask if of_file else None)
+            if affine is not None and not is_same_affine(affine, of_files):
                 raise ValueError("affine: is another than that of bedpostx: leave it out")
-            affine, mask = of_files, inside if mask is None else mask
+            affine, mask = of_files, inside if mask is None or of_file else mask
             stop_map = (inside > 0).astype(np.float32) if stop_map is None else stop_map
         if stop_map is None:
             raise ValueError("stop_map is needed: streamlines end where it is at or below fa_threshold")
         self._is_placed = is_placed(dwi, peaks, stop_map, affine=affine) if odf is None else (
             odf.is_placed or is_placed(dwi, stop_map))
         require_same_affine(affine, dwi=dwi, peaks=peaks, stop_map=stop_map)
-        if odf is not None and affine is not None and not np.allclose(np.asarray(affine)[:3], _affine(odf.image)[:3], atol=1e-4):
+        if odf is not None and affine is not None and not is_same_affine(affine, _affine(odf.image)):
             raise ValueError("affine: is another than that of odf: give it to ODF.from_sh or ODF.from_amplitudes")
         affine = affine_of(dwi, peaks, stop_map, default=_affine(odf.image) if odf is not None else affine)
         self._stop_map = Image(stop_map, affine, "stop_map")
