@@ -203,12 +203,12 @@ GLS_API gls_status gls_track_files(const gls_job_options *options, const gls_mon
 typedef struct gls_job gls_job;
 /* Checks the options, that inputs can be read and outputs can be written; nothing slow. */
 GLS_API gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **job);
-/* Opens devices; reads and compares images; makes seeds. With skip_existing, gls_job_result.skipped then says whether
- * the job was done before; such a job can only be destroyed. */
+/* Opens devices; reads and compares images; makes seeds, unless their region comes from the fit. With skip_existing,
+ * gls_job_result.skipped then says whether the job was done before; such a job can only be destroyed. */
 GLS_API gls_status gls_job_open(gls_job *job);
 /* Computes, without work on voxels, the memory that tracking would need. Call this in place of gls_job_fit(). */
 GLS_API gls_status gls_job_plan(gls_job *job, gls_track_memory *memory);
-/* Makes the stop map and fits the model. Call it after gls_job_open(). */
+/* Makes the stop map, fits the model, and makes the seeds where no region was given. Call it after gls_job_open(). */
 GLS_API gls_status gls_job_fit(gls_job *job);
 /* Tracks and writes all files that the options name. Call it after gls_job_fit(). */
 GLS_API gls_status gls_job_track(gls_job *job);

@@ -107,7 +107,7 @@ static bool is_taken(const char *name, const char *output)
 char *gls_sidecar_name(const char *output)
 {
     char *name = gls_sidecar_find(output);
-    /* take the name of the sidecar that exists; if that name is taken by something else, x.json, then x.tck.json */
+    /* find() gives x.tck.json if it exists, else x.json; while a name is taken, try x.json, then x.tck.json */
     for (int whole = 0; whole < 2 && name && is_taken(name, output); whole++) {
         free(name);
         name = beside(output, whole);

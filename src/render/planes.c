@@ -53,7 +53,7 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
 {
     size_t voxels = gls_grid_voxels(&image->grid), n = 0;
     float *sorted = malloc((voxels + 1) * sizeof *sorted);
-    if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory for the range of %zu voxels", voxels);
+    if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory to sort the values of %zu voxels", voxels);
     for (size_t i = 0; i < voxels; i++)
         if (isfinite(image->data[i]) && image->data[i] != 0) sorted[n++] = image->data[i];
     double range[2] = {0, 1};

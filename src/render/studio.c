@@ -335,7 +335,7 @@ static gls_status find_percentiles(const gls_scene *scene, double low, double hi
 {
     float *sorted = malloc((scene->n_points + 1) * sizeof *sorted);
     size_t n = 0;
-    if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory for the range of %zu values", scene->n_points);
+    if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory to sort %zu values", scene->n_points);
     for (size_t i = 0; i < scene->n_points && scene->value; i++)
         if (isfinite(scene->value[i])) sorted[n++] = scene->value[i];
     range[0] = 0;

@@ -256,7 +256,7 @@ static void explain_seeds(const gls_job *job)
     if (rest > 0 && !blind && o->track.seed_cutoff > 0)
         gls_log(GLS_LOG_WARNING, "    amplitudes may be below --cutoff (--seed-cutoff %g): lower it",
                 o->track.seed_cutoff);
-    /* seeds without a positive ODF: what to try depends on the source of directions */
+    /* seeds without a usable direction: what to try depends on the source of directions */
     if (!look.dark) return;
     if (source == GLS_FROM_SERIES)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have no signal, or an FA below %g: lower --%scutoff",

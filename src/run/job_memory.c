@@ -58,8 +58,8 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
         if (path && header_bytes(path, &bytes) == GLS_OK) sum += bytes;
         if (sum > limit_mb * MB) {
             return gls_fail(GLS_ERR_ARGUMENT,
-                            "--memory-limit %" PRIu64 ": the input images up to %s take %s: raise the limit", limit_mb,
-                            path, GLS_BYTES(sum));
+                            "--memory-limit %" PRIu64 ": %s and the input images before it take %s: raise the limit",
+                            limit_mb, path, GLS_BYTES(sum));
         }
     }
     return GLS_OK;

@@ -65,8 +65,8 @@ static bool reads_back(const number *x, uint64_t digits, int n, int exponent)
     return gap < unit || (gap == unit && x->m % 2 == 0);
 }
 
-/* Prints n digits, of which the first stands for 10^exponent, without zeros at the end. Returns the length; 0: the
- * number would need an exponent. */
+/* Prints n digits, of which the first stands for 10^exponent, without zeros at the end of the decimals. Returns the
+ * length; 0: the number would need an exponent. */
 static size_t print_digits(uint64_t digits, int n, int exponent, char *out)
 {
     char text[MAX_DIGITS];

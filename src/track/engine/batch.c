@@ -327,8 +327,9 @@ static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait
     const uint64_t first = r->seed_batch->first;
     /* the times of pass 1 give a first estimate */
     const uint32_t capacity = round_capacity(c, 1), with_reserve = round_capacity(c, POOL_SHARE);
-    /* List the streamlines, then start pass 2. Seeds without a direction need no pass. The pool keeps a reserve, unless
-     * the round takes the last seeds of the batch: few streamlines in a round of their own would take as long. */
+    /* List the streamlines, then start pass 2. Seeds without a direction need no pass. The pool keeps a
+     * reserve for longer streamlines, unless all seeds that the batch has left fit without it: another round for few
+     * streamlines would take about as long as a full one. */
     r->until = gls_lines_list(c, first, r->from, r->seed_batch->n, most < capacity ? most : capacity, &r->n_lines);
     while (r->until < r->seed_batch->n && r->until > r->from + 1 && r->n_lines > with_reserve)
         r->n_lines -= gls_lines_of_seed(c, --r->until);
