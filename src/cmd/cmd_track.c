@@ -167,8 +167,8 @@ static int check_getter(const gls_job_options *o, const cmd_arguments *arguments
                        row->user == GLS_FOR_NOISE;
         const bool fit = row->user == GLS_FOR_FIT && !gls_directions_option(o) && !gls_fits_model(o);
         if (fit && cmd_options_given(arguments, row->name))
-            return cmd_error(CMD_EXIT_USAGE, "--%s cannot be used with --dg %s, which fits no ODFs", row->name,
-                             gls_getter_name(o->track.dg));
+            return cmd_error(CMD_EXIT_USAGE, "--%s cannot be used with --dg %s, which fits no ODFs%s", row->name,
+                             gls_getter_name(o->track.dg), gls_along_tensors(o) ? ": give --model csd" : "");
         if (checked && !gls_param_is_used(row, o) && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s can use it", row->name,
                              gls_getters_with((gls_param_user)row->user, text, sizeof text));

@@ -10,8 +10,10 @@
 #include <glslines/tensor.h>
 
 #include "dwi/odf_parts.h"
+#include "util/lapack.h"
 #include "util/maths.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 /* MAX_MAXIMA: largest number of maxima of a voxel; RING: number of points of the ring; CLIMBS: largest number of steps
  * up from a vertex */
@@ -141,19 +143,33 @@ gls_status gls_peaks_to_world(gls_image *peaks)
 
 /* --- tensors ---------------------------------------------------------------- */
 
+/* Stores the main axis of the tensor of voxel i, as long as FA; leaves zeros where FA is 0. */
+static void store_axis(const gls_image *tensor, const gls_image *fa, size_t i, gls_image *peaks)
+{
+    const size_t n = gls_grid_voxels(&tensor->grid);
+    const float *d = tensor->data + i;
+    double matrix[9] = {d[0], 0, 0, d[n], d[2 * n], 0, d[3 * n], d[4 * n], d[5 * n]}, ascending[3], axis[3];
+    if (!(fa->data[i] > 0) || gls_lapack()->dsyev(LAPACK_ROW_MAJOR, 'V', 'L', 3, matrix, 3, ascending) != 0) return;
+    /* round to float, as the maps of tensors are stored */
+    for (int a = 0; a < 3; a++) axis[a] = (double)(float)matrix[3 * a + 2];
+    store_peak(peaks, 0, i, axis, (double)fa->data[i]);
+}
+
 gls_status gls_peaks_of_tensors(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                 gls_image **fa, gls_image **peaks)
 {
     GLS_REQUIRE(dwi && gradients && fa && peaks);
-    gls_image *tensor = NULL, *evals = NULL, *map[GLS_TENSOR_N_MAPS] = {NULL};
-    gls_status status = gls_tensor_fit(dwi, gradients, mask, NULL, fa, &tensor, &evals);
-    if (!status) status = gls_tensor_maps(tensor, evals, mask, map);
-    if (!status) status = gls_peaks_set_values(map[GLS_TENSOR_V1], 0, *fa, "FA");
-    *peaks = status ? NULL : map[GLS_TENSOR_V1];
-    for (int i = 0; i < GLS_TENSOR_N_MAPS; i++)
-        if (map[i] != *peaks) gls_image_destroy(map[i]);
+    gls_image *tensor = NULL;
+    gls_status status = gls_tensor_fit(dwi, gradients, mask, NULL, fa, &tensor, NULL);
+    if (!status) status = gls_image_create(&dwi->grid, 3, peaks);
+    if (!status) {
+        gls_blas_begin();
+#pragma omp parallel for num_threads(gls_blas_team()) schedule(dynamic, 1024)
+        for (long long i = 0; i < (long long)gls_grid_voxels(&dwi->grid); i++)
+            store_axis(tensor, *fa, (size_t)i, *peaks);
+        gls_blas_end();
+    }
     gls_image_destroy(tensor);
-    gls_image_destroy(evals);
     return status;
 }
 

@@ -308,8 +308,8 @@ void gls_defaults_log(const gls_job_options *o)
     const char *model = gls_default_model_reason(o), *getter = gls_default_getter_reason(o);
     const bool fits = gls_fits_model(o);
     if (fits) snprintf(line, sizeof line, "model %s (%s), ", gls_model_name(o->model.model), model ? model : "given");
-    gls_log(GLS_LOG_INFO, "method: %sdirection getter %s (%s)", fits ? line : "", gls_getter_name(o->track.dg),
-            getter ? getter : "given");
+    gls_log(GLS_LOG_INFO, "method: %sdirection getter %s%s (%s)", fits ? line : "", gls_getter_name(o->track.dg),
+            gls_along_tensors(o) ? " along the main axes of tensors" : "", getter ? getter : "given");
     if (preset->differs) gls_log(GLS_LOG_INFO, "preset %s: %s", preset->name, preset->differs);
     for (size_t i = 0; i < n; i++) {
         if (gls_default_is_of_method(&held[i])) continue;

@@ -244,9 +244,9 @@ static void explain_seeds(const gls_job *job)
                 "    %.3g %% of seeds lie outside the mask or the grid: compare mask and seeds%s in a viewer",
                 percent * (double)look.outside, o->seeds ? " (--seed-space: voxel or world)" : "");
     /* the other seeds; without images of ODFs or peaks, as where tensors are fitted, any seed may have no direction */
-    const gls_getter_source source = gls_getter_source_of(o->track.dg);
     const bool blind = !job->inputs.odf && !job->inputs.odf_image,
-               near = source == GLS_FROM_SERIES || gls_getter_has(o->track.dg, GLS_FOR_PEAKS) || o->bedpostx;
+               tensors = gls_getter_source_of(o->track.dg) == GLS_FROM_SERIES || gls_along_tensors(o),
+               near = tensors || gls_getter_has(o->track.dg, GLS_FOR_PEAKS) || o->bedpostx;
     const double rest = fmax(0, round(without * (double)look.n) - (double)(look.outside + look.dark));
     if (rest > 0 && near && o->seed_direction.n > 0)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds: no direction lies within --max-angle of --seed-direction",
@@ -258,7 +258,7 @@ static void explain_seeds(const gls_job *job)
                 o->track.seed_cutoff);
     /* seeds without a usable direction: what to try depends on the source of directions */
     if (!look.dark) return;
-    if (source == GLS_FROM_SERIES)
+    if (tensors)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have no signal, or an FA below %g: lower --%scutoff",
                 percent * (double)look.dark, gls_track_seed_cutoff(&job->params),
                 job->options_given.track.seed_cutoff < 0 ? "" : "seed-");

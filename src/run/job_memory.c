@@ -65,16 +65,17 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
     return GLS_OK;
 }
 
-/* Adds the bytes of the run's images to *f. planned: the inputs with the images that the fit will make. keeps_series:
- * tracking reads the series. */
-static void add_images(const gls_job_inputs *planned, bool keeps_series, figures *f)
+/* Adds the bytes of the run's images to *f. planned: the inputs with the images that the fit will make. */
+static void add_images(const gls_job_inputs *planned, const gls_job_options *o, figures *f)
 {
-    uint64_t series = image_bytes(planned->series.dwi), subset = image_bytes(planned->model.subset);
-    f->kept = image_bytes(planned->mask) + image_bytes(planned->roi) + image_bytes(planned->stop_map) +
-              (planned->wants_fa && planned->stop_map_open ? image_bytes(planned->stop_map) : 0) +
-              image_bytes(planned->odf_image) + image_bytes(planned->peaks) + image_bytes(planned->model.sh);
-    f->images = f->kept + series + subset;
-    if (keeps_series) f->kept = f->images;
+    const uint64_t map = image_bytes(planned->stop_map);
+    const bool tensors = gls_along_tensors(o);
+    f->kept = image_bytes(planned->mask) + image_bytes(planned->roi) + map +
+              (tensors || (planned->wants_fa && planned->stop_map_open) ? map : 0) + image_bytes(planned->odf_image) +
+              image_bytes(planned->peaks) + image_bytes(planned->model.sh);
+    /* the tensors, six volumes, are freed before tracking */
+    f->images = f->kept + image_bytes(planned->series.dwi) + image_bytes(planned->model.subset) + tensors * 6 * map;
+    if (gls_needs_series(o)) f->kept = f->images;
 }
 
 /* Sets in *f the memory of tracking and of the host. The host needs memory for the program, plus the larger of what the
@@ -184,7 +185,7 @@ gls_status gls_job_memory_plan(gls_job *job)
     status = plan_inputs(job, &planned);
     if (!status) {
         gls_track_input input = gls_job_inputs_tracker_input(&planned, &job->options);
-        add_images(&planned, gls_needs_series(&job->options), &f);
+        add_images(&planned, &job->options, &f);
         status = keep_limit(job, &input, &f);
     }
     if (!status) log_figures(&f);

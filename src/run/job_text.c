@@ -171,17 +171,16 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     print_model(text, job);
     if (in->tissue) print_tissue(text, job);
     /* without --fa-threshold, tissue ends streamlines alone */
-    bool ends_itself = gls_getter_ends_itself((gls_direction_getter)o->track.dg);
-    if ((o->fa || !ends_itself) && o->track.stop_threshold >= 0) {
+    if ((o->fa || !gls_getter_ends_itself(o->track.dg)) && o->track.stop_threshold >= 0) {
         print_name(text, "stop map", o->fa ? o->fa : "FA of a tensor fit");
         gls_text_printf(text, ", threshold %g\n", o->track.stop_threshold);
     }
     if (gls_getter_has((gls_direction_getter)o->track.dg, GLS_FOR_CUTOFF))
         gls_text_printf(text, "cutoff      %s below %g\n",
-                        o->bedpostx           ? "fibres of fractions"
-                        : gls_along_peaks(o)  ? "peaks of amplitudes"
-                        : gls_needs_series(o) ? "FA of the tensor"
-                                              : "FOD amplitudes",
+                        o->bedpostx                                   ? "fibres of fractions"
+                        : gls_needs_series(o) || gls_along_tensors(o) ? "FA of the tensor"
+                        : gls_along_peaks(o)                          ? "peaks of amplitudes"
+                                                                      : "FOD amplitudes",
                         o->track.fod_cutoff);
     print_regions(text, in->regions);
     /* getters that follow peaks or samples do not use the sphere */
@@ -191,9 +190,10 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
         gls_text_printf(text, ", %zu directions%s\n", sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
     }
     const char *reason = gls_default_getter_reason(&job->options_given);
-    gls_text_printf(text, "direction   %s%s%s%s, step %.6g mm, at most %g degrees\n",
-                    gls_getter_name((gls_direction_getter)o->track.dg), reason ? " (--dg: " : "", reason ? reason : "",
-                    reason ? ")" : "", job->params.step_size, o->track.max_angle);
+    gls_text_printf(text, "direction   %s%s%s%s%s, step %.6g mm, at most %g degrees\n",
+                    gls_getter_name((gls_direction_getter)o->track.dg),
+                    gls_along_tensors(o) ? " along the main axes of tensors" : "", reason ? " (--dg: " : "",
+                    reason ? reason : "", reason ? ")" : "", job->params.step_size, o->track.max_angle);
     if (gls_getter_has(o->track.dg, GLS_FOR_PTT)) print_probe(text, &job->params);
     gls_text_printf(text, "length      %g to %g mm\n", job->params.min_length, job->params.max_length);
     print_defaults(text, job);

@@ -88,6 +88,10 @@ for method in "--dg tensordet" "--dg tensorprob"; do
 done
 succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --dg tensordet --cutoff 0.99 -q -o w.trx
 grep -q "100 % of seeds have no signal, or an FA below 0.99: lower --cutoff" "$work/stderr" || note "no reason: a cutoff that no seed reaches"
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --dg eudx --seed-cutoff 0.99 -q -o w.trx
+grep -q "100 % of seeds have no signal, or an FA below 0.99: lower --seed-cutoff" "$work/stderr" || note "no reason: a cutoff of eudx"
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --dg eudx --seed-direction 1,0.07,0.05 --max-angle 1 -q -o w.trx
+grep -q "100 % of seeds: no direction lies within --max-angle of --seed-direction" "$work/stderr" || note "no reason: --seed-direction with eudx"
 succeeds track $dark $few --dg boot --model opdt -q -o w.trx
 grep -q " % of seeds have an OPDT without a positive peak" "$work/stderr" || note "no reason for an empty run of boot"
 # where the user gives a direction, a peak alone is not enough

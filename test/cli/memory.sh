@@ -31,6 +31,15 @@ done
 unset GLSLINES_FORCE_LIMITS
 [ -z "$limits" ] || return 0
 
+# eudx along tensors stays below what is announced before the run
+"$tool" phantom "$work/large" --shape 110 120 110 --voxel-size 2 --directions 7 -q || note "no large phantom"
+large="$work/large/dwi.nii.gz $work/large/dwi.bval $work/large/dwi.bvec $work/large/mask.nii.gz $work/large/roi.nii.gz"
+(cd "$work/out" && python3 "$work/peak.py" "$work/peak" "$tool" track $large --dg eudx --nseeds 100 --device llvmpipe -o eudx.tck > "$work/stdout" 2> "$work/stderr") || note "eudx of a large series"
+checks=$((checks + 1))
+announced=$(sed -n 's/^memory: at most about \([0-9]*\)[0-9.]* MB of the host.*/\1/p' "$work/stderr")
+[ -n "${ASAN_OPTIONS:-}" ] || [ "$(cat "$work/peak")" -le "${announced:-0}" ] || note "eudx: took $(cat "$work/peak") MB, announced '$announced'"
+clean
+
 # limits that cannot be kept: by the images alone, before they are read, and by the smallest batch
 fails 2 "dwi.nii.gz take" track $files --memory-limit 10
 fails 2 "with the smallest batches this run takes" track $files --model opdt --memory-limit 100 --sh-order 8 --device llvmpipe

@@ -55,7 +55,13 @@ track="track --device llvmpipe $series --nseeds 300"
     says "model csa (given), direction getter eudx"
     expect 0 $track --dg eudx --cutoff 0.3 -o short.tck
     expect 2 $track --dg eudx --sh-order 6 -o x.tck
-    says "--sh-order cannot be used with --dg eudx, which fits no ODFs"
+    says "--sh-order cannot be used with --dg eudx, which fits no ODFs: give --model csd"
+    expect 0 $track --dg eudx --sh-order 4 --model csd --dry-run
+    says "cutoff      peaks of amplitudes below"
+    expect 0 $track --dg eudx --dry-run
+    says "method: direction getter eudx along the main axes of tensors (given)"
+    says "direction   eudx along the main axes of tensors, step"
+    says "cutoff      FA of the tensor below 0.2"
     expect 0 $track --dg tensorprob --rng-seed 1 -o other.tck
     cmp -s tensorprob.tck other.tck && note "tensorprob draws nothing"
     expect 0 $track --dg tensordet --rk4 -o rk4.tck
