@@ -190,8 +190,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
         gls_text_printf(text, ", %zu directions%s\n", sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
     }
     const char *reason = gls_default_getter_reason(&job->options_given);
-    gls_text_printf(text, "direction   %s%s%s%s%s, step %.6g mm, at most %g degrees\n",
-                    gls_getter_name((gls_direction_getter)o->track.dg),
+    gls_text_printf(text, "direction   %s%s%s%s%s, step %.6g mm, at most %g degrees\n", gls_getter_name(o->track.dg),
                     gls_along_tensors(o) ? " along the main axes of tensors" : "", reason ? " (--dg: " : "",
                     reason ? reason : "", reason ? ")" : "", job->params.step_size, o->track.max_angle);
     if (gls_getter_has(o->track.dg, GLS_FOR_PTT)) print_probe(text, &job->params);
