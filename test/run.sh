@@ -6,6 +6,7 @@
 #   sh test/run.sh STAGE...    the named stages; "nightly" stands for all nightly ones
 # Stages of every day: gpu sanitize clang threads source peers gbm python report zink fresh. Nightly: drivers arm64 cluster packages pyafq fuzz releases suites.
 # GLS_WERROR=ON, for developers: warnings of the compiler are errors, and so are tests that take too long; GLS_TEST_PYTHON: a Python that has the peers already; GLS_JOBS: parallel jobs.
+# GLS_TIDY=ON: removes what a stage made once the stage has passed, so that all stages of a day need 5 GB of disk at a time instead of 10.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
@@ -569,8 +570,20 @@ stage_cluster() {
     check "Snakemake" find_snakemake && check "shards by Snakemake rules" sh test/cluster/snakemake.sh build/glslines build/cluster/snakemake build/snakemake/bin/snakemake
 }
 
+# Large files that no other stage reads.
+tidy() { # STAGE
+    [ "${GLS_TIDY:-OFF}" = ON ] || return 0
+    case $1 in
+        sanitize | clang | threads | fuzz | pyafq) rm -rf "$build/$1" ;;
+        peers) rm -rf "$build/peer" ;;
+        python) rm -rf "$build/python/wheel" "$build/python/tools" ;;
+        gbm) rm -rf "$build/guest/root" "$build/guest/initrd" "$build/guest/kernel" ;;
+        packages | releases) as_root rm -rf "$build/packages" "$build/chroots" ;;
+    esac
+}
+
 finish() {
-    [ -z "${gbm:-}" ] || check "GBM render node" outcome $gbm "$build/guest/gbm.log"
+    [ -z "${gbm:-}" ] || { check "GBM render node" outcome $gbm "$build/guest/gbm.log" && tidy gbm; }
     printf '\n'
     [ -z "$left_out" ] || printf 'left out:%s\n' "$left_out"
     [ "$failed" -eq 0 ] || printf 'failed:%s\n' "$failures"
@@ -581,14 +594,16 @@ finish() {
 
 started=$(date +%s)
 mkdir -p "$build"
+[ "${GLS_TIDY:-OFF}" != ON ] || export PIP_NO_CACHE_DIR=1
 case $stages in quick*) ;; *) [ -x build/glslines ] && [ -e build/test/CTestTestfile.cmake ] || stage_quick ;; esac
 for stage in $stages; do
-    begun_stage=$(date +%s)
+    begun_stage=$(date +%s) failed_before=$failed
     if [ "$stage" = gpu ]; then # which needs nothing
         fetch > "$build/fetch.log" 2>&1 &
         fetching=$!
     fi
     "stage_$stage"
+    [ "$stage" = gbm ] || [ "$failed" -ne "$failed_before" ] || tidy "$stage"
     echo "$stage: $(($(date +%s) - begun_stage)) s"
 done
 finish
