@@ -21,7 +21,7 @@ struct gls_seeds {
     double sphere[4]; /* centre and radius, mm (world); for seeds around voxel centres: the three voxel sizes and the
                          radius, mm */
     double *sum;      /* with weights: sum[i] is the sum of the weights of voxel[0] .. voxel[i]; n_voxels values */
-    gls_grid image;   /* grid of the image of weights, to which the numbers in `voxel` refer */
+    gls_grid image;   /* grid of the image of weights; with weights, `voxel` has indices in this grid */
     const gls_tissue *tissue; /* seeds on the border of grey and white matter; else NULL. Not owned */
 };
 

@@ -70,7 +70,7 @@ static void shuffle(uint32_t *list, uint64_t n, uint64_t rng_seed)
     }
 }
 
-/* Voxel coordinates of the centre of a voxel, whose number counts x fastest. */
+/* Voxel coordinates of the centre of the voxel with this index; x varies fastest. */
 static void centre_of(const gls_seeds *seeds, uint32_t voxel, int32_t centre[3])
 {
     uint32_t row = voxel / seeds->dim[0];
@@ -221,7 +221,7 @@ static bool set_point(const double p[3], const gls_grid *grid, float out[3])
 }
 
 /* Creates seeds from a list of n points in `space`. name: file name for messages, or NULL. Points outside the grid are
- * kept, so that each seed has the number of its point in the list; they give no streamline. GLS_ERR_INPUT if no point
+ * kept, so that each seed has the index of its point in the list; they give no streamline. GLS_ERR_INPUT if no point
  * lies inside. */
 static gls_status create_list(const char *name, const double (*point)[3], size_t n, gls_seed_space space,
                               const gls_grid *grid, gls_seeds **seeds)

@@ -85,7 +85,7 @@ static size_t draw_voxel(const gls_seeds *s, const uint32_t word[2])
     return s->voxel[low];
 }
 
-/* Voxel coordinates of the centre of a voxel, whose number counts x fastest. */
+/* Voxel coordinates of the centre of the voxel with this index; x varies fastest. */
 static void centre_of(const gls_grid *grid, size_t voxel, int32_t centre[3])
 {
     size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
@@ -208,8 +208,8 @@ static bool plane_at(const gls_tissue *t, const double world[3], double u[3], do
     return true;
 }
 
-/* Moves a point along the border by a random distance, so that seeds do not cluster. Returns false if the border is
- * lost. */
+/* Moves a point along the border by a random distance, so that seeds do not cluster. Returns false if there is no
+ * border near the new position. */
 static bool spread(const gls_seeds *s, uint64_t i, uint32_t attempt, double world[3])
 {
     const gls_tissue *t = s->tissue;

@@ -14,8 +14,8 @@ static uint64_t host_bytes(const gls_track_params *params, const gls_track_plan 
     return n_devices * (gls_batch_array_bytes(params, p) + fetched + gls_writer_results_each(n_devices) * result);
 }
 
-/* A device without rounds in flight gets buffers for at least this many seeds: few seeds may have long streamlines, for
- * which a smaller pool of points would need several rounds. */
+/* A device whose rounds do not overlap (plan.in_flight is false) gets buffers for at least this many seeds: few seeds
+ * may have long streamlines, for which a smaller pool of points would need several rounds. */
 #define SHORTEST_ALONE 1000u
 
 uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_params *params,

@@ -204,7 +204,7 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     GLS_REQUIRE(!input->regions || input->regions->complete);
     gls_status stop_map = check_stop_map(input->stop_map);
     if (stop_map) return stop_map;
-    /* All inputs lie on the grid of the stop map. */
+    /* Regions and tissue must lie on the grid of the stop map. */
     if (input->regions) {
         gls_status status =
             gls_grid_require_equal(&input->regions->grid, "the regions", &input->stop_map->grid, "the stop map");

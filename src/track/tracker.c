@@ -1,6 +1,6 @@
 /* Creates a tracker: an engine for each device. After a failure it tries another mapping, half precision or fewer
- * devices. The functions for gls_device_team_run() run on a thread for each device, all others on the caller's
- * thread. */
+ * devices. The functions for gls_device_team_run() run for each device on its own thread, for device 0 on the
+ * caller's; all others run on the caller's thread. */
 #include "track/tracker.h"
 
 #include <stdlib.h>
@@ -149,8 +149,8 @@ static gls_status fill_engines(gls_tracker *t)
     }
 }
 
-/* Makes an engine for each device that has not failed, then fills their fields together, because the CPU computes the
- * values once for all. */
+/* Makes an engine for each device that has not failed. All devices begin at the same time; then their fields are filled
+ * together, because the CPU computes the values once for all; then all complete their engines at the same time. */
 static gls_status create_engines(gls_tracker *t)
 {
     gls_status status = on_all_engines(t, begin_engine);

@@ -30,7 +30,7 @@ gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const
 /* Makes engine i again with batches of at most `batch` seeds; lost: on a new context. After a failure engine i is NULL.
  */
 gls_status gls_tracker_renew(gls_tracker *tracker, size_t i, bool lost, uint64_t batch);
-/* Makes the kernels that count visited voxels, for devices with rounds in flight. A device on which that fails tracks
+/* Makes the kernels that count visited voxels, on devices whose plan has in_flight. A device on which that fails tracks
  * without them. */
 void gls_tracker_expect_visits(gls_tracker *tracker);
 

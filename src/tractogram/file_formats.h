@@ -147,7 +147,8 @@ typedef struct gls_vtk {
     gls_vtk_array offsets, connectivity;
     gls_vtk_array *dps, *dpv;             /* one for each column */
     uint64_t n_points, n_lines, n_others; /* n_others: cells that are not lines */
-    /* next_point: index that the next line must begin with; last_offset: end of the line before */
+    /* next_point: smallest index with which the next line may begin; last_offset (version 5): the offset read last,
+     * where the next line begins in `connectivity` */
     uint64_t next_point, last_offset;
     double sign[3]; /* factors to RAS+ */
 } gls_vtk;

@@ -17,7 +17,7 @@
 #define PIECE_ALONE ((uint64_t)1 << 20)
 #define PIECE_OF_MANY ((uint64_t)2 << 20)
 /* Size of the first pieces: they are shorter so that the writing thread does not wait long. The size doubles after
- * every n_threads pieces. */
+ * every n_threads pieces, up to PIECE_OF_MANY. */
 #define PIECE_FIRST ((uint64_t)256 << 10)
 /* Number of bytes by which a piece may exceed its size, because it ends only after a whole streamline or value. */
 #define ROOM_SPARE ((uint64_t)64 << 10)
@@ -50,14 +50,15 @@ typedef struct piece {
 typedef struct job {
     /* functions and output of the append */
     const gls_pieces *p;
-    uint64_t most, position; /* most: bytes of a piece; position: where the first piece begins */
+    uint64_t most, position; /* most: largest size of a piece, bytes; position: where the append begins in the file */
     size_t n_pieces;
-    uint64_t *start; /* for each piece the position at which it begins, and the end of the last piece */
+    uint64_t *start; /* n_pieces + 1 offsets in the append: piece i has the units that begin at start[i] or behind it,
+                        but before start[i + 1] */
     uint32_t *crc;   /* CRC-32 of each piece; NULL: not wanted */
     pthread_mutex_t lock;
     /* signalled when a piece, a room or the writer changes its state */
     pthread_cond_t changed;
-    size_t next;                   /* number of the next piece to format */
+    size_t next;                   /* index of the next piece to format */
     int forming, n_ready, n_rooms; /* forming: number of pieces that are being formatted; n_ready, n_rooms: number of
                                     * elements of `ready` and `room` */
     bool has_aside;                /* true: p->aside() has not been called yet */
@@ -70,7 +71,7 @@ typedef struct job {
     char message[1024];
 } job;
 
-/* Number of the first unit (gls_pieces.n) that begins at or behind position `bytes`. */
+/* Index of the first unit (see gls_pieces.n) that begins at offset `bytes` of the append or later; n: none. */
 static size_t unit_at(const gls_pieces *p, uint64_t bytes)
 {
     size_t low = 0, high = p->n;
@@ -175,7 +176,7 @@ static void work_aside(job *j)
 /* --- Roles of the threads --------------------------------------------------------- */
 
 /* The work of one thread. The first thread writes pieces that are ready, and formats pieces when none is ready; all
- * other threads format pieces. */
+ * other threads format pieces. A thread that can do neither calls p->aside(), once in all. */
 static void take_part(void *user, int thread, size_t from, size_t until)
 {
     job *j = user;
@@ -222,7 +223,7 @@ static gls_status cut(job *j, uint64_t bytes, int n_threads)
     j->start = malloc(capacity * sizeof *j->start);
     if (j->p->crc) j->crc = calloc(capacity, sizeof *j->crc);
     if (!j->start || (j->p->crc && !j->crc)) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", j->p->output->path);
-    /* the first n_threads pieces are small; each n_threads pieces after them are twice as large */
+    /* the first n_threads pieces are small; the size doubles after every n_threads pieces, up to `most` */
     uint64_t at = 0;
     for (uint64_t piece = n_threads > 1 ? PIECE_FIRST : most; at < bytes; at += piece) {
         if (j->n_pieces > 0 && j->n_pieces % (size_t)n_threads == 0 && piece < most) piece *= 2;

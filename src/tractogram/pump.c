@@ -292,7 +292,7 @@ typedef struct gls_reader_ahead {
     gls_tractogram_reader *reader;
     /* the thread that fills slots ahead of the caller */
     pthread_t thread;
-    size_t n_slots, first, n_full; /* slots in the ring, the first full slot, number of full slots */
+    size_t n_slots, first, n_full; /* slots in the ring, index of the first full slot, number of full slots */
     bool stopped;
     pthread_mutex_t lock;
     /* signalled when a slot becomes full or free, and at the end */

@@ -8,7 +8,7 @@
 /* --- Cursor: reads a part of a file from front to back, decompresses it if it is deflated, and computes its checksum.
  * Several cursors may read one file at the same time. */
 
-/* Reads a stretch of a file through a buffer. Not thread-safe; several cursors may read one file, because they use
+/* Reads a part of a file through a buffer. Not thread-safe; several cursors may read one file, because they use
  * pread(). */
 typedef struct gls_cursor {
     const char *path; /* path of the file, for messages */
@@ -93,7 +93,7 @@ struct gls_tractogram_reader {
     uint64_t n_begun; /* TCK: total_count of the header; 0: none */
     char **lines; /* TCK: header lines as in the file, without those that the format itself needs; NULL-terminated */
     size_t n_lines;
-    gls_cursor data;                /* TRK, TCK, VTK: everything behind the header */
+    gls_cursor data;                /* TRK, TCK: the streamlines, behind the header or in a file of their own */
     double done;                    /* share of the file that was read, 0 .. 1 */
     struct gls_reader_ahead *ahead; /* reading thread; NULL: none */
     bool seen_finite;               /* true: next() has checked that points are finite */

@@ -147,7 +147,7 @@ static float *store_values(trk *t, const values *v, const gls_column *columns, u
     return to;
 }
 
-/* First group of a streamline, counted from 1; 0: none. Notes whether the streamline is in more than one. */
+/* 1 + the index of the first group that a streamline is in; 0: none. Notes whether it is in more than one. */
 static float find_group(trk *t, const gls_streamlines *s, size_t i)
 {
     size_t found = 0;

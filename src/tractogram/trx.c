@@ -24,7 +24,7 @@ typedef struct trx {
     uint32_t crc; /* CRC-32 of the positions so far */
     gls_spool ends,
         *column; /* ends: low 32 bits of the end of each streamline; column: one spool for each column of the writer */
-    uint64_t *carry; /* numbers of the streamlines at whose ends the high 32 bits increase by one */
+    uint64_t *carry; /* indices of the streamlines at whose ends the high 32 bits increase by one */
     size_t n_carries, n_columns;
     const gls_group_data *dpg;
     size_t n_dpg;

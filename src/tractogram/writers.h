@@ -32,8 +32,7 @@ typedef struct gls_pieces {
     /* open for writing; only one thread writes at a time */
     gls_output *output;
     size_t n; /* number of units: points, streamlines, or rows of an array */
-    /* Position in the file at which a unit begins, in bytes from the start of this append; for unit n the end of the
-     * append. */
+    /* Offset at which a unit begins, in bytes from the start of this append; for unit n the size of the append. */
     uint64_t (*offset)(const void *user, size_t unit);
     /* Formats units from .. until - 1 as in the file: into room, or sets *data to where their bytes lie already. */
     gls_status (*form)(void *user, size_t from, size_t until, unsigned char *room, const void **data);
@@ -134,7 +133,7 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
 typedef struct gls_late_group {
     /* borrowed */
     const char *name;
-    /* numbers of the streamlines in the group; borrowed */
+    /* indices in the file of the streamlines in the group; borrowed */
     const uint32_t *member;
     /* number of members */
     size_t n;

@@ -37,7 +37,7 @@ typedef struct forward_search {
     /* 1 for a voxel axis that runs towards RAS, -1 for one that runs against RAS, so that the order of neighbours does
      * not depend on the storage of the image */
     int sign[3];
-    /* n: number of voxels in the queue; n_seen: number of voxels that were ever considered */
+    /* number of voxels in `queue`, and in `seen` */
     size_t n, n_seen;
     /* voxels to visit, in no order: take() looks for the cheapest */
     candidate queue[MAX_SEEN];
@@ -132,7 +132,7 @@ static bool is_inside(const gls_grid *grid, const int32_t v[3])
     return v[0] >= 0 && v[0] < grid->dim[0] && v[1] >= 0 && v[1] < grid->dim[1] && v[2] >= 0 && v[2] < grid->dim[2];
 }
 
-/* Searches the region ahead of an end; 0: none. node: number of the region of each voxel, 0: none. Takes voxels within
+/* Number of the region ahead of an end, from 1; 0: none. node: the same number for each voxel. Takes voxels within
  * 45 degrees of the streamline's direction in the order of their cost, which is the distance of the centre times 1 +
  * angle / 45 degrees, at most `reach` mm, until one has a region. Of voxels of equal cost only one is examined, as in
  * MRtrix3 3.0.3. backwards: search ahead of the last point, otherwise of the first. */
@@ -172,7 +172,7 @@ static int32_t look_ahead(const gls_grid *grid, const double world_to_voxel[3][4
     return 0;
 }
 
-#define UNKNOWN 0 /* voxel not searched yet; other values are 1 + the first offset with a label */
+#define UNKNOWN 0 /* voxel not searched yet; else 1 + the index of the first offset with a label */
 /* Largest number of voxels in the box that a radial search may look at: 400 MB of offsets. */
 #define MAX_OFFSETS 1e7
 #define SLACK 1e-6 /* mm; tolerance when distances are compared with a bound */
@@ -183,7 +183,7 @@ typedef struct offset {
     int32_t step[3];
     /* length of the step, world mm */
     double mm;
-    size_t order;     /* rank among offsets of equal distance */
+    size_t order;     /* decides between offsets of equal distance: the smaller comes first */
     ptrdiff_t voxels; /* the step as a difference of voxel indices */
 } offset;
 
@@ -200,14 +200,14 @@ struct gls_assigner {
     double world_to_voxel[3][4];
     /* the grid of the image of labels, prepared for finding the voxels of whole streamlines */
     gls_visit_grid visit_grid;
-    /* number of the region of each voxel, borrowed from the connectome */
+    /* for each voxel the number of its region, from 1; 0: none; borrowed from the connectome */
     const int32_t *node;
     /* number of elements of `offset` */
     size_t n_offsets;
     offset *offset; /* radial search: offsets, sorted by distance */
     /* largest step along each voxel axis among the offsets */
     int32_t reach[3];
-    uint32_t *first; /* radial search: first offset with a label, for each voxel */
+    uint32_t *first; /* radial search: cache of first_label(), plus 1, for each voxel; UNKNOWN: not searched yet */
 };
 
 /* Order for qsort(): by distance, then by the order of the search. The second key makes the order total, so that it
@@ -302,7 +302,7 @@ static bool find_voxel(const gls_assigner *a, const float point[3], double v[3],
     return inside;
 }
 
-/* Region of the voxel in which a point lies; 0: none, or outside the grid. */
+/* Number of the region of the voxel in which a point lies; 0: none, or outside the grid. */
 static int32_t label_at(const gls_assigner *a, const float point[3])
 {
     double v[3];
@@ -310,7 +310,7 @@ static int32_t label_at(const gls_assigner *a, const float point[3])
     return find_voxel(a, point, v, &voxel) ? a->node[voxel] : 0;
 }
 
-/* Region at an offset from voxel v; 0: none, or outside the grid. */
+/* Number of the region at an offset from voxel v; 0: none, or outside the grid. */
 static int32_t label_near(const gls_assigner *a, const double v[3], const offset *o)
 {
     size_t at = 0;
@@ -322,8 +322,9 @@ static int32_t label_near(const gls_assigner *a, const double v[3], const offset
     return a->node[at];
 }
 
-/* First offset from voxel v with a label; n_offsets: none. inner: all offsets from v stay in the grid, so that no
- * limits need checks. Several threads may compute the same entry of the cache; they all store the same number. */
+/* Index of the first offset from voxel v with a label; n_offsets: none. inner: all offsets from v stay in the grid, so
+ * that no limits need checks. Several threads may compute the same entry of the cache; they all store the same
+ * number. */
 static size_t first_label(gls_assigner *a, const double v[3], size_t voxel, bool inner)
 {
     uint32_t known;
@@ -340,7 +341,7 @@ static size_t first_label(gls_assigner *a, const double v[3], size_t voxel, bool
     return i;
 }
 
-/* Radial search: region of the labelled voxel centre nearest to the point, within the radius; 0: none. */
+/* Radial search: number of the region whose voxel centre is nearest to the point, within the radius; 0: none. */
 static int32_t search(gls_assigner *a, const float point[3])
 {
     const double p[3] = {point[0], point[1], point[2]};

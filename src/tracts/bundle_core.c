@@ -47,8 +47,8 @@ static int by_length(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Returns the index of the member of median length (the upper of two in the middle); of equally long members the first.
- * Returns 0 if memory ran out. */
+/* Returns the index of the member in the middle (the upper of two) when members are sorted by by_length(). Returns 0 if
+ * memory ran out. */
 static size_t find_median(const gls_bundle *b)
 {
     const gls_member **order = malloc(b->n * sizeof *order);

@@ -379,7 +379,8 @@ gls_bundle_info gls_bundles_get(const gls_bundles *b, size_t i)
 
 /* --- The second pass: filter and turn. */
 
-/* The filter of the second pass. all: streamlines of no bundle go on, too; at: number of the next streamline. */
+/* The filter of the second pass. all: streamlines of no bundle go on, too; at: index of the next streamline in the
+ * input. */
 typedef struct filter {
     /* collects streamlines for the next sink; owned */
     gls_builder builder;
@@ -387,9 +388,9 @@ typedef struct filter {
     const gls_bundles *bundles;
     bool all;
     uint64_t at;
-    size_t *next; /* for each bundle, the member expected next */
+    size_t *next; /* for each bundle, the index of the member expected next */
     size_t capacity;
-    uint8_t **in;       /* for each bundle, membership of the current streamlines */
+    uint8_t **in;       /* in[k][i]: 1 if streamline i of the current block is in bundle k */
     gls_column *column; /* groups of the input, then groups of the bundles */
 } filter;
 

@@ -28,7 +28,7 @@ typedef struct edge {
 
 /* GLS_ASSIGN_ALL: where the regions of a streamline are in the list of a thread. */
 typedef struct stretch {
-    /* index of the thread's finder, first region in its list, number of regions */
+    /* thread: index of the thread's finder; first: index of the first region in its list; n: number of regions */
     int thread;
     size_t first, n;
 } stretch;
@@ -53,7 +53,7 @@ struct gls_connectome {
     edge *edge;             /* one for each cell, in the order of `value`; NULL: not wanted */
     gls_connectome_counts counts;
     size_t capacity;    /* allocated elements of pair and stretch */
-    int32_t (*pair)[2]; /* regions of the ends of each streamline */
+    int32_t (*pair)[2]; /* numbers of the regions of the ends of each streamline; 0: none */
     stretch *stretch;   /* GLS_ASSIGN_ALL: regions of each streamline */
     int n_threads;
     finder *finder; /* one for each thread */

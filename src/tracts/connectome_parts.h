@@ -14,7 +14,7 @@ typedef struct gls_nodes {
     gls_grid grid;
     /* number of regions */
     size_t n;
-    int32_t *voxel;      /* number of the region of each voxel; 0: none */
+    int32_t *voxel;      /* for each voxel the number of its region, from 1; 0: none */
     int32_t *label;      /* label[i]: label of region i + 1 */
     uint64_t *volume;    /* volume[r]: voxels of region r */
     double (*centre)[3]; /* centre[r]: sum of the voxel coordinates of region r */
@@ -30,14 +30,14 @@ void gls_nodes_finish(gls_nodes *nodes);
 
 typedef struct gls_assigner gls_assigner;
 
-/* Creates an assigner by the options. node: number of the region of each voxel of the grid, 0: none; borrowed until the
- * assigner is destroyed. */
+/* Creates an assigner by the options. node: for each voxel of the grid the number of its region, 0: none; borrowed
+ * until the assigner is destroyed. */
 gls_status gls_assigner_create(const gls_grid *grid, const int32_t *node, const gls_connectome_options *options,
                                gls_assigner **assigner);
 /* Frees `assigner`, which may be NULL. */
 void gls_assigner_destroy(gls_assigner *assigner);
-/* Finds the regions of the first and the last of n >= 1 points; 0: none. Safe from several threads. Not for
- * GLS_ASSIGN_ALL. */
+/* Finds the numbers of the regions of the first and the last of n >= 1 points; 0: none. Safe from several threads. Not
+ * for GLS_ASSIGN_ALL. */
 void gls_assign_ends(gls_assigner *assigner, const float (*point)[3], size_t n, int32_t pair[2]);
 
 /* Regions of one streamline. Each thread needs its own. All zero: empty. */
@@ -46,7 +46,7 @@ typedef struct gls_assign_scratch {
     gls_visits visits;
     /* n regions found, in node[0 .. n - 1] */
     size_t n, capacity;
-    /* indices of the regions, from 1, ascending */
+    /* numbers of the regions, ascending */
     int32_t *node;
     bool failed; /* memory ran out */
 } gls_assign_scratch;

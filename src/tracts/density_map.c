@@ -181,8 +181,8 @@ static double count_visits(const gls_density *d, const gls_visits *v, int64_t *s
     return 2;
 }
 
-/* Adds the visits of a streamline to map number `map`, in the copy of the maps that the thread uses. Returns the
- * largest addition to one voxel, in the unit of gls_density.total. */
+/* Adds the visits of a streamline to the map with index `map`, in the copy of the maps that the thread uses. Returns
+ * the largest addition to one voxel, in the unit of gls_density.total; INFINITY if it would exceed LARGEST. */
 static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t map, share one)
 {
     /* threads share a copy where there is no memory for one each; additions are then atomic */

@@ -25,8 +25,8 @@ static gls_status find_largest(const gls_image *labels, const char *name, int32_
     return *largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0: give an image of labels", name);
 }
 
-/* Numbers the regions and measures them. number: for each label from 0 to `largest`, on entry 0, on return the number
- * of its region, 0: none. */
+/* Numbers the regions and measures them. number[]: 0 on entry; on return for each label from 0 to `largest` the number
+ * of its region, from 1; 0: none. */
 static gls_status number_labels(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw, int32_t *number,
                                 int32_t largest)
 {

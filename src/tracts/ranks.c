@@ -7,9 +7,9 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Doubles >= 0 have the same order as their bits. The first pass divides the bits evenly between 2^-16 and 2^16, so
- * that the width of a range is at most 1/4096 of its values; the first and the last range also take all values beyond.
- */
+/* Doubles >= 0 have the same order as their bits. The first pass divides the bit patterns between those of 2^-16 and
+ * 2^16 into RANGES equal parts, so that the width of a part is at most 1/4096 of its values; the first and the last
+ * part also take all values beyond. */
 #define RANGES ((size_t)1 << 17)
 #define LOWEST ((uint64_t)(1023 - 16) << 52)
 #define FIRST_SHIFT 40
@@ -87,7 +87,7 @@ static double value_of(uint64_t bits)
     return value;
 }
 
-/* Part of the first pass in which a value lies. */
+/* Index of the part of the first pass in which a value lies. */
 static size_t first_part(double value)
 {
     const uint64_t bits = bits_of(value);
@@ -95,7 +95,7 @@ static size_t first_part(double value)
     return part < RANGES ? (size_t)part : RANGES - 1;
 }
 
-/* Adds a value in the first pass: keeps it, or beyond the limit counts it in its range. */
+/* Adds a value in the first pass: keeps it, or beyond the limit counts it in its part. */
 static gls_status add_first(gls_ranks *r, double value)
 {
     if (!r->part && r->n_kept == r->capacity && r->capacity < r->limit) {

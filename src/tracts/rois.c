@@ -1,5 +1,6 @@
-/* Finds where streamlines enter and leave regions. All regions of one grid share an image of set numbers (a layer of
- * gls_region_store), so that a streamline is followed once for each grid, not once for each region. */
+/* Finds where streamlines enter and leave regions. All regions of one grid share an image (a layer of gls_region_store)
+ * that has for each voxel the index of its set of regions, so that a streamline is followed once for each grid, not
+ * once for each region. */
 #include "tracts/rois.h"
 
 #include <math.h>
@@ -453,8 +454,8 @@ static size_t lowest(const gls_rois *r, const gls_roi_hits *h, const size_t *at,
 }
 
 /* Follows the streamline from event to event, in all layers at once. at[k]: the event of layer k that holds at the
- * current position, so that its set says in which regions of the layer the streamline is. want: the number of regions
- * found so far, and so the next that is allowed. Returns false if memory runs out, too. */
+ * current position, so that its set says in which regions of the layer the streamline is. want: how many regions of
+ * the list are found, and so the index of the next. Returns false if memory runs out, too. */
 bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *index, size_t n, bool backwards)
 {
     size_t *at = malloc((2 * r->store.n_layers + 1) * sizeof *at), *next = at + r->store.n_layers, want = 0;
@@ -487,7 +488,7 @@ bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *in
         }
         begun = true;
         size_t found = lowest(r, h, at, index, n);
-        /* the only regions that may be met are the wanted one and, again, the last that was found */
+        /* the only regions that may be met are the wanted one and, again, the one that was found before it */
         if (found == want && want < n)
             want++;
         else if (found < n && found + 1 != want)

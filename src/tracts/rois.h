@@ -71,8 +71,8 @@ const char *gls_rois_find_graded(const gls_rois *rois);
 bool gls_rois_has(const gls_rois *rois, size_t index, const float point[3]);
 
 /* A position at which a streamline enters or leaves regions of one layer (the regions of one grid, or a sphere): from
- * `at` on it lies in the regions of set `set`, until the next event of the same layer. at: mm from the start of the
- * streamline; if only points are tested, the index of a point. */
+ * `at` on it lies in the regions of the set with index `set`, until the next event of the same layer. at: mm from the
+ * start of the streamline; if only points are tested, the index of a point. */
 typedef struct gls_roi_event {
     double at;
     uint32_t layer, set;
@@ -98,9 +98,9 @@ double gls_rois_first(const gls_rois *rois, const gls_roi_hits *hits, size_t ind
 double gls_rois_last(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
 /* Share of the streamline that lies in the region, 0 .. 1; for length 0: 1 if the streamline meets the region. */
 double gls_rois_share(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
-/* Whether the streamline meets the regions in this order, from its start or, backwards, from its end. It may return
- * only to the last region. Where regions overlap, only the one that is first in the list counts. This is the rule of
- * tckedit -include_ordered. Returns false, too, if memory runs out. */
+/* Whether the streamline meets the regions in this order, from its start or, backwards, from its end. Of the listed
+ * regions it may meet again only the one that it met last. Where regions overlap, only the one that is first in the
+ * list counts. This is the rule of tckedit -include_ordered. Returns false, too, if memory runs out. */
 bool gls_rois_ordered(const gls_rois *rois, const gls_roi_hits *hits, const size_t *index, size_t n, bool backwards);
 
 #endif

@@ -35,7 +35,7 @@ typedef struct gls_bundle_stats gls_bundle_stats;
 
 /* Creates statistics without streamlines. grid: grid on which the shape is computed; NULL: no shape. kept: number of
  * lengths to keep; with more streamlines than this, quartiles need a second pass, see gls_ranks; 0: no quartiles.
- * Memory: 48 bytes for each kept length, 4 MB, and 3 bits for each voxel. */
+ * Memory: 48 bytes for each kept length, up to 8 MB, and 3 bits for each voxel. */
 gls_status gls_bundle_stats_create(const gls_grid *grid, size_t kept, gls_bundle_stats **stats);
 /* Frees `stats`, which may be NULL. */
 void gls_bundle_stats_destroy(gls_bundle_stats *stats);

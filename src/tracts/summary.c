@@ -13,7 +13,7 @@
 #define BIN_SHIFT 9
 /* Bins for all values >= 0, which have no sign bit. */
 #define BINS ((size_t)1 << (31 - BIN_SHIFT))
-/* Values up to here are kept, 512 kB for each quantity. */
+/* Number of values of a quantity that are kept: 512 kB. */
 #define MAX_KEPT ((size_t)1 << 16)
 
 /* The distribution of a quantity. */

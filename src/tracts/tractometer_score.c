@@ -44,7 +44,7 @@ struct gls_score {
     /* counts of each bundle */
     gls_score_bundle bundle[GLS_SCORE_MAX_BUNDLES];
     uint8_t
-        *joined; /* for each pair of end regions (numbers 2 bundle + end) whether an invalid connection joins them */
+        *joined; /* for each pair of end regions (indices 2 bundle + end) whether an invalid connection joins them */
 };
 
 gls_score_options gls_score_options_default(void)
@@ -301,8 +301,8 @@ static void add_valid(gls_score *s, const float (*point)[3], size_t n, bundle_se
     for (size_t i = 0; i + 1 < n; i++) visit_segment(s, point[i], point[i + 1], (bundle_set)1 << best);
 }
 
-/* Lists the end regions of a voxel as numbers 2 bundle + end: first regions that contain the voxel, then regions near
- * it. */
+/* Lists the end regions of a voxel by their indices, 2 bundle + end: first regions that contain the voxel, then regions
+ * near it. */
 static size_t end_regions(const gls_score *s, size_t voxel, uint32_t *region)
 {
     size_t n = 0;

@@ -98,7 +98,7 @@ static void empty(void)
     trace.failed = false;
 }
 
-/* Returns the number of the row of this name in the timeline; a new name gets a new row. */
+/* Returns the index of the row of this name in the timeline; a new name gets a new row. */
 static unsigned find_lane(const char *name)
 {
     unsigned i = 0;
@@ -181,7 +181,7 @@ void gls_trace_add(const char *lane_name, const char *name, double from, double 
 
 /* --- as JSON ------------------------------------------------------------------ */
 
-/* Adds an event of the trace format: ph is M for a name of a row, X for a phase. Every event needs pid and tid. */
+/* Adds an event of the trace format. kind: M for the name of a row, X for a phase. Every event needs pid and tid. */
 static cJSON *add_event(cJSON *events, const char *name, const char *kind, unsigned lane_number)
 {
     cJSON *event = cJSON_CreateObject();

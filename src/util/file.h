@@ -54,7 +54,7 @@ gls_status gls_input_read(const gls_input *input, void *data, size_t bytes, size
 void gls_input_close(gls_input *input);
 
 /* Opens a regular file, for readers that jump within the file or open it again. *bytes: size of the file. GLS_ERR_INPUT
- * for pipes and devices; *fd is then -1. */
+ * if the file cannot be opened or is not regular; *fd is then -1. */
 gls_status gls_regular_open(const char *path, int *fd, uint64_t *bytes);
 /* Reads `bytes` bytes at position `from`. GLS_ERR_INPUT if the file is shorter. */
 gls_status gls_regular_read(const char *path, int fd, uint64_t from, void *data, size_t bytes);

@@ -110,7 +110,7 @@ void gls_quantiles_of_floats(float *value, size_t n, const double *q, size_t n_q
 
 /* Index of the bin of a histogram that contains the value of this rank; ranks count from 0 in ascending order. */
 size_t gls_histogram_bin(const uint64_t *bin, size_t n_bins, uint64_t rank);
-/* Median of the bin numbers of all n > 0 values of a histogram. */
+/* Median of the bin indices of all n > 0 values of a histogram. */
 double gls_histogram_median(const uint64_t *bin, size_t n_bins, uint64_t n);
 
 /* Sorts in ascending order. No value may be NaN. */

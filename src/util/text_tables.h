@@ -38,7 +38,7 @@ typedef struct gls_records {
     char *rest; /* text not read yet; NULL at the end */
     char separator;
     size_t line; /* line on which the record that was read last began, from 1 */
-    size_t next; /* line on which the next record begins, less 1 */
+    size_t next; /* number of lines in front of the next record */
 } gls_records;
 
 /* Starts reading. text ends with a NUL and is cut into fields in place. A byte order mark at its start is skipped. */

@@ -152,7 +152,8 @@ const char *gls_blas_config(void);
 
 /* Makes OpenBLAS compute on one thread until gls_blas_end(), so that its sums do not depend on the number of threads;
  * small problems take no longer. Pairs of gls_blas_begin() and gls_blas_end() nest, and may be open on several threads.
- * The setting holds for the process: a calling program that uses the same OpenBLAS has one thread meanwhile, too. */
+ * An OpenBLAS built with OpenMP has one thread only for calls from the calling thread; one with threads of its own has
+ * one thread in the whole process, also for a calling program that uses it. */
 void gls_blas_begin(void);
 /* Ends what gls_blas_begin() began. The last call restores the number of threads from before the first begin. */
 void gls_blas_end(void);

@@ -53,10 +53,10 @@ typedef struct gls_lobe {
 typedef struct gls_lobes {
     /* number of lobes, at most GLS_MAX_LOBES */
     int n;
-    int dropped;    /* number of lobes beyond GLS_MAX_LOBES; the smallest are dropped */
+    int dropped;    /* number of lobes beyond GLS_MAX_LOBES; those of smallest `fd` are dropped */
     bool too_large; /* true: an amplitude or integral does not fit a float; then n = 0 */
     gls_lobe lobe[GLS_MAX_LOBES];
-    /* for each direction the number of its lobe, four bits each */
+    /* for each direction the index of its lobe, or GLS_NO_LOBE, four bits each */
     uint8_t table[GLS_LOBE_TABLE];
 } gls_lobes;
 
@@ -65,7 +65,8 @@ typedef struct gls_lobes {
 void gls_lobes_find(const gls_fixel_options *options, const float amplitude[GLS_LOBE_DIRECTIONS], int order,
                     const double *sh, gls_lobes *lobes);
 
-/* Lobe of a direction in a table of two directions a byte, the even one in the low four bits; GLS_NO_LOBE: none. */
+/* Index of the lobe of a direction, from a table of two directions a byte, the even one in the low four bits;
+ * GLS_NO_LOBE: none. */
 static inline int gls_lobe_of(const uint8_t *table, unsigned direction)
 {
     return table[direction / 2] >> (direction % 2 * 4) & 15;

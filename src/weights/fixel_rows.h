@@ -73,8 +73,8 @@ void gls_walk_visits(gls_walk *walk, const gls_walk_grid *grid, const float (*po
 
 /* The rows of consecutive streamlines. */
 typedef struct gls_chunk {
-    size_t first, n; /* first streamline, number of streamlines */
-    uint32_t *start; /* n + 1 values: first entry of each streamline */
+    size_t first, n; /* index of the first streamline, number of streamlines */
+    uint32_t *start; /* n + 1 values: index of the first entry of each streamline, and the number of all entries */
     uint32_t *entry; /* low bits of the fixel << 8 | length in units */
     uint8_t *high;   /* for each entry the remaining bits of the fixel; NULL: none */
     unsigned low_bits;
@@ -88,9 +88,9 @@ static inline uint32_t gls_chunk_fixel(const gls_chunk *c, size_t i)
     return c->entry[i] >> GLS_ROW_LENGTH_BITS | (c->high ? (uint32_t)c->high[i] << c->low_bits : 0);
 }
 
-/* The sparse matrix of lengths: a row for each streamline, with an entry for each fixel that it passes through for more
- * than half a unit of length, or several if one cannot hold the length. Rows are stored in chunks, in the order of the
- * streamlines. Not thread-safe: one thread adds streamlines. */
+/* The sparse matrix of lengths: a row for each streamline, with an entry for each fixel that it passes through, or
+ * several if one cannot hold the length. Passages of up to half a unit of length in one direction are left out. Rows
+ * are stored in chunks, in the order of the streamlines. Not thread-safe: one thread adds streamlines. */
 typedef struct gls_rows {
     /* borrowed; must outlive the rows */
     const gls_fixels *fixels;

@@ -106,8 +106,8 @@ static double refine(const work *w, int order, const double *sh, uint16_t seed)
     return isfinite(peak) && own != OPEN && (own & ~RIDGE) == seed ? peak : (double)w->v[seed];
 }
 
-/* For each lobe, sums the integral fd of the FOD and the directions, weighted by the integral. index_of: index of a
- * lobe by its seed. */
+/* For each lobe: fd, the integral of the FOD, and mean, the sum of its directions, each with its share of the integral
+ * as weight. index_of: index of a lobe by its seed. */
 static void integrate(const work *w, uint16_t index_of[N], double fd[N], double mean[N][3])
 {
     for (int s = 0; s < w->n_seeds; s++) {
@@ -229,8 +229,8 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     float most = 0, least = 0;
     out->n = out->dropped = 0;
     out->too_large = false;
-    /* no lobes: an FOD that is too large or too small for floats, below the threshold, or more negative than positive
-     * */
+    /* no lobes: an FOD that is too large or too small for floats, below the threshold, or whose largest negative
+     * amplitude exceeds the largest positive one */
     for (unsigned i = 0; i < N; i++) {
         most = v[i] > most ? v[i] : most;
         least = v[i] < least ? v[i] : least;

@@ -19,7 +19,7 @@
 enum { NEIGHBOURS_AT = 6 * GLS_LOBE_DIRECTIONS, STARTS_AT = 12 * GLS_LOBE_DIRECTIONS, N_STARTS = 3072 };
 enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 };
 
-#define ROW_HEADER 8   /* bytes in front of the mapped streamlines: counts of visits and of entries */
+#define ROW_HEADER 8   /* bytes in front of the mapped streamlines: counts[] of read_rows() */
 #define SPARE 8        /* visits for which each streamline has space beyond its number of points, as in map.comp */
 #define VISIT_BYTES 32 /* bytes for each visit: half for the visit, half for sorting */
 #define TOTAL_BYTES ((size_t)12) /* bytes of the totals of a fixel */
@@ -189,7 +189,7 @@ static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t fi
     return k;
 }
 
-/* Uploads n streamlines, from number `first` of the block on, which have `points` points in all. */
+/* Uploads n streamlines, from index `first` of the block on, which have `points` points in all. */
 static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t points)
 {
     const size_t bytes = 4 * (n + 1);

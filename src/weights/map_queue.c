@@ -50,13 +50,13 @@ struct gls_row_queue {
     char message[512];
 };
 
-/* The buffer with this number, counted from 0 over all that are filled; the buffers form a ring. */
+/* The buffer that is filled as number `number`, counted from 0; the buffers form a ring. */
 static line_buffer *buffer_at(const gls_row_queue *q, uint64_t number)
 {
     return &q->buffer[number % q->n_buffers];
 }
 
-/* The streamlines of a buffer from number `first` on. */
+/* The streamlines of a buffer from index `first` on. */
 static gls_streamlines view(const line_buffer *p, size_t first)
 {
     return (gls_streamlines){.n = p->n - first, .offset = p->offset + first, .point = (const float(*)[3])p->point};
@@ -231,7 +231,8 @@ static gls_status give_up_devices(gls_row_queue *q)
     return status;
 }
 
-/* Waits until at most n buffers are with the devices. If a device fails, maps all of them on the CPU. */
+/* Waits until at most n buffers are with the devices. If a device fails, maps the rest of all buffers on the CPU.
+ * GLS_ERR_MEMORY if the host's memory ran out. */
 static gls_status wait_for_devices(gls_row_queue *q, size_t n)
 {
     if (!q->by_device) return GLS_OK;

@@ -29,7 +29,7 @@ typedef struct sift {
     double length;      /* contributing length of the remaining streamlines, mm; mu = density_sum / length */
     /* length at the start */
     double first_length;
-    /* streamlines whose removal lowers the cost */
+    /* memory for n streamlines; rank() lists here those whose removal lowers the cost */
     candidate *candidate;
     uint32_t *idle; /* streamlines that contribute nothing, in the order of their removal */
     /* n_idle: number of elements of `idle`; idle_gone: how many of them are removed */
@@ -79,7 +79,7 @@ static double change(const sift *s, double slope, const gls_chunk *c, size_t i, 
     return sum;
 }
 
-/* Comparison for qsort(): candidates by falling gain for each mm, equal candidates by number. */
+/* Comparison for qsort(): candidates by falling gain for each mm, equal candidates by index. */
 static int compare(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
@@ -87,7 +87,7 @@ static int compare(const void *a, const void *b)
     return (x->streamline > y->streamline) - (x->streamline < y->streamline);
 }
 
-/* The chunk that holds streamline s; *at: its position in the chunk. */
+/* The chunk that holds streamline s; *at: the index of the streamline in the chunk. */
 static const gls_chunk *chunk_of(const gls_rows *rows, uint32_t s, size_t *at)
 {
     size_t c = 0;

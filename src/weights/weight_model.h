@@ -17,7 +17,8 @@ typedef struct gls_model_constant {
     float per_length; /* 1 / TD0, in units of length; 0: the mean coefficient of the fixel stays 0 */
     float unused;
 } gls_model_constant;
-/* State of a fixel, which each iteration changes. Four floats, as in the buffer Fixels of weights/rows.comp. */
+/* State of a fixel. Iterations change `excess`, and set `share` to 0 for a fixel that they exclude. Four floats, as in
+ * the buffer Fixels of weights/rows.comp. */
 typedef struct gls_model_state {
     float excess;  /* mu TD - FD */
     float density; /* mu TD0 */
@@ -42,7 +43,8 @@ typedef struct gls_weight_model {
     gls_model_state *state; /* state before the first iteration */
     float
         *variation; /* for each streamline: reg_tv times scale / contribution; 0: the streamline contributes nothing */
-    /* numbers of fixels without streamlines, with too few, and left out by the options */
+    /* numbers of fixels without streamlines, of those that have streamlines but are excluded because of too small a
+     * density or a single entry, and of those that the options remove */
     size_t n_untracked, n_excluded, n_removed;
 } gls_weight_model;
 

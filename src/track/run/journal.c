@@ -157,7 +157,7 @@ static bool is_torn_head(int fd, uint64_t size)
 static gls_status go_on(gls_journal *j, const char *identity, const char *origin, bool anew)
 {
     struct stat info;
-    bool locked = flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* file systems without locks: go on */
+    bool locked = flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* no lock support: go on */
     if (fstat(j->fd, &info) != 0) return fail(j, "cannot be read");
     if (!S_ISREG(info.st_mode))
         return gls_fail(GLS_ERR_OUTPUT,

@@ -57,7 +57,7 @@ typedef struct gls_worker {
     gls_seed_range range[GLS_BATCHES_OUT]; /* unfinished ranges from the queue, in order */
     size_t n_ranges;
     gls_track_stats round; /* counts that are not committed yet */
-    uint64_t kept;         /* streamlines among them */
+    uint64_t kept;         /* number of streamlines that the worker commits next */
     gls_track_share *share;
     unsigned losses; /* how often the context was lost since this worker last committed results */
 } gls_worker;

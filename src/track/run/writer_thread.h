@@ -35,9 +35,10 @@ void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, size_t n_wor
 /* Frees the queue. All workers must have ended. */
 void gls_queue_finish(gls_queue *queue);
 
-/* Takes the first free range, at most `limit` seeds. wait: if no range is free, wait while workers track ranges, which
- * may come back. Without `wait` a returned range is not taken either, because it lies before the range that the worker
- * took last. Returns false if there is no range, or if the queue is stopped. The caller holds the lock. */
+/* Takes up to `limit` seeds: those of the first returned range, or, if none was returned, the next seeds that no worker
+ * has had. wait: if there are neither, wait while workers track ranges, which may come back. Without `wait` nothing is
+ * taken while there is a returned range, because it lies before the range that the worker took last. Returns false if
+ * nothing was taken, or if the queue is stopped. The caller holds the lock. */
 bool gls_queue_take(gls_queue *queue, uint64_t limit, bool wait, gls_seed_range *range);
 /* Returns the unfinished rest of a range to the queue; `rest` may be empty. Call this once after each gls_queue_take().
  * The caller holds the lock. */

@@ -278,8 +278,8 @@ void gls_table_sphere(gls_tables *s, gls_define_list *defines, const gls_sphere 
         }
 }
 
-/* Adds the matrix from SH coefficients to amplitudes at the vertices of the sphere; all vertices of a coefficient lie
- * together. */
+/* Adds the matrix from SH coefficients to amplitudes at the vertices of the sphere: the values of coefficient 0 for all
+ * vertices, then those of coefficient 1, and so on. */
 static gls_status table_odf(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
 {
     size_t k = gls_sh_count(sh_order);

@@ -43,14 +43,15 @@ void gls_define_finish(gls_define_list *list);
 /* Formats a GLSL float literal, with a point or an exponent in any locale. Returns text. */
 const char *gls_glsl_float(double value, char text[40]);
 
-/* --- Generated shader source for kernels with one invocation for each streamline. Each row calls a macro that the
- * kernel defines; its arguments are numbers of a sphere. */
+/* --- Generated shader source. Each row calls a macro that the kernel defines; its arguments are numbers of a sphere.
+ * All rows but those of gls_rows_orbit_terms() are for kernels with one invocation for each streamline. */
 
 /* Appends rows that compute the ODF of order sh_order on the sphere; uses reflection orbits where the sphere has them.
  * GLS_ERR_MEMORY. */
 gls_status gls_rows_odf(gls_text *out, const gls_sphere *sphere, int sh_order);
-/* Appends a row TERM(class, j) for every coefficient j. class: pp, mp, pm or mm, the signs of its basis function under
- * x -> -x and y -> -y. */
+/* Appends for every four coefficients a row QUAD(index of the four), then for each coefficient j a row TERM(class, j,
+ * component), and a row QUAD_END. class: pp, mp, pm or mm, whether its basis function keeps (p) or changes (m) its sign
+ * under x -> -x and under y -> -y; component: x, y, z or w. */
 gls_status gls_rows_orbit_terms(gls_text *out, int sh_order);
 /* Appends rows that find the vertices with local maxima, and store one bit for each vertex, 32 in a word. */
 void gls_rows_peaks(gls_text *out, const gls_sphere *sphere);

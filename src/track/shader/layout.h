@@ -37,8 +37,8 @@ typedef struct gls_state_header {
 #undef FIELD
 #undef uint
 
-/* Offsets in words, in the directions of a seed and in a block of the pool; then the numbers of the arrays of the work
- * buffer. */
+/* Offsets in words: in the directions of a seed, in the record of a block of the pool, and in the words that the work
+ * buffer has for each slot. */
 #define WORD(name, first, n) name = (first),
 enum {
 #include "layout/directions.def"
@@ -50,7 +50,7 @@ enum {
 #include "layout/work.def"
 };
 #undef WORD
-/* Check that the arrays follow one another without gaps. */
+/* Check that the members of work.def follow one another without gaps. */
 #define WORD(name, first, n) name##_COUNTED, name##_LAST = name##_COUNTED + (n)-1,
 enum {
 #include "layout/work.def"
