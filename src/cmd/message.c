@@ -219,7 +219,7 @@ int cmd_exit_code(size_t i)
 /* OSC 9;4 with state 0 removes the progress; state 1 shows a percentage. */
 #define PROGRESS_END "\033]9;4;0\007"
 
-/* whether the terminal shows progress, which a signal handler has to remove */
+/* whether the terminal shows a percentage in its tab; a signal handler must remove the percentage */
 static volatile sig_atomic_t progress_shown;
 /* the percentage that the terminal shows; -1: none */
 static int last_percent = -1;
@@ -267,7 +267,7 @@ void cmd_terminal_progress_end(void)
     last_percent = -1;
 }
 
-/* Levels of messages, and state of the bottom line of the terminal. `lock` keeps lines of several threads apart. */
+/* Settings of -q and -v, and whether a progress bar is shown. `lock` keeps lines of several threads apart. */
 static struct {
     pthread_mutex_t lock;
     bool quiet;
@@ -281,7 +281,7 @@ static struct {
 static void print_line(const char *prefix, const char *line)
 {
     if (events.fd == STDERR_FILENO) return;
-    /* remove a progress bar, which the next step draws again */
+    /* erase the progress bar; the next report of progress draws it again */
     if (messages.status_shown) fputs("\r\033[K", stderr);
     messages.status_shown = false;
     fprintf(stderr, "%s%s\n", prefix, line);
@@ -395,11 +395,11 @@ void cmd_message_status_line(const char *line)
 
 /* --- Signals: ask the command to stop while unfinished files exist, and end the program otherwise. */
 
-/* Time, s, during which further signals count as the same request as the last one that counted: a scheduler signals
- * every process of a job, and a parent signals its child as well. */
+/* A signal less than this time, s, after the last signal that counted does not count: one request may bring several
+ * signals, because a scheduler signals every process of a job, and a parent signals its child as well. */
 #define SECONDS_OF_ONE_END 0.5
 
-/* catching: number of open cmd_interrupt_catch(); done: outputs are complete; signalled: number of the signal, or 0 */
+/* catching: depth of nested cmd_interrupt_catch(); done: outputs are complete; signalled: the first signal; 0: none */
 static volatile sig_atomic_t catching, done, signalled;
 static double first; /* time of the last signal that counts */
 
@@ -426,9 +426,9 @@ static void end_by_signal(int code)
     if (!events.broken) write_at_once(events.fd, end, sizeof end - 1);
 }
 
-/* Handler of SIGINT, SIGTERM and others. Notes the first signal while a command catches signals or has complete
- * outputs. Otherwise, and at a signal SECONDS_OF_ONE_END or more after the first, ends the process at once. Calls only
- * functions that are safe in handlers. */
+/* Handler of SIGINT, SIGTERM and others. While a command catches signals or has complete outputs, stores the number of
+ * the first signal; a second one that counts ends the process at once. At any other time the first signal ends the
+ * process at once. Calls only functions that are safe in handlers. */
 static void on_signal(int number)
 {
     const double now = gls_clock_seconds();

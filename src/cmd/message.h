@@ -29,9 +29,9 @@ typedef enum cmd_exit {
 /* Exit code of a status of the library. */
 cmd_exit cmd_exit_from_status(gls_status status);
 
-/* Description of the i-th exit code (from 0) for the help; NULL: there is no i-th code. */
+/* Description of exit code i of the list of exit codes, i from 0, for the help; NULL: the list is shorter. */
 const char *cmd_exit_text(size_t i);
-/* The i-th exit code, which cmd_exit_text(i) describes. */
+/* The exit code that cmd_exit_text(i) describes; i is an index, not a code. */
 int cmd_exit_code(size_t i);
 
 /* --- Messages on standard error, of the program and of the library. Safe from several threads. */
@@ -48,8 +48,8 @@ int cmd_finish(gls_status status);
 /* Prints a text from malloc to standard output and frees it. NULL: reports that memory ran out. Escapes control
  * characters except tabs and line ends. The caller must escape tabs and line ends in names. Returns an exit code. */
 int cmd_print(char *text);
-/* Writes the text of --json to the file at path, or prints it if path is "", and frees it. Does nothing if path is
- * NULL. text NULL: reports that memory ran out. Returns an exit code. */
+/* Writes the text of --json to the file at path, or prints it if path is "", then frees it. path NULL: does nothing.
+ * text NULL: reports that memory ran out. Returns an exit code. */
 int cmd_json_to(const char *path, bool force, char *text);
 /* Prints a line for the user, unless -q is given. */
 void cmd_info(const char *format, ...) __attribute__((format(printf, 1, 2)));

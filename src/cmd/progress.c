@@ -33,18 +33,18 @@ static int session_bus_exists(void)
     return access(path, R_OK | W_OK) == 0;
 }
 
-/* Sends the messages that libunity queued on the default main context, which nothing else runs here. */
+/* Sends the messages that libunity queued on the default main context; no other code here runs that context. */
 static void deliver(void)
 {
     for (int i = 0; i < 64 && g_main_context_iteration(NULL, FALSE); i++) continue;
 }
 
-/* Shows progress 0 on the icon. Returns NULL without a launcher; the functions below accept NULL. One thread only. */
+/* Shows progress 0 on the icon. Returns NULL without a launcher. Call this and the next functions on one thread. */
 static launcher_icon *create_icon(void)
 {
     if (!session_bus_exists()) return NULL;
-    /* A program of the command line has no icon unless its .desktop file is installed. The variable names another icon,
-     * such as that of the terminal. */
+    /* A program of the command line has no icon unless its .desktop file is installed. GLSLINES_DESKTOP_ID names
+     * another icon to use, such as that of the terminal. */
     const char *id = getenv("GLSLINES_DESKTOP_ID");
     GError *error = NULL;
     GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
@@ -129,7 +129,7 @@ typedef struct cmd_progress {
     bool lines;        /* show progress even if standard error is not a terminal */
     /* times by gls_clock_seconds(): first report of the phase, last bar or line, last event */
     double start, last_time, last_event;
-    /* number of seeds, voxels or bytes that were done when the last bar or line was due */
+    /* number of seeds, voxels or bytes done at the time last_time */
     uint64_t last_done;
     /* the icon; NULL: none */
     launcher_icon *launcher;
@@ -180,7 +180,7 @@ static bool is_due(cmd_progress *progress, double now, uint64_t done, uint64_t t
     return due;
 }
 
-/* The part that is done, 0 to 1. Nothing to do counts as done. */
+/* The share of the work that is done, 0 to 1; 1 if there is no work (total 0). */
 static double fraction_of(uint64_t done, uint64_t total)
 {
     return total ? (double)done / (double)total : 1.0;
@@ -203,7 +203,7 @@ static char *time_of_day(char *text)
     return text;
 }
 
-/* Writes "rejected 102 poor end, 4 too short, ", or nothing. */
+/* Writes how many streamlines were rejected, by reason: "rejected 102 poor end, 4 too short, "; "" if none were. */
 static void rejected_text(const gls_progress *p, char *text, size_t size)
 {
     size_t used = 0;
@@ -217,7 +217,7 @@ static void rejected_text(const gls_progress *p, char *text, size_t size)
         if (*c == '_') *c = ' ';
 }
 
-/* Counts of each phase: how to print them, the words behind them, the unit of the rate; no words: shows nothing. */
+/* For each phase: printer of counts, words after the counts (NULL: shows no progress), unit of the rate. */
 static const struct {
     char *(*print)(uint64_t n, char *text, size_t size);
     const char *what, *unit;

@@ -201,8 +201,8 @@ static size_t narrow(const wide *in, wide_kind kind, size_t n, void *out, gls_ty
 
 /* --- Conversion. */
 
-/* Returns the error for value i of the block, which does not fit `type`. number: index of the value, for the message.
- */
+/* Returns the error for value i of the block, which does not fit `type`. number: index of the value in the array, for
+ * the message. */
 static gls_status refuse(const wide *in, wide_kind kind, size_t i, size_t number, gls_type type)
 {
     char value[40];
@@ -260,7 +260,7 @@ static bool always_fits(gls_type from, gls_type to)
 }
 
 /* Converts n values from from_type to via and then to to_type, like two calls of gls_convert(): values must also fit
- * `via`, the type of the array. first: number of the first element, for messages. */
+ * `via`, the type of the array. first: index of the first element, for messages. */
 static gls_status convert_via(size_t first, size_t n, const void *from, gls_type from_type, gls_type via, void *to,
                               gls_type to_type)
 {

@@ -296,7 +296,8 @@ static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, c
     return GLS_OK;
 }
 
-/* Checks and binds the operands, and runs the kernel over n elements. gpu_seconds: NULL, or the device's time. */
+/* Checks and binds the operands, and runs the kernel over n elements. *gpu_seconds (unless NULL) gets the time of the
+ * device. */
 static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands, size_t n_operands, double *gpu_seconds)
 {
     const signature *s = &e->signature;
@@ -312,8 +313,8 @@ static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands,
     }
     args[s->n] = gls_arg_uint(0, (uint32_t)n);
     if (n == 0) return GLS_OK;
-    /* Each invocation works on four elements. Lay the groups out in rows, because a device limits their number along an
-     * axis. */
+    /* Each invocation works on four elements. Arrange the groups as a rectangle, because a device limits their number
+     * along an axis. */
     uint32_t groups = (uint32_t)((n - 1) / 4 / e->group_size) + 1, row = e->device->info.max_work_groups;
     if (row > groups) row = groups;
     gls_status status =

@@ -101,7 +101,7 @@ static void choose_block(const product *p, tiling t, uint64_t block[3])
 static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, const uint64_t first[3],
                             const uint64_t block[3], double *gpu_seconds)
 {
-    /* Blocks at the far edges of the matrices are smaller. */
+    /* A block at the far edge of a matrix may be smaller. */
     uint64_t last[3] = {first[0] + block[0], first[1] + block[1], first[2] + block[2]};
     uint32_t size[3] = {p->m, p->n, p->k};
     for (int a = 0; a < 3; a++)
@@ -196,8 +196,8 @@ static gls_status check(const product *p)
     }
     if (p->c == p->a || p->c == p->b)
         return gls_fail(GLS_ERR_ARGUMENT, "matrix product: c is also a factor, a or b; give another array");
-    /* Sizes are within the arrays, so below 2^31 on any existing device; the second check below protects the integers
-     * of the shader and OpenBLAS. */
+    /* The checks above keep the sizes within the arrays, so below 2^31 on any existing device; the second check below
+     * protects the integers of the shader and OpenBLAS. */
     if (p->m == 0 || p->n == 0 || p->k == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %u x %u times %u x %u is empty", p->m, p->k, p->k, p->n);
     for (int i = 0; i < 3; i++)

@@ -95,8 +95,8 @@ static gls_status read_file(samples *s, const gls_image *mask, const char *path,
                     (*image)->n_volumes, s->first, s->n);
 }
 
-/* Returns GLS_ERR_INPUT unless all values inside the mask are finite and, for fractions, from -0.001 to 1.001: in files
- * that were compressed fractions may lie outside 0 .. 1 by so much. */
+/* Returns GLS_ERR_INPUT unless all values inside the mask are finite and, if they are fractions, from -0.001 to 1.001:
+ * compression may move fractions that far outside 0 .. 1. */
 static gls_status check_values(const gls_image *image, const gls_image *mask, const char *path, bool fraction)
 {
     const size_t n = gls_grid_voxels(&image->grid), nx = (size_t)image->grid.dim[0], ny = (size_t)image->grid.dim[1];

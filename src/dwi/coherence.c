@@ -12,7 +12,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Number of multiply-adds to spend on sampling ODFs: only as many middle slices are sampled as this number allows. */
+/* Largest number of multiply-adds for sampling ODFs; it limits the number of middle slices that are sampled. */
 #define MAX_WORK 1.5e9
 /* Share of voxels to leave out: those of the least contrast, because their directions are noise or crossings. */
 #define SHARE_LEFT_OUT 0.67
@@ -131,7 +131,8 @@ static ptrdiff_t voxel_ahead(const coherence *f, size_t i, const double directio
 }
 
 /* Sets the contrast of voxels with a given peak to the sum of |cosine| between it and the peaks of the six voxels
- * around. In white matter these are alike, along whatever axes; elsewhere directions are noise, and may be as long. */
+ * around. In white matter neighbouring peaks are alike, whichever axes they were read along; elsewhere the peaks are
+ * noise, but may be as long. */
 static gls_status compare_neighbours(coherence *f)
 {
     const size_t total = f->plane * (size_t)f->n_slices;

@@ -136,8 +136,8 @@ fail:
     return status;
 }
 
-/* First solution of MRtrix3, inverse (k x n): least squares of the order that the directions and the response
- * determine, of which orders up to 4 are kept. p gets the ridge. */
+/* The first solution of MRtrix3 as a matrix, inverse (k x n): a least-squares fit up to the highest order that the
+ * directions and the response determine, cut after order 4. Adds the ridge to p. */
 static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t n_low, const double *harmonics,
                                      double *p, double *inverse)
 {
@@ -199,7 +199,7 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
     }
     status = set_responses(gradients, options->sh_order, harmonics, x);
     if (status) goto fail;
-    /* p = X'X, to which the first solution adds its ridge */
+    /* p = X'X; the function called next adds the ridge to p */
     add_products(x, n, k, k, p);
     gls_blas_begin();
     status = mrtrix ? set_mrtrix_inverse(x, n, k, n_low, harmonics, p, inverse)
@@ -221,8 +221,7 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
                                   : (double)k * harmonics[0] / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS)));
     status = set_rows(plan, sphere, options->sh_order, scale);
     if (status) goto fail;
-    /* tau times the mean amplitude; MRtrix3 looks for negative amplitudes instead. rows[0] is Y_00 times the scale of
-     * B. */
+    /* DIPY's threshold is tau times the mean amplitude; MRtrix3's is 0. rows[0] is Y_00 times the scale of B. */
     plan->threshold = mrtrix ? 0 : plan->rows[0] * options->tau;
     /* full: the normal matrix with all directions constrained. A voxel in which most directions are constrained begins
      * with `full` and removes the unconstrained ones; other voxels begin with `normal` and add the constrained ones. */

@@ -22,8 +22,8 @@
 typedef float VF __attribute__((vector_size(4 * LANES), may_alias));
 typedef int8_t VB __attribute__((vector_size(LANES), may_alias));
 
-/* Scratch memory of the kernel. Lanes stand for the voxels of the block in arrays with VECS vectors a row, otherwise
- * for slots. */
+/* Scratch memory of the kernel. In arrays with VECS vectors a row, each lane is a voxel of the block; in the other
+ * arrays each lane is a slot. */
 typedef struct SLOTS {
     VD *signal;            /* n x VECS: signal of the block */
     VD *right;             /* padded x VECS: X' times signal */
@@ -85,8 +85,8 @@ TARGET static void NAME(start)(const gls_csd_plan *plan, const float *signal, si
     }
 }
 
-/* Returns for how many rows the amplitude of voxel v is below the threshold, by the low orders alone; if for none, by
- * all orders, and marks these rows in s->low. */
+/* Returns the number of rows whose amplitude in voxel v is below the threshold. Counts the rows marked in s->low, which
+ * the low orders decided; if none is marked, decides again by all orders and marks the rows. */
 TARGET static size_t NAME(first_rows)(const gls_csd_plan *plan, const SLOTS *s, size_t v)
 {
     const double *first = (const double *)s->first + v;
@@ -165,8 +165,8 @@ TARGET static void NAME(remove_rows)(const gls_csd_plan *plan, const uint32_t *l
     NAME(update_signed)(plan, list, n, false, from, to);
 }
 
-/* Loads voxel v with its first rows into a slot. Returns false if no row is below the threshold and plan->solve_all is
- * not set; the unconstrained solution of the voxel is then stored. */
+/* Loads voxel v into a slot; its first active rows are those below the threshold. If no row is, and plan->solve_all is
+ * not set, stores the unconstrained solution of the voxel instead and returns false. */
 TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, size_t v, double *coefficients)
 {
     size_t count = NAME(first_rows)(plan, s, v), listed = 0;
@@ -273,8 +273,8 @@ TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot
                                  uint32_t n_enter, uint32_t n_leave, double *coefficients, size_t *n_unconverged)
 {
     s->iterations[slot]++;
-    /* If the matrix is not positive definite, the voxel keeps its last solution, or if there is none its unconstrained
-     * solution. */
+    /* If the matrix is not positive definite, the voxel keeps its last solution; before its first solution it gets its
+     * unconstrained solution. */
     if (!sound) {
         if (s->iterations[slot] == 1)
             for (size_t j = 0; j < plan->k; j++)

@@ -59,13 +59,14 @@ size_t gls_csd_scratch_bytes(const gls_csd_plan *plan);
 typedef size_t (*gls_csd_kernel)(const gls_csd_plan *plan, const float *signal, size_t stride, size_t count,
                                  void *scratch, double *coefficients);
 
-/* Kernels by gls_cpu_level(); the last is the fastest. */
+/* The kernel for each value of gls_cpu_level(); the last is the fastest. */
 extern const gls_csd_kernel gls_csd_kernels[GLS_CPU_LEVELS];
 
 /* --- Choice of one shell. */
 
-/* Checks that the series has the volumes that volume[] lists, and that the table has b0 volumes and one shell: all
- * weighted b-values lie within 1 % or 20 s/mm2 of each other, or form one shell. what: names the caller in messages. */
+/* Checks that the series has the volumes that volume[] lists, and that the table has b0 volumes and one shell: weighted
+ * b-values that differ by at most 1 % or 20 s/mm2, or that gls_gradients_shells() counts as one shell. what: names the
+ * caller in messages. */
 gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients,
                                 const size_t *volume);
 

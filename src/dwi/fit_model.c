@@ -230,7 +230,7 @@ gls_status gls_series_model_fa(gls_series_model *m, const gls_image *mask, const
     return status;
 }
 
-/* Options for the estimate of a response. If the user gives a number of voxels, a small number is accepted. */
+/* Options for the estimate of a response. The number of voxels that the user gives may be below the usual minimum. */
 static gls_response_options response_options(const gls_model_options *o)
 {
     gls_response_options options = gls_response_options_default();
@@ -366,8 +366,8 @@ static cJSON *sh_key(const gls_series_model *m, const gls_image *mask)
     return key;
 }
 
-/* Returns GLS_ERR_INPUT if the first coefficient is finite in no voxel of the mask, or is so large in one that the
- * response cannot belong to this signal. */
+/* Returns GLS_ERR_INPUT if the first coefficient is not finite in any voxel of the mask, or above MAX_COEFFICIENT in
+ * one: then the response cannot belong to this signal. */
 static gls_status check_fit(const gls_series_model *m, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&m->sh->grid), inside = 0, finite = 0;

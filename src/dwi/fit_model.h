@@ -116,8 +116,8 @@ gls_status gls_series_model_directions(gls_series_model *model, const char *name
 /* Fits a tensor to all volumes and returns FA, or reads FA from the cache. cache: a folder, or NULL. */
 gls_status gls_series_model_fa(gls_series_model *model, const gls_image *mask, const char *cache,
                                const gls_monitor *monitor, gls_image **fa);
-/* Estimates the responses from voxels of the mask (csd, msmt), or computes the matrices (opdt, csa), if that is not
- * done yet. Compares given responses with the signal. */
+/* Prepares the fit. csd, msmt: estimates the responses from voxels of the mask or, if responses are given, compares
+ * them with the signal. opdt, csa: computes the matrices, unless that is done already. */
 gls_status gls_series_model_prepare(gls_series_model *model, const gls_image *mask);
 /* Makes model->subset if the model does not use all volumes. */
 gls_status gls_series_model_subset(gls_series_model *model);
@@ -142,8 +142,8 @@ void gls_series_model_describe(cJSON *root, const gls_series_model *model);
  * both files contain a hash of the key, so that fits of other data and parameters have other names. No file in the
  * folder is ever replaced. */
 
-/* Checks the folder, which is made, or with `make` false left out, if it does not exist. GLS_ERR_OUTPUT: it cannot be
- * made, also with `make` false, or this user may not read or write it. */
+/* Checks the folder of the cache. If it does not exist: makes it, or, with `make` false, checks that it could be made.
+ * GLS_ERR_OUTPUT: the folder cannot be made, or this user may not read or write it. */
 gls_status gls_fit_cache_init(const char *directory, bool make);
 
 /* Makes the key of a fit, to which the caller adds the parameters of the fit: the name of the result (`image`), the

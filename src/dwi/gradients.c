@@ -138,7 +138,7 @@ static double squared_length(const double v[3])
 /* Copies the b-values to scaled[], multiplied by the squared lengths of their vectors if options->scaling asks for it,
  * or if scaling is automatic and a squared length differs from 1 by more than MAX_SCALING (MRtrix3 and some scanners
  * encode b-values so). B-values up to the b0 threshold, and those of vectors whose length is 0 or not finite, are never
- * multiplied. Returns true if the other ones were. */
+ * multiplied. Returns whether the other b-values were multiplied. */
 static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options,
                         const char *name, double *scaled)
 {

@@ -44,10 +44,10 @@ static void take_near(clusters *c, double b, size_t *queued)
     }
 }
 
-/* Groups the weighted volumes into clusters: sets c->label and c->n. In the order of the file, each volume that has
- * enough neighbours and is in no cluster starts one; a cluster grows through members that have enough neighbours,
- * and takes the neighbours of each. The order of the file decides which cluster gets a volume between two, as in
- * MRtrix3. */
+/* Groups the weighted volumes into clusters: sets c->label and c->n. Goes through the volumes in the order of the file;
+ * one that is in no cluster and has enough neighbours starts a cluster. Each member with enough neighbours adds all its
+ * neighbours that are in no cluster yet. So the order of the file decides which cluster gets a volume between two, as
+ * in MRtrix3. */
 static void find_clusters(clusters *c)
 {
     for (size_t i = 0; i < c->table->n; i++) c->label[i] = GLS_NO_SHELL;

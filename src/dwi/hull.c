@@ -13,8 +13,9 @@
  * circle. The value is far above the rounding of long double and far below GLS_HULL_MIN_ANGLE^2 / 2, the height of a
  * point above the plane of its neighbours. Antipodes change equally, so that an antipodal set has an antipodal hull. */
 #define PERTURBATION 1e-10
-/* Four points on a great circle stay in one plane at any radius, so each coordinate also moves by up to half of this
- * value. Faces of a complete hull around the origin lie in no such plane, but faces of the first few points do. */
+/* Each coordinate also changes by up to half of this value, because four points on a great circle stay in one plane
+ * whatever their radii are. Faces of a complete hull around the origin lie in no such plane, but faces of the first few
+ * points do. */
 #define SHIFT 1e-14
 #define MIN_HEIGHT 1e-6 /* least distance of the fourth point from the plane of the other three */
 
@@ -193,8 +194,8 @@ gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size
         goto fail;
     }
     start(&hull, corner);
-    /* Points may be inserted in any order. The stride is coprime with n, so that each point comes once, and scatters
-     * the points, so that each new point sees few facets. */
+    /* Insert the points in scattered order, so that each new point sees few facets. The stride is coprime with n, so
+     * that each point comes once. */
     size_t stride = (size_t)(0.6180339887 * (double)n) + 1;
     while (common_divisor(stride, n) != 1) stride++;
     for (size_t i = 0, p = 0; i < n; i++, p = (p + stride) % n) {

@@ -134,7 +134,7 @@ static gls_status smooth(const int32_t dim[3], uint8_t *set)
     return GLS_OK;
 }
 
-/* Fills holes: adds what the largest component of the complement does not reach. */
+/* Fills holes: adds every voxel outside the set that is not in the largest component of voxels outside the set. */
 static gls_status fill_holes(const int32_t dim[3], uint8_t *set)
 {
     size_t n = voxels_of(dim);

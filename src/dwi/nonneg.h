@@ -74,7 +74,7 @@ size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan);
 typedef size_t (*gls_nonneg_kernel)(const gls_nonneg_plan *plan, const double *data, size_t count, void *scratch,
                                     double *coefficients);
 
-/* Kernels by gls_cpu_level(); the last is the fastest. */
+/* The kernel for each value of gls_cpu_level(); the last is the fastest. */
 extern const gls_nonneg_kernel gls_nonneg_kernels[GLS_CPU_LEVELS];
 
 /* --- Fit on a device instead of the CPU, by glsl/fit/nonneg.comp. */

@@ -77,8 +77,9 @@ TARGET static inline __attribute__((always_inline)) void NAME(combine)(const dou
     if (i < width) NAME(combine_some)(matrix + i, stride, row, factor, n, 1, scale, start ? start + i : NULL, to + i);
 }
 
-/* Finds the row with the lowest value of B y among rows that are not active, in float, which is precise enough for a
- * choice. Returns the index of the row; *value: its value; 0: none is negative. */
+/* Finds, among rows that are not active, the row with the lowest negative value of B y. Computes in float, which is
+ * precise enough for a choice. *value: value of the row. Returns the index of the row. If no value is negative, both
+ * are 0. */
 TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIVE *s, double *value)
 {
     VF least = {0};
@@ -109,8 +110,8 @@ TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIV
     return best;
 }
 
-/* Finds the row with the lowest value of B y among rows that are not active, in double precision; among equals the
- * first. Returns the index of the row; *value: its value; 0: none is negative. */
+/* Finds, among rows that are not active, the row with the lowest negative value of B y, in double precision; among
+ * equals the first. *value: value of the row. Returns the index of the row. If no value is negative, both are 0. */
 TARGET static size_t NAME(lowest)(const gls_nonneg_plan *plan, const ACTIVE *s, double *value)
 {
     VD least = {0};

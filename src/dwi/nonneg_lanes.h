@@ -17,8 +17,8 @@
 
 #include "dwi/lanes_cholesky.h"
 
-/* Scratch memory of the kernel. Lanes stand for the voxels of the block in arrays with VECS vectors a row, otherwise
- * for slots. */
+/* Scratch memory of the kernel. In arrays with VECS vectors a row, each lane is a voxel of the block; in the other
+ * arrays each lane is a slot. */
 typedef struct SLOTS {
     VD *start;          /* padded x VECS: y_u of the block */
     VD *first;          /* rows x VECS: B y_u */

@@ -213,8 +213,8 @@ static gls_status find_field(normalisation *s)
     return GLS_OK;
 }
 
-/* PASSES times: finds balance factors and outliers in turn until the outliers stay the same, at most BALANCE_PASSES
- * times; then finds the field. */
+/* Repeats this PASSES times: finds balance factors, then outliers, again and again until the outliers stay the same, at
+ * most BALANCE_PASSES times; then finds the field. */
 static gls_status iterate(normalisation *s)
 {
     for (size_t t = 0; t < s->n_tissues; t++) {

@@ -36,8 +36,8 @@ void gls_odf_frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3]
 /* Returns GLS_ERR_INPUT with a message that n volumes fit no SH basis. name: name of the image. */
 gls_status gls_odf_fail_order(const char *name, size_t n);
 
-/* Samples at most GLS_ODF_BLOCK voxels from index `first` on (x fastest) as gls_odf_slice() does: rows[v * stride + i]
- * for vertex v and voxel first + i. scratch: GLS_ODF_SCRATCH floats, 64-byte aligned. */
+/* Samples `count` voxels, at most GLS_ODF_BLOCK, from index `first` on (x fastest), with the values of gls_odf_slice():
+ * rows[v * stride + i] for vertex v and voxel first + i. scratch: GLS_ODF_SCRATCH floats, 64-byte aligned. */
 void gls_odf_block(const gls_odf_source *source, size_t first, size_t count, float *rows, size_t stride,
                    float *scratch);
 /* For even SH: coefficients in GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes, rows[j * GLS_ODF_BLOCK + i]. They are
@@ -49,7 +49,7 @@ void gls_odf_sh_block(const gls_odf_source *source, size_t first, size_t count, 
 typedef void (*gls_odf_kernel)(const float *matrix, size_t n_rows, size_t n_stored, size_t n_inputs, const float *in,
                                size_t count, float *rows, size_t stride);
 
-/* Kernels by gls_cpu_level(); the last is the fastest. */
+/* The kernel for each value of gls_cpu_level(); the last is the fastest. */
 extern const gls_odf_kernel gls_odf_kernels[GLS_CPU_LEVELS];
 
 /* --- Maxima of spherical functions between the vertices of a sphere. */

@@ -1,5 +1,5 @@
-/* Images of peaks: joined from files, given other amplitudes or turned to the scanner axes; or found in tensors or in
- * images of spherical harmonics. */
+/* Images of peaks: joins the peaks of several files, replaces amplitudes, rotates peaks to the scanner axes, and finds
+ * peaks in tensors and in images of spherical harmonics. */
 #include <glslines/peaks.h>
 
 #include <math.h>
@@ -56,8 +56,8 @@ static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double m
     gls_affine_invert((const double(*)[4])whole, map);
 }
 
-/* Whether the volumes are unit vectors, each followed by an amplitude, as in the truth of the phantom. Zeros and values
- * that are not finite are missing peaks; false for an image without any peak. */
+/* Whether the volumes are unit vectors, each followed by an amplitude, as in the truth of the phantom. Skips missing
+ * peaks (zeros, and values that are not finite); false if all peaks are missing. */
 static bool is_quads(const gls_image *file)
 {
     const size_t n = gls_grid_voxels(&file->grid);

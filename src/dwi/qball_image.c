@@ -45,8 +45,8 @@ static bool block_in_mask(const job *j, size_t first, size_t count)
     return false;
 }
 
-/* Copies the raw signals of `count` neighbouring voxels and averages their b0 values, of which those below min_signal
- * count as min_signal. */
+/* Copies the raw signals of `count` neighbouring voxels, and averages their b0 signals; a b0 signal below min_signal
+ * counts as min_signal. */
 static void read_block(const job *j, size_t first, size_t count, workspace *w)
 {
     const gls_qball *q = j->qball;

@@ -24,8 +24,8 @@ gls_response_options gls_response_options_default(void)
         .size = sizeof(gls_response_options), .roi_radius = 10, .fa_threshold = 0.7, .min_voxels = MIN_VOXELS};
 }
 
-/* First voxel and size of the central cube along each axis: 2 radius + 1 voxels around dim / 2, fewer where the grid is
- * smaller (as DIPY's auto_response); radius 0: the whole grid. */
+/* First voxel and size of the central cube along each axis: 2 radius + 1 voxels around voxel dim / 2, fewer where the
+ * grid is smaller (as DIPY's auto_response). radius 0: the whole grid. */
 static void central_cube(const int32_t dim[3], int radius, int32_t first[3], int32_t size[3])
 {
     for (int a = 0; a < 3; a++) {
@@ -85,8 +85,8 @@ static int higher_first(const void *a, const void *b, void *user)
     return (x > y) - (x < y);
 }
 
-/* Lists the voxels that are used, in *chosen, which the caller frees: those of FA above the threshold, or, if a number
- * is requested, that many voxels of highest FA (fewer if FA is above 0 in fewer). *largest: largest FA of all. */
+/* Lists in *chosen, which the caller frees, the voxels with FA above the threshold; or, if the options ask for a number
+ * of voxels, that many voxels of highest FA, only those with FA above 0. *largest: largest FA of all. */
 static gls_status choose_voxels(const gls_image *fa, const gls_response_options *options, size_t **chosen, size_t *n,
                                 double *largest)
 {

@@ -66,9 +66,9 @@ gls_status gls_series_read_table(gls_series *series, const char *bval, const cha
 /* Warns if another table of the series differs from the one in use, or cannot be read. bval and bvec: files in FSL's
  * axes; bvec NULL: bval is a table of one file. used: name of the table in use. */
 void gls_series_compare_table(const gls_series *series, const char *bval, const char *bvec, const char *used);
-/* Checks the values of the series. Sets all values of a voxel with a value that is not finite to 0, because
- * interpolation would spread that value, and warns. GLS_ERR_INPUT: no value in the mask is above 0, or none in the b0
- * volumes, if there are any. */
+/* Checks the values of the series. Warns of voxels with a value that is not finite, and sets all values of these voxels
+ * to 0, because interpolation would spread the bad value. GLS_ERR_INPUT: no value in the mask is above 0, or no value
+ * of the b0 volumes, if there are any. */
 gls_status gls_series_check(gls_series *series, const gls_image *mask);
 /* Stores the shells in the series and logs them. */
 gls_status gls_series_log_shells(gls_series *series);

@@ -385,8 +385,8 @@ static gls_status fit_mrtrix(const gls_image *dwi, const gls_gradients *gradient
     return status;
 }
 
-/* Checks that series, table and mask (NULL: none) belong together. GLS_ERR_ARGUMENT or the status of the grids
- * otherwise. */
+/* Checks that series, table and mask (NULL: none) belong together. GLS_ERR_ARGUMENT: the numbers of volumes do not fit.
+ * For a mask on another grid returns the error of gls_grid_require_equal(). */
 static gls_status check_input(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask)
 {
     if (dwi->n_volumes != gradients->n)

@@ -99,7 +99,7 @@ TARGET static void NAME(weigh)(const gls_tensor_plan *plan, const VD *ols, VD *y
             w[i * VECS + j] = a;
             most = NAME(max)(a, most);
         }
-        /* weights below exp(-700) are 0 for all purposes; smaller arguments would leave the range of exp */
+        /* raise lower arguments to -700, because exp() is not valid below; a weight of exp(-700) has no effect */
         VD least = (VD){0} - 700.0;
         for (size_t i = 0; i < plan->n; i++) {
             VD weight = NAME(exp)(NAME(max)(2.0 * (w[i * VECS + j] - most), least));

@@ -149,7 +149,8 @@ bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t
 #pragma GCC optimize("fp-contract=fast", "no-math-errno")
 #endif
 
-/* Smallest pivot relative to its diagonal entry: the digits left of 16 still give FA to 1e-6. */
+/* Smallest pivot relative to its diagonal entry. With it about 7 of the 16 digits of a double are left, which give FA
+ * to 1e-6. */
 #define MIN_PIVOT 1e-9
 
 #if GLS_CPU_HAS_LEVELS

@@ -29,7 +29,7 @@ typedef struct gls_tensor_plan {
 
 /* Makes the plan. GLS_ERR_INPUT if the table does not determine the seven parameters. */
 gls_status gls_tensor_plan_init(gls_tensor_plan *plan, const gls_gradients *gradients, double min_signal);
-/* Frees the three matrices. The plan may be zeroed. */
+/* Frees the three matrices. Accepts a zeroed plan. */
 void gls_tensor_plan_finish(gls_tensor_plan *plan);
 
 /* Parameters of GLS_TENSOR_LANES voxels; divide them by scale. */
@@ -45,7 +45,7 @@ typedef struct gls_tensor_solution {
 typedef void (*gls_tensor_kernel)(const gls_tensor_plan *plan, const float *signal, size_t stride, double *scratch,
                                   gls_tensor_solution *solution);
 
-/* Kernels by gls_cpu_level(); the last is the fastest. */
+/* The kernel for each value of gls_cpu_level(); the last is the fastest. */
 extern const gls_tensor_kernel gls_tensor_kernels[GLS_CPU_LEVELS];
 
 /* Fits one voxel with badly conditioned weights by singular values. signal[i * stride]: volume i. ols, wls: scaled

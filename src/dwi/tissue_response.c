@@ -57,8 +57,8 @@ static double *read_bval(const char *at, size_t n)
     return bval;
 }
 
-/* Parses the b-values of a line "# Shells: 0,1000,2000" with n numbers, if there is one; otherwise returns NULL. text
- * is cut into lines by the search. */
+/* Parses the n b-values of a line "# Shells: 0,1000,2000"; returns NULL if there is no such line. The search cuts
+ * `text` into lines. */
 static double *read_shells(char *text, size_t n)
 {
     double *bval = NULL;

@@ -18,7 +18,8 @@ static void label_object(gls_device *device, GLenum kind, GLuint name, const cha
     if (label && device->debug_output) glObjectLabel(kind, name, -1, label);
 }
 
-/* Whether an allocation must fail: injected, or over the memory limit of the device. Sets the injected error then. */
+/* Whether an allocation must fail: by a rule of inject.h, or because it would pass the memory limit of the device. If
+ * so, the next gls_device_check() reports that memory ran out. */
 static bool refuse_allocation(gls_device *device, uint64_t bytes)
 {
     if (gls_device_inject(device, GLS_FAULT_ALLOC, GL_OUT_OF_MEMORY)) return true;
@@ -443,7 +444,7 @@ gls_status gls_texture_write_texels(gls_texture *texture, const uint32_t origin[
 
 /* --- Order of writes. OpenGL orders the writes of host and device, but NVIDIA's driver does not always: a write of the
  * host may reach a buffer while a kernel still reads it, and a small write may arrive before an earlier clearing, which
- * then undoes it. So every write and read by the host waits for the kernels that use the buffer or texture and for
+ * then undoes it. So before it writes or reads, the host waits for the kernels that use the buffer or texture and for
  * earlier writes by the device. */
 
 void gls_order_note(gls_device *device, gls_order *order)
@@ -463,8 +464,7 @@ void gls_order_mark(gls_device *device)
 
 gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order_side side, const char *what)
 {
-    /* A write by a command of the device comes after earlier such writes without waiting here. Kernels are waited for
-     * in any case. */
+    /* A command of the device need not wait for earlier writes by such commands, only for kernels. */
     const uint64_t last_run =
         side == GLS_BY_DEVICE || order->last_made < order->last_run ? order->last_run : order->last_made;
     if (last_run <= device->n_ended || device->info.software || device->never_wait) return GLS_OK;

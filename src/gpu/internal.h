@@ -91,7 +91,7 @@ struct gls_device {
     GLenum (*reset_status)(void); /* asks the driver for resets; NULL if the driver does not report them */
     GLenum injected;              /* injected error of the driver; GL_NO_ERROR: none */
     bool debug_output;
-    gls_kernel_listener listener; /* NULL: none; the next four members belong to it */
+    gls_kernel_listener listener; /* NULL: none; the members from here to `messages` belong to it */
     void *listener_user;
     bool compiling;
     bool never_wait;
@@ -104,7 +104,7 @@ struct gls_device {
     uint64_t n_ended;                /* the first n_ended runs are known to have ended */
     GLsync mark;                     /* fence behind the first n_marked runs; NULL: none, or they have ended */
     uint64_t n_marked;
-    char lane[112];        /* name of the device in the timeline; the next three members serve the timeline, too */
+    char lane[112];        /* name of the device in the timeline; the members from here to n_spans serve the timeline */
     double ahead;          /* seconds by which the host's clock is ahead of the device's clock */
     struct gls_span *span; /* phases that are not in the timeline yet */
     size_t n_spans;

@@ -101,7 +101,7 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
 }
 
 /* Runs a program once on buffers of zeros, so that a listener gets the whole time of compilation: some drivers compile
- * only at the first run. The kernel ends at once, because the zeros mean that there are no streamlines. */
+ * only at the first run. The kernel ends at once, because zeros give it no work. */
 static void first_run(gls_device *device, const gls_shared_program *program)
 {
     GLuint zeros = 0;
