@@ -1,8 +1,9 @@
 /* Unpacks a gzip member on several threads. Programs that pack on several threads (this one, pigz -i) make pieces that
- * do not refer to bytes before their start. Each ends on a byte boundary with an empty stored block, 00 00 ff ff. Here
- * such marks are looked for, and what lies between two of them is unpacked by itself, the first piece from the start of
- * the member's data. If each piece ends a block exactly where the next one begins, all together are what one thread
- * unpacks. Where anything does not fit, one thread has to unpack the member from its start, and finds what is wrong. */
+ * do not refer to bytes before their start; each piece ends on a byte boundary with an empty stored block, 00 00 ff ff.
+ * This file finds these marks, and unpacks what lies between two marks by itself; the first piece begins at the start
+ * of the member's data. If each piece ends a block exactly where the next piece begins, the pieces joined are what one
+ * thread would unpack. Otherwise the caller has to unpack the member on one thread from its start, which finds what is
+ * wrong. */
 #include "image/formats.h"
 
 #include <stdlib.h>
@@ -15,20 +16,21 @@
 #include <isa-l/igzip_lib.h>
 #endif
 
-/* PIECE_IN, PIECE_OUT: largest size of a piece, packed and unpacked. CHUNK: bytes in which a thread looks for marks at
- * a time. FIRST_CHUNKS: the chunks that decide whether the member has pieces. */
+/* PIECE_IN, PIECE_OUT: largest size of a piece, packed and unpacked, bytes. CHUNK: bytes in which a thread looks for
+ * marks at a time. FIRST_CHUNKS: number of chunks that are searched first, to find out whether the member has
+ * pieces. */
 #define PIECE_OUT ((size_t)1 << 20)
 #define PIECE_IN (PIECE_OUT + 4096)
 #define CHUNK ((size_t)256 << 10)
 #define FIRST_CHUNKS 5
 #define MAX_THREADS 16
-#define PIECES(n_threads) (2 * (n_threads) + 4) /* number of pieces that are unpacked between two reads */
+#define PIECES(n_threads) (2 * (n_threads) + 4) /* largest number of pieces that are unpacked together */
 #define CHUNKS(n_threads) (8 * (n_threads))     /* number of chunks in which ends of pieces are looked for at a time */
-#define MARKS 64  /* largest number of marks (00 00 ff ff) in a chunk; behind so many a new chunk begins */
+#define MARKS 64  /* largest number of marks (00 00 ff ff) in a chunk; if more, a new chunk begins there */
 #define TRAILER 8 /* bytes behind the data of a member: checksum and size, little-endian */
 
-/* A last block that stores PROBED bytes, behind a head of PROBE_HEAD. Put behind a piece, it is unpacked as such only
- * if a block ends there. */
+/* A deflate block that ends the data: a head of PROBE_HEAD bytes, and PROBED bytes that it stores. Put behind a piece,
+ * it is unpacked as a block only if the piece ends at the end of a block. */
 #define PROBE_HEAD 5
 #define PROBED 8
 static const unsigned char probe[PROBE_HEAD + PROBED] = {1,    PROBED, 0,    0xff - PROBED, 0xff, 0x9d, 0x3b,
@@ -56,7 +58,7 @@ struct gls_gzip_pieces {
     unsigned char *in[MAX_THREADS];
     size_t n_marks, next; /* number of marks (ends of pieces) that were found, and index of the first not in use yet */
     size_t n_found[CHUNKS(MAX_THREADS)];
-    uint64_t marks[CHUNKS(MAX_THREADS) * MARKS]; /* positions behind the marks; MARKS a chunk while they are found */
+    uint64_t marks[CHUNKS(MAX_THREADS) * MARKS]; /* positions in the file behind the marks */
     piece pieces[PIECES(MAX_THREADS)];
 };
 
@@ -174,7 +176,7 @@ static void unpack_piece(const gls_gzip_pieces *t, int thread, piece *p)
         memcpy(p->trailer, in + used, TRAILER);
     } else if (used == n + sizeof probe && p->first + n == p->end && p->end < t->input->bytes && p->n >= PROBED) {
         p->n -= PROBED;
-        /* a stored block that goes on behind the piece has the head of the probe among its data */
+        /* if a stored block goes on behind the piece, the head of the probe comes out as data */
         p->fits = memcmp(p->out + p->n, probe + PROBE_HEAD, PROBED) == 0 &&
                   (p->n < PROBE_HEAD || memcmp(p->out + p->n - PROBE_HEAD, probe, PROBE_HEAD) != 0);
     }
@@ -219,7 +221,7 @@ typedef struct copy {
     uint64_t first, end; /* positions in the member */
 } copy;
 
-/* Copies what pieces have of a range; called by gls_parallel(). */
+/* Copies from each piece the bytes that lie in the range; called by gls_parallel(). */
 static void copy_some(void *user, int thread, size_t from, size_t until)
 {
     const copy *c = user;

@@ -133,8 +133,8 @@ void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3])
     p[2] = (double)(voxel / nx / ny);
 }
 
-/* Marks the voxels with a label that the text names or, if it names no labels, all voxels above 0. GLS_ERR_INPUT: no
- * voxel has a label of one of the ranges. */
+/* Marks the voxels with a label that the text names or, if it names no labels, all voxels above 0. GLS_ERR_INPUT: one
+ * of the ranges of labels occurs in no voxel. */
 static gls_status mark(const gls_image *image, const gls_region_text *text, const char *name, gls_region_area *area)
 {
     size_t n = gls_grid_voxels(&image->grid);

@@ -164,7 +164,7 @@ static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
     return GLS_OK;
 }
 
-/* Counts a new region: its sphere or, if no earlier region lies on it, its grid. Returns an error if a device cannot
+/* Counts a new region: its sphere, or its grid if no earlier region has that grid. Returns an error if a device cannot
  * look up so many spheres or grids. */
 static gls_status check_numbers(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text)
 {

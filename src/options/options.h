@@ -63,7 +63,7 @@ typedef struct cmd_arguments {
     const char *positional[CMD_MAX_POSITIONALS];
     /* number of elements of `positional` */
     int n_positionals;
-    char taken[512];    /* options and values of other programs, and what they were taken for, each in a line */
+    char taken[512];    /* a line for each option or value of another program: what it was taken for */
     char warnings[256]; /* warnings about the command line, one a line */
     int argc;           /* the whole command line */
     char **argv;
@@ -145,7 +145,7 @@ void cmd_options_log(const cmd_arguments *arguments);
 bool cmd_options_given(const cmd_arguments *arguments, const char *name);
 /* The first of the options names[] (NULL-terminated) that was given; NULL: none. */
 const char *cmd_options_first(const cmd_arguments *arguments, const char *const *names);
-/* Whether the option was given as "random". */
+/* Whether the option was given with the value "random". */
 bool cmd_options_random(const cmd_arguments *arguments, const char *name);
 /* Adds an entry for each option of the command, without the options that all commands share. The key contains the
  * unit. */
@@ -155,8 +155,8 @@ void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, cons
 const char *cmd_bridge_command(const char *program);
 /* The counterpart of an option of another program. */
 typedef struct cmd_bridged {
-    /* the option of glslines that does the same; "unneeded: " and a reason for a flag that can be left out; "nothing: "
-     * and a reason for an option without a counterpart; NULL: the option is not known */
+    /* one of: the option of glslines that does the same; "unneeded: " and why the flag can be left out; "nothing: " and
+     * why there is no counterpart; NULL: the option is not known */
     const char *here;
     /* the command that has the option `here`: the command in use, or another if that has no counterpart */
     const char *command;

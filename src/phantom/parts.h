@@ -39,7 +39,8 @@ typedef struct phantom_tube {
     size_t n;       /* number of stations */
     phantom_station *station;
     size_t n_chunks;
-    double (*sphere)[4]; /* centre and radius of the sphere around stations PHANTOM_CHUNK k .. PHANTOM_CHUNK (k + 1) */
+    double (*sphere)[4]; /* sphere[k]: centre and radius of the sphere around stations PHANTOM_CHUNK k .. PHANTOM_CHUNK
+                            (k + 1) */
     size_t grey[2]; /* index of the nearest station before [0] and behind [1] the middle whose centre is not in white
                        matter; if there is none, of the first and the last station */
     double end_range[2]; /* station indices, with fractions: the tube's grey matter up to end_range[0] belongs to the

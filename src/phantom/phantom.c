@@ -34,7 +34,7 @@ static void push(const double p[3], const double q[3], double force[3])
 }
 
 /* Moves n axes until they are spread evenly over the sphere: they repel each other, and their antipodes, like charges.
- * force: memory for n vectors. The cost is n^2 for each round, so large sets, which start out even, get fewer rounds.
+ * force: memory for n vectors. Each repetition costs n^2, so large sets, which start out even, get fewer repetitions.
  */
 static void repel(size_t n, double (*p)[3], double (*force)[3])
 {

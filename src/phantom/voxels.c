@@ -354,8 +354,8 @@ static size_t voxel_sample(const phantom_scene *scene, const double centre[3], p
     return n;
 }
 
-/* Inserts a population into the list of a voxel's three largest, if it belongs there. peak: direction and fraction of
- * each of the three, largest first. */
+/* Inserts a fibre population into the list of the three largest of a voxel, if it is larger than one of them. peak:
+ * direction and fraction of each of the three, largest first. */
 static void peak_insert(float peak[12], const float direction[3], float fraction)
 {
     int at = 3;

@@ -95,8 +95,8 @@ static gls_status targets_check(const writer *w, bool overwrite)
     return status;
 }
 
-/* Appends the b-values, in one line, or the b-vectors as FSL reads them, with x negated where the determinant of the
- * affine is positive. */
+/* Appends the b-values in one line. print_bvecs() appends the vectors as FSL reads them, in three lines, with x negated
+ * where the determinant of the affine is positive. */
 static void print_bvals(const gls_phantom *phantom, gls_text *text)
 {
     const gls_gradients *g = phantom->gradients;
@@ -267,7 +267,7 @@ typedef struct subject {
     /* folder of the data set */
     const char *directory;
     char label[128], session[128]; /* session "": none */
-    bool overwrite, again;         /* again: an earlier session of the subject has written the anatomy */
+    bool overwrite, again;         /* again: true: an earlier session of the subject has written the anatomical files */
     gls_output_group group;        /* all files of the subject; with the first subject also the files of the data set */
 } subject;
 
@@ -475,7 +475,7 @@ gls_status gls_phantom_write_bids(const gls_phantom_params *params, const char *
     gls_phantom_params own = *params;
     gls_status status = GLS_OK;
     const char *rest = labels;
-    /* all labels are checked before the first phantom is made */
+    /* check all labels before the first phantom is made */
     for (*n = 0; *rest && !status;) status = next_label(&rest, &s);
     char first[1536] = "";
     if (!status) status = describe(&s, first);
@@ -487,7 +487,7 @@ gls_status gls_phantom_write_bids(const gls_phantom_params *params, const char *
         s.again = false;
         for (const char *before = labels; before < here && !next_label(&before, &other);)
             s.again |= strcmp(other.label, s.label) == 0;
-        /* the k-th subject has its own noise */
+        /* each subject has a seed, and so noise, of its own */
         own.seed = params->seed + *n;
         if (!status) status = gls_phantom_create(&own, &phantom);
         s.phantom = phantom;

@@ -12,7 +12,7 @@
 #include "tractogram/readers.h"
 #include "util/allocation.h"
 
-/* Most levels of folders that are read inside an input folder. A TRX folder has two. */
+/* Largest number of levels of folders that are read inside an input folder. A TRX folder has two. */
 #define MAX_DEPTH 8
 
 /* --- One file. */

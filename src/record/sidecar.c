@@ -54,7 +54,7 @@ static char *other_output(const char *path, const char *const *own, size_t n_own
     cJSON *root = gls_json_read(path, GLS_SIDECAR_MAX_BYTES);
     const cJSON *item, *outputs = gls_json_at(root, "outputs"), *responses = gls_json_at(root, "responses"),
                        *output = gls_json_at(root, "output");
-    /* places where sidecars of the commands name outputs: output.path, outputs.ROLE, responses.TISSUE.path */
+    /* the members in which sidecars name outputs: output.path, outputs.ROLE, responses.TISSUE.path */
     look_at_output(&d, path, gls_json_at(output, "path"), own, n_own);
     cJSON_ArrayForEach(item, outputs) look_at_output(&d, path, item, own, n_own);
     cJSON_ArrayForEach(item, responses) look_at_output(&d, path, gls_json_at(item, "path"), own, n_own);
@@ -107,7 +107,7 @@ static bool is_taken(const char *name, const char *output)
 char *gls_sidecar_name(const char *output)
 {
     char *name = gls_sidecar_find(output);
-    /* find() gives x.tck.json if it exists, else x.json; while a name is taken, try x.json, then x.tck.json */
+    /* start from the name of the sidecar that exists, usually x.json; if it is taken, try x.json, then x.tck.json */
     for (int whole = 0; whole < 2 && name && is_taken(name, output); whole++) {
         free(name);
         name = beside(output, whole);
@@ -262,7 +262,7 @@ void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid)
 #define PARTS "xxh3_64_of_parts"
 #define MAX_WHOLE ((uint64_t)64 << 20) /* largest file whose checksum is of the whole contents, bytes */
 
-/* Notes size and XXH3 hash of a file; of a large file only parts are hashed. */
+/* Stores size and XXH3 hash of a file in the entry; of a large file only parts are hashed. */
 static gls_status note(cJSON *entry, const char *path, int fd, uint64_t bytes)
 {
     uint64_t hash = 0;

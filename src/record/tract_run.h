@@ -20,7 +20,7 @@ typedef struct gls_tract_common {
     int vtk_space;         /* a gls_vtk_space */
     bool recover, force;
 } gls_tract_common;
-/* Their rows: how tractograms are read, and --force, which commands that write files have alone. */
+/* Rows of options: how tractograms are read; --force, which only commands that write files have. */
 extern const gls_option gls_tract_input_rows[], gls_tract_force_row[];
 
 /* The run of a command on tractograms. */

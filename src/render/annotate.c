@@ -86,7 +86,7 @@ typedef struct mask {
     /* rectangle in the picture, pixels */
     int x, y, width, height;
     double pen;     /* half the width of a stroke */
-    uint8_t *share; /* of each pixel the covered share, 0 .. 255, in rows from the top */
+    uint8_t *share; /* for each pixel: how much of it the strokes cover, 0 .. 255; rows from the top */
 } mask;
 
 /* Draws a line with round ends into the mask. Each pixel gets the share of its area that the pen covers, 0 .. 255,
