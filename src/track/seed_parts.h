@@ -17,7 +17,8 @@ struct gls_seeds {
     gls_grid grid;         /* grid of tracking */
     uint32_t *voxel;       /* voxels that get seeds: shuffled, or in the order of the image if seeds have weights */
     uint64_t n_voxels;     /* length of `voxel` */
-    uint32_t dim[2], side; /* dim: voxels along x and y; side: seeds along each axis of a voxel, for seeds on a grid */
+    uint32_t dim[2], side; /* dim: numbers of voxels along x and y; side: number of seeds along each axis of a voxel,
+                            for seeds on a grid */
     double sphere[4]; /* centre and radius, mm (world); for seeds around voxel centres: the three voxel sizes and the
                          radius, mm */
     double *sum;      /* with weights: sum[i] is the sum of the weights of voxel[0] .. voxel[i]; n_voxels values */

@@ -79,7 +79,7 @@ static void centre_of(const gls_seeds *seeds, uint32_t voxel, int32_t centre[3])
     centre[2] = (int32_t)(row / seeds->dim[1]);
 }
 
-/* Seed i, uniform in its voxel: voxel i modulo n_voxels of the shuffled list. */
+/* Seed i, uniform in its voxel, whose index in the shuffled list is i modulo n_voxels. */
 static void draw_in_voxel(const gls_seeds *seeds, uint64_t i, float point[3])
 {
     uint32_t word[4];
@@ -89,7 +89,7 @@ static void draw_in_voxel(const gls_seeds *seeds, uint64_t i, float point[3])
     for (int a = 0; a < 3; a++) point[a] = gls_seed_inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
 }
 
-/* Seed i, uniform in the ball around the centre of its voxel: voxel i modulo n_voxels of the shuffled list. */
+/* Seed i, uniform in the ball around the centre of its voxel, whose index in the shuffled list is i modulo n_voxels. */
 static void draw_around_centre(const gls_seeds *seeds, uint64_t i, float point[3])
 {
     uint32_t word[4];
@@ -291,7 +291,7 @@ gls_status gls_seeds_read(const char *path, gls_seed_space space, const gls_grid
     return status;
 }
 
-/* Seeds, counted from `first`, that several threads draw. */
+/* Seeds that several threads draw; `first` is the index of the first of them. */
 typedef struct drawing {
     const gls_seeds *seeds;
     uint64_t first;

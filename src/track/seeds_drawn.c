@@ -14,7 +14,8 @@
 /* Largest number of attempts to find a seed on the border. */
 #define MAX_TRIES 1000u
 
-/* Allocates seeds without a position; NULL if memory ran out. grid: the grid of tracking. */
+/* Allocates the struct of `count` seeds, in which draw() is not set yet; NULL if memory ran out. grid: the grid of
+ * tracking. */
 static gls_seeds *make(const gls_grid *grid, uint64_t count, uint64_t rng_seed)
 {
     gls_seeds *s = calloc(1, sizeof *s);
@@ -22,7 +23,7 @@ static gls_seeds *make(const gls_grid *grid, uint64_t count, uint64_t rng_seed)
     return s;
 }
 
-/* Four random words of seed i for an attempt and a purpose (GLS_PHILOX_...), which keep the draws of one seed apart. */
+/* Four random words of seed i. Each attempt and each purpose (GLS_PHILOX_...) has words of its own. */
 static void random_words(const gls_seeds *s, uint64_t i, uint32_t attempt, uint32_t purpose, uint32_t word[4])
 {
     gls_philox((const uint32_t[4]){(uint32_t)i, (uint32_t)(i >> 32), attempt, purpose}, s->rng_seed, word);
@@ -188,7 +189,7 @@ gls_status gls_seeds_create_weighted(const gls_image *weights, const char *name,
 static bool plane_at(const gls_tissue *t, const double world[3], double u[3], double v[3])
 {
     double inverse[3][4], box[3], value[GLS_TISSUE_TYPES], gradient[3], n[3], square = 0;
-    /* Gradient of the tissue at the point: in voxels of the tissue, then in mm; its direction is the normal. */
+    /* Gradient of the tissue at the point, along the voxel axes, then along the world axes. n: the unit normal. */
     gls_grid_inverse(&t->image, inverse);
     gls_affine_apply((const double(*)[4])inverse, world, box);
     for (int a = 0; a < 3; a++) box[a] -= t->origin[a];
@@ -200,7 +201,8 @@ static bool plane_at(const gls_tissue *t, const double world[3], double u[3], do
     }
     if (square == 0) return false;
     for (int a = 0; a < 3; a++) n[a] /= sqrt(square);
-    /* u: the world axis that is farthest from the normal, made to lie in the plane; v: the cross product of n and u. */
+    /* u: the world axis at the largest angle to the normal, projected onto the plane; v: the cross product of n and
+     * u. */
     int least = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2) : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
     double length = sqrt(1 - n[least] * n[least]);
     for (int a = 0; a < 3; a++) u[a] = ((a == least) - n[least] * n[a]) / length;

@@ -1,5 +1,5 @@
 /* Creates a tracker: an engine for each device. After a failure it tries another mapping, half precision or fewer
- * devices. The functions for gls_device_team_run() run for each device on its own thread, for device 0 on the
+ * devices. The functions for gls_device_team_run() run for each device on its own thread, for a single device on the
  * caller's; all others run on the caller's thread. */
 #include "track/tracker.h"
 
@@ -56,7 +56,8 @@ static gls_mapping next_mapping(gls_mapping mapping, const gls_device_info *limi
     return mapping == GLS_MAPPING_GROUP && !limits->software ? GLS_MAPPING_SINGLE : GLS_MAPPING_AUTO;
 }
 
-/* Makes engine i with other mappings, until the driver compiles its kernels, unless the user chose the mapping. */
+/* Makes engine i with one other mapping after another until the driver compiles its kernels. If the user chose the
+ * mapping, fails with GLS_ERR_DEVICE. */
 static gls_status try_mappings(gls_tracker *t, size_t i)
 {
     const gls_device_info *info = gls_device_kept_info(t->device[i]);
@@ -173,7 +174,7 @@ gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const
     gls_tracker *t = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
     t->n = n;
-    /* The tracker keeps its devices: a program may close them earlier. */
+    /* The devices stay open until the tracker is destroyed, also if the program closes them earlier. */
     for (size_t i = 0; i < n; i++) gls_device_keep(t->device[i] = devices[i]);
     t->params = *params;
     for (size_t i = 0; i < n; i++) t->mapping[i] = mapping[i];

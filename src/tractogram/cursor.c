@@ -75,7 +75,7 @@ static gls_status read_file(gls_cursor *c, void *data, size_t bytes)
     return status;
 }
 
-/* Unpacks `bytes` bytes. GLS_ERR_INPUT if the deflated data are damaged, or end before. */
+/* Unpacks `bytes` bytes. GLS_ERR_INPUT if the deflated data are damaged, or end too early. */
 static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
 {
     unpacker *u = c->unpacker;

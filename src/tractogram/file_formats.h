@@ -130,7 +130,7 @@ typedef struct gls_vtk_array {
     bool known;
     /* type of a value in the file */
     gls_type type;
-    uint64_t n, at, end; /* number of values; first byte in the file and the byte behind the last */
+    uint64_t n, at, end; /* n: number of values; at, end: positions in the file of the first byte and behind the last */
     gls_cursor cursor;   /* valid once the array is open */
 } gls_vtk_array;
 

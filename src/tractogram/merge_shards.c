@@ -322,7 +322,7 @@ static gls_status sort(merge *m)
     uint32_t count = m->file[0].shard.count, n_missing;
     m->order = malloc(count * sizeof *m->order);
     if (!m->order) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", m->output);
-    /* order[k]: which path is shard k + 1; SIZE_MAX: none so far */
+    /* order[k]: index of the path of shard k + 1; SIZE_MAX: not found yet */
     for (uint32_t k = 0; k < count; k++) m->order[k] = SIZE_MAX;
     for (size_t i = 0; i < m->n; i++) {
         size_t *at = &m->order[m->file[i].shard.index - 1];
@@ -351,8 +351,8 @@ static gls_status fail_shard(const char *path)
 }
 
 /* Leaves out streamlines beyond the number that the run asked for (--select): no shard knows how many the others have.
- * Notes in *m the shard of the last streamline that is left, and the number of seeds up to and with the seed of that
- * streamline; 0 if the file may have rounded the index of the seed to float32. */
+ * Notes in *m the shard of the last streamline that is kept, and the number of seeds up to and with the seed of that
+ * streamline; this number is 0 if the file may have rounded the index of the seed to float32. */
 static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
 {
     uint64_t left = shard->select - m->lengths.streamlines;
@@ -365,7 +365,7 @@ static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
     m->last_seeds = exact ? (uint64_t)gls_column_value(index, left - 1) + 1 : 0;
 }
 
-/* Copies the streamlines of shard i to the output; with --select only as many as are left to take. */
+/* Copies the streamlines of shard i to the output; with --select at most as many as are still wanted. */
 static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
 {
     shard_reader r;
@@ -413,7 +413,8 @@ static gls_status write_output(merge *m, bool overwrite, gls_output_group *group
         status = gls_grid_init(&grid, (const int32_t[3]){1, 1, 1}, unit);
     if (!status) status = gls_tractogram_writer_create(m->output, m->first.file.format, &grid, &options, &writer);
     if (status) return status;
-    /* Keeps the output byte-identical: voxel sizes computed from the rounded affine may differ in the last bit. */
+    /* Copy the voxel sizes, so that the bytes are those of a single run: sizes computed from the rounded affine may
+     * differ in the last bit. */
     memcpy(writer->grid.voxel_size, grid.voxel_size, sizeof grid.voxel_size);
     writer->in_stored_space = true;
     gls_writer_join(writer, group);

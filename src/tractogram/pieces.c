@@ -24,7 +24,7 @@
 /* One thread for each four cores: the other cores track, and copy what comes from the device. */
 #define CORES_EACH 4
 
-/* One thread for CORES_EACH cores, at least 2 where there are 2 cores, GLS_PIECE_THREADS at most. */
+/* One thread for each CORES_EACH cores, but at least 2 (1 if there is one core) and at most GLS_PIECE_THREADS. */
 int gls_pieces_threads(void)
 {
     int most = omp_get_max_threads(), n = most / CORES_EACH;

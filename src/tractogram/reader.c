@@ -15,7 +15,7 @@
 GLS_TRACTOGRAM_FORMATS(DECLARE)
 #define ENTRY(value, suffix, name, start) [value] = {#name, start, &gls_##suffix##_reader},
 static const struct {
-    const char *name, *start; /* first bytes of a file of this format */
+    const char *name, *start; /* start: first bytes of a file of this format */
     const gls_reader_driver *driver;
 } formats[] = {GLS_TRACTOGRAM_FORMATS(ENTRY)};
 #define N_FORMATS (sizeof formats / sizeof *formats)

@@ -41,8 +41,8 @@ uint64_t gls_cursor_left(const gls_cursor *cursor);
 gls_status gls_cursor_ended(const gls_cursor *cursor);
 /* Reads the next bytes. GLS_ERR_INPUT if fewer are left. */
 gls_status gls_cursor_read(gls_cursor *cursor, void *data, size_t bytes);
-/* Makes sure that at least `bytes` unread bytes (at most 64 KiB; fewer only at the end) are in the buffer, from buffer
- * + next to buffer + n. The caller consumes bytes by moving next. */
+/* Makes sure that at least `bytes` unread bytes, 64 KiB or less, are in the buffer; fewer only at the end of the data.
+ * They begin at buffer + next and end at buffer + n. The caller consumes bytes by moving next. */
 gls_status gls_cursor_fill(gls_cursor *cursor, size_t bytes);
 /* Whether deflated data end at the end of the part; true for data that are not compressed. */
 bool gls_cursor_ends(gls_cursor *cursor);
@@ -86,9 +86,9 @@ struct gls_tractogram_reader {
     gls_reader_columns dps, dpv, group;
     /* for each group the number of its members */
     uint64_t *group_size;
-    /* values of whole groups, owned; n_dpg in info */
+    /* values of whole groups, owned; their number is info.n_dpg */
     gls_group_data *dpg;
-    /* fields of the header, owned; n_header in info */
+    /* fields of the header, owned; their number is info.n_header */
     gls_header_field *header;
     uint64_t n_begun; /* TCK: total_count of the header; 0: none */
     char **lines; /* TCK: header lines as in the file, without those that the format itself needs; NULL-terminated */

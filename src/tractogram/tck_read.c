@@ -59,8 +59,8 @@ static gls_status read_line(void *user, const char *key, const char *value, cons
     return gls_reader_add_header(r, key, text + value_at);
 }
 
-/* Function open() of the driver. A line of the header may ask for the checksum of the data before gls_tck_header_open()
- * makes the cursor, which clears `checked`: it is restored afterwards. */
+/* Function open() of the driver. `checked` of the cursor, which read_line() sets for a shard, is kept and set again,
+ * because gls_tck_header_open() clears it. */
 static gls_status open_tck(gls_tractogram_reader *r)
 {
     tck *t = r->state = calloc(1, sizeof *t);
@@ -140,7 +140,7 @@ static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float 
         else if (isinf(full[0]) && isinf(full[1]) && isinf(full[2]))
             *end = INFINITY;
         else
-            (*points)++; /* a point with single values that are not finite */
+            (*points)++; /* a damaged point, of which not all values are NaN or infinite */
         r->seen_finite &= *points == before;
     }
     return GLS_OK;

@@ -15,7 +15,7 @@
 typedef struct values {
     size_t n,
         index[TRK_MAX_NAMES]; /* n: number of columns; index: index of each column among the columns of its kind */
-    uint32_t n_values;        /* sum of the components of these columns */
+    uint32_t n_values;        /* sum of the numbers of components of these columns */
     /* names of columns as the header stores them, 20 bytes each */
     unsigned char names[TRK_MAX_NAMES * TRK_NAME_BYTES];
 } values;
@@ -96,7 +96,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     return status;
 }
 
-/* Adds the name of a column. Several values under one name: the name, a NUL and the number of values. Returns false if
+/* Adds the name of a column; for a column of several components the name, a NUL and their number. Returns false if
  * there is no room. */
 static bool add_name(values *v, size_t index, const gls_column *column)
 {
@@ -162,7 +162,7 @@ static float find_group(trk *t, const gls_streamlines *s, size_t i)
 /* Two doubles in one register. */
 typedef double pair __attribute__((vector_size(2 * sizeof(double))));
 
-/* Converts n points to the coordinates of the file, `stride` floats apart; two points at a time. */
+/* Converts n points to the coordinates of the file, two at a time, and stores them `stride` floats apart. */
 static void store_points(const gls_tractogram_writer *w, const float (*point)[3], size_t n, size_t stride, float *to)
 {
     const trk *t = w->state;

@@ -62,8 +62,8 @@ static gls_status read_names(gls_tractogram_reader *r, const unsigned char *name
     return status;
 }
 
-/* Stores the axis, 0 to 2, and the sense along it, in RAS+, for which a letter stands. Returns false for another
- * letter. */
+/* Sets *axis to the world axis that a letter names, 0 to 2, and *sign to 1 for R, A and S, -1 for L, P and I. Returns
+ * false for another letter. */
 static bool parse_letter(char letter, int *axis, int *sign)
 {
     static const char letters[] = "LRPAIS";
@@ -75,8 +75,8 @@ static bool parse_letter(char letter, int *axis, int *sign)
 }
 
 /* Composes the map from voxels of a grid to voxels in the order of the header. If the header has an affine, read_grid()
- * applies this map to voxels in the order of the header, where its inverse would be right, because nibabel does; the
- * map and its inverse differ only where axes change places in a cycle or with a reversal. */
+ * applies this map where its inverse would be right, because nibabel does so. The map and its inverse differ only where
+ * axes change places in a cycle or with a reversal. */
 static gls_status turn_axes(gls_tractogram_reader *r, const char order[4], const gls_grid *grid, const int32_t dim[3],
                             double turn[3][4])
 {

@@ -15,7 +15,7 @@
 #define HEAD_BYTES 1024
 /* Bytes of `block`, the buffer for ends. */
 #define BLOCK_BYTES ((size_t)256 << 10)
-/* Largest name of a column or group. */
+/* Largest length of the name of a column or group. */
 #define MAX_NAME 100
 
 /* State of the writer. */
@@ -364,8 +364,8 @@ static gls_status add_note(gls_tractogram_writer *w)
     return w->note ? add_array(w, w->note_name, w->note, strlen(w->note)) : GLS_OK;
 }
 
-/* Makes 64-bit ends of streamlines from their low 32 bits and the carries. The low words are read into the rear of
- * `room`, behind the bytes that the first ends fill. */
+/* Makes 64-bit ends of streamlines from their low 32 bits and the carries. The low words are read into the second half
+ * of `room`; the 64-bit ends fill `room` from the front. */
 static gls_status form_wide_ends(void *user, size_t from, size_t until, unsigned char *room, const void **data)
 {
     const rows *r = user;

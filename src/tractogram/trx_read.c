@@ -29,7 +29,7 @@ typedef struct trx {
     size_t n_parts;
     /* counts of the header */
     uint64_t n_lines, n_points;
-    /* coordinates, and first point of each streamline */
+    /* positions: coordinates of points; offsets: index of the first point of each streamline */
     array positions, offsets;
     bool wide;           /* offsets are uint64, else uint32 */
     uint64_t offset;     /* index of the first point of the next streamline */
@@ -352,7 +352,7 @@ static gls_status start(gls_tractogram_reader *r)
     return status;
 }
 
-/* Reads the next offset. If the array lacks its last element, that is the number of points. */
+/* Reads the next offset. Behind the end of an array that lacks its last element, this is the number of points. */
 static gls_status next_offset(gls_tractogram_reader *r, uint64_t *value)
 {
     trx *t = r->state;

@@ -238,7 +238,7 @@ static gls_status reserve_lengths(gls_journal *j, uint64_t n)
     return j->length ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", j->path);
 }
 
-/* Stores where the arrays of a batch result lie in memory, in the order of the file. */
+/* Sets array[] to the arrays of a batch result, in the order in which the file has them. */
 static void arrays_of(const gls_journal *j, const gls_batch_result *p, void *array[N_ARRAYS])
 {
     array[ARRAY_LENGTHS] = j->length;
@@ -249,8 +249,8 @@ static void arrays_of(const gls_journal *j, const gls_batch_result *p, void *arr
     array[ARRAY_OUTCOME] = p->outcomes.outcome;
 }
 
-/* Ends reading at the first record that cannot be used, and removes the rest of the file but for a list of complete
- * files. A killed process leaves one torn record; a crashed machine may leave several damaged ones. */
+/* Ends reading at the first record that cannot be used. Removes the rest of the file, unless the rest is a list of
+ * complete files. A killed process leaves one torn record; a crashed machine may leave several damaged ones. */
 static gls_status cut(gls_journal *j)
 {
     bool done = read_completion(j->fd, j->at, &j->done);
@@ -263,8 +263,7 @@ static gls_status cut(gls_journal *j)
 
 gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
 {
-    /* Read the record at j->at. Its seeds must begin where those of the record before ended; reading ends at any other
-     * record. */
+    /* Read the record at j->at. Reading ends if its seeds do not begin where those of the record before ended. */
     record r;
     void *array[N_ARRAYS];
     uint64_t bytes[N_ARRAYS], at = j->at + sizeof r;
@@ -294,7 +293,8 @@ gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
     return GLS_OK;
 }
 
-/* Writes what the system has buffered to the disk. File systems that cannot (EINVAL, EROFS) are not a failure. */
+/* Makes the system write buffered data of the file to disk. A file system that cannot do so (EINVAL, EROFS) is no
+ * failure. */
 static gls_status synchronise(gls_journal *j)
 {
     j->synced = gls_clock_seconds();

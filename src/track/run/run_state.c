@@ -94,7 +94,7 @@ uint64_t gls_queue_taken(const gls_queue *q)
 /* Inserts a range in the order of seeds and joins it with its neighbours. */
 static void insert(gls_queue *q, gls_seed_range range)
 {
-    /* Join with the range behind, else insert; then join with the range before. */
+    /* Join the range with the next one, or insert it if they do not touch; then join it with the range before. */
     size_t at = 0;
     while (at < q->n_returned && q->returned[at].first < range.first) at++;
     if (at < q->n_returned && q->returned[at].first == range.end) {

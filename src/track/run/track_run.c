@@ -1,7 +1,7 @@
 /* Runs a tracker: one worker for each device, streamlines delivered in the order of seeds. The thread of the caller
- * reports progress; a single device works on it, too. Several have the threads that made their engines, because the
- * first use of a context on a thread, and the end of such a thread, take NVIDIA's driver some 30 ms. With a sink the
- * writer thread delivers beside them. */
+ * reports progress; a single device works on that thread, too. Of several devices each works on the thread that made
+ * its engine, because the first use of a context on a thread, and the end of such a thread, take NVIDIA's driver some
+ * 30 ms. With a sink the writer thread delivers streamlines meanwhile. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
@@ -107,7 +107,7 @@ static gls_status run_workers(gls_run *run, gls_worker *workers)
     return !run->status ? GLS_OK : gls_fail(run->status, "%s", run->message);
 }
 
-/* The i-th smallest value, counted from 0. */
+/* The value with index i, from 0, among all values in ascending order. */
 static size_t ranked(const gls_track_histogram *h, uint64_t i)
 {
     return gls_histogram_bin(h->bin, h->n_bins, i);

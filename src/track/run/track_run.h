@@ -46,7 +46,8 @@ gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, cons
                               const gls_sink *sink, gls_track_progress progress, void *progress_user,
                               gls_track_result *result);
 
-/* --- The worker. That of device 0 runs on the thread that started the run, each other one on a thread of its own. */
+/* --- The worker. The worker of a single device runs on the thread that started the run; of several devices each worker
+ * runs on the thread of its device. */
 
 /* Belongs to one thread, except `share`, which is guarded by the lock of the queue. */
 typedef struct gls_worker {

@@ -130,7 +130,8 @@ static void advance(gls_worker *w, uint64_t end)
     memmove(w->range, w->range + 1, --w->n_ranges * sizeof *w->range);
 }
 
-/* Returns all ranges of this worker to the queue: after a failure, or when the batch gave way. */
+/* Returns all ranges of this worker to the queue: after a failure, or when the batch ended because a seed was due that
+ * no worker tracks. */
 static void give_all_back(gls_worker *w)
 {
     pthread_mutex_lock(&w->run->queue.lock);
@@ -169,8 +170,8 @@ static gls_status copy_outcomes(gls_outcomes *t, const gls_outcomes *from)
     return GLS_OK;
 }
 
-/* Counts the outcomes, now or later in the writer thread: with select or a journal, because only that thread knows
- * which streamlines are still wanted. */
+/* Counts the outcomes. With select or a journal, copies them into the result instead: the writer thread counts them,
+ * because only that thread knows which streamlines are still wanted. */
 static gls_status count(void *user, gls_batch_result *result, const gls_outcomes *outcomes)
 {
     gls_worker *w = user;
@@ -179,7 +180,7 @@ static gls_status count(void *user, gls_batch_result *result, const gls_outcomes
     return later ? copy_outcomes(&result->outcomes, outcomes) : GLS_OK;
 }
 
-/* Adds what count() found to the run, and sends the result. */
+/* Adds the counts of count() to the statistics of the run, and sends the result to the writer thread. */
 static gls_status commit(void *user, uint64_t end, uint64_t n_seeds, gls_batch_result *result)
 {
     gls_worker *w = user;
@@ -256,7 +257,7 @@ static void release(gls_worker *w)
 }
 
 /* Recovers from a failure of the device: makes a new context if the old one was lost, and halves the batch if memory
- * ran out or the context was lost again. Returns the failure if it cannot recover; the tracker may then have no engine.
+ * ran out or the context was lost again. Returns the failure if it cannot recover; the device may then have no engine.
  */
 static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
 {

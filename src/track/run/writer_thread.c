@@ -171,8 +171,8 @@ gls_status gls_writer_thread_create(gls_queue *queue, gls_result_store *store, c
     return GLS_OK;
 }
 
-/* Returns a free result of the worker, if the worker may use another result: the free result with the most memory
- * already allocated. */
+/* Returns the free result of the worker that has memory for the most points; NULL if none is free, or if the worker may
+ * not use another result now. */
 static gls_batch_result *find_free(gls_writer_thread *c, size_t worker, uint64_t first)
 {
     gls_batch_result *result = &c->result[worker * c->per_worker], *best = NULL;

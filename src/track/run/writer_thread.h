@@ -62,14 +62,14 @@ typedef struct gls_writer_task {
     uint64_t select;      /* number of streamlines after which the thread stops the queue and marks it satisfied; 0: no
                            * limit */
     gls_journal *journal; /* gets a copy of each result; NULL: none */
-    const gls_visited **visited; /* while the sink is called, *visited is the counts of the voxels that its streamlines
+    const gls_visited **visited; /* while the sink is called, *visited has the counts of the voxels that its streamlines
                                     visit, or NULL if the device made none; visited is NULL: not wanted */
     bool ends_alone;             /* the sink reads only first and last points, see gls_track_extras */
     gls_track_stats *stats;      /* counts of the run, guarded by the queue's lock */
 } gls_writer_task;
 
-/* Whether the writer thread, rather than the worker, counts outcomes into stats: with select or a journal the order of
- * seeds decides which count. */
+/* Whether the writer thread counts outcomes into stats, not the worker: true with select or a journal, because the
+ * order of seeds then decides which outcomes count. */
 bool gls_writer_counts(const gls_writer_task *task);
 /* Returns GLS_ERR_UNSUPPORTED if seeds before `end` need indices of more than 32 bits, which streamlines cannot carry.
  */

@@ -110,7 +110,7 @@ static void append_orbit(gls_text *out, const double *y, size_t k, size_t v, siz
     for (size_t j = 0; j < k; j++) {
         double value = y[v * k + j];
         if (fabs(value) < 1e-12) continue;
-        /* The orbit's members are its first vertex, then the mirror images by x, by y and by both. Terms of 0 are left
+        /* An orbit of 4 has its first vertex, then the mirror images by x, by y and by both. Terms of 0 are left
          * out. */
         bool minus_x = size == 4 && !same(y[(v + 1) * k + j], value),
              minus_y = size == 4 && !same(y[(v + 2) * k + j], value);
