@@ -47,9 +47,9 @@ typedef struct gls_bundle_rules {
 } gls_bundle_rules;
 
 /* Reads rules from a table or a JSON file. folder: the folder of the files that the rules name; NULL: their names are
- * paths. grid: grid on which regions are made from tractograms; NULL: each tractogram's own grid. chooses: a
- * streamline gets the nearest of its bundles alone. Call gls_bundle_rules_finish() after success; a failure leaves
- * nothing to free. */
+ * paths. grid: grid on which regions are made from tractograms; NULL: each tractogram's own grid. chooses: regions keep
+ * the distances by which a streamline is given to the nearest of its bundles. Call gls_bundle_rules_finish() after
+ * success; a failure leaves nothing to free. */
 gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls_grid *grid, bool chooses,
                                  gls_bundle_rules *rules);
 /* Frees all rules and regions. */
@@ -71,7 +71,7 @@ gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, c
 
 /* A streamline of a bundle. */
 typedef struct gls_member {
-    uint64_t index; /* position of the streamline in the input, from 0 */
+    uint64_t index; /* index of the streamline in the input, from 0 */
     double length, weight;
     /* number of points of the streamline */
     uint32_t points;

@@ -219,7 +219,7 @@ static gls_status path_of(gls_bundle_rules *rules, const row *r, const char *tex
     return is_sphere ? GLS_OK : note_file(rules, *path);
 }
 
-/* Puts the file of rules and the place in it in front of the last message, which is about a region. */
+/* Puts the file of rules, and the line or bundle in it, in front of the last message, which is about a region. */
 static gls_status fail_at(const row *r, gls_status status)
 {
     char *reason = gls_text_copy(gls_last_error());

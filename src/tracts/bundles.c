@@ -21,7 +21,7 @@
 /* Distances are rounded to 1e-4 mm, so that smaller differences count as equal. */
 #define STEPS_OF_MM 1e4
 
-/* Distances of a streamline from the regions of a bundle, in steps of 1e-4 mm. */
+/* Distances of a streamline from the regions of a bundle, mm; measure() returns them in steps of 1e-4 mm. */
 typedef struct nearness {
     double from_regions; /* sum over include, start and end regions before widening */
     double from_centres; /* mean over the centres of these regions */

@@ -48,7 +48,7 @@ struct gls_connectome {
     /* regions of the image of labels */
     gls_nodes nodes;
     gls_assigner *assigner;
-    uint64_t *ends;         /* ends[r]: number of ends in region r, counted from 1; ends[0]: without a region */
+    uint64_t *ends;         /* ends[r]: number of ends in the region with number r; ends[0]: of ends without one */
     double *value, *weight; /* sums or extremes of values, and sums of weights: (n + 1) x (n + 1), upper triangle */
     edge *edge;             /* one for each cell, in the order of `value`; NULL: not wanted */
     gls_connectome_counts counts;

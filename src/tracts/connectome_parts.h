@@ -16,7 +16,7 @@ typedef struct gls_nodes {
     size_t n;
     int32_t *voxel;      /* for each voxel the number of its region, from 1; 0: none */
     int32_t *label;      /* label[i]: label of region i + 1 */
-    uint64_t *volume;    /* volume[r]: voxels of region r */
+    uint64_t *volume;    /* volume[r]: number of voxels of region r */
     double (*centre)[3]; /* centre[r]: sum of the voxel coordinates of region r */
 } gls_nodes;
 

@@ -151,7 +151,7 @@ typedef struct share {
     double value, weight;
 } share;
 
-/* Adds value and weight of a streamline to the planes of a voxel. */
+/* Adds the value of a streamline, and for means also its weight, to the sums of a voxel. */
 static void add_planes(const gls_density *d, gls_wide *to, double value, double weight)
 {
     const bool shared = d->n_copies < d->n_threads;
@@ -159,8 +159,8 @@ static void add_planes(const gls_density *d, gls_wide *to, double value, double 
     if (d->n_planes == 2) gls_wide_add(&to[1], weight, shared);
 }
 
-/* Adds the direction of a streamline, scaled to the length `value`, and the value itself to the four planes of a voxel.
- * These fill a cache line; the line of a later voxel is prefetched. */
+/* Adds the direction of a streamline, scaled to the length `value`, and the value itself to the four sums of a voxel.
+ * The sums of a voxel fill a cache line; the line of a later voxel is prefetched. */
 static void add_direction(const gls_density *d, gls_wide *planes, const gls_visits *v, size_t i, double value)
 {
     const bool shared = d->n_copies < d->n_threads;

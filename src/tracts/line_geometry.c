@@ -139,7 +139,7 @@ void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3
 /* --- Interpolation: computes the voxels of a block of points without branches, then loads eight voxels for each point,
  * two neighbours at a time. Sums are in the order of tracts/sample_images.c, so both give the same bits. */
 
-/* Points of a block: its arrays, 4.5 kB, stay in the first-level cache. */
+/* Number of points of a block, whose arrays, 4.5 kB, stay in the first-level cache. */
 enum { BLOCK = 128 };
 
 /* Inlined into a function for each level of CPU instructions. */

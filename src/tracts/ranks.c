@@ -31,7 +31,7 @@ typedef struct range {
 struct gls_ranks {
     /* largest number of values to keep, in the first pass and then for each range */
     size_t limit;
-    uint64_t n, seen; /* values in the first pass, and in the current pass */
+    uint64_t n, seen; /* number of values in the first pass, and in the current pass so far */
     bool first_pass, sorted;
     /* allocated and used elements of `kept` */
     size_t capacity, n_kept;

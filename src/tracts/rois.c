@@ -478,7 +478,7 @@ bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *in
                 now = backwards ? fmax(now, h->event[next[k]].at) : fmin(now, h->event[next[k]].at);
         if (begun && isinf(now)) break;
         /* take the events at this position: the state of each layer becomes the set that holds beyond the position, in
-         * the sense of travel */
+         * the direction in which the streamline is read */
         for (size_t k = 0; k < r->store.n_layers && begun; k++) {
             if (next[k] == SIZE_MAX || h->event[next[k]].at != now) continue;
             size_t to = backwards ? next[k] - 1 : next[k] + 1;

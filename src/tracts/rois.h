@@ -18,7 +18,7 @@ typedef struct gls_roi_distance {
     double widened;       /* mm by which the region was widened */
     double radius;        /* radius of the sphere, mm; negative: the region is not a sphere */
     double inverse[3][4]; /* world mm to voxels */
-    int low[3], size[3];  /* box of the voxels of the widened region */
+    int low[3], size[3];  /* lowest voxel and size of the box of the widened region, in voxels */
     float *mm; /* for each voxel of the box, its distance to the region, centre to centre, mm; NULL: a sphere, or not
                   widened */
 } gls_roi_distance;

@@ -34,7 +34,7 @@ static void fill(double *out, size_t n, double value)
     for (size_t t = 0; t < n; t++) out[t] = value;
 }
 
-/* Takes the values of the voxel nearest to v, voxel coordinates. Outside the image returns false and leaves out[]. */
+/* Sets out[] to the values of the voxel nearest to v, voxel coordinates. Returns false outside the image. */
 static bool sample_nearest(const gls_image *image, const double v[3], double *out)
 {
     size_t at = 0, n = gls_grid_voxels(&image->grid);
@@ -47,8 +47,9 @@ static bool sample_nearest(const gls_image *image, const double v[3], double *ou
     return true;
 }
 
-/* Like sample_nearest(), but linear. Beyond the outermost centres, values stay the same for half a voxel; zero_edge:
- * fall to 0 within one. all: a voxel that is not finite counts even with a weight of 0, as in MRtrix3 and DIPY. */
+/* Like sample_nearest(), with linear interpolation. Beyond the outermost centres values stay the same up to the edge of
+ * the image, half a voxel; with zero_edge they fall to 0 within one voxel. all: a voxel that is not finite counts even
+ * with a weight of 0, as in MRtrix3 and DIPY. */
 static bool sample_linear(const gls_image *image, const double v[3], bool zero_edge, bool all, double *out)
 {
     const size_t n = gls_grid_voxels(&image->grid);
@@ -147,7 +148,7 @@ typedef struct sampler {
     scratch *scratch;
 } sampler;
 
-/* Allocates memory for `values` values and n samples. */
+/* Allocates memory for `values` values and n weights. */
 static bool reserve(scratch *r, size_t values, size_t n)
 {
     if (values <= r->capacity && n <= r->capacity && r->value) return true;
@@ -297,8 +298,8 @@ static double weighted_median(const weighted *sorted, size_t n, bool below)
     return sorted[n - 1].value;
 }
 
-/* Median of volume t's samples, weighted by length if they are voxels. upper: without weights, of two middle values the
- * upper one, NaN counted as the largest values. */
+/* Median of the samples of volume t, weighted by length if they are voxels; NaN is left out. upper: not weighted, NaN
+ * counts as larger than all numbers, and of two middle values the result is the upper one. */
 static double median_of(const sampler *s, scratch *r, size_t n, size_t volumes, size_t t, bool upper)
 {
     size_t m = 0;
@@ -334,7 +335,7 @@ static double statistic(const sampler *sampler, scratch *r, gls_track_stat stat,
     return sqrt(square / (s.total > 0 ? s.total : (double)s.m));
 }
 
-/* Values of a streamline, or of a point, in a column: 1 for a correlation of series, else one for each volume. */
+/* Number of values of a streamline or point in a column: 1 for a correlation of series, else one for each volume. */
 static size_t components_of(const gls_sample_column *c)
 {
     return !c->per_vertex && c->stat == GLS_TRACK_ENDS_CORR ? 1 : c->image->n_volumes;

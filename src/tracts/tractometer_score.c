@@ -321,7 +321,7 @@ static void add_unjoined(gls_score *s, size_t first, size_t last)
 {
     uint32_t a[2 * GLS_SCORE_MAX_BUNDLES], b[2 * GLS_SCORE_MAX_BUNDLES];
     size_t na = end_regions(s, first, a), nb = end_regions(s, last, b), n = 2 * s->n_bundles;
-    /* pairs in the order of the sum of their positions in both lists, so that regions that contain the ends come before
+    /* pairs in the order of the sum of their indices in both lists, so that regions that contain the ends come before
      * regions near the ends */
     for (size_t sum = 0; na && nb && sum < na + nb - 1; sum++) {
         for (size_t i = 0; i <= sum && i < na; i++) {

@@ -10,7 +10,7 @@
 #include "tracts/walk.h"
 
 #define NONE SIZE_MAX
-/* Points of a block: its arrays, about 6 kB, stay in the first-level cache. */
+/* Number of points of a block, whose arrays, about 6 kB, stay in the first-level cache. */
 enum { BLOCK = 128 };
 /* In voxels: steps with a piece shorter than this between two faces are left to walk_step(). */
 #define SHORTEST 1e-8

@@ -20,8 +20,8 @@ static bool is_own_folder(const char *path, bool made)
 }
 
 /* Stores the path of the cache folder of glslines: $XDG_CACHE_HOME/glslines, or ~/.cache/glslines. make: creates the
- * folders. Returns false if it needs HOME and this is missing or of another user, or if the folder belongs to another
- * user. */
+ * folders. Returns false if the path needs HOME and HOME is missing or belongs to another user, or if the cache folder
+ * belongs to another user. */
 static bool find_folder(bool make, char *folder, size_t size)
 {
     const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

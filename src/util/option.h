@@ -110,8 +110,8 @@ typedef enum gls_param_user {
     GLS_FOR_SH,              /* ODFs are given as spherical harmonics */
     GLS_FOR_ODF,             /* ODFs are given */
     GLS_FOR_PEAK_FILES,      /* peaks are given */
-    GLS_FOR_SEED_COUNT,      /* seeds are drawn by their number */
-    GLS_FOR_SEEDS_PER_VOXEL, /* seeds are drawn voxel by voxel */
+    GLS_FOR_SEED_COUNT,      /* a given number of seeds is drawn for the whole run */
+    GLS_FOR_SEEDS_PER_VOXEL, /* a given number of seeds is drawn for each voxel */
     GLS_FOR_SEED_LIST,       /* seeds are given */
     GLS_FOR_SEED_GRID,       /* seeds lie on a grid in each voxel */
     GLS_FOR_TISSUE,          /* there is an image of tissue */
