@@ -47,9 +47,9 @@ static bool sample_nearest(const gls_image *image, const double v[3], double *ou
     return true;
 }
 
-/* Like sample_nearest(), with linear interpolation. Beyond the outermost centres values stay the same up to the edge of
- * the image, half a voxel; with zero_edge they fall to 0 within one voxel. all: a voxel that is not finite counts even
- * with a weight of 0, as in MRtrix3 and DIPY. */
+/* Like sample_nearest(), but linear. Beyond the outermost centres values stay the same up to the edge; zero_edge: they
+ * fall to 0 within one voxel. all: a voxel that is not finite counts even with a weight of 0, as in MRtrix3 and
+ * DIPY. */
 static bool sample_linear(const gls_image *image, const double v[3], bool zero_edge, bool all, double *out)
 {
     const size_t n = gls_grid_voxels(&image->grid);

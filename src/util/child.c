@@ -104,7 +104,7 @@ static bool read_lines(int fd, double seconds, gls_child_line line, void *user)
         }
         used = strlen(at);
         memmove(text, at, used + 1);
-        if (used == sizeof text - 1) used = 0; /* a line too long for the buffer loses its start, which no caller needs */
+        if (used == sizeof text - 1) used = 0; /* drop the start of an overlong line: no caller needs such lines */
     }
 }
 
