@@ -48,8 +48,7 @@ static bool sample_nearest(const gls_image *image, const double v[3], double *ou
 }
 
 /* Like sample_nearest(), but linear. Beyond the outermost centres values stay the same up to the edge; zero_edge: they
- * fall to 0 within one voxel. all: a voxel that is not finite counts even with a weight of 0, as in MRtrix3 and
- * DIPY. */
+ * fall to 0 within one voxel. all: a voxel that is not finite counts even with weight 0, as in MRtrix3 and DIPY. */
 static bool sample_linear(const gls_image *image, const double v[3], bool zero_edge, bool all, double *out)
 {
     const size_t n = gls_grid_voxels(&image->grid);

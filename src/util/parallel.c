@@ -18,7 +18,7 @@ typedef struct job {
     void *user;
     /* number of items of the job, and of items that a thread takes at a time */
     size_t n, grain;
-    /* first item that no thread has taken */
+    /* index of the first item that no thread has taken */
     atomic_size_t next;
     int seats, taken, busy; /* seats: threads that may take part, with the caller; taken: threads that have begun to;
                                busy: threads at work beside the caller */
@@ -141,7 +141,7 @@ void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task,
     pthread_cond_destroy(&j.left);
 }
 
-/* Main function of the thread: does the work. */
+/* Does the work, on the caller's thread or on its own, and keeps its status and message. */
 static void *work_beside(void *user)
 {
     gls_beside *b = user;
@@ -152,7 +152,7 @@ static void *work_beside(void *user)
     return NULL;
 }
 
-/* The same for a thread of its own. */
+/* Main function of the thread of the work. */
 static void *thread_main(void *user)
 {
     const gls_beside *b = user;

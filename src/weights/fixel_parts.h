@@ -90,10 +90,10 @@ struct gls_fixels {
     /* grid of the image of FODs */
     gls_grid grid;
     gls_fixel_voxel *voxel; /* one for each voxel of the grid */
-    /* blocks of GLS_FIXEL_BLOCK voxels */
+    /* number of blocks of GLS_FIXEL_BLOCK voxels */
     size_t n_blocks;
     uint8_t **table; /* tables of each block; NULL: no voxel of the block has fixels */
-    /* n: fixels; n_voxels: voxels that have fixels */
+    /* numbers of fixels, and of voxels that have fixels */
     size_t n, n_voxels;
     /* n fixels in the order of voxels; the fixels of a voxel follow each other */
     gls_fixel *fixel;

@@ -105,8 +105,8 @@ typedef struct gls_rows {
     gls_chunk *chunk;
     size_t n, n_capacity; /* streamlines */
     float *contribution;  /* for each streamline: sum of its lengths in fixels, mm, times mask, not rounded to units */
-    uint64_t *length;     /* for each fixel the sum of the lengths of streamlines in it, in units, and its number of
-                             entries; NULL: not known yet */
+    uint64_t *length;     /* for each fixel the sum of the lengths of streamlines in it, in units; count: for each
+                             fixel its number of entries. Both NULL: not known yet */
     uint32_t *count;
     uint64_t n_entries, n_without_points, n_outside, n_without_fixels;
     double low[3], high[3]; /* bounding box of all points, mm */

@@ -17,7 +17,7 @@ typedef struct line_buffer {
     size_t n, capacity, point_capacity;
     uint64_t *offset; /* first point of each streamline, and the end of the last: n + 1 values */
     float (*point)[3];
-    uint64_t number;          /* position in the order of all buffers that were handed to the devices */
+    uint64_t number;          /* index of this buffer among all that were handed to the devices */
     size_t done;              /* streamlines that the device has mapped */
     gls_mapper_result mapped; /* result of the last run, for the last mapped.n of the `done` streamlines; mapped.n 0:
                                * its rows are stored */

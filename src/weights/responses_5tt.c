@@ -115,7 +115,7 @@ static gls_status mark_tissues(estimation *s, const gls_image *five, const char 
                             "both images are in mm",
                             name, MAX_SAMPLES);
     for (int t = 0; t < N_TISSUES && !status; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
-    /* i: position in the list of voxels inside the mask */
+    /* i: index in the list of voxels inside the mask */
     for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && !status; v++) {
         if (!(s->mask->data[v] > 0)) continue;
         const int32_t at[3] = {(int32_t)(v % (size_t)dim[0]), (int32_t)(v / (size_t)dim[0] % (size_t)dim[1]),

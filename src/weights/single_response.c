@@ -48,7 +48,7 @@ static gls_status candidates_start(candidates *c, size_t n)
     return gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", n);
 }
 
-/* Comparison for qsort_r(): positions by falling score; equal scores in the order of the list. user: the scores. */
+/* Comparison for qsort_r(): indices by falling score; equal scores by ascending index. user: the scores. */
 static int higher_first(const void *a, const void *b, void *user)
 {
     const double *score = user;
@@ -57,7 +57,7 @@ static int higher_first(const void *a, const void *b, void *user)
     return (x > y) - (x < y);
 }
 
-/* Fills c->rank with all positions by falling score; equal scores in the order of the grid. */
+/* Fills c->rank with the indices of all candidates by falling score; equal scores in the order of the grid. */
 static void candidates_rank(candidates *c)
 {
     for (size_t i = 0; i < c->n; i++) c->rank[i] = i;
