@@ -159,7 +159,7 @@ gls_status gls_report_find_matrix(gls_report *r, const char *input)
     char *path = own ? gls_text_copy(input) : written_matrix(r);
     if (!path) return own ? gls_fail(GLS_ERR_MEMORY, "out of memory") : GLS_OK;
     gls_status status = read_matrix(r, path);
-    /* a matrix that the user named must be readable; one that is only known from the sidecar may be gone */
+    /* fail if the user named the matrix; only warn if the sidecar named it, because its file may be gone */
     if (!status || own || status == GLS_ERR_MEMORY) return status;
     gls_log(GLS_LOG_WARNING, "the report has no connectome: %s", gls_last_error());
     gls_report_matrix_finish(&r->matrix);

@@ -25,8 +25,7 @@ extern const gls_page_file gls_page_files[];
 /* Text of the embedded file of this name; NULL: there is none. */
 const char *gls_page_part(const char *name);
 
-/* Appends text with HTML's special characters escaped, and with the escapes of gls_escape() except for line ends and
- * tabs. */
+/* Appends text as HTML: escapes HTML's special characters, and what gls_escape() escapes. Line ends and tabs stay. */
 void gls_html_puts(gls_text *out, const char *text);
 /* Appends a number: "1,234", "12.35"; "-" if it is not finite. */
 void gls_text_number(gls_text *out, double v);
@@ -61,7 +60,7 @@ typedef struct gls_report_matrix {
     char *path;
     /* number of rows and of columns */
     size_t n;
-    double *cell; /* row after row; NAN: no number */
+    double *cell; /* n x n numbers, row by row; NAN: no number */
     char **name;  /* name of each row; NULL: none */
 } gls_report_matrix;
 
@@ -78,7 +77,7 @@ typedef struct gls_report {
     bool describes_tracking; /* true: the sidecar is of a tracking run, not of another command */
     char *image;             /* path of the image behind the streamlines; NULL: none */
     const gls_image *behind; /* image or density map that is drawn behind the streamlines, borrowed; NULL: none */
-    gls_image *image_read;   /* the image behind the streamlines, if the report owns it */
+    gls_image *image_read;   /* owned: the image that the report read to draw it behind the streamlines; NULL: none */
     bool has_image;          /* true: an image lies behind the streamlines, not their density */
     /* the connectome; n = 0: there is none */
     gls_report_matrix matrix;
@@ -130,8 +129,8 @@ void gls_report_methods(const gls_report *report, gls_text *out);
 gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *picture);
 /* Appends a picture with its caption as a figure. */
 void gls_report_append_picture(const gls_report_picture *p, const char *caption, gls_text *out);
-/* Reads the connectome of the report, if it has one: `input`, if that has the name of a matrix, else what the run
- * wrote. GLS_ERR_INPUT: `input` has the name of a matrix, but is none. Only warns of a faulty matrix of the run. */
+/* Reads the connectome of the report, if there is one. If `input` has the name of a matrix, reads it; GLS_ERR_INPUT: it
+ * is no matrix. Else reads the matrix that the run wrote, and only warns if it is faulty. */
 gls_status gls_report_find_matrix(gls_report *report, const char *input);
 /* Whether a file has the name of a matrix: .csv, .tsv or .txt. */
 bool gls_report_is_matrix(const char *path);
@@ -142,10 +141,9 @@ size_t gls_report_bins(const gls_report *report, double *width, uint64_t bins[40
 
 /* Draws the pictures of the tractogram, and keeps the streamlines of the 3-D view. */
 gls_status gls_report_draw(gls_report *report);
-/* Adds the files that the options name for other programs: those of MultiQC, and the versions of program and libraries.
- */
+/* Writes the files that the options name: those for MultiQC, and the one with the versions of program and libraries. */
 gls_status gls_report_add_files(gls_report *report);
-/* Name of a report: the input's name with .html in place of its suffix, from malloc. */
+/* Name of a report, from malloc: the input's name with .html in place of its suffix. */
 char *gls_report_name(const char *input);
 
 /* --- Citations: the program and the papers of a run's methods. Entries are in page/report.bib. */

@@ -42,7 +42,7 @@ static void put_lengths(const gls_report *report, gls_text *out)
         return;
     }
     const gls_spread *s = &report->counted->length;
-    /* the axis of counts ends at the fullest bin */
+    /* the vertical axis ends at the largest count */
     for (size_t i = 0; i < n; i++) most = bins[i] > most ? bins[i] : most;
     gls_text_printf(out,
                     "<p>Mean %.1f mm, median %.1f mm, a quarter below %.1f mm, a quarter above %.1f mm, from %.1f to "
@@ -86,7 +86,7 @@ static void append_words(gls_text *out, const char *key)
     gls_html_puts(out, words);
 }
 
-/* The first member from `item` on whose count is zero, or, if `zero` is false, is not zero; NULL: none. */
+/* The first of `item` and the members after it that has a count: of zero if `zero`, else above zero. NULL: none. */
 static const cJSON *next_count(const cJSON *item, bool zero)
 {
     while (item && !(cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble <= 0x1p53 &&
@@ -214,7 +214,7 @@ static void put_ends(const gls_report *report, gls_text *out)
     gls_text_puts(out, ".</p>\n");
 }
 
-/* Appends the gradient directions seen from above, each axis once, on the upper half of the sphere. */
+/* Appends a plot of the gradient directions on the upper half of a sphere, seen from above. */
 static void append_sphere(gls_text *out, const gls_gradients *g)
 {
     gls_text_puts(out, "<svg viewBox=\"0 0 300 300\" width=\"300\" role=\"img\" aria-label=\"Gradient directions on a "
@@ -223,7 +223,7 @@ static void append_sphere(gls_text *out, const gls_gradients *g)
     for (size_t i = 0; i < g->n; i++) {
         if (g->is_b0[i]) continue;
         bool under = g->bvec[i][2] < 0;
-        /* an axis has no sign: directions of the lower half are shown at their antipodes */
+        /* opposite directions measure the same: a direction of the lower half is drawn at the opposite point */
         double s = under ? -1 : 1;
         gls_text_printf(out, "<circle class=\"dot%s\" cx=\"%.2f\" cy=\"%.2f\" r=\"4\"/>\n", under ? " under" : "",
                         150 + 140 * s * g->bvec[i][0], 150 - 140 * s * g->bvec[i][1]);

@@ -261,8 +261,8 @@ static bool is_in(const cJSON *list, const char *text)
     return false;
 }
 
-/* Whether a value is the default of a parameter that does not affect the result; such a parameter has one default for
- * all getters and models. */
+/* Whether a value is the default of its parameter. For parameters that do not affect the result: they have one default,
+ * whatever the getter and the model. */
 static bool is_plain_default(const gls_param *param, const cJSON *value)
 {
     const gls_job_options bare = gls_job_options_bare();
@@ -274,8 +274,8 @@ static bool is_plain_default(const gls_param *param, const cJSON *value)
     return same;
 }
 
-/* Origin of a value. The sidecar lists the parameters that differ from the defaults of the run's preset, getter and
- * model. */
+/* Origin of a value. Of the parameters that affect the result, the sidecar lists those that differ from the defaults of
+ * the run's preset, getter and model. */
 static origin origin_of(const gls_report *r, const cJSON *item)
 {
     const cJSON *changed = gls_report_get(r, "defaults/changed");

@@ -58,7 +58,7 @@ static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool 
         scene->offset = offset;
         scene->line_room = room;
     }
-    /* each array that has grown is kept, so that the caller frees all arrays of the scene also after a failure */
+    /* store each new address at once: after a failure the caller frees the arrays of the scene */
     if (scene->n_points + points > scene->point_room || !scene->point) {
         size_t room = scene->n_points + points + scene->n_points / 2 + 1024;
         void *point = realloc(scene->point, room * sizeof *scene->point);
@@ -108,14 +108,15 @@ static uint32_t colour_of_groups(const gls_paint *paint, const gls_streamlines *
     return gls_colour_rgb(70, 70, 70);
 }
 
-/* The number from which the colour of a point follows: of an image, of its streamline, or of the point itself. */
+/* The number that gives a point its colour: the value of the image there, or of a column for its streamline or for the
+ * point. */
 static float value_of(const gls_paint *paint, const gls_column *column, size_t line, uint64_t point, const float p[3])
 {
     if (paint->colouring == GLS_COLOUR_MAP) return gls_sampler_at(paint->sampler, p);
     return (float)gls_column_value(column, paint->colouring == GLS_COLOUR_DPS ? line : point);
 }
 
-/* Adds the columns with one number a row to scene->column, until the scene has `most` columns. */
+/* Adds the columns that have one number in each row to scene->column, until the scene has `most` columns in all. */
 static void choose_columns(gls_scene *scene, const gls_column *columns, size_t n, gls_column_of of, size_t most)
 {
     for (size_t i = 0; i < n && scene->n_columns < most; i++) {

@@ -43,7 +43,7 @@ void gls_box_of_grid(const gls_grid *grid, gls_box *box);
 
 /* --- Scene: the streamlines of a picture in memory, with a colour for each point. */
 
-/* A scene keeps at most so many columns of lines and groups together, and so many of points. */
+/* Largest number of columns that a scene keeps: of lines and groups together, and of points. */
 #define GLS_MAX_COLUMNS 32
 #define GLS_MAX_POINT_COLUMNS 4
 
@@ -143,8 +143,9 @@ typedef struct gls_window {
     /* values that are black and white */
     double low, high;
 } gls_window;
-/* Sets black and white to the 2nd and 98th percentile of the values that are finite and not 0; black is at most 0 if
- * any voxel is 0 or not finite. *flat: all voxels are, or black and white would be equal; white is then black + 1. */
+/* Sets black and white to the 2nd and 98th percentile of the values that are finite and not 0. If another voxel is 0 or
+ * not finite, black is at most 0. Sets *flat, and white to black + 1, if there is no such value, or if black and white
+ * would be equal. */
 gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *flat);
 
 /* --- Glyphs: ODFs on slices, from spherical harmonics. */
@@ -180,14 +181,14 @@ static inline int64_t gls_depth_of(const gls_camera *c, const double world[3])
     return GLS_DEPTH_CENTRE + llround(fmin(fmax(z, -most), most));
 }
 
-/* Draws slices and glyphs: computes depth (0: nothing) and colour with alpha of rows first .. first + rows - 1 of
- * samples; rows may lie above or below the picture. */
+/* Draws slices and glyphs: computes the depth (0: nothing there) and the colour with alpha of each sample of the rows
+ * first .. first + rows - 1. Rows may lie above or below the picture. */
 gls_status gls_planes_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows,
                            uint32_t *depth, uint32_t *colour);
 
 /* --- Plan: the options of gls_render_files(), read and checked. */
 
-/* Largest number of views of a picture, and of colours that a file of colours may name. */
+/* Largest number of views of a picture, and largest number of colours in a file of colours. */
 #define GLS_MAX_TILES 128
 #define GLS_MAX_NAMED 256
 
@@ -237,9 +238,9 @@ typedef struct gls_render_plan {
 
 /* Makes the plan for n files. GLS_ERR_ARGUMENT names the option that is wrong. */
 gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls_render_plan *plan);
-/* Replaces the views of a plan by the slabs of --slab or, by default, slabs across three axes, because a crowd of
- * streamlines hides what is inside it. *sliced is false, and the plan stays as it is, if the options set views, tile,
- * columns, turn or outline. */
+/* Replaces the views of a plan by the slabs of --slab or, by default, slabs across three axes, because streamlines in
+ * great number hide each other. If the options set views, tile, columns, turn or outline, leaves the plan as it is, and
+ * *sliced is false. */
 gls_status gls_render_plan_slice(gls_render_plan *plan, bool *sliced);
 /* Frees what the plan owns. Accepts a zeroed plan. */
 void gls_render_plan_finish(gls_render_plan *plan);

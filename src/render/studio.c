@@ -20,7 +20,7 @@
 #define DEGREE (3.14159265358979323846 / 180)
 /* Half the width of lines, in pixels. */
 #define LINE_RADIUS 0.5
-/* Number of streamlines from which on a picture from outside shows only the surface of the crowd. */
+/* Number of streamlines from which on a picture from outside shows only the outermost of them. */
 #define CROWD 10000
 
 /* --- Image ---------------------------------------------------------------- */
@@ -132,8 +132,8 @@ static double fit_camera(const gls_camera *camera, const gls_box *box, double ma
     return fmin(x / fmax(wide, 1e-3), y / fmax(tall, 1e-3));
 }
 
-/* Chooses the scale at which every view, and every frame of a turn, shows the whole box, or the scale of --fit in mm.
- */
+/* Sets the scale of --fit in mm or, without it, the largest at which every view, and every frame of a turn, shows the
+ * whole box. */
 static void choose_scale(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
@@ -152,7 +152,7 @@ static void choose_scale(gls_studio *s)
     if (s->plan.fit == GLS_FIT_MM) s->scale = fmin(s->plan.width, s->plan.height) / s->plan.fit_mm;
 }
 
-/* Sets the scale of each camera and what it cuts off: everything beyond the crop box and beyond its slab. Also sets the
+/* Sets the scale of each camera, the limits beyond which it cuts everything off (the crop box and its slab), and the
  * position of the slices. */
 static void choose_cuts(gls_studio *s)
 {
@@ -373,7 +373,7 @@ static void measure_picture(gls_studio *s)
 gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_render_options *options, gls_studio *s)
 {
     *s = (gls_studio){.n_sources = n};
-    /* image, map and ODFs come first, since views, scale and colours depend on them */
+    /* read the image, the map and the ODFs before the tractograms: views, scale and colours depend on them */
     gls_status status = gls_render_plan_make(options, n, &s->plan);
     if (status) return status;
     if (!(s->source = calloc(n + 1, sizeof *s->source)))

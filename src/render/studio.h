@@ -80,8 +80,8 @@ typedef struct gls_source {
 /* Counts the streamlines of a file, and widens *box by those with finite points and the wanted lengths. *empty: the box
  * has no point yet. */
 gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, gls_box *box, bool *empty);
-/* Appends to the scene the streamlines that are drawn, without the points that they can lack within the tolerance, mm.
- * sampler: samples the image that gives colours; used for GLS_COLOUR_MAP alone. */
+/* Appends to the scene the streamlines that are drawn. Leaves out points where a streamline moves by no more than the
+ * tolerance, mm. sampler: samples the image that gives colours; used for GLS_COLOUR_MAP only. */
 gls_status gls_source_collect(const gls_source *source, const gls_render_plan *plan, const gls_sampler *sampler,
                               double tolerance, gls_scene *scene);
 /* Sends all streamlines with finite points and the wanted lengths to a sink, and finishes the sink; after a failure
@@ -180,11 +180,11 @@ void gls_studio_close(gls_studio *studio);
 
 /* --- Backdrop: what stands behind streamlines where no image is given. */
 
-/* Path of the file beside `sidecar` (NULL: none) with the name of `path`, or `path` if no such file is there. From
- * malloc; NULL: neither can be read. */
+/* Looks for the file of `path` in the folder of `sidecar` (may be NULL), then at `path` itself. Returns the first path
+ * that can be read, from malloc; NULL: neither can, or out of memory. */
 char *gls_file_beside(const char *sidecar, const char *path);
-/* Sets studio->image_read and the name `behind`: the stop map that the sidecar of the first source names, or the
- * density. */
+/* Sets studio->image_read and its name studio->behind: the stop map that the sidecar of the first source names or, if
+ * there is none that can be read, the density of streamlines. */
 gls_status gls_backdrop_find(gls_studio *studio, const gls_box *streamlines);
 
 /* --- Outline: a surface like glass around streamlines. */

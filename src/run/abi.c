@@ -120,10 +120,10 @@ static const row_words all_words[] = {
 #undef GLS_PARAM
 };
 
-/* The description as JSON; made once, and never freed. NULL: not made yet, or memory ran out. */
+/* The description as JSON, never freed; NULL: not made yet, or memory ran out. */
 static char *text;
 
-/* Makes the whole text, once. If memory ran out it stays NULL. */
+/* Sets `text`, which stays NULL if memory runs out. */
 static void describe(void)
 {
     cJSON *root = cJSON_CreateObject();

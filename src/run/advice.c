@@ -68,8 +68,8 @@ static void advise_of_stop_map(const gls_job_inputs *in, double threshold)
             gls_job_inputs_name(in, GLS_FILE_FA), highest, threshold);
 }
 
-/* Warns if a stop map is NaN or infinite in more than a few voxels of the seed mask, or in many voxels of a mask that
- * the user gave: such values count as 0 and end streamlines. Outside the brain NaN is usual, as in maps of MRtrix3. */
+/* Warns if a stop map is NaN or infinite in over 1 % of the seed mask, or in over 20 % of a mask that the user gave:
+ * such values count as 0 and end streamlines. Outside the brain NaN is usual, as in maps of MRtrix3. */
 static void advise_of_unknown(const gls_job_inputs *in, bool mask_given)
 {
     const float *mask = in->mask->data, *roi = in->roi ? in->roi->data : mask;
@@ -178,13 +178,13 @@ void gls_advise_of_lengths(const gls_job *job)
                 100 * (double)r->long_streamlines / n, GLS_LONG_STREAMLINE, threshold);
 }
 
-/* --- Explains why a run gave no streamline, stage by stage, and what to try. */
+/* --- Explains why a run gave no streamline, and what to try. */
 
 #define MAX_SEEDS 20000 /* number of seeds to examine; enough to see what is typical */
 
 /* Numbers of seeds by what the images have at each seed's nearest voxel. */
 typedef struct seed_look {
-    uint64_t n, outside, dark; /* examined; outside the mask or grid; in the mask, with no positive ODF and no peak */
+    uint64_t n, outside, dark; /* examined; outside the mask or grid; in the mask, where no ODF or peak is positive */
 } seed_look;
 
 /* Index of the voxel of a seed; SIZE_MAX: outside the grid. */
@@ -202,7 +202,7 @@ static size_t voxel_of(const gls_grid *grid, const float p[3])
 /* Counts seeds outside the mask, and in voxels without a direction. */
 static gls_status look_at_seeds(const gls_job_inputs *in, seed_look *look)
 {
-    /* images of peaks have no ODFs; a peak may point anywhere, so its components have both signs */
+    /* peaks: the image has vectors of peaks in place of ODFs; their components may be negative */
     const bool peaks = !in->odf && in->odf_image;
     gls_image *sampled = NULL;
     gls_status status = in->odf ? gls_odf_sample(in->odf, &sampled) : GLS_OK;
@@ -243,7 +243,7 @@ static void explain_seeds(const gls_job *job)
         gls_log(GLS_LOG_WARNING,
                 "    %.3g %% of seeds lie outside the mask or the grid: compare mask and seeds%s in a viewer",
                 percent * (double)look.outside, o->seeds ? " (--seed-space: voxel or world)" : "");
-    /* the other seeds; without images of ODFs or peaks, as where tensors are fitted, any seed may have no direction */
+    /* blind: there is no image of ODFs or peaks, as where tensors are fitted, so that no seed was counted as dark */
     const bool blind = !job->inputs.odf && !job->inputs.odf_image,
                tensors = gls_getter_source_of(o->track.dg) == GLS_FROM_SERIES || gls_along_tensors(o),
                near = tensors || gls_getter_has(o->track.dg, GLS_FOR_PEAKS) || o->bedpostx;

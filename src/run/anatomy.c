@@ -31,7 +31,7 @@ static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int
     gls_image *image = NULL;
     gls_status status = gls_image_read_vectors(path, &image);
     if (!status) gls_peaks_doubt(image, path);
-    /* Reordering voxel axes does not change vectors along the scanner axes. */
+    /* reorder voxels only if the vectors are along scanner axes, which do not change with the voxel axes */
     if (!status && grid && frame == GLS_BVEC_WORLD) status = gls_image_reorient(&image, path, grid);
     if (!status && grid) status = gls_grid_require_equal(grid, first, &image->grid, path);
     if (!status) status = gls_peaks_append(&inputs->odf_image, image, path, frame);
@@ -185,7 +185,7 @@ bool gls_seeds_need_no_region(const gls_job_options *o)
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *o)
 {
     gls_status status;
-    /* with --nseeds 0 there are seeds enough until --select ends the run */
+    /* with --nseeds 0, --select ends the run, long before the seeds run out */
     uint64_t n = o->nseeds > 0 ? o->nseeds : MAX_SEEDS;
     /* make seeds by the first option that is given: a list, a sphere, weights, a grid in each voxel, seeds around voxel
      * centres, a number for each voxel; else random seeds in the seed mask */
@@ -225,7 +225,7 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
 
 /* --- Regions. */
 
-/* Number of seeds to test before it is concluded that no seed lies in a region. */
+/* Number of seeds that are tested; if none of them lies in a region, it is assumed that no seed does. */
 #define ENOUGH_SEEDS 1000000
 
 gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input)
@@ -273,7 +273,7 @@ gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_opti
          nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;
     int n_given = 0;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) n_given += given[i].text->n;
-    /* without a region, and without a mask that counts as one, tracking needs no volume of regions */
+    /* without regions, and without --mask-stop nearest, whose mask is a region, no image of regions is needed */
     if (!nearest && n_given == 0) return GLS_OK;
     gls_status status = gls_regions_create(input->grid, &input->regions);
     if (!status && nearest) /* the mask of --mask-stop nearest is added as a region in which streamlines must stay */

@@ -85,7 +85,7 @@ static bool is_wanted(const fit_run *run, int output)
     case OF_MSMT: return !o->no_model && kind == GLS_MODEL_MSMT;
     case OF_TISSUE: break;
     }
-    /* only of tissues that the shells can separate; without a model there are none */
+    /* an output of one tissue is written if the shells can separate that tissue; without a model no tissue is */
     for (size_t i = 0; i < tissues->n; i++)
         if (tissues->kind[i] == of) return true;
     return false;

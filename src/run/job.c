@@ -17,7 +17,7 @@
 #include "util/clock.h"
 #include "util/threads.h"
 
-/* Restricts the seeds, once made, to the part of the shard. Computes the hashes of a run with a shard or journal. */
+/* Restricts the seeds, which exist, to those of the shard. Computes the run's hashes if it has a shard or a journal. */
 static gls_status identify_seeds(gls_job *job)
 {
     gls_status status = gls_shard_restrict(&job->shard, job->inputs.seeds, job->options.track.select);
@@ -29,7 +29,7 @@ static gls_status begin_results(gls_job *job)
 {
     job->sinks.fod = job->options.sh ? job->inputs.odf_image : job->inputs.model.sh;
     job->sinks.scalar = gls_job_inputs_scalar(&job->inputs);
-    job->sinks.seed_mask = job->inputs.roi; /* without --roi the fit has made the seed region */
+    job->sinks.seed_mask = job->inputs.roi; /* of --roi, of the phantom, or made by the fit; NULL: not needed */
     job->sinks.devices = &job->devices;
     return gls_sinks_begin(&job->sinks);
 }
@@ -171,7 +171,7 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     if (!status) gls_run_lengths_get(&o.lengths, &job->result.track);
     gls_run_lengths_finish(&o.lengths);
     for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
-    /* a signal may come when all work is done already */
+    /* a signal that came after the last step cancels, too */
     if (!status && gls_monitor_cancelled(&job->monitor, GLS_PHASE_TRACK)) status = GLS_ERR_CANCELLED;
     /* the error arose on a thread of the tracker: make its message the last error of this thread */
     if (status && status != GLS_ERR_CANCELLED && *o.error) gls_fail(status, "%s", o.error);
@@ -246,8 +246,8 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
 /* --- --resume: a run continues where a killed run ended. The journal lies beside the output until the outputs have
  * their final names. */
 
-/* Opens or begins the journal of the run. Warns if it was begun on another device. GLS_ERR_OUTPUT: another run has made
- * an output meanwhile. Does nothing without --resume: set *journal to NULL before. */
+/* Opens or begins the journal of the run; without --resume leaves *journal as it is. Warns if the journal was begun on
+ * another device. GLS_ERR_OUTPUT: another run has made an output meanwhile. */
 static gls_status open_journal(const gls_job *job, gls_journal **journal)
 {
     char identity[256], origin[256];
@@ -307,7 +307,7 @@ static gls_status offer_second(gls_job *job, gls_output *sidecar)
  * opens the sidecar under a new name. */
 static gls_status begin_sidecar(gls_job *job, gls_output *sidecar)
 {
-    /* choose the default name, x.json for x.trx and for x.tck, again: another run may have taken it meanwhile */
+    /* choose the default name again: another run may have taken the first choice (x.json for x.trx) meanwhile */
     char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
     if (name) {
         free(job->run.sidecar);

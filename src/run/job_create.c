@@ -147,8 +147,8 @@ gls_status gls_job_check_outputs(gls_job *job)
     return status ? status : gls_run_rewrites(&job->run, job->journal);
 }
 
-/* Checks that no output is an input, and that outputs that do not exist yet are different files. Outputs that exist
- * may be one file, as in a store that keeps equal files once: they are compared with the sidecar. */
+/* Checks that no output is an input, and that no two outputs that do not exist yet have one name. Existing outputs may
+ * be the same file, as in a store that keeps equal files once. */
 static gls_status check_names(const gls_job *job)
 {
     const char *path[GLS_JOB_FILES + 1];
@@ -328,8 +328,8 @@ static gls_status check_tissue(const gls_job_options *o)
     return GLS_OK;
 }
 
-/* Checks the options for seeds: at most one source of seeds, a valid --seed-direction, and --nseeds, --select and
- * --shard together. */
+/* Checks the options for seeds: at most one source of seeds, a valid --seed-direction, and whether --nseeds, --select
+ * and --shard fit together. */
 static gls_status check_seeds(const gls_job_options *o)
 {
     /* options that place seeds, of which a run may have one */

@@ -104,7 +104,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
         status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
         if (!status && options->sh) status = gls_fod_check(input->odf_image, odf->path);
         if (!status) status = gls_image_require_values(input->odf_image, odf->path, "ODF");
-        /* Reordering voxel axes does not change coefficients along the scanner axes. */
+        /* reorder voxels only if coefficients are along scanner axes, which do not change with the voxel axes */
         bool world = gls_model_frame(&options->model) == GLS_BVEC_WORLD &&
                      !(options->odf && options->model.sh_frame == GLS_FRAME_AUTO);
         if (!status && input->series.dwi && world)
@@ -117,7 +117,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
     if (status) return status;
     const gls_image *alone = input->mask ? input->mask : input->roi, *odfs = input->odf_image;
     input->grid = &(input->series.dwi ? input->series.dwi : odfs ? odfs : alone)->grid;
-    /* with --bedpostx the mask was read with the samples; the first image may be a mask */
+    /* read a mask unless it is there: as the first image, or read with the samples of --bedpostx */
     if (!input->mask) status = read_map(input, GLS_FILE_MASK, first, &input->mask);
     if (!status && !input->roi) status = read_map(input, GLS_FILE_ROI, first, &input->roi);
     if (!status) status = read_map(input, GLS_FILE_FA, first, &input->stop_map);
@@ -247,8 +247,8 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     return status;
 }
 
-/* Makes a stop map of 1 everywhere if none is given and the getter ends streamlines without a map, or if there is no
- * series to fit FA to and tissue ends them. */
+/* Makes a stop map of 1 everywhere if none is given and none is needed: because the getter ends streamlines without a
+ * map, or because tissue does and there is neither --fa-threshold nor a series to fit FA to. */
 static gls_status make_open_map(gls_job_inputs *input, const gls_job_options *options)
 {
     bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;
@@ -294,7 +294,7 @@ gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const 
     return tracker;
 }
 
-/* Fills in *mask: the part of the mask that the stop map admits. CSD is slow and useless where no streamline goes. */
+/* Makes *mask: voxels of the mask where the stop map reaches the threshold. CSD is slow, and of no use elsewhere. */
 static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_options *options, gls_image **mask)
 {
     gls_status status = gls_image_create(input->grid, 1, mask);
@@ -315,7 +315,7 @@ static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_optio
         options->fa ? options->fa : "FA", options->track.stop_threshold);
 }
 
-/* Fits the model. CSD, which is slow, is fitted only in voxels that streamlines can enter. */
+/* Fits the model. CSD is fitted only in the voxels of restrict_mask(). */
 static gls_status fit_odf(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     gls_image *mask = NULL;

@@ -140,7 +140,7 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
         add_tracker(&memory, job->devices.n, f);
         if (first == 0) first = memory.batch_seeds;
         bool small = limit == 0 || (f->host <= limit && f->device <= limit);
-        /* if by the estimate not even a batch of one seed fits, go on with the batch that was asked for, since the
+        /* if even one seed exceeds the limit of the control group, go on with the batch that was asked for, since the
          * estimate is an upper bound */
         if (small && group > 0 && f->host > group && memory.batch_seeds <= 1) {
             gls_log(GLS_LOG_WARNING, "memory: the control group allows %s, and this run may take %s", GLS_BYTES(group),

@@ -312,8 +312,8 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
 
 /* Sets the counts of the whole run. Without --select they are the sums of all shards. With --select they are the sums
  * up to the shard with the last selected streamline; seeds, streamlines and points are then counts of the selection,
- * and "counters_beyond_selection" says that all other counts include more. The first shard alone, if the selection is
- * all of it, needs no correction. */
+ * and "counters_beyond_selection" says that all other counts include more. If the selection is just the first shard,
+ * the counts of that shard stay. */
 static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
     uint64_t own = 0;
