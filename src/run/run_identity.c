@@ -70,7 +70,7 @@ gls_status gls_job_hash_others(gls_job *job)
 
 /* --- --skip-existing: whether an equal run was done before, by its outputs and their sidecar. */
 
-/* Whether the entry `key` differs from the text of this hash. hash 0: whether there is such an entry. */
+/* Whether the entry `key` is missing or not the text of this hash; for hash 0: whether there is such an entry. */
 static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
 {
     char text[17];
@@ -85,7 +85,7 @@ static const char *other_output(const gls_job *job, const cJSON *root)
 {
     for (size_t i = 0; i < job->n_files; i++)
         if (!gls_json_at(gls_json_at(root, GLS_SIDECAR_OUTPUTS), job->file[i].role)) return job->file[i].role;
-    /* weights go beside the tractogram or into it */
+    /* weights may be a column of the tractogram, not a file of their own: compare the option */
     return job->options.weights == cJSON_IsTrue(gls_json_at(gls_json_at(root, "parameters"), "weights")) ? NULL
                                                                                                          : "weights";
 }

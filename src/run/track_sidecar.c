@@ -182,8 +182,8 @@ static void add_regions(cJSON *root, const gls_regions *regions)
     }
 }
 
-/* Adds how many streamlines met the regions of each role that looks at all points: one number for each region
- * (include_1, include_2 ...) of a role whose regions are counted apart, else one number for all regions of the role. */
+/* Adds how many streamlines met regions, for roles that look at all points: for some roles a number for each region
+ * (include_1, include_2 ...), for the others one number for all regions of the role. */
 static void add_met(cJSON *counts, const gls_job *job)
 {
     const gls_regions *regions = job->inputs.regions;
@@ -286,8 +286,8 @@ static void add_share(cJSON *devices, const gls_device_info *device, const gls_t
     cJSON_AddItemToArray(devices, object);
 }
 
-/* Adds start, batches, work of each device and times, which differ even if a run is repeated, in members of their own:
- * "run" and "seconds". */
+/* Adds what differs even if a run is repeated: "run" has start, batches and the work of each device, "seconds" has
+ * times. */
 static void add_run(cJSON *root, const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;

@@ -33,7 +33,7 @@ static gls_status take_dec(gls_run_sink *sink, gls_run_sinks *sinks)
     return take_map(sink, sinks, o->dec);
 }
 
-/* Makes the map. The map of counts can use the visited voxels that a device counts. */
+/* Makes the map. For a map of counts, lets the device count the visited voxels if it can. */
 static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     map_state *s = sink->state;
@@ -53,7 +53,7 @@ static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *t
     return GLS_OK;
 }
 
-/* Whether the points are read: not if a device counts the visited voxels. */
+/* Whether the sink reads points. It does not where a device counts the visited voxels. */
 static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 {
     return !gls_density_takes_visited(((const map_state *)sink->state)->map, tracked);

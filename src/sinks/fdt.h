@@ -10,8 +10,8 @@ typedef struct gls_fdt_grid {
     double to_voxel[3][4];
 } gls_fdt_grid;
 
-/* Numbers, from 1, of the voxels of an image. Either all voxels or those of a mask are counted, x fastest; or all
- * voxels of a region have the number of the region, counted by ascending label. */
+/* A number, from 1, for each voxel of an image: its number among all voxels or among those of a mask, x fastest; or, in
+ * an image of labels, the number of its region in the order of labels. */
 typedef struct gls_fdt_numbering {
     gls_grid image;
     gls_fdt_grid grid;

@@ -92,7 +92,7 @@ static int kind_of(const gls_run_sink *sink)
     return (int)(sink->kind - gls_fdt_matrix_kinds);
 }
 
-/* The matrix that a sink is, or beside which its file lies. */
+/* The matrix that a sink makes, or to which its file belongs. */
 static int matrix_of(const gls_run_sink *sink)
 {
     return kind_of(sink) >= MATRIX3 ? MATRIX3 : kind_of(sink) >= MATRIX2 ? MATRIX2 : MATRIX1;
@@ -112,8 +112,8 @@ static void note(meetings *m, uint64_t line, uint32_t place, double length)
 }
 
 /* Matrix 1: adds to the row of the seed voxel and the column of each other seed voxel that the streamline meets. As in
- * probtrackx2, the length at point k > 1 is k - 1 steps; at point 1 it is 1 mm in the first half-streamline, a step in
- * the second. */
+ * probtrackx2, the length at point k > 1 (the seed is point 0) is k - 1 steps; at point 1 it is 1 mm in the first
+ * half-streamline, one step in the second. */
 static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
 {
     meetings *m = &t->seeds;
@@ -160,8 +160,8 @@ static int by_number(const void *a, const void *b)
 
 /* Matrix 3: adds to each pair of target voxels that the streamline meets, or to each pair of a target voxel and one of
  * --fdt-lrtarget3. The seed point does not count. Lengths along the second half-streamline are negative, so that
- * differences are distances along the streamline. Of a voxel that is met several times the smallest length counts, on
- * the second half-streamline the one farthest from the seed. */
+ * differences are distances along the streamline. If a voxel is met several times, its smallest length counts; among
+ * negative lengths that is the one farthest from the seed. */
 static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
 {
     const bool two = t->columns.numbering.n > 0;

@@ -1,5 +1,5 @@
-/* track --fdt-paths, --fdt-lengths and --waytotal: FSL's maps of how many streamlines visit each voxel and of how far
- * they have come there, and FSL's numbers of streamlines. */
+/* track --fdt-paths, --fdt-lengths and --waytotal: results as FSL writes them. For each voxel, the number of
+ * streamlines that visit it, or their mean length from the seed to it; and the total number of streamlines. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -250,7 +250,7 @@ static double share_unlike(const gls_image *sh)
         else if (square > first * first)
             turned[first > 0]++;
     }
-    /* ODFs have one sign of the first coefficient everywhere; vectors of peaks have both */
+    /* the first coefficient of ODFs has the same sign everywhere, that of peaks has both: count the rarer sign */
     unlike += turned[0] < turned[1] ? turned[0] : turned[1];
     return there > 0 ? (double)unlike / (double)there : (double)NAN;
 }

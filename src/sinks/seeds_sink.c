@@ -33,8 +33,8 @@ static gls_status flush(seeds_state *t)
     return status;
 }
 
-/* Appends a row for each streamline: its index, the index of that of its points which is nearest to the seed, and the
- * position of the seed, world mm. */
+/* Appends a row for each streamline: its index, the index of its point nearest to the seed, and the position of the
+ * seed, world mm. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     seeds_state *t = user;

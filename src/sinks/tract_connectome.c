@@ -338,7 +338,7 @@ static size_t warn_of_absent(const connecting *c)
     const size_t n = gls_connectome_nodes(c->connectome, &label);
     gls_text list = {0};
     size_t absent = 0;
-    /* next: the label that should come after the last one that occurs */
+    /* next: one more than the last label that has voxels */
     int32_t next = 1;
     for (size_t i = 0; i < n; i++) {
         if (gls_connectome_get_node(c->connectome, i).voxels == 0) continue;

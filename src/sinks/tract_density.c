@@ -100,7 +100,7 @@ static gls_status tract_grid_around(const gls_tract_run *run, const char *path, 
 }
 
 #define STATISTIC "statistic of the image"
-/* The command warns if a larger share, 0 to 1, of the places (gls_density_counts.places) lies outside the map. */
+/* Share, 0 to 1, of the positions that are looked up in the map. The command warns if more of them lie outside. */
 #define MAX_OUTSIDE 0.01
 
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY, LIKE_SCILPY };
@@ -345,7 +345,7 @@ static gls_status finish_map(mapping *m)
 }
 
 /* Adds the counts to the sidecar. Warns if a streamline lies wholly outside the map, or if more than MAX_OUTSIDE of the
- * places do. */
+ * positions that were looked up do. */
 static void report(mapping *m)
 {
     const gls_density_counts c = gls_density_get_counts(m->density);

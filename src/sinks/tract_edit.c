@@ -28,8 +28,8 @@ typedef struct edit {
     gls_tract_weights weights;
     /* the tests that the options ask for */
     gls_selection *selection;
-    gls_selection *listed; /* selection by index, made before --invalid drops streamlines; NULL: `selection` tests the
-                              indices, if there are any */
+    gls_selection *listed; /* with indices and --invalid: the test of indices, before --invalid drops streamlines;
+                              NULL: `selection` tests the indices, if there are any */
     /* regions of the tests */
     gls_select_region *region;
     /* indices of the streamlines that --ids and --connect select, in ascending order */
@@ -258,7 +258,7 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
     cropping.test = mrtrix || o->crop_at ? GLS_ROI_TEST_VERTEX : GLS_ROI_TEST_SEGMENT;
     cropping.side = o->inverse ? GLS_CROP_OUTSIDE : GLS_CROP_INSIDE;
     cropping.pieces = (gls_crop_pieces)o->pieces;
-    /* filters are added from the writer backwards: the last one here sees streamlines first */
+    /* filters are added from the writer backwards: streamlines pass the last one of this list first */
     gls_status status = GLS_OK;
     IN_FRONT(true, gls_filter_valid_create(&e->written, &next, sink));
     IN_FRONT(o->compress > 0, gls_filter_compress_create(o->compress, o->max_segment, &next, sink));
@@ -281,7 +281,8 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
     /* numbered: --skip or --number is given, which count the streamlines that pass all tests, before --random */
     const bool numbered = o->skip > 0 || o->number < UINT64_MAX;
     gls_status status = GLS_OK;
-    /* each filter below also stands in front of the filters above it */
+    /* streamlines pass the filters in the opposite order: each one that is added sees them before those added earlier
+     */
     IN_FRONT(randomly, gls_filter_random_create(o->seed, e->largest, &e->random, &next, sink));
     IN_FRONT(numbered, gls_filter_every_create(o->skip, 1, o->number, &e->number, &next, sink));
     gls_line_set_destroy(e->seen);
@@ -298,7 +299,7 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
     else if (o->invalid == INVALID_KEEP)
         IN_FRONT(true, gls_filter_valid_create(&e->valid, &next, sink));
     IN_FRONT(o->warp && o->invalid == INVALID_ERROR, gls_filter_valid_create(&e->warped, &next, sink));
-    /* streamlines pass --transform, then --warp, then the selection by index, then the filters above */
+    /* streamlines get weights and groups, then pass --transform, --warp, the test of indices, and the filters above */
     IN_FRONT(e->listed, gls_selection_filter(e->listed, &next, sink));
     IN_FRONT(o->warp, gls_filter_warp_create(e->warp, &next, sink));
     IN_FRONT(o->transform, gls_filter_transform_create((const double(*)[4])e->map, &next, sink));

@@ -90,8 +90,8 @@ void gls_tract_scalars_close(gls_tract_scalars *scalars);
 /* The pair of labels that each streamline of a file joins. */
 typedef struct gls_tract_edges {
     uint64_t n;         /* number of streamlines */
-    int32_t (*pair)[2]; /* labels of each streamline, the smaller first; 0 0: the streamline does not have exactly two
-                           labels, both above 0 */
+    int32_t (*pair)[2]; /* labels of each streamline, the smaller first; 0 0: it has not exactly two labels, or one of
+                           them is 0 */
     size_t n_edges;
     uint32_t *edge; /* index of each streamline's pair in name[]; n_edges: its pair has no name */
     char **name;    /* names of the n_edges numbered pairs, such as "3-7" */
@@ -196,11 +196,12 @@ typedef struct gls_tract_sources {
     bool allow_invalid;
     bool by_file;        /* make a group for each file */
     const char *weights; /* column of weights that every file with streamlines must have; NULL: none */
-    /* readers of the first file, and of the file `lead`, the first that has streamlines (if none has, the first) */
+    /* first: reader of the first file; leader: reader of file path[lead], the first that has streamlines (if none has,
+     * lead is 0) */
     gls_tractogram_reader *first, *leader;
     size_t lead;
-    /* dps, dpv and groups that are passed on, in the order of a file: all of the first, or with `common` those of file
-     * `lead` that every file with streamlines has */
+    /* columns that are passed on: kept[0] dps, kept[1] dpv, kept[2] groups. All of the first file, or with `common`
+     * those of file path[lead] that every file with streamlines has; in the order of that file */
     gls_column *kept[3];
     size_t n_kept[3];
     char **stem; /* names of the groups of files */
