@@ -125,7 +125,7 @@ static gls_status compare(gls_tract_sources *s, size_t i, bool common)
     b = gls_tractogram_reader_info(reader);
     join_headers(s, b);
     status = compare_grids(s->path[0], a, s->path[i], b);
-    /* a file without streamlines has no columns to pass on: the first that has some takes the lead */
+    /* a file without streamlines states no columns: the first file with streamlines decides which are passed on */
     const bool empty = gls_tract_is_empty(b);
     if (!status && !empty && gls_tract_is_empty(gls_tractogram_reader_info(s->leader))) {
         s->leader = reader;

@@ -210,7 +210,7 @@ static gls_status read_again(stats *s, const char *path)
     gls_status status = GLS_OK;
     bool again = true;
     s->is_second_pass = true;
-    /* the first turn of the loop reads nothing: it ends the first pass and finds the rows that need another pass */
+    /* the first time, the loop reads nothing: it ends the first pass and finds the rows that need another pass */
     for (bool is_first = true; again && !status; is_first = false) {
         gls_tractogram_reader *reader = NULL;
         gls_sink sink = {.append = append_again, .user = s};

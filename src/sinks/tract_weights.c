@@ -394,7 +394,7 @@ static gls_status write_tractogram(const weighting *w)
     const gls_grid *grid = info->has_grid ? &info->grid : gls_fixels_grid(w->fod.fixels);
     status = gls_tractogram_writer_create(w->output, format, grid, &options, &writer);
     if (!status) {
-        /* the note lies beside the column in the TRX file */
+        /* write the description as a file beside the column, inside the TRX file */
         gls_writer_join(writer, &w->run->files.group);
         gls_writer_note(writer, "dps/" GLS_DPS_WEIGHTS ".json", note);
         sink = gls_tractogram_writer_sink(writer);

@@ -35,11 +35,11 @@ struct reshaper {
     gls_interpolation how;
     uint32_t n;  /* number of points of each streamline, or the factor by which points are added or removed */
     double step; /* distance of points, mm */
-    double tolerance, max_segment; /* mm, see gls_points_compress(); max_segment 0: another filter */
+    double tolerance, max_segment; /* mm, of the filter that calls gls_points_compress(); others: 0 */
     /* allocated elements of `kept` */
     size_t capacity;
-    size_t *kept; /* indices of the points that stay, counted within a streamline; each streamline's begin at the index
-                   * of its first point */
+    size_t *kept; /* indices, within their streamline, of the points that stay; those of a streamline are stored from
+                   * the index of its first point on */
     /* number of new points of the current streamline; allocated elements of `added` */
     size_t n_added, added_capacity;
     struct added {

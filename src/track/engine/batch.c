@@ -1,5 +1,6 @@
-/* Runs the batches of one engine: begins and ends rounds of pass 2, packs and counts finished streamlines, and commits
- * them in whole seeds. With rounds in flight the device does not wait for the host. */
+/* Tracks the seeds of one engine, batch by batch. A batch is tracked in rounds: each takes the next seeds of the batch
+ * through pass 2, packs and counts their streamlines, and hands them over. With rounds in flight the device does not
+ * wait for the host. */
 #include "track/engine/batch.h"
 
 #include <math.h>
@@ -146,7 +147,8 @@ static gls_status take_result(gls_batch *c, uint64_t seed, gls_batch_result **re
     return status;
 }
 
-/* Waits for the pending points, refines them, and commits the seeds. Does nothing if no points are pending. */
+/* Waits for the points of the pending seeds, refines them, and commits the seeds. Does nothing if no seeds are pending.
+ */
 static gls_status deliver(gls_batch *c)
 {
     gls_pending *k = &c->pending;
@@ -325,7 +327,7 @@ static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait
     look_at_round(c, r);
     double start = gls_clock_seconds();
     const uint64_t first = r->seed_batch->first;
-    /* the times of pass 1 give a first estimate */
+    /* before any time of pass 2 is known, the times of pass 1 limit the round */
     const uint32_t capacity = round_capacity(c, 1), with_reserve = round_capacity(c, POOL_SHARE);
     /* List the streamlines, then start pass 2. Seeds without a direction need no pass. The pool keeps a
      * reserve for longer streamlines, unless all seeds that the batch has left fit without it: another round for few

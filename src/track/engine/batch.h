@@ -116,7 +116,7 @@ typedef struct gls_batch {
     gls_pending pending;
     gls_gather_uniforms packing; /* parameters of pass 3, set by gls_gather_begin() */
     uint64_t n_given;            /* seed batches that host.next() gave since gls_batch_run() began */
-    uint64_t delivered;          /* number of the first seed that is not committed; only for traces */
+    uint64_t delivered;          /* index in the run of the first seed that is not committed; only for traces */
     uint32_t *direction;         /* arrays `direction` and `seed`: those of the seed batch that the host works on */
     gls_seed_record *start;      /* seed records for pass 1 */
     gls_line_record *line;       /* input of pass 2: the streamlines of the round that the host works on, in lines[] */
@@ -239,7 +239,8 @@ bool gls_place_line(gls_batch *batch, const float at[3], uint32_t seed_index, ui
                     gls_batch_result *result, uint64_t *points);
 /* Judges and places the n_lines lines of seeds from .. until - 1 in order. Stops before the first seed with an
  * unfinished half-streamline, or whose points the output has no space for. Returns the number of lines placed.
- * *next_seed: first seed that was not placed; *n_points: points of all kept lines. result may be NULL. */
+ * *next_seed: index in the batch of the first seed that was not placed; *n_points: points of all kept lines. result may
+ * be NULL. */
 uint32_t gls_place_lines(gls_batch *batch, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
                          gls_batch_result *result, uint32_t *next_seed, uint64_t *n_points);
 

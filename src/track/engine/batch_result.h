@@ -23,9 +23,9 @@ typedef struct gls_seed_range {
     uint64_t first, end;
 } gls_seed_range;
 
-/* Streamlines of successive seeds. Streamline i has points offset[i] .. offset[i + 1] - 1 in the output space and comes
- * from the seed whose number in the run is seed_index[i] and which lies at seed[i]. One thread at a time owns a result:
- * the worker until it sends the result, then the writer thread, which gives the result back empty. */
+/* Streamlines of successive seeds. Streamline i has points offset[i] .. offset[i + 1] - 1 in the output space. Its seed
+ * has the index seed_index[i] in the run, and lies at seed[i]. One thread at a time owns a result: the worker until it
+ * sends the result, then the writer thread, which gives the result back empty. */
 typedef struct gls_batch_result {
     gls_result_state state;
     uint64_t first, end; /* streamlines of seeds first .. end - 1 */

@@ -93,7 +93,7 @@ static gls_status create_buffers(gls_engine *t)
 /* With a model in single precision, do not halve batches below this many seeds: half precision then saves more. */
 #define SMALLEST_FLOAT_BATCH 64u
 
-/* Destroys each copy once, and forgets all sets. */
+/* Destroys all buffers and fetches. A copy that stands in several sets is destroyed once. */
 static void destroy_buffers(gls_engine *t)
 {
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++)

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Factor by which the limit grows at once at most: the times of few items say little about many. Without a wanted
- * duration of its own a pace may also grow up to 1 / MAX_GROWTH of the wanted duration. */
+/* Largest factor by which the limit grows at once: the times of few items say little about many. A pace without a
+ * wanted duration of its own may grow by more, until a dispatch takes 1 / MAX_GROWTH of the default duration. */
 #define MAX_GROWTH 8
 
 gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.76};

@@ -104,8 +104,8 @@ static size_t direction_words(const gls_engine *t)
     return gls_direction_words(&t->params);
 }
 
-/* Starts pass 1 for n seeds of a batch, from the seed with index `at` in the batch on. first: number of the batch's
- * first seed. */
+/* Starts pass 1 for n seeds of a batch, from the seed with index `at` in the batch on. first: index in the run of the
+ * batch's first seed. */
 static gls_status initial_piece(gls_batch *c, const gls_seed_batch *seed_batch, uint64_t first, uint32_t at, uint32_t n)
 {
     gls_engine *t = c->engine;

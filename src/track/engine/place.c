@@ -365,7 +365,7 @@ uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t u
     placing task = {
         .batch = c, .result = result, .n_lines = n_lines, .part_lines = share > MIN_PART ? share : MIN_PART};
     part sums;
-    /* First each part is judged, then, as is known where it begins in the output, placed. */
+    /* Judge all parts first: only then is it known where each part begins in the output. Then place them. */
     gls_parallel(n_lines, task.part_lines, omp_get_max_threads(), judge_parts, &task);
     *next_seed = until;
     if (begin_parts(&task, &sums))

@@ -166,7 +166,7 @@ gls_status gls_retries_place(gls_batch *c, uint64_t first, uint32_t from, uint32
     uint64_t points = 0;
     uint32_t s = 0;
     if (result) result->n = 0;
-    /* Lines are in the order of seeds, so one walk gives outcomes and points in output order. */
+    /* Lines are in the order of seeds, so this loop stores outcomes and points in the order of the output. */
     for (uint32_t seed = from; seed < until; seed++) {
         uint32_t count = gls_lines_of_seed(c, seed);
         c->outcomes.lines[seed - from] = gls_lines_to_count(c, seed);

@@ -98,7 +98,7 @@ static void choose(const gls_batch *c, uint64_t first, uint32_t seed, uint32_t *
     }
 }
 
-/* A batch, the seeds of which several threads turn into streamlines. first: number of its first seed. */
+/* A batch, the seeds of which several threads turn into streamlines. first: index in the run of its first seed. */
 typedef struct choosing {
     gls_batch *batch;
     uint64_t first;
