@@ -107,7 +107,7 @@ typedef struct gls_paint {
     /* rule for colours */
     gls_colouring colouring;
     const char *name;                  /* name of a group or column */
-    uint32_t colour;                   /* for PLAIN, BUNDLE, and members of a GROUP */
+    uint32_t colour;                   /* for GLS_COLOUR_PLAIN, _BUNDLE, and members of the group of _GROUP */
     const struct gls_sampler *sampler; /* image that gives colours, for GLS_COLOUR_MAP */
     const gls_named_colour *group;     /* colours of groups, for GLS_COLOUR_GROUPS */
     size_t n_groups;

@@ -88,9 +88,9 @@ static void turn_camera(gls_camera *c, double degrees)
     }
 }
 
-/* Chooses the box that all views show: the crop box or, without one, the box of the image, else of the ODFs, else of
- * the outline, else of the streamlines. With --fit streamlines, the streamlines come first. empty: there are no
- * streamlines. */
+/* Chooses the box that all views show: the crop box. Without one, with --fit streamlines the box of the streamlines, if
+ * there are any (empty: there are none); else the box of the image, of the ODFs, of the outline, or of the streamlines:
+ * the first of these that exists. */
 static void choose_box(gls_studio *s, const gls_box *streamlines, bool empty)
 {
     const gls_render_options *o = s->plan.options;

@@ -28,8 +28,8 @@ struct gls_job {
     gls_monitor monitor;
     /* images, seeds and model */
     gls_job_inputs inputs;
-    gls_shard shard; /* count 0: the whole run. Its hashes, which are equal in runs that give the same streamlines, are
-                      * set if there is a journal or a shard */
+    gls_shard shard; /* count 0: the whole run. The hashes in it are set with a journal or a shard only; runs that give
+                      * the same streamlines have equal hashes */
     gls_track_params params; /* lengths in mm; set once the inputs are read */
     gls_tractogram_format format;
     char *output; /* path of the tractogram; with --output none, of the first other output */
@@ -42,9 +42,9 @@ struct gls_job {
     char *mask;                       /* path of the mask to write; NULL: none */
     gls_job_file file[GLS_JOB_FILES]; /* the n_files files that the run writes, except the sidecar */
     size_t n_files;
-    cJSON *written;        /* entries of the sidecar for the files that this run, or an earlier equal run, wrote; NULL:
-                                     not known yet */
-    char *journal;         /* path of the journal of --resume; NULL: none */
+    cJSON *written; /* the sidecar's entries of the files that were written, by this run or by an equal run before;
+                       NULL: not known yet */
+    char *journal;  /* path of the journal of --resume; NULL: none */
     uint64_t other_inputs; /* hash of regions, tissue and inputs of sinks, which are not among the files of `inputs`; 0:
                               none */
     gls_run_sinks sinks;

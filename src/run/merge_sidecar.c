@@ -271,7 +271,7 @@ static void join_warnings(cJSON *root, const gls_merge_shard *shards, size_t n, 
     replace(root, "warnings", joined);
 }
 
-/* Sets how the shards were made: the earliest start (ISO dates sort as text), all batches, devices and shards. */
+/* Sets member "run": the earliest start (ISO dates sort as text), sum of batches, all devices, list of shards. */
 static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
 {
     cJSON *run = gls_json_at(root, "run"), *list = cJSON_CreateArray(), *devices = cJSON_CreateArray();
@@ -279,7 +279,7 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
     const char *started = NULL;
     uint64_t batches = 0, value;
     bool ok = cJSON_IsObject(run);
-    /* a shard without a start or without its batches ends the loop: the sidecar is damaged */
+    /* ok becomes false at a sidecar that lacks the start or the batches: it is damaged */
     for (size_t i = 0; i < n && ok; i++) {
         const cJSON *own = gls_json_at(shards[i].root, "run"), *date = gls_json_at(own, "started");
         cJSON *entry = cJSON_CreateObject();

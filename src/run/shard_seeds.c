@@ -8,8 +8,8 @@
 
 #include "util/numbers.h"
 
-/* Environment variables of rank and size, the innermost launcher first. A process that mpirun starts in a Slurm job
- * also sees Slurm's variables, which then describe the script of the job. */
+/* Environment variables with the rank of a process and the number of processes. srun comes last: a process that mpirun
+ * starts in a Slurm job also sees Slurm's variables, which then describe the script of the job. */
 static const struct {
     const char *rank, *size;
 } launchers[] = {
@@ -64,8 +64,8 @@ static gls_status read_launcher(int which, bool *found, uint64_t *rank, uint64_t
     return which == SLURM ? check_slurm_task(*size) : GLS_OK;
 }
 
-/* Takes index and count from the variables of the innermost launcher. GLS_ERR_ARGUMENT: there are none, or two
- * launchers disagree. */
+/* Takes index and count from the variables of the first launcher of the table that has set them. GLS_ERR_ARGUMENT: none
+ * has, or two launchers disagree. */
 static gls_status from_environment(gls_shard *shard)
 {
     uint64_t rank = 0, size = 0, other_rank = 0, other_size = 0, pmix;

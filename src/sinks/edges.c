@@ -33,7 +33,7 @@ static bool parse_line(char *line, int32_t pair[2])
     for (char *at = line + strspn(line, " ,\t\r"); *at; n++)
         if (!parse_label(&at, &label[n < 2 ? n : 2])) return false;
     pair[0] = pair[1] = 0;
-    /* 0 0 stands for no pair, because streamlines with one label, or with more than two, join no pair of labels */
+    /* leave the pair 0 0 unless there are exactly two labels, both not 0; true: the line has at least one label */
     if (n != 2 || label[0] == 0 || label[1] == 0) return n > 0;
     pair[0] = label[0] < label[1] ? label[0] : label[1];
     pair[1] = label[0] < label[1] ? label[1] : label[0];

@@ -41,7 +41,7 @@ static bool is_precise(const gls_sample_cli *o)
     return o->like == LIKE_MRTRIX && o->by == GLS_SAMPLE_BY_VOXEL;
 }
 
-/* Takes the statistics that are asked for; the mean where a table or a column needs one and none is named. */
+/* Takes the statistics that the options name; if they name none, but a table or a column needs one, the mean. */
 static gls_status choose_stats(sampling *s)
 {
     const gls_sample_cli *o = s->o;

@@ -29,7 +29,7 @@ typedef struct weights_state {
     gls_weights *weights;
     gls_device_set mappers; /* contexts that map streamlines while other contexts track; empty: the CPU maps */
     bool solved;
-    float *alike; /* 1 for each streamline if no weights can be computed; NULL otherwise */
+    float *alike; /* if no weights can be computed: a weight of 1 for each streamline; else NULL */
 } weights_state;
 
 /* Reads --weights. A TRX file holds the weights as a column; with another format they go to a text file beside it;

@@ -202,7 +202,7 @@ static void point_at(const gls_streamlines *s, size_t i, int64_t k, float out[3]
                             : p[k][r];
 }
 
-/* Point at share mu between point k and the next one; step +1 or -1: direction of the next one. */
+/* Point at share mu of the way from point k to its neighbour, point k + step; step: +1 or -1. */
 static void point_between(const reshaper *f, const gls_streamlines *s, size_t i, int64_t k, int step, float mu,
                           float out[3])
 {

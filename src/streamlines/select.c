@@ -183,12 +183,11 @@ struct selection {
     /* keeps_vertices(): streamlines of min_points to max_points stay. keeps_every(): the first `skip` are left out,
      * then the first of every `every` stays, up to `number` streamlines. keeps_spread(): `number` of `total` stay */
     uint64_t min_points, max_points, skip, every, number, total;
-    /* keeps_random(): streamlines whose key is at most `largest` stay */
+    /* keeps_random(): the key of a streamline follows from `seed`; streamlines whose key is at most `largest` stay */
     uint64_t seed, largest;
     /* keeps_by_set(): the set, borrowed */
     gls_line_set *set;
-    /* which streamlines stay: members of the set, streamlines that are no members, or new streamlines, which become
-     * members */
+    /* keeps_by_set(): which streamlines stay: members of the set, or others, or others that then become members */
     gls_line_set_keep keep;
     /* keeps_listed(): a value for each streamline, 0 means that it is dropped; borrowed */
     const float *listed;
@@ -252,7 +251,7 @@ static bool keeps_random(selection *f, const gls_streamlines *s, size_t i)
     return random_key(f->seed, f->counts->taken - 1) <= f->largest;
 }
 
-/* Keeps members of the set, streamlines that are no members, or new streamlines, which become members. */
+/* Keeps members of the set, or streamlines that are no members; with GLS_KEEP_NEW the latter become members. */
 static bool keeps_by_set(selection *f, const gls_streamlines *s, size_t i)
 {
     bool known = line_set_has(f->set, s, i, f->keep == GLS_KEEP_NEW);

@@ -138,7 +138,8 @@ static uint32_t round_capacity(const gls_batch *c, double share)
     return plan->staged ? capacity : gls_pace_items(&c->track_pace, capacity);
 }
 
-/* Borrows a result from the run. *gave_way: the run lent none, because an earlier seed is due that no worker tracks. */
+/* Borrows a result from the run. *gave_way: the run lent none, because it first needs the result of an earlier seed,
+ * which no worker tracks at present. */
 static gls_status take_result(gls_batch *c, uint64_t seed, gls_batch_result **result, bool *gave_way)
 {
     double start = gls_clock_seconds();

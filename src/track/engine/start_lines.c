@@ -32,9 +32,9 @@ static uint32_t turned(const gls_engine *t, uint32_t vertex)
     return best;
 }
 
-/* Does nothing for getters whose shader itself starts along the seed direction. For other getters whose directions are
- * no vertices, sets vertex[0] to the seed direction. Else sets vertex[0] to the one of the n directions that is nearest
- * to the seed direction; returns false if none lies within max_angle of it. */
+/* Sets vertex[0] to the one of the n directions that is nearest to the seed direction. Returns false if none lies
+ * within max_angle of it. If directions are not vertices, sets vertex[0] to the seed direction itself; if the shader
+ * starts along the seed direction, changes nothing. */
 static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
 {
     const double *wanted = t->seed_direction;

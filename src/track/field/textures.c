@@ -212,8 +212,8 @@ static void find_targets(const slab_work *w, size_t at, size_t count, block_targ
     for (size_t v = 0; v < count; v++) {
         uint32_t x = (uint32_t)((at + v) % w->nx), row = (uint32_t)((at + v) / w->nx),
                  strip = x / p->textures.strip_step;
-        /* The last strip that begins at or before the voxel, unless that is one strip more than there are; and the
-         * strip before it, if the voxel lies in the plane that the two share. */
+        /* A voxel goes to the strip in whose steps it lies (none for the last plane of the last strip), and, if it lies
+         * in the first plane of that strip, also to the strip before, which ends with this plane. */
         if (strip < p->textures.n_strips) {
             b->target[b->n].voxel = (uint32_t)v, b->target[b->n].strip = strip, b->target[b->n].row = row;
             b->target[b->n++].x = x - strip * p->textures.strip_step;

@@ -16,11 +16,11 @@ typedef struct gls_model_request {
     const gls_device_info *limits;
     const gls_track_params *params;
     const gls_track_input *input;
-    uint32_t n_units; /* texture units left for the field */
-    uint32_t lanes;   /* invocations for each streamline */
-    bool lanes_fixed; /* the shader compiler cannot choose another number of lanes */
-    bool looped; /* use shaders with loops that lanes share; false: use source written out for one invocation where it
-                    exists */
+    uint32_t n_units;   /* texture units left for the field */
+    uint32_t lanes;     /* invocations for each streamline */
+    bool lanes_fixed;   /* the shader compiler cannot choose another number of lanes */
+    bool looped;        /* true: shaders have loops, whose rounds the lanes share; false: they are written out for one
+                           invocation, where such source exists */
     int smaller_field;  /* 0, or the value that shrink() of the field's kind returned when memory was short */
     bool tables_shared; /* shared tables fit into shared memory */
 } gls_model_request;
@@ -56,9 +56,9 @@ typedef struct gls_getter {
     const char *name;
     const char *shader;  /* file of the shader library that fills the slot <getter>, see glsl/slots.txt */
     const char *initial; /* file that fills the slot <initial_directions> */
-    /* A half-streamline carries a frame instead of a vertex. Its first iteration makes the frame from the seed's
-     * direction, and a point is stored every `substeps` iterations. Both half-streamlines then bend at the seed as
-     * anywhere else; without a frame the backward one first repeats the first step of the forward one. */
+    /* true: a half-streamline carries a frame (three axes) instead of a vertex, which its first iteration makes from
+     * the seed's direction; a point is stored every `substeps` iterations; both half-streamlines bend at the seed as
+     * anywhere else. false: the backward half-streamline first repeats the first step of the forward one. */
     bool framed;
     bool own_start;     /* initial directions are packed vectors (glsl/base/packed.glsl), not vertices of the sphere */
     bool towards;       /* the shader itself starts streamlines along seed_direction; false: the host picks the start */

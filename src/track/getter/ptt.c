@@ -103,7 +103,7 @@ typedef struct coded_vertex {
     uint32_t code, vertex;
 } coded_vertex;
 
-/* Orders vertices by code, and equal codes by number, for qsort(). */
+/* Comparison for qsort(): vertices by their code, and those of equal code by their index. */
 static int compare(const void *a, const void *b)
 {
     const coded_vertex *x = a, *y = b;

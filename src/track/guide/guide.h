@@ -93,7 +93,7 @@ struct gls_guide_kind {
     /* Returns the verdict on a streamline with the half-streamlines half[0], backward, and half[1], forward; may
      * shorten them. The streamline is cut to the maximum length only afterwards, so the memory of a half-streamline
      * also covers points that this cut will remove. *met: bits of the regions met. Include regions are left to
-     * includes(), unless half-streamlines are judged each by itself (region_rule). NULL: a guide that keeps every
+     * includes(), unless half-streamlines are judged each by itself (region_rule). NULL: the guide keeps every
      * streamline. */
     gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);

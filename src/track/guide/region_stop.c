@@ -263,7 +263,7 @@ static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half ha
 /* WAITS: the half-streamline counts if the other half-streamline meets the missing regions. */
 typedef enum half_verdict { COUNTS, WAITS, REJECTED } half_verdict;
 
-/* Bits, counted from 0, of the include regions that a half-streamline met after the seed. */
+/* Returns which include regions a half-streamline met after the seed: bit i stands for the i-th of them, from 0. */
 static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *half)
 {
     uint32_t met = 0;
@@ -272,8 +272,8 @@ static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *ha
     return met;
 }
 
-/* Whether a half-streamline met each include region, of those that it met, after all include regions that were given
- * before that region. Regions in `met`, which the other half-streamline met, need not be met again. */
+/* Whether a half-streamline met include regions in the order in which they were given: before it met a region, it had
+ * met all regions given earlier, except those in `met`, which the other half-streamline met. */
 static bool keeps_order(const gls_guide_plan *plan, const gls_guide_half *half, uint32_t met)
 {
     for (uint32_t i = 0; i < plan->n_visits; i++)

@@ -21,8 +21,8 @@
 /* Bytes of the identity of a run and of its origin in the head of the journal, with their NUL. */
 #define IDENTITY_BYTES 512
 #define ORIGIN_BYTES 256
-/* A result that is appended this long after the last synchronisation, s, or later, is synchronised to the disk. A crash
- * of the machine loses the results appended since. */
+/* Appending a result synchronises the journal to the disk if the last synchronisation is at least this long ago, s. A
+ * crash of the machine loses the results that were appended since. */
 #define SECONDS_BETWEEN_SYNCS 2.0
 
 /* The head of a journal. identity: text with hashes of inputs and parameters, which a resumed run must share; origin:
