@@ -183,7 +183,7 @@ struct selection {
     /* keeps_vertices(): streamlines of min_points to max_points stay. keeps_every(): the first `skip` are left out,
      * then the first of every `every` stays, up to `number` streamlines. keeps_spread(): `number` of `total` stay */
     uint64_t min_points, max_points, skip, every, number, total;
-    /* keeps_random(): the key of a streamline follows from `seed`; streamlines whose key is at most `largest` stay */
+    /* keeps_random(): keys depend on `seed` and position; streamlines whose key is at most `largest` stay */
     uint64_t seed, largest;
     /* keeps_by_set(): the set, borrowed */
     gls_line_set *set;

@@ -24,8 +24,8 @@ typedef struct gls_mapping_kind {
     const char *shader; /* fills the slot <lanes>: base/lanes_*.glsl */
     bool extension;     /* needs KHR_shader_subgroup */
     bool alone;         /* a work group tracks one streamline */
-    bool looped;        /* true: shaders have loops, whose rounds the lanes share; false: they are written out for one
-                           invocation, where such source exists */
+    bool looped; /* true: shaders have loops, whose iterations the lanes share; false: they are written out for one
+                    invocation, where such source exists */
     /* Returns GLS_ERR_UNSUPPORTED with the reason if the device cannot run the mapping. */
     gls_status (*check)(const gls_device_info *limits);
     /* Number of invocations for each streamline. */

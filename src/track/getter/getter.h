@@ -16,11 +16,11 @@ typedef struct gls_model_request {
     const gls_device_info *limits;
     const gls_track_params *params;
     const gls_track_input *input;
-    uint32_t n_units;   /* texture units left for the field */
-    uint32_t lanes;     /* invocations for each streamline */
-    bool lanes_fixed;   /* the shader compiler cannot choose another number of lanes */
-    bool looped;        /* true: shaders have loops, whose rounds the lanes share; false: they are written out for one
-                           invocation, where such source exists */
+    uint32_t n_units; /* texture units left for the field */
+    uint32_t lanes;   /* invocations for each streamline */
+    bool lanes_fixed; /* the shader compiler cannot choose another number of lanes */
+    bool looped;      /* true: shaders have loops, whose iterations the lanes share; false: they are written out for one
+                         invocation, where such source exists */
     int smaller_field;  /* 0, or the value that shrink() of the field's kind returned when memory was short */
     bool tables_shared; /* shared tables fit into shared memory */
 } gls_model_request;

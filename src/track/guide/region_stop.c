@@ -272,7 +272,7 @@ static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *ha
     return met;
 }
 
-/* Whether a half-streamline met include regions in the order in which they were given: before it met a region, it had
+/* Whether a half-streamline met include regions in the order in which they were given: when it met a region, it had
  * met all regions given earlier, except those in `met`, which the other half-streamline met. */
 static bool keeps_order(const gls_guide_plan *plan, const gls_guide_half *half, uint32_t met)
 {
