@@ -276,8 +276,8 @@ static void visit_segment(gls_score *s, const float from[3], const float to[3], 
     }
 }
 
-/* Counts a valid streamline for the candidate in whose mask most of its points lie, of equal candidates the first.
- * Marks the voxels of the streamline. */
+/* Counts a valid streamline for the candidate whose mask contains the largest number of its points, of equal candidates
+ * the first. Marks the voxels of the streamline. */
 static void add_valid(gls_score *s, const float (*point)[3], size_t n, bundle_set candidates)
 {
     size_t best = 0, most = 0;

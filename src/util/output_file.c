@@ -181,7 +181,7 @@ bool gls_output_is(const gls_output *output, const char *path)
     return same;
 }
 
-/* Asks the kernel to begin to write the file to the disk, so that less is left to write at the end of the run. */
+/* Counts written bytes; after every SEND_BYTES asks the kernel to begin to write the file to the disk. */
 static void send(gls_output *output, size_t bytes)
 {
     output->unsent += bytes;
@@ -276,7 +276,7 @@ static char *link_beside(const char *what, const char *path)
 typedef struct replaced_file {
     /* true: there was a file under the name */
     bool present;
-    char *kept; /* second name, by which the file can be restored; NULL if the file system has no links */
+    char *kept; /* second name, by which the file can be restored; NULL: no file, or a file system without links */
 } replaced_file;
 
 /* Gives a complete file its name. A file that is replaced keeps a second name in old->kept, so that it can be restored.

@@ -71,8 +71,8 @@ static void sort_samples(work *w, float most)
     }
 }
 
-/* Labels each sample: with the lobe of its labelled neighbours, as a new lobe, or as a ridge. Ridges do not label their
- * neighbours. */
+/* Labels the positive samples in falling order. A sample joins the lobe of its labelled neighbours, starts a lobe, or,
+ * if its neighbours have several lobes, is a ridge. Ridges do not label their neighbours. */
 static void label(work *w)
 {
     memset(w->own, 0xff, sizeof w->own);
@@ -182,7 +182,7 @@ static void rank_lobes(const gls_lobes *lobes, uint8_t rank[GLS_NO_LOBE + 1], ui
     }
 }
 
-/* Selects the lobes to keep. slot: index among the kept lobes for each seed, or GLS_NO_LOBE. */
+/* Selects the lobes to keep. slot[s]: index of the lobe of w->seed[s] among the kept lobes, or GLS_NO_LOBE. */
 static void select_lobes(const work *w, const gls_fixel_options *o, int order, const double *sh, const double fd[N],
                          const double mean[N][3], uint8_t slot[N], gls_lobes *out)
 {
@@ -229,8 +229,8 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     float most = 0, least = 0;
     out->n = out->dropped = 0;
     out->too_large = false;
-    /* no lobes: an FOD that is too large or too small for floats, below the threshold, or whose largest negative
-     * amplitude exceeds the largest positive one */
+    /* no lobes: an FOD that is too large or too small for floats, that without refinement never exceeds 0.8 of the
+     * threshold, or whose largest negative amplitude exceeds the largest positive one */
     for (unsigned i = 0; i < N; i++) {
         most = v[i] > most ? v[i] : most;
         least = v[i] < least ? v[i] : least;

@@ -109,9 +109,8 @@ static gls_status fill_fixels(const gls_weight_model *m, part *p)
     return status;
 }
 
-/* Makes kernels and buffers on one device. It may use device_bytes, or half of its memory if that is 0; what fixels and
- * streamlines need is subtracted, and the rest is space for entries. If the size of its memory is not known, either,
- * entries have no limit. */
+/* Makes kernels and buffers on one device. p->room: what fixels and streamlines leave of device_bytes, or, if
+ * device_bytes is 0, of half of the device's memory. If the size of its memory is not known, entries have no limit. */
 static gls_status build_part(device_solver *d, part *p)
 {
     const gls_weight_model *m = d->base.model;
@@ -289,8 +288,8 @@ static void add_costs(const float (*cost)[2], size_t n, double sum[2])
     }
 }
 
-/* Runs rows.comp on the chunks of one device and reads their costs. Chunks begin with a whole group. Called by
- * gls_device_team_run(). */
+/* Runs rows.comp on the chunks of one device, and reads their costs; with several devices also the sums of the device.
+ * Every chunk begins where a group of streamlines begins. Called by gls_device_team_run(). */
 static gls_status part_rows(void *user, size_t first)
 {
     device_solver *d = user;

@@ -75,7 +75,8 @@ static bool reports(const gls_worker *w)
     return w->run->tracker->n == 1;
 }
 
-/* Function poll() of the batch, called between dispatches: reports progress. GLS_ERR_CANCELLED: the run was stopped. */
+/* Function poll() of the batch, called between dispatches: with a single device reports progress. GLS_ERR_CANCELLED:
+ * the run was stopped. */
 static gls_status poll(void *user)
 {
     const gls_worker *w = user;
@@ -121,7 +122,8 @@ static bool next(void *user, bool wait, gls_seed_range *range)
     return found;
 }
 
-/* Moves the beginning of the first range to `end`, behind the finished seeds. The caller holds the queue's lock. */
+/* Moves the beginning of the first range to `end`, behind the finished seeds, and drops the range if nothing is left of
+ * it. The caller holds the queue's lock. */
 static void advance(gls_worker *w, uint64_t end)
 {
     w->range[0].first = end;
