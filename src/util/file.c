@@ -29,7 +29,7 @@ bool gls_same_file(const char *a, const char *b)
     struct stat at_a, at_b;
     const bool has_a = stat(a, &at_a) == 0, has_b = stat(b, &at_b) == 0;
     if (has_a && has_b) return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
-    /* not both files exist, so compare folder and name */
+    /* a file is missing, so compare folder and name */
     const size_t dir_a = (size_t)(gls_file_name(a) - a), dir_b = (size_t)(gls_file_name(b) - b);
     if (has_a != has_b || strcmp(a + dir_a, b + dir_b) != 0) return false;
     char *folder_a = dir_a ? strndup(a, dir_a) : strdup("."), *folder_b = dir_b ? strndup(b, dir_b) : strdup(".");

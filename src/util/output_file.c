@@ -119,8 +119,7 @@ static bool is_descriptor(const char *path)
     return false;
 }
 
-/* Checks that the final name may be written. *replaced: whether a file has this name; *mode: permissions for the new
- * file. */
+/* Checks that the final name may be written. *replaced: a file has this name; *mode: permissions for the new file. */
 static gls_status check_target(const char *path, bool overwrite, bool *replaced, mode_t *mode)
 {
     struct stat st;
