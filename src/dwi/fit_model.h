@@ -65,8 +65,8 @@ gls_status gls_tissues_init(gls_tissues *tissues, const gls_model_options *optio
  * constraint along the scanner axes; NULL: the default. */
 gls_status gls_tissues_respond(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask, const double (*direction)[3], size_t n);
-/* Fits the images of all tissues. order: SH order of white matter. on: name of the device that fits; NULL: the CPU.
- * cache and key: as for gls_fit_cache_read(); NULL: no cache. */
+/* Fits the images of all tissues, or reads them from the cache. order: SH order of white matter. on: name of the device
+ * that fits; NULL: the CPU. cache and key: as for gls_fit_cache_read(); NULL: no cache. */
 gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
                            const gls_image *mask, int order, const double (*direction)[3], size_t n, const char *on,
                            const char *cache, const cJSON *key, const gls_monitor *monitor);

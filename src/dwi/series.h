@@ -26,8 +26,8 @@ gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], b
  * the series is the one that 2 % of the voxels of the mask (NULL: all voxels) exceed. */
 gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool *is_used, size_t n,
                           const gls_image *mask, double signal, double *gain);
-/* Returns GLS_ERR_INPUT unless the gain is from 1/100 to 100: the series and the response are in different units. who:
- * start of the message; signal: signal of the response, for the message. */
+/* Returns GLS_ERR_INPUT unless the gain is from 1/100 to 100: any other gain means that series and response are in
+ * different units. who: start of the message; signal: signal of the response, for the message. */
 gls_status gls_units_check_gain(const char *who, double signal, double gain);
 
 /* --- Series. */

@@ -75,7 +75,8 @@ void gls_fetch_destroy(gls_fetch *fetch);
 /* Starts copying a part of a buffer, as all earlier commands leave it. Nothing else may write to that part until
  * gls_fetch_end(). An unfinished earlier copy of this fetch is dropped. */
 gls_status gls_fetch_begin(gls_fetch *fetch, gls_buffer *source, size_t offset, size_t bytes);
-/* Waits for the copy that gls_fetch_begin() started, and stores its bytes in data; without such a copy does nothing. */
+/* Stores in data the part that the last gls_fetch_begin() named: waits for its copy, or reads the part itself. Does
+ * nothing if there was no gls_fetch_begin() since the last gls_fetch_end(). */
 gls_status gls_fetch_end(gls_fetch *fetch, void *data);
 
 /* Makes the device start on the commands so far; some drivers delay them until the host waits. */

@@ -487,7 +487,7 @@ gls_status gls_phantom_write_bids(const gls_phantom_params *params, const char *
         s.again = false;
         for (const char *before = labels; before < here && !next_label(&before, &other);)
             s.again |= strcmp(other.label, s.label) == 0;
-        /* each subject has a seed, and so noise, of its own */
+        /* each entry of the list has a seed, and so noise, of its own */
         own.seed = params->seed + *n;
         if (!status) status = gls_phantom_create(&own, &phantom);
         s.phantom = phantom;

@@ -250,7 +250,7 @@ static gls_job_options all_defaults(const gls_job_options *o)
     if (counts) d.track.select = 0;
     d.track.dg = default_of(o, (const char *const[]){"model", NULL}).track.dg;
     d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
-    /* files are no defaults: a file that is given counts as changed */
+    /* files, and a preset other than "default", count as changed */
     d.sh = d.odf = d.bedpostx = d.act = NULL;
     d.peaks.n = 0;
     d.preset = GLS_PRESET_DEFAULT;

@@ -108,7 +108,7 @@ size_t gls_defaults_held(const gls_job_options *options, gls_default held[GLS_MA
 cJSON *gls_defaults_changed(const gls_job_options *options);
 /* Writes a line such as "--max-angle 25 degrees (as DIPY)". */
 void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
-/* Whether this is the default of the option for the model or for the getter. */
+/* Whether this is the default of --model or of --dg. */
 bool gls_default_is_of_method(const gls_default *held);
 /* Why the model is the default, from defaults.def. NULL: it is not the default, is not used, or has no reason. */
 const char *gls_default_model_reason(const gls_job_options *options);

@@ -27,8 +27,8 @@ char *gls_sidecar_name(const char *output);
 char *gls_sidecar_second_name(const char *output);
 /* Name of the sidecar of an output x.tck: x.tck.json if it exists, else x.json. From malloc; NULL: out of memory. */
 char *gls_sidecar_find(const char *output);
-/* Returns GLS_ERR_OUTPUT if a file of this name exists that is not a sidecar of glslines. Such a file is never
- * replaced, not even with force. */
+/* Returns GLS_ERR_OUTPUT if a file of this name exists that is neither empty nor a sidecar of glslines. Such a file is
+ * never replaced, not even with force. */
 gls_status gls_sidecar_check_free(const char *path);
 /* Like gls_sidecar_check_free(). Also GLS_ERR_OUTPUT if the file is a sidecar that describes none of the outputs `own`
  * (NULL entries are skipped) but another output that still exists. */

@@ -16,11 +16,11 @@
 #include "util/text.h"
 #include "util/status.h"
 
-/* Tolerance of the lines of the 3-D view, mm. The tolerance grows until there are at most VIEW_POINTS points, or it is
- * at least VIEW_COARSEST. */
+/* Tolerance of the lines of the 3-D view, mm. It grows from VIEW_TOLERANCE until there are at most VIEW_POINTS points,
+ * or until it is at least VIEW_COARSEST, however many points there are then. */
 #define VIEW_TOLERANCE 0.25
 #define VIEW_COARSEST 2.0
-#define VIEW_POINTS 120000 /* largest number of points of the 3-D view: about 0.75 MB of the report */
+#define VIEW_POINTS 120000 /* wanted number of points of the 3-D view at most: about 0.75 MB of the report */
 /* Maximum number of pixels of a side of a density map; with larger grids a pixel covers several voxels. */
 #define DENSITY_MOST 1024
 

@@ -78,7 +78,8 @@ static gls_status parse_matrix(const char *path, char *text, gls_report_matrix *
     return status || row == m->n ? status : no_matrix(path);
 }
 
-/* Names the rows of a matrix by the table of its regions. A table that does not fit the number of rows is ignored. */
+/* Names the rows of a matrix by the table of its regions. If the table has one row less, the first row of the matrix is
+ * named "unassigned". Any other table whose length does not fit is ignored. */
 static gls_status parse_nodes(char *text, gls_report_matrix *m)
 {
     char *field[64];
