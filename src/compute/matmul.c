@@ -36,8 +36,8 @@ typedef struct tiling {
 } tiling;
 
 /* Chooses the tiles of C. Large tiles read less memory; small tiles and slices keep more of a GPU busy. Takes the
- * largest tiles of which C has at least `enough`, or else the smallest ones; for GLS_MATMUL_REGISTERS tiles of one
- * fixed size. */
+ * largest tiles that the device can run and of which C has at least `enough`, or else the smallest ones; for
+ * GLS_MATMUL_REGISTERS tiles of one fixed size. */
 static tiling choose_tiling(const product *p, gls_matmul_way way)
 {
     const uint64_t enough = 128;

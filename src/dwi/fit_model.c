@@ -366,8 +366,8 @@ static cJSON *sh_key(const gls_series_model *m, const gls_image *mask)
     return key;
 }
 
-/* Returns GLS_ERR_INPUT if the first coefficient is not finite in any voxel of the mask, or above MAX_COEFFICIENT in
- * one: then the response cannot belong to this signal. */
+/* Returns GLS_ERR_INPUT if the first coefficient is finite in no voxel of the mask, or if its magnitude is above
+ * MAX_COEFFICIENT in one: then the response cannot belong to this signal. */
 static gls_status check_fit(const gls_series_model *m, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&m->sh->grid), inside = 0, finite = 0;

@@ -57,7 +57,7 @@ static double *read_bval(const char *at, size_t n)
     return bval;
 }
 
-/* Parses the n b-values of a line "# Shells: 0,1000,2000"; returns NULL if there is no such line. The search cuts
+/* Parses the n b-values of a line "# Shells: 0,1000,2000"; returns NULL if no such line has n numbers. The search cuts
  * `text` into lines. */
 static double *read_shells(char *text, size_t n)
 {

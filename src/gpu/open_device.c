@@ -194,8 +194,8 @@ static bool same_device(const gls_device_info *a, const gls_device_info *b)
     return surfaceless && strcmp(a->renderer, b->renderer) == 0;
 }
 
-/* Opens every candidate in turn and lists distinct devices. Software renderers come last. first: NULL, or gets the
- * first device of the list, still open; the search then ends there. */
+/* Opens the candidates of a search one after another and lists the distinct devices among them, software renderers
+ * last. first: NULL, or gets the first device of the list, still open; the search then ends there. */
 static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graphics api, gls_device_finding finding,
                            void *user, gls_device **first)
 {
@@ -206,8 +206,8 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
         for (size_t i = 0; i < n_candidates; i++) {
             gls_device *device = NULL;
             char line[512];
-            /* First round: hardware, and the last resort only if nothing else was found. Second round: the software
-             * renderers that the first round met. */
+            /* In the first pass of the outer loop list hardware; try the last resort only if nothing else was found. In
+             * the second pass list the software renderers that the first pass met. */
             if (software ? !is_software[i] : candidates[i].last_resort && (any_software || n > 0)) continue;
             if (!gls_probe_step(candidates[i].place)) continue;
             if (create_by(api, &candidates[i], 0, &device) != GLS_OK) {

@@ -185,8 +185,8 @@ static gls_status refill(gls_stream *s)
     return status;
 }
 
-/* Position of the data in a gzip member whose header has no optional field, or only the name of a file; 0: the header
- * has another field. */
+/* Position of the data in a gzip member whose header has no optional field, or only the name of a file; 0: any other
+ * header. */
 static size_t data_position(const unsigned char *header, size_t n)
 {
     const size_t fixed = 10;

@@ -54,7 +54,7 @@ static char *named_image(const char *tractogram)
 }
 
 /* Chooses the grid of the tractogram if it has at most MAX_VOXELS voxels, else a grid along the world axes around the
- * streamlines, with voxels of VOXEL_MM, or larger ones so that there are at most MAX_VOXELS. */
+ * streamlines, with voxels of VOXEL_MM, or larger ones if these would be more than about MAX_VOXELS. */
 static gls_status choose_grid(const gls_source *source, const gls_box *box, gls_grid *grid)
 {
     int32_t dim[3];
@@ -213,7 +213,8 @@ static bool enter(const ray *r, double t[2])
 }
 
 /* Finds the first point of the ray at which the smoothed mask rises to 0.5: by steps of `step` mm until nearest voxel
- * and interpolated value reach 0.5, then by bisection. *place: distance of the point from the start of the ray, mm. */
+ * and interpolated value reach 0.5, then by bisection. *place: distance of the point from the start of the ray, mm.
+ * Returns false if there is no such point. */
 static bool meet(const ray *r, double step, double *place)
 {
     const gls_image *image = r->sampler->image;
