@@ -11,7 +11,7 @@
 #include "util/clock.h"
 
 /* Number of kernels that a program keeps. A kernel beyond that number is dropped; when the size of its block is used
- * again, it is compiled again or found in the cache of the device. */
+ * again, the kernel is compiled again or found in the cache of the device. */
 #define MAX_VARIANTS 8
 #define MAX_GROUPS_YZ 65535u
 

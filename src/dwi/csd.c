@@ -242,10 +242,11 @@ typedef struct job {
     gls_csd_plan plan;
     gls_csd_kernel kernel; /* function for the instruction set of this CPU */
     const float **volume;  /* the weighted volumes */
-    size_t voxels, total;  /* numbers of voxels of the grid, and of voxels to deconvolve */
+    size_t voxels, total;  /* voxels: number of voxels of the grid; total: number of voxels to deconvolve */
     bool clip;             /* true: negative signals are set to 0 */
     gls_image *sh;         /* result: plan.k volumes; threads write different voxels */
-    /* numbers of voxels that did not converge, and of voxels with values that are not finite */
+    /* n_unconverged: number of voxels that did not converge; n_broken: number of voxels with a value that is not
+     * finite */
     atomic_size_t n_unconverged, n_broken;
 } job;
 

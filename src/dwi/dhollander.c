@@ -154,7 +154,7 @@ typedef struct estimation {
     const gls_image *dwi;
     const gls_gradients *gradients;
     const gls_responses_options *options;
-    size_t n, *voxel; /* number of voxels, and their indices in the grid, ascending */
+    size_t n, *voxel; /* n: number of voxels; voxel: their indices in the grid, ascending */
     double *sdm;      /* signal decay metric: how fast the signal falls with b */
     float *fa;
     double (*axis)[3];                       /* principal eigenvector of the tensor of each voxel, in voxel axes */

@@ -49,7 +49,7 @@ typedef struct gls_nonneg_plan {
 
     /* The members below are for the active set method; they are 0 or NULL if there are more than GLS_NONNEG_ACTIVE_MAX
      * coefficients. */
-    size_t stride, wide;  /* n_rows and k rounded up to multiples of 64 and 8; padding is 0 */
+    size_t stride, wide;  /* stride: n_rows rounded up to a multiple of 64; wide: k, to a multiple of 8; padding is 0 */
     size_t max_active;    /* maximum number of active rows, a multiple of 8 */
     double *columns;      /* B transposed: wide x stride */
     float *columns_float; /* B transposed, in float */

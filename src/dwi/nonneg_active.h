@@ -26,7 +26,7 @@ typedef struct ACTIVE {
     double *held;         /* one for each row: 0, or a large number if the row is active */
     float *held_float;    /* `held` in single precision */
     uint32_t *row;        /* active rows */
-    size_t n, most, wide; /* number of active rows, largest number of active rows, and length of y */
+    size_t n, most, wide; /* n: number of active rows; most: largest n; wide: length of y */
 } ACTIVE;
 
 /* Sum of the elements of a vector, pairwise. */

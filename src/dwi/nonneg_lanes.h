@@ -36,7 +36,7 @@ typedef struct SLOTS {
     VD *factor;         /* (padded + 1)(padded + 2) / 2: rows of the normal matrix, and below them the right side */
     VD *inverse;        /* padded: reciprocals of the diagonal of the Cholesky factor */
     void *end;          /* end of the arrays, rounded up to 64 bytes */
-    VD scale, gap;      /* largest unconstrained amplitude; sum of s l */
+    VD scale, gap;      /* scale: largest unconstrained amplitude; gap: sum of s l */
     VD residual;        /* upper bound of the residual of the dual equations */
     /* voxel of the block in each slot, and its number of iterations */
     size_t voxel[LANES];

@@ -58,7 +58,7 @@ uint64_t gls_inject_count(gls_fault fault);
 
 /* Whether there are rules; read by the inline functions below. */
 extern atomic_bool gls_inject_active;
-/* Call the inline functions below instead of these four, which only they call. */
+/* Do not call these four functions directly: call the inline functions below, which call them. */
 bool gls_inject_next(gls_fault fault);
 bool gls_inject_full(uint64_t bytes);
 void gls_inject_run(const char *label, const uint32_t groups[3]);

@@ -38,7 +38,7 @@ static const unsigned char probe[PROBE_HEAD + PROBED] = {1,    PROBED, 0,    0xf
 
 /* A piece: the compressed bytes between two marks 00 00 ff ff, and their unpacked bytes. */
 typedef struct piece {
-    uint64_t first, end; /* positions in the file of its first byte, and of the byte behind its last */
+    uint64_t first, end; /* first: position in the file of its first byte; end: position behind its last byte */
     uint64_t at;         /* position of its unpacked bytes in those of the member */
     unsigned char *out;
     size_t n; /* number of unpacked bytes */
@@ -52,11 +52,11 @@ struct gls_gzip_pieces {
     bool to_end; /* true: no mark (00 00 ff ff) lies behind those that were found */
     const gls_input *input;
     uint64_t place;         /* position in the file behind the pieces that were unpacked */
-    uint64_t n_out, n_read; /* numbers of bytes of the member that were unpacked, and that were read or skipped */
+    uint64_t n_out, n_read; /* n_out: number of bytes of the member unpacked so far; n_read: read or skipped */
     uint32_t crc;           /* checksum of the bytes that were unpacked */
     bool over;              /* true: the last piece was unpacked */
     unsigned char *in[MAX_THREADS];
-    size_t n_marks, next; /* number of marks (ends of pieces) that were found, and index of the first not in use yet */
+    size_t n_marks, next; /* n_marks: number of marks (ends of pieces) found; next: index of the first unused one */
     size_t n_found[CHUNKS(MAX_THREADS)];
     uint64_t marks[CHUNKS(MAX_THREADS) * MARKS]; /* positions in the file behind the marks */
     piece pieces[PIECES(MAX_THREADS)];

@@ -96,7 +96,7 @@ typedef struct pipeline {
     uint64_t n_blocks;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint64_t filled, emptied; /* number of blocks that were decompressed into the ring, and that were converted */
+    uint64_t filled, emptied; /* number of blocks: filled: decompressed into the ring; emptied: converted */
     gls_status status;
     char message[1024]; /* error message of the second thread, for the calling thread, because each thread has a
                            gls_last_error() of its own */

@@ -67,7 +67,7 @@ typedef struct gls_region_layer {
     gls_grid grid;
     double inverse[3][4];   /* world mm to voxels */
     uint32_t *voxel;        /* index of the set of each voxel; NULL: a sphere */
-    double low[3], high[3]; /* box of the voxels with regions; here voxel i reaches from i to i + 1 */
+    double low[3], high[3]; /* corners of the box of voxels with regions; voxel i reaches from i to i + 1 */
     int low_voxel[3], high_voxel[3];
     gls_region_sphere sphere;
     uint32_t sphere_set; /* index of the set that consists of this sphere */

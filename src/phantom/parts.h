@@ -22,7 +22,7 @@ phantom_tissue gls_phantom_tissue(const double p[3], double *margin);
 /* A cross-section of a tube: the points c + u m1 + v m2 with u^2 + v^2 <= 1. A fibre keeps its (u, v) along the whole
  * tube. */
 typedef struct phantom_station {
-    double c[3], t[3];          /* centre; unit normal of the cross-section, which is the tangent of the centre line */
+    double c[3], t[3];          /* c: centre; t: unit normal of the cross-section, the tangent of the centre line */
     double m1[3], m2[3];        /* half axes, mm */
     double dc[3], d1[3], d2[3]; /* change of c, m1 and m2 per station, mm */
     double reach;               /* length of the longer half axis, mm */

@@ -24,7 +24,7 @@ typedef struct phantom_row {
     float *white, *grey, *csf;      /* volume fractions; white: white matter without fibres only */
     size_t n_fibres;                /* fibre populations of the row, voxel after voxel */
     int32_t *voxel;                 /* x of the voxel of each population */
-    float *fraction, *direction[3]; /* volume fraction and unit vector in the world of each population */
+    float *fraction, *direction[3]; /* of each population: volume fraction; unit vector in the world */
 } phantom_row;
 
 /* Data that all rows share. */
@@ -184,11 +184,11 @@ static void compute_signal(const phantom_scan *scan, const phantom_row *row, siz
 typedef struct phantom_share {
     size_t tube;                /* index of the tube */
     size_t first, n;            /* its slabs near the voxel: phantom_bench.slab[first .. first + n - 1] */
-    int white, grey[2];         /* numbers of samples in its white matter, and in the grey matter of its two ends */
+    int white, grey[2];         /* white: number of samples in its white matter; grey: in the grey matter of each end */
     double weight;              /* volume fraction times SAMPLES */
     double direction[3];        /* sum over the samples with aligned signs, in the world */
     bool inside;                /* whether the current sample lies in the tube */
-    double tangent[3], station; /* tangent at the current sample, in the reference frame; station index of the sample */
+    double tangent[3], station; /* of the current sample: tangent in the reference frame; station index */
 } phantom_share;
 
 /* Everything that decides what is in a voxel. All threads share the scene; they write nothing but the voxels of the

@@ -35,10 +35,10 @@ gls_status gls_input_hash(const char *path, uint64_t *hash);
 
 /* The inputs of a run with their companions. All zero is an empty set. Free with gls_inputs_finish(). */
 typedef struct gls_inputs {
-    /* number of files that were added, and of files for which memory is allocated */
+    /* n: number of files that were added; capacity: number of files for which memory is allocated */
     size_t n, capacity;
     struct gls_input_entry {
-        char *path, *named; /* path of the file, and the text by which the user named it */
+        char *path, *named; /* path: path of the file; named: the text by which the user named it */
     } * entry;
 } gls_inputs;
 

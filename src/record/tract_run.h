@@ -30,7 +30,7 @@ typedef struct gls_tract_run {
     gls_tractogram_progress go_on; /* asked from time to time whether to continue */
     const gls_monitor *monitor;    /* messages and progress of commands that track or fit; NULL: none */
     gls_run files;
-    struct cJSON *root, *counts; /* contents of the sidecar */
+    struct cJSON *root, *counts; /* root: contents of the sidecar; counts: its member "counts" */
     char *message;               /* line for the user when all is written; NULL: none */
     gls_status verdict;          /* status of the command after its outputs are complete, such as a failed check; see
                                     gls_last_error() */

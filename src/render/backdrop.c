@@ -183,7 +183,7 @@ gls_status gls_outline_open(gls_studio *s, const gls_box *streamlines)
 typedef struct ray {
     /* interpolates the smoothed mask */
     const gls_sampler *sampler;
-    /* start and unit vector, world mm; start and vector in voxel coordinates */
+    /* from, along: start and unit vector, world mm; voxel_from, voxel_along: both in voxel coordinates */
     double from[3], along[3], voxel_from[3], voxel_along[3];
 } ray;
 

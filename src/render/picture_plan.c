@@ -59,7 +59,7 @@ static bool read_numbers(const char *text, char separator, double *numbers, int 
 
 /* Slabs of one thickness across an axis. */
 typedef struct slabs {
-    /* axis of the world, 0 to 2; number of slabs */
+    /* axis: axis of the world, 0 to 2; n: number of slabs */
     int axis, n;
     double mm;
 } slabs;

@@ -17,9 +17,9 @@
 
 /* A box of colours, a leaf of the median cut. */
 typedef struct box {
-    uint32_t first, n; /* range of the list of bins */
+    uint32_t first, n; /* first: index of its first bin in the list of bins; n: number of its bins */
     uint64_t pixels;
-    int axis, side; /* axis and length of the longest side */
+    int axis, side; /* axis: axis of the longest side; side: its length */
 } box;
 
 /* The histogram of colours, 5 bits a channel. */

@@ -31,7 +31,7 @@ typedef struct maker {
     const gls_strip *strip;
     /* segments that wait, at most `room` */
     gls_segment_record *buffer;
-    /* number of waiting segments, and the number for which `buffer` has room */
+    /* n: number of waiting segments; room: number for which `buffer` has space */
     uint32_t n, room;
     /* receives full batches */
     gls_segment_taker take;
