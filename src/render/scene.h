@@ -12,7 +12,7 @@
 
 #include "render/drawing.h"
 
-/* --- Views: orthographic cameras, their names and letters, and the scale that shows everything. */
+/* --- Views: orthographic cameras, and the boxes that they show. */
 
 /* Number of samples in a pixel along each axis. */
 #define GLS_SAMPLES 2

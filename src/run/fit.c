@@ -69,7 +69,7 @@ gls_fit_options gls_fit_options_default(void)
     return (gls_fit_options){.size = sizeof(gls_fit_options), .model = gls_model_options_default(GLS_MODEL_AUTO)};
 }
 
-/* Whether the run writes an output. The tissues are known once the gradient table is read. */
+/* Whether the run writes an output. Call it after the gradient table is read, which decides on the tissues. */
 static bool is_wanted(const fit_run *run, int output)
 {
     const gls_fit_options *o = run->options;

@@ -24,7 +24,7 @@ static gls_status identify_seeds(gls_job *job)
     return status || (!job->journal && job->shard.count == 0) ? status : gls_job_identify(job);
 }
 
-/* Passes the results of the fit to the sinks, and begins those of their tasks that run while the tracker is made. */
+/* Passes the results of the fit to the sinks, and starts their tasks that run while the tracker is made. */
 static gls_status begin_results(gls_job *job)
 {
     job->sinks.fod = job->options.sh ? job->inputs.odf_image : job->inputs.model.sh;

@@ -90,12 +90,12 @@ char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory);
 /* Logs the result. */
 void gls_job_log_result(const gls_job *job);
 
-/* Sets the hashes in job->shard. Call it once the inputs are read and the lengths are in mm. */
+/* Sets the hashes in job->shard. Call it after the inputs are read and the lengths are in mm. */
 gls_status gls_job_identify(gls_job *job);
 
 /* --- --skip-existing: was this run done before? The sidecar records the outputs for that. */
 
-/* Sets job->other_inputs. Call it once the inputs are read. */
+/* Sets job->other_inputs. Call it after the inputs are read. */
 gls_status gls_job_hash_others(gls_job *job);
 /* If all outputs exist and an equal run wrote them: sets result.skipped. If all exist, but no equal run is known to
  * have written them, and force is not set: returns GLS_ERR_OUTPUT. Otherwise acts like gls_job_check_outputs(). */
@@ -112,7 +112,7 @@ void gls_job_explain_empty(const gls_job *job);
 /* --- Warnings of results that look wrong although nothing failed. Each names the option to change. */
 
 /* Warns of a mask that leaves out nothing, of a seed mask that looks like another kind of image, and of a stop map in
- * other units than FA or without numbers in many voxels. Call this once the masks are read. */
+ * other units than FA or without numbers in many voxels. Call this after the masks are read. */
 void gls_advise_of_masks(const gls_job *job);
 /* Warns of a response too round for a single bundle, of FODs in other units, of long steps, and of seeds where
  * streamlines end at once. Call this after the fit. */
@@ -126,9 +126,9 @@ void gls_advise_of_lengths(const gls_job *job);
 /* Checks the headers of series, ODFs and the first file of peaks, as far as they are NIfTI: GLS_ERR_ARGUMENT if their
  * voxels alone exceed the limit (0: none). Call this before images are read. */
 gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb);
-/* Computes and logs how much memory the run needs. Call this once images are read. With a limit, makes batches smaller
- * until they fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT, whose message says what is needed, if the
- * smallest batch does not fit. */
+/* Computes and logs how much memory the run needs. Call this after images are read. With a limit, makes batches smaller
+ * until they fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT: even the smallest batch does not fit; the
+ * message says how much memory is needed. */
 gls_status gls_job_memory_plan(gls_job *job);
 /* Frees the values of the series, unless tracking reads them. Call this after the fit. */
 void gls_job_memory_release(gls_job *job);

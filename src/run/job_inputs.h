@@ -130,8 +130,8 @@ gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_optio
 
 /* --- Where streamlines start and what they may enter: tissue, seeds, regions. */
 
-/* Call the next three functions once grid and mask are known, the one for tissue first. Seeds in a seed mask that the
- * fit makes are made last. */
+/* Call the next three functions after grid and mask are known, the one for tissue first. If the fit makes the seed
+ * mask, gls_job_inputs_fit() calls the one for seeds. */
 /* Reads the tissue image or the maps that the options name into input->tissue. */
 gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *options);
 /* Makes the seeds from the seed mask, a file or another source that the options name. */

@@ -262,8 +262,8 @@ typedef struct image_signs {
     uint64_t positive; /* number of voxels in which all volumes are above 0 */
 } image_signs;
 
-/* Counts the voxels in which some volume, and those in which every volume, is finite and not 0, and those in which
- * every volume is positive. The counts show whether an image is of another kind than asked for. */
+/* Counts the voxels in which some volume is finite and not 0, the voxels in which every volume is, and the voxels in
+ * which every volume is positive. The counts show whether an image is of another kind than asked for. */
 static image_signs look_at_signs(const gls_image *image)
 {
     enum { BLOCK = 512 }; /* voxels whose counts stay in the cache while volume after volume is read */

@@ -100,7 +100,7 @@ static gls_status tract_grid_around(const gls_tract_run *run, const char *path, 
 }
 
 #define STATISTIC "statistic of the image"
-/* Share, 0 to 1, of the positions that are looked up in the map. The command warns if more of them lie outside. */
+/* Largest share, 0 to 1, of positions outside the map without a warning, among all positions that are looked up. */
 #define MAX_OUTSIDE 0.01
 
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY, LIKE_SCILPY };

@@ -101,7 +101,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Reads --assignments. With --edges-to-groups, numbers the pairs of labels. With --connect, selects the streamlines
- * that join one of its pairs; if --ids is given, too, only those of these streamlines that --ids lists. */
+ * that join one of its pairs; if --ids is given, too, only streamlines that --ids lists. */
 static gls_status read_pairs(edit *e, gls_select_options *options)
 {
     const gls_edit_cli *o = e->o;

@@ -215,8 +215,9 @@ typedef struct inspection {
     gls_line_set *set;
     /* taken: number of all streamlines; kept: number of streamlines that equal no earlier one */
     gls_filter_counts equal;
-    /* at: index of the next streamline; first_zero: index of the first streamline whose points are all 0 */
-    uint64_t at, zero, first_zero; /* zero: number of such streamlines */
+    /* at: index of the next streamline; zero: number of streamlines whose points are all 0; first_zero: index of the
+     * first of them */
+    uint64_t at, zero, first_zero;
 } inspection;
 
 /* Looks for streamlines all of whose points are 0 0 0, as a faulty conversion leaves them. */

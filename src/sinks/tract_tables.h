@@ -125,7 +125,7 @@ gls_sink gls_sample_rows_sink(gls_sample_rows *rows);
 /* Completes the file in its group; removes the file after a failure. Does nothing if the table was not begun. */
 gls_status gls_sample_rows_end(gls_sample_rows *rows, gls_status status);
 
-/* --- Outputs of `glslines segment` other than the tractogram: a file for each bundle, a table, pyAFQ's counts. */
+/* --- The table of bundles that `glslines segment` and `track --segment` write. */
 
 /* Writes a table of bundles, one row for each. volume: mm3 of each bundle; NaN: not known. */
 gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volume, const char *path, bool overwrite,

@@ -39,7 +39,7 @@ void gls_retries_finish(gls_retries *retries);
 /* Callbacks through which a batch gets seeds and results from the run, and reports to it. */
 typedef struct gls_batch_host {
     void *user;
-    /* Called between dispatches. Returns GLS_ERR_CANCELLED once the run is stopped. */
+    /* Called between dispatches. Returns GLS_ERR_CANCELLED if the run has been stopped. */
     gls_status (*poll)(void *user);
     /* Gives the seeds of the next batch, at most plan.batch_seeds; without `wait` only seeds behind those that were
      * given before. Returns false if there are none at the moment or, with `wait`, in the whole run. With `wait` the

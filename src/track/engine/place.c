@@ -254,11 +254,11 @@ bool gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32
 
 /* Sums over the streamlines of a part of a round. */
 typedef struct part {
-    bool is_finished;    /* all have ended; the sums are of those that have */
+    bool is_finished;    /* all streamlines of the part have ended; if not, the sums leave out those that have not */
     uint64_t steps;      /* steps before any cut */
     uint64_t all_points; /* points of all streamlines */
-    uint64_t points;     /* points in the output; then the index at which they begin there */
-    size_t n;            /* kept streamlines; then the index of the first of them in the result */
+    uint64_t points;     /* number of points in the output; after begin_parts() the index of the first of them there */
+    size_t n; /* number of kept streamlines; after begin_parts() the index of the first of them in the result */
 } part;
 
 /* A round whose streamlines are judged and placed by several threads. */
@@ -331,9 +331,9 @@ static bool begin_parts(placing *task, part *sums)
     return true;
 }
 
-/* Places the streamlines of seeds from .. until - 1 one after the other, up to the first seed with an unfinished one or
- * one for which the output has no space. Returns that seed, or `until`. *n_lines: streamlines placed; sums: see
- * begin_parts(). */
+/* Places the streamlines of seeds from .. until - 1, seed by seed. Stops before a seed that has an unfinished
+ * streamline or for which the output has no space. Returns the index of that seed, or `until`. *n_lines: number of
+ * streamlines placed; sums: see begin_parts(). */
 static uint32_t place_until(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, gls_batch_result *result,
                             uint32_t *n_lines, part *sums)
 {

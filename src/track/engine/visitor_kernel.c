@@ -17,7 +17,7 @@
 #define TABLE "1024"
 #define TABLE_BITS "10"
 /* About one in 1,000 short lines is left to the host, and with --dg fact, whose lines have hundreds of points, about
- * one in 140. Reserve one point for each two lines: once this is too little, all points of the run come to the host. */
+ * one in 140. Reserve one point for each two lines: if this is too little, all points come to the host from then on. */
 #define LINES_A_POINT 2
 #define MIN_CAPACITY 2048
 /* Largest allowed error of the kernel's voxel coordinates, see MARGIN in glsl/kernel/visit.comp. */

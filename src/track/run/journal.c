@@ -56,8 +56,8 @@ struct gls_journal {
     char *path;
     head head;
     uint64_t at;       /* offset in the file at which the next record is read or, after the last one, written */
-    uint64_t end_seed; /* end of the seeds of the records read and written; 0: none */
-    completion done;   /* complete files that the end of the journal lists, once all records are read; n = 0: none */
+    uint64_t end_seed; /* index behind the last seed of the records read or written so far; 0: none */
+    completion done; /* complete files that the end of the journal lists; set after all records are read; n = 0: none */
     double synced;
     uint32_t *length;
     size_t length_capacity;
