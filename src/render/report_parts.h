@@ -112,8 +112,8 @@ void gls_report_missing(const gls_report *report, gls_text *out, const char *wha
 
 /* --- Sections of the page. */
 
-/* A section of the page. Its function appends the HTML; nothing, or a sentence that says why, where the report lacks
- * the data. */
+/* A section of the page. Its function appends the HTML of the section. Where the report lacks the data, it appends a
+ * sentence that says so, or nothing. */
 typedef struct gls_report_section {
     const char *name; /* name of the section in the template of the page; NULL ends a list */
     void (*put)(const gls_report *report, gls_text *out);

@@ -224,7 +224,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     const bool ends_alone =
         !status && !writer && !journal && !gls_sinks_need_points(&job->sinks, &job->inputs.stop_map->grid);
     if (!status) status = track(job, tracker, &sink, journal, ends_alone);
-    /* record the number of streamlines begun, but not with --select, for which merged shards do not know it */
+    /* record the number of streamlines begun; not with --select, because a merge of shards cannot find it then */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;
     if (!status) status = gls_sinks_complete(&job->sinks, writer);
     if (status) {

@@ -60,8 +60,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return status || !colon ? status : gls_sink_writes(sink, sinks, colon + 1);
 }
 
-/* Rejects cleaning in a shard, because outliers are not known before shards are merged, and, if the tractogram is a TRX
- * file, names of bundles that TRX cannot hold. */
+/* Rejects cleaning in a shard, because outliers are known only after shards are merged. If the tractogram is a TRX
+ * file, also rejects names of bundles that TRX cannot hold. */
 static gls_status check_bundles(const gls_bundles *bundles, const gls_run_sinks *sinks, const char *rules)
 {
     for (size_t k = 0; k < gls_bundles_count(bundles); k++) {

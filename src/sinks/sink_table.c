@@ -142,7 +142,7 @@ gls_status gls_sinks_open(gls_run_sinks *sinks, gls_sink *tractogram)
         if (!status) status = sink->kind->open(sink, sinks, tractogram, &own[n]);
         n += own[n].append != NULL;
     }
-    /* results: the sink of all results; without a tractogram it is made even if no result needs streamlines */
+    /* results: one sink that feeds all results; without a tractogram the run needs it even if no result does */
     if (!status && (n > 0 || !tractogram->append)) status = gls_sink_tee(own, n, &results);
     for (size_t i = 0; i < n && status; i++) gls_sink_abort(&own[i]);
     if (status || !results.append) return status;

@@ -105,7 +105,7 @@ static void write_cells(stats *s, const char *name, const double *value, size_t 
 static void write_row(stats *s, const char *name, gls_bundle_stats *row)
 {
     gls_lengths l = gls_bundle_stats_lengths(row);
-    /* lengths without streamlines have no value; counts are 0 */
+    /* without streamlines the figures of lengths have no value, and counts are 0 */
     if (l.n == 0) l.mean = l.median = l.sd = l.min = l.q25 = l.q75 = l.max = l.step = NAN;
     /* the columns in the order of write_header() */
     double value[11 + GLS_SHAPE_VALUES] = {

@@ -77,8 +77,8 @@ static double distance(const refined *r, const double a[3], const double b[3])
 }
 
 /* Moves the last or the first point to the border of grey matter. Returns by how many mm the streamline becomes
- * shorter; 0 if nothing is cropped, or if it becomes slightly longer, along a curved step, so that no streamline
- * exceeds the maximum length. */
+ * shorter, 0 if nothing is cropped. Returns 0, too, if it becomes slightly longer, as it may along a curved step: its
+ * counted length then stays within the maximum. */
 static double crop(refined *r, bool last)
 {
     /* `at`: index of the end; `from` and `before`: indices of the two points next to the end. */

@@ -30,9 +30,9 @@ typedef struct gls_model_plan {
     gls_field_plan field;
     gls_tables tables;
     gls_define_list defines;
-    const char *odf; /* BASE of the file that fills the slot <odf>, see gls_define_loops(): BASE_looped.glsl, or
-                        BASE_unrolled.glsl if `looped` is false here and in the request and the kernel is not one of
-                        pass 1. A string constant. NULL: the getter samples no ODF */
+    const char *odf; /* BASE of the file that fills the slot <odf>, a string constant: BASE_unrolled.glsl in kernels of
+                        pass 2 if `looped` is false here and in the request, else BASE_looped.glsl; see
+                        gls_define_loops(). NULL: the getter samples no ODF */
     bool looped;     /* use BASE_looped.glsl whatever gls_model_request.looped says */
 } gls_model_plan;
 
@@ -77,8 +77,8 @@ typedef struct gls_getter {
     uint32_t has;      /* groups of parameters that the getter uses: sum of GLS_GETTER_HAS() */
     double cutoff;     /* default of fod_cutoff */
     double act_cutoff; /* default of fod_cutoff with --act; 0: the same as `cutoff` */
-    double fa_cutoff;  /* default of fod_cutoff along tensors, whose peaks are as long as FA; 0: the getter takes peaks
-                          of ODFs where no peaks are given, not tensors */
+    double fa_cutoff;  /* default of fod_cutoff along tensors, whose peaks are as long as FA; 0: the getter follows no
+                          tensors: if no peaks are given, it follows peaks of ODFs */
     bool any_seed;     /* default of seed_cutoff is 0, not fod_cutoff */
     const char
         *no_backtrack; /* reason why backtracking is impossible although steps are random; NULL: it is possible */
