@@ -54,7 +54,7 @@ typedef enum gls_column_of {
     GLS_OF_POINTS, /* a number for each point */
 } gls_column_of;
 
-/* A column of one number a line or a point. */
+/* A column with one number for each line or for each point. */
 typedef struct gls_line_column {
     /* name of the column or group */
     char name[64];

@@ -351,8 +351,8 @@ static gls_status take_beside(gls_run_sink *sink, gls_run_sinks *sinks)
     return sink->output ? GLS_OK : gls_no_memory();
 }
 
-/* Writes a line for each voxel that is a row, or a column, of the matrix: its indices x, y, z, then 1, then its number
- * counted from 0. */
+/* Writes a line for each voxel that is a row, or a column, of the matrix: the voxel's indices x, y, z from 0, then 1,
+ * then the index of the row or column from 0. */
 static gls_status write_coords(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const int matrix = matrix_of(sink);

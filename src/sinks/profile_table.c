@@ -40,7 +40,7 @@ static void append_column(const gls_profile_table *t, size_t image, size_t volum
     free(whole);
 }
 
-/* Appends the first cells of a row: bundle and node, counted from 0 as in pyAFQ. */
+/* Appends the first cells of a row: name of the bundle, and index of the node, from 0 as in pyAFQ. */
 static void append_node(const char *bundle, uint32_t node, char separator, gls_text *text)
 {
     gls_field_append(text, bundle, separator);
