@@ -129,8 +129,8 @@ gls_status gls_track_params_check(const gls_track_params *p)
 
 /* --- The input: the needs of all direction getters, then the needs of the chosen getter. */
 
-/* Fails for getters without random numbers, which would only repeat the same steps, and for options that need points
- * that backtracking removes. */
+/* Fails for getters without random numbers, which would only repeat the same steps, for getters that cannot go back,
+ * and for options that need points that backtracking removes. */
 static gls_status check_backtrack(const gls_track_params *params)
 {
     const gls_getter *getter = gls_getter_of(params);

@@ -209,9 +209,10 @@ static double value_of(const gls_member *m, bool by_points)
     return by_points ? (double)m->points : m->length;
 }
 
-/* One round of cleaning, as pyAFQ's clean_bundle(). Drops members that are o->distance or more from the core at a
- * node of the inner part, or whose length is o->length_z or more standard deviations above the mean; at least o->min
- * members stay. scratch: memory for 3 n values; stays: for n. Returns false if no further round is needed. */
+/* One round of cleaning, as pyAFQ's clean_bundle(). Drops members whose Mahalanobis distance from the mean is
+ * o->distance or more at a node of the inner part, or whose length is o->length_z or more standard deviations above the
+ * mean; at least o->min members stay. scratch: memory for 3 n values; stays: for n. Returns false if no further round
+ * is needed. */
 static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o, double *scratch, bool *stays)
 {
     /* first .. last - 1: the nodes of the inner part, the middle share `core` of the line; core 0: all nodes */

@@ -48,7 +48,9 @@ struct gls_connectome {
     /* regions of the image of labels */
     gls_nodes nodes;
     gls_assigner *assigner;
-    uint64_t *ends;         /* ends[r]: number of ends in the region with number r; ends[0]: of ends without one */
+    /* ends[r]: number of ends in the region with number r, or with GLS_ASSIGN_ALL of streamlines that meet it;
+     * ends[0]: number of ends without a region */
+    uint64_t *ends;
     double *value, *weight; /* sums or extremes of values, and sums of weights: (n + 1) x (n + 1), upper triangle */
     edge *edge;             /* one for each cell, in the order of `value`; NULL: not wanted */
     gls_connectome_counts counts;

@@ -165,7 +165,7 @@ static bool is_step(const float (*p)[3])
     return p[0][0] != p[1][0] || p[0][1] != p[1][1] || p[0][2] != p[1][2];
 }
 
-/* Notes the voxel of points first .. last unless these points are identical. */
+/* Notes the voxel of points first .. last, unless it is noted already or these points are identical. */
 static void stay(path *w, size_t first, size_t last, int64_t voxel)
 {
     bool moved = false;

@@ -67,8 +67,8 @@ gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seed
                                      gls_track_result *result);
 
 /* The value of batch_seeds for a run of n_seeds seeds on each device: params->batch_seeds if it is not 0; for a run
- * shorter than a batch of the default size, the number of seeds of its batches, because drivers take longer to make
- * larger buffers (llvmpipe fills them with zeros); else 0, the default. */
+ * shorter than a batch of the default size, a smaller value that is enough, because drivers take longer to make larger
+ * buffers (llvmpipe fills them with zeros); else 0, the default. */
 uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_params *params,
                                  const gls_track_input *input, uint64_t n_seeds);
 
