@@ -48,7 +48,7 @@ static void store_common(bytes *to, const gls_zip_entry *e, bool zip64, size_t e
 {
     store(to, zip64 ? 45 : 20, 2);
     store(to, 0, 2); /* flags */
-    store(to, 0, 2); /* stored */
+    store(to, 0, 2); /* method: stored, not compressed */
     store(to, 0, 2); /* time */
     store(to, DOS_DATE, 2);
     store(to, e->crc, 4);

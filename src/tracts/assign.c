@@ -132,10 +132,10 @@ static bool is_inside(const gls_grid *grid, const int32_t v[3])
     return v[0] >= 0 && v[0] < grid->dim[0] && v[1] >= 0 && v[1] < grid->dim[1] && v[2] >= 0 && v[2] < grid->dim[2];
 }
 
-/* Number of the region ahead of an end, from 1; 0: none. node: the same number for each voxel. Takes voxels within
- * 45 degrees of the streamline's direction in the order of their cost, which is the distance of the centre times 1 +
- * angle / 45 degrees, at most `reach` mm, until one has a region. Of voxels of equal cost only one is examined, as in
- * MRtrix3 3.0.3. backwards: search ahead of the last point, otherwise of the first. */
+/* Number of the region ahead of an end, from 1; 0: none. node: for each voxel the number of its region. Takes voxels
+ * within 45 degrees of the streamline's direction in the order of their cost, which is the distance of the centre times
+ * 1 + angle / 45 degrees, at most `reach` mm, until one has a region. Of voxels of equal cost only one is examined, as
+ * in MRtrix3 3.0.3. backwards: search ahead of the last point, otherwise of the first. */
 static int32_t look_ahead(const gls_grid *grid, const double world_to_voxel[3][4], const int32_t *node, double reach,
                           const float (*point)[3], size_t n, bool backwards)
 {

@@ -42,7 +42,7 @@ struct gls_selection {
 typedef struct filter {
     /* collects streamlines for the next sink; owned */
     gls_builder builder;
-    /* borrowed, and read for its counts when the pass is over */
+    /* borrowed; its owner reads the counts when the pass is over */
     gls_selection *selection;
     uint8_t *verdict; /* for each streamline the test that failed, or GLS_SELECT_N_TESTS */
     size_t capacity;
@@ -176,7 +176,7 @@ const char *gls_selection_graded_region(const gls_selection *s)
 }
 
 /* Whether no angle between successive steps exceeds max_turn, and the sum of these angles does not exceed max_winding,
- * degrees. */
+ * degrees. Steps of length 0 are left out. */
 static bool has_shape(const gls_select_options *o, const gls_streamlines *s, size_t i)
 {
     double before[3] = {0}, length = 0, winding = 0;
@@ -338,7 +338,7 @@ static void judge_some(void *user, int thread, size_t from, size_t until)
         t->filter->verdict[i] = (uint8_t)judge(s, &s->hits[thread], t->weights, t->in, i);
 }
 
-/* Passes on the streamlines that passed all tests, or with `inverse` those that failed at least one. */
+/* Passes on the streamlines that passed all tests, or with `inverse` the others, and counts both. */
 static gls_status hand_on(filter *f, const gls_streamlines *in)
 {
     gls_selection *s = f->selection;

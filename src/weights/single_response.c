@@ -263,8 +263,8 @@ static gls_status deconvolve(const passes *p, const gls_response *response, int 
     return status;
 }
 
-/* Fills p->c with scores and axes of all voxels of the region, ranked. order: SH order of the deconvolution. Mutes the
- * messages of gls_fixels_create(). */
+/* Fills p->c with scores and axes of all voxels of the region, ranked. order: SH order of the deconvolution. Drops the
+ * messages of the level info of gls_fixels_create(). */
 static gls_status score_region(passes *p, const gls_response *response, int order)
 {
     gls_image *sh = NULL;
