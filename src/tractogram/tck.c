@@ -130,7 +130,7 @@ static uint64_t offset_of_line(const void *user, size_t i)
     return (s->offset[i] + i) * sizeof separator;
 }
 
-/* Formats streamlines from .. until - 1: their points, then a triplet of NaN each. */
+/* Formats streamlines from .. until - 1: the points of each, and behind them a triplet of NaN. */
 static gls_status form_lines(void *user, size_t from, size_t until, unsigned char *room, const void **data)
 {
     const lines *l = user;

@@ -169,7 +169,8 @@ static gls_status read_streamline(gls_tractogram_reader *r, uint64_t *points, bo
     return GLS_OK;
 }
 
-/* Warns once if the number of streamlines differs from the header, and if data follow the mark at the end. */
+/* On the first call, warns if the header states another number of streamlines, and if data follow the mark at the
+ * end. */
 static void warn_of_count(gls_tractogram_reader *r)
 {
     tck *t = r->state;

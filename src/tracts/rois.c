@@ -307,8 +307,8 @@ static void stay_in_voxel(const gls_rois *r, gls_roi_hits *h, uint32_t k, const 
          p->voxel[((size_t)v[2] * (size_t)p->grid.dim[1] + (size_t)v[1]) * (size_t)p->grid.dim[0] + (size_t)v[0]]);
 }
 
-/* Notes the sets along a segment that begins at `at` and is mm long, both in mm. a, b: voxel coordinates of its
- * ends, with corners of voxels at whole numbers. */
+/* Notes the sets of regions that a segment passes. at: length of the streamline up to the segment; mm: length of the
+ * segment. a, b: voxel coordinates of its ends, with corners of voxels at whole numbers. */
 static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const double a[3], const double b[3], double at,
                        double mm)
 {

@@ -141,7 +141,7 @@ void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task,
     pthread_cond_destroy(&j.left);
 }
 
-/* Does the work, on the caller's thread or on its own, and keeps its status and message. */
+/* Does the work, on the caller's thread or on a thread started for it, and keeps its status and message. */
 static void *work_beside(void *user)
 {
     gls_beside *b = user;

@@ -169,7 +169,8 @@ static void dilate(const gls_lobe_sphere *sphere, uint8_t lobe[N])
     }
 }
 
-/* rank: position of each lobe by falling integral; of_rank: the inverse. */
+/* rank[a]: position of lobe a in the order of falling integrals, from 0; of_rank[k]: index of the lobe at position
+ * k. */
 static void rank_lobes(const gls_lobes *lobes, uint8_t rank[GLS_NO_LOBE + 1], uint8_t of_rank[GLS_NO_LOBE + 1])
 {
     rank[GLS_NO_LOBE] = of_rank[GLS_NO_LOBE] = GLS_NO_LOBE;
