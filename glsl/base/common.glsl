@@ -11,8 +11,8 @@ layout(std140, binding = 0) uniform Params {
 // because arrays cannot be empty.
 const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 
-// LANES invocations, its lanes, work on one streamline, and all of them hold the same state of the streamline. LANE is
-// the number of a lane, from 0; the functions lane_* combine what the lanes have found. A work group has GROUP_SLOTS
+// The lanes of a streamline are the LANES invocations that work on it; all of them hold the same state of it. LANE is
+// the index of a lane; the functions lane_* combine what the lanes have found. A work group has GROUP_SLOTS
 // streamlines, at most SLOTS; SLOT is the index of a streamline in its group.
 //
 // SLOT_ARRAY(type, name, size) declares an array for each streamline. SLOT_ELEMENT(name, size, i) is its element i.
@@ -21,7 +21,7 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // - lane_sum, lane_max, lane_min: over all lanes
 // - lane_upto: the sum over this lane and all lanes before it; total: the sum over all lanes
 // - lane_range: the largest and the smallest value
-// - lane_largest: the largest value and its number; among equal values the smallest number
+// - lane_largest: the largest value and the number that its lane gave; among equal values the smallest number
 // - LANE_SUMS: for each of the first n of the 16 elements of x its sum over the lanes, into TARGET(0), TARGET(1), ...;
 //   ROOM: an unused SLOT_ARRAY of `size` elements
 // - lane_of: the value of a given lane

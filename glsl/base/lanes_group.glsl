@@ -88,7 +88,7 @@ void lane_range(inout float most, inout float least)
     least = -max_of(lows);
 }
 
-// Smallest of those of the four numbers whose component of x equals `value`; 0x7fffffff if no component does.
+// The smallest number[i] for which x[i] equals `value`; 0x7fffffff if no x[i] does.
 int min_where(vec4 x, float value, uvec4 number)
 {
     ivec4 n = ivec4(number);
@@ -96,7 +96,7 @@ int min_where(vec4 x, float value, uvec4 number)
     return min(a, min(x.z == value ? n.z : 0x7fffffff, x.w == value ? n.w : 0x7fffffff));
 }
 
-// Finds the largest x over the lanes and its number; among equal values the smallest number wins.
+// Finds the largest x over the lanes and the number that its lane gave; among equal values the smallest number wins.
 void lane_largest(inout float x, inout int number)
 {
     SHOWN(LANE) = floatBitsToUint(x);
@@ -205,7 +205,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 #define MAX_COLLECTED (32 * LANES)
 #define FEW 8
 
-// Word in which lane_first() finds the smallest lane that says yes; lane_ask() clears it. Two words are used in turn.
+// Two words, used in turn. lane_ask() sets one to LANES; in it lane_first() finds the first lane that says yes.
 shared uint lane_poll[2];
 int lane_poll_at = 0;
 

@@ -32,25 +32,24 @@ void store_c(uint row, uint column, vec4 sum)
     if (accumulate != 0u) sum += c[at];
     c[at] = sum;
 }
-// Four elements of a row of A near its edges. Behind the last row the last row is loaded again, and behind the last
-// vector of a row that vector, so that no branch is needed. Elements from last_k on become 0; products of repeated rows
-// are not stored.
+// Four elements of a row of A near its edges, without a branch: a row behind the last one gives the last row, whose
+// products are not stored again; a vector behind the end of a row gives the last vector. Elements from last_k on are 0.
 vec4 edge_a(uint row, uint k)
 {
     vec4 x = load_a(min(row, rows - 1u), min(k, depth - 4u));
     return k < last_k ? x : vec4(0.0);
 }
 
-// Four elements of a row of B near its edges: behind the last vector of a row that vector is loaded again; rows from
-// last_k on are 0.
+// Four elements of a row of B near its edges: a vector behind the end of a row gives the last vector. Rows from last_k
+// on are 0.
 vec4 edge_b(uint k, uint column)
 {
     vec4 x = load_b(min(k, depth - 1u), min(column, columns - 4u));
     return k < last_k ? x : vec4(0.0);
 }
 #else
-// Rows that begin at any element: four loads instead of one, each at an index that exists. Columns of A and rows of B
-// from last_k on are 0.
+// If rows may begin at any element, four elements take four loads, each at an index that exists. Columns of A and rows
+// of B from last_k on are 0.
 const uvec4 NEXT = uvec4(0u, 1u, 2u, 3u);
 vec4 load_a(uint row, uint k)
 {
@@ -70,7 +69,7 @@ void store_scalar(uint row, uint column, float sum)
     if (accumulate != 0u) sum += c[at];
     c[at] = sum;
 }
-// Stores those of four elements of C that exist, or adds them to the contents of C.
+// Stores those of four elements of C that exist; with `accumulate` adds them to the contents of C.
 void store_c(uint row, uint column, vec4 sum)
 {
     if (row >= rows) return;

@@ -123,7 +123,7 @@ double lowest_float(out uint row)
     return value;
 }
 
-// The same in double precision; needed once single precision finds no row that is clearly violated.
+// Like lowest_float(), in double precision, for when single precision finds no row that is clearly violated.
 double lowest(out uint row)
 {
     double least = 0.0lf;
@@ -311,7 +311,7 @@ bool iterate(double noise)
     bool exact = false;
     for (uint turn = 0u; turn < turns && count < MAX_ACTIVE; turn++) {
         uint row;
-        // The most violated row, in single precision as long as the violation is clear.
+        // Find the most violated row, in single precision as long as the violation is clear.
         double value = exact ? lowest(row) : lowest_float(row), end = lowest_active();
         if (exact) {
             if (value >= end) return true;

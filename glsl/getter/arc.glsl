@@ -29,7 +29,7 @@ vec3 arc_position(vec3 p, vec3 d, float angle, vec3 across, int part)
     return p + to_voxels(along * d + aside * across);
 }
 
-// Returns the position at a part of a step along an arc whose tangent is `before` at p and d at the end of the step.
+// Position `part` of STEP_PARTS of a step along the arc whose tangent is `before` at p and d at the end of the step.
 vec3 step_position(vec3 p, vec3 before, vec3 d, int part)
 {
     // The component of d at a right angle to `before` gives the side of the bend; its length, with the component along

@@ -104,9 +104,9 @@ vec4 first_fibre(vec3 p, Draw draw)
 #endif
 }
 
-// The first step draws its sample again from the counters of the seed, so both half-streamlines begin along the same
-// fibre. A backward half-streamline then draws another sample, as each later step does. A step that would bend by more
-// than the largest angle ends the half-streamline.
+// The first step finds the fibre of the seed again, which is the same in both half-streamlines and gives d. A forward
+// half-streamline follows this fibre; the first step of a backward one draws another sample, as each later step does. A
+// step that would bend by more than the largest angle ends the half-streamline.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     // begins: the first step of a half-streamline. It uses the random numbers of the seed.
@@ -124,7 +124,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     }
     if (chosen.w == 0.0) return DIRECTION_NONE;
 #if STOP_BY_FRACTION
-    // The fraction of the fibre is the probability to go on; at the seed that of the first fibre, whichever was taken.
+    // The fraction of the fibre is the probability to go on; at the seed, the fraction of the sample's first fibre.
     float fraction = begins ? fibre[0].w : chosen.w;
     if (!(fraction > unit(draw_block(draw, 1u).z) * params.whole_fraction)) return DIRECTION_NONE;
 #endif
@@ -141,7 +141,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 }
 
 // Returns one direction, or none if the seed lies outside the grid, the fraction of its fibre is below the cutoff of
-// seeds, or no fibre lies in the cone around the given direction. From a fibre of fraction 0 the streamline has one
+// seeds, or no fibre lies in the cone around the given direction. A streamline from a fibre of fraction 0 has one
 // point.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {

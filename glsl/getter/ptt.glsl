@@ -123,8 +123,8 @@ vec3 normal_at(vec3 t, float angle)
 float random_part(uint word) { return float(word >> 8) * (1.0 / 16777216.0); }
 float random_angle(uint word) { return 6.283185307 * float(word >> 8) * (1.0 / 16777216.0); }
 
-// A candidate curve is taken with a probability in proportion to its support, which must reach `least`. Support is at
-// most `start` plus 1 for each other sample.
+// A candidate curve is taken with a probability in proportion to its support, the sum of the samples along its probe,
+// which must reach `least`. No sample but the one at the start exceeds 1.
 struct Candidate {
     float k;      // curvature, 1/mm
     vec2 bend;    // direction of the bend between n and b

@@ -55,9 +55,9 @@ bool same_regions(vec3 p, vec3 q)
     return same;
 }
 
-// --include-ordered: word GUIDE_ORDER of the memory counts the regions visited so far, and so names the next one. A
-// point in any other region, except the one visited last, sets ORDER_BROKEN, and the streamline will be rejected. A
-// point in several regions counts for the first of them.
+// --include-ordered: word GUIDE_ORDER of the memory is the number of regions visited so far, which is the index of the
+// region that must come next. A point in an ordered region other than this one and the one before sets ORDER_BROKEN,
+// and the streamline will be rejected. A point in several regions counts for the first of them.
 #if ORDERED_REGIONS > 0
 const uint ORDER_BROKEN = 0x80000000u;
 
@@ -94,7 +94,7 @@ void note_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 }
 
 // --stop-leaving: word GUIDE_LEAVING of the memory has the bits of the last point. The next word has the bits of the
-// regions in which all points lie, the seed among them: a half-streamline may leave these regions.
+// regions that contain the seed and all points so far: a half-streamline may leave these regions.
 #if LEAVING_REGIONS > 0
 // Begins a half-streamline at its seed, which lies in the regions of `bits`.
 void start_in_regions(uint bits, inout uint memory[GUIDE_ROOM])

@@ -75,9 +75,9 @@ void half_restore(inout Half h, uint n_points)
 
 #if BACKTRACK
 // Number of points that a half-streamline keeps after a bad end at n points; 0: it is given up. Each number of points
-// is tried three times: first one less than the maximum, then two less, and so on. A half-streamline that gets further
-// than ever before starts again with one less. memory[steps]: 4 x the number of points to take back, plus the number of
-// tries.
+// is tried three times: first one less than the largest number of points so far, then two less, and so on. A
+// half-streamline that sets a new largest number starts again with one less. memory[steps]: 4 x the number of points to
+// take back, plus the number of tries.
 uint points_to_keep(inout Half h, uint n)
 {
     const int most = GUIDE_BACKTRACK + int(BACKTRACK_MOST), steps = GUIDE_BACKTRACK + int(BACKTRACK_STEPS);

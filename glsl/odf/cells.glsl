@@ -7,7 +7,7 @@
 #if CELL_CORNERS == 2
 layout(std430, binding = 4) readonly buffer Pairs { uint pairs[]; };
 #else
-// Each buffer has CELL_LAYERS layers of voxels; with single values also the first layer of the next buffer.
+// Each buffer has CELL_LAYERS layers of voxels; with CELL_CORNERS 1 also the first layer of the next buffer.
 #if CELL_CORNERS == 1
 #define WORDS uint
 #else

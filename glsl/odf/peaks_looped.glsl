@@ -40,7 +40,7 @@ void store_candidate(int index, int v)
     VALUE(index) = ODF(v);
 }
 
-// Lists the local maxima that can be peaks, at most MAX_CANDIDATES, in ascending order. Returns their number.
+// Lists the local maxima that can be peaks, at most MAX_CANDIDATES, by ascending vertex. Returns their number.
 uint find_peaks()
 {
     // `above` is the smallest value of a peak: the larger of pmf_threshold x maximum and of lowest + peak_threshold x
@@ -73,7 +73,7 @@ uint find_peaks()
 
 int n_candidates = 0;
 
-// find_peaks() has listed the candidates already.
+// Only stores the number n of candidates, because find_peaks() has listed them already.
 void list_candidates(uint n)
 {
     n_candidates = int(n);

@@ -76,7 +76,7 @@ int take_marked()
     return word * 32 + findLSB(bits);
 }
 
-// Lists the n marked vertices, at most MAX_CANDIDATES, in ascending order. The invocations of a vector wait for the
+// Lists the n marked vertices, at most MAX_CANDIDATES, by ascending vertex. The invocations of a vector wait for the
 // invocation with most iterations.
 void list_candidates(uint n)
 {

@@ -34,8 +34,8 @@ void note(float least, float most)
 }
 
 // The rows add w times coefficient j to the sum of a class: pp, mm, mp, pm, named by the signs under x -> -x and y ->
-// -y (in orbits of two members, pp and mm are the even and the odd functions). ORBIT_END4, 2 and 1 combine the sums
-// into the values of the members of an orbit, which are neighbours in odf[].
+// -y (in orbits of two members, pp and mm are the even and the odd functions). ORBIT_END4, ORBIT_END2 and ORBIT_END1
+// combine the sums into the values of the members of an orbit, which are neighbours in odf[].
 #define PP(j, w) pp += w * c[j];
 #define MM(j, w) mm += w * c[j];
 #define MP(j, w) mp += w * c[j];

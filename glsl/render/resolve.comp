@@ -5,8 +5,8 @@
 layout(local_size_x = 64) in;
 
 #define FIELD(type, name) type name;
-// Depth of the nearest tube of each sample, larger towards the viewer; its colour, 0: no tube, or with LAYERS sums of
-// red, green, blue and number of tubes; colours of the slices; the pixels.
+// Depth: of the nearest tube of each sample, larger towards the viewer. Colour: of that tube, 0: no tube; with LAYERS
+// sums of red, green, blue and number of tubes. Back: colours of the slices. The last buffer has the pixels.
 layout(std430, binding = 0) readonly buffer Depth { uint depth[]; };
 layout(std430, binding = 1) readonly buffer Colour { uint colour[]; };
 layout(std430, binding = 2) readonly buffer Back { uint back[]; };

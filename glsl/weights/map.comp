@@ -90,8 +90,8 @@ bool before(uvec4 a, uvec4 b)
     return a.x < b.x || (a.x == b.x && a.y < b.y);
 }
 
-// Merges the sorted visits first .. middle - 1 and middle .. end - 1 of this streamline, which begin at `from`, and
-// stores them from `to` on. Equal visits keep their order.
+// Merges visits first .. middle - 1 and middle .. end - 1, both sorted, and stores them as visits first .. end - 1.
+// from, to: index at which visit 0 of this streamline lies before and afterwards. Equal visits keep their order.
 void merge_visits(uint from, uint to, uint first, uint middle, uint end)
 {
     uint i = first, j = middle;
