@@ -21,8 +21,8 @@ typedef enum gls_assignment {
                            distance along the streamline */
     GLS_ASSIGN_FORWARD, /* cheapest labelled voxel within 45 degrees ahead of the end; its cost is the distance of its
                            centre times 1 + angle / 45 degrees, and must not exceed the radius */
-    GLS_ASSIGN_ALL /* all labels on the streamline: each pair, and each label with itself, gets the full value; a single
-                      label is connected to none */
+    GLS_ASSIGN_ALL /* all labels on the streamline. If there are two or more, each pair of them, and each with itself,
+                      gets the full value; a single label is not connected, not even with itself */
 } gls_assignment;
 
 /* Factors of a streamline's value, beside its weight: the value is the product of the factors whose bits are set. */
@@ -110,8 +110,8 @@ typedef struct gls_connectome_edge {
     double min, max;    /* smallest and largest value, without weights; NaN if count is 0 */
     double mean_length; /* mm, weighted; NaN if weight is 0 */
 } gls_connectome_edge;
-/* Returns the statistics of a cell, row <= column. Those of an empty cell if the option edges is not set or a number is
- * not below gls_connectome_size(). */
+/* Returns the statistics of a cell, row <= column. If the option `edges` is not set, or row or column is not below
+ * gls_connectome_size(), returns the statistics of an empty cell. */
 GLS_API gls_connectome_edge gls_connectome_get_edge(const gls_connectome *connectome, size_t row, size_t column);
 /* Writes the matrix as text, one row in a line, separated by commas (.csv), tabs (.tsv) or blanks. existing: what to do
  * with an existing file. */

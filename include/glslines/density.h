@@ -101,7 +101,7 @@ GLS_API gls_sink gls_density_sink(gls_density *density);
 GLS_API gls_density_counts gls_density_get_counts(const gls_density *density);
 /* Number of volumes of the map: 3 with directions, else the number of groups, else 1. */
 GLS_API size_t gls_density_volumes(const gls_density *density);
-/* Multiplies all values by this factor from now on. */
+/* Sets the factor by which all values are multiplied when they are read or written; 1 before the call. */
 GLS_API void gls_density_set_scale(gls_density *density, double factor);
 /* Value of each voxel, x fastest. out: memory for gls_density_volumes() * gls_grid_voxels() values. */
 GLS_API void gls_density_get(const gls_density *density, double *out);

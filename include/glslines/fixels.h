@@ -14,7 +14,7 @@ typedef struct gls_fixel_options {
     size_t size;     /* size of this struct, set by the default function */
     double peak;     /* lobes of lower amplitude are dropped, >= 0; default 0.1 */
     double integral; /* lobes of a smaller integral are dropped, >= 0; default 0 */
-    bool dilate;     /* directions between the lobes belong to the largest one beside them; default true */
+    bool dilate;     /* directions between lobes belong to the largest lobe beside them; default true */
     bool refine;     /* find the peak of every lobe between the samples; default false: only if the largest sample lies
                         between 0.8 `peak` and `peak` */
 } gls_fixel_options;

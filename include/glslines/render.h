@@ -40,7 +40,7 @@ typedef struct gls_render_options {
                                       the values that are not 0; black is at most 0 if there are values that are 0 or
                                       not finite */
     const char *planes;            /* X,Y,Z mm, "centre" or "none"; default "centre" */
-    const char *color;             /* default "direction", of several files "bundle" */
+    const char *color;             /* default "direction"; with several files "bundle" */
     const char *colors;            /* file with lines NAME #rrggbb; default none */
     int colormap;                  /* index in the list viridis cividis inferno grey redblue; default 0 */
     gls_numbers range;             /* values of the first and the last colour; default none: 2nd and 98th percentile */
@@ -55,7 +55,7 @@ typedef struct gls_render_options {
                                       at most 65535 pixels a side and 2^29 pixels in all */
     int columns;                   /* number of views in a row; default 0: all views, for slabs 4 */
     const char *fit;  /* "image", "streamlines" or the mm that the shorter side of a view shows, 0.001 .. 100000;
-                         default: the first that is there of image, odf, mask of outline, and streamlines */
+                         default: the first that is given of image, odf, mask of outline and streamlines */
     gls_numbers crop; /* X0 X1 Y0 Y1 Z0 Z1, mm: the box that is drawn; default none */
     gls_render_convention convention; /* default GLS_RENDER_NEUROLOGICAL */
     const char *background;           /* black, white, grey, #rrggbb or transparent; default "black" */

@@ -41,10 +41,10 @@ typedef enum gls_sample_edge {
 typedef enum gls_sample_weight {
     GLS_SAMPLE_BY_LENGTH, /* a point weighs half the length of the segments at it, as in tcksample -stat_tck mean */
     GLS_SAMPLE_BY_POINT,  /* all points weigh the same */
-    GLS_SAMPLE_BY_VOXEL,  /* instead of points the voxels count, without interpolation, each by the length inside it in
-                             mm; also for the median */
+    GLS_SAMPLE_BY_VOXEL,  /* samples are the voxels that the streamline passes, in place of its points; a voxel weighs
+                             the mm inside it, also in the median */
     GLS_SAMPLE_BY_SPLINE  /* like GLS_SAMPLE_BY_VOXEL, along the spline of GLS_DENSITY_PRECISE; the median is the value
-                             below the middle. As tcksample -precise */
+                             before the one that GLS_SAMPLE_BY_VOXEL takes. As tcksample -precise */
 } gls_sample_weight;
 
 typedef struct gls_sample_options {
@@ -79,8 +79,8 @@ typedef struct gls_sample_column {
 
 typedef struct gls_sample_counts {
     uint64_t streamlines;
-    uint64_t points;  /* number of points at which images were sampled; columns of one image that follow each other are
-                         sampled once */
+    uint64_t points;  /* number of points, or voxels (see gls_sample_weight), at which images were sampled; columns of
+                         one image that follow each other are sampled once */
     uint64_t outside; /* number of points outside their image */
     uint64_t not_finite;    /* number of points inside, at a voxel that is NaN or infinite in some volume */
     uint64_t without_value; /* number of streamlines whose values are all NaN in some column */

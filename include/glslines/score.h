@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* Most bundles that can be scored. */
+/* Largest number of bundles in a truth. */
 #define GLS_SCORE_MAX_BUNDLES 64
 
 /* Value of gls_score_options.route_distance without a limit. */
@@ -22,8 +22,8 @@ typedef struct gls_score_options {
                            inside; default 1 */
     int route_distance; /* voxels along each axis, 0 .. 16: a valid streamline stays within this distance of the bundle
                            and its end regions; GLS_SCORE_ANY_ROUTE: it may go anywhere; default 2 */
-    bool ends_are_beyond; /* voxels of a bundle's end regions, but not of the bundle, count as beyond it, as in scilpy;
-                             default false: they count nowhere */
+    bool ends_are_beyond; /* voxels of a bundle's end regions that are not voxels of the bundle count as beyond it, as
+                             in scilpy; default false: they count nowhere */
 } gls_score_options;
 GLS_API gls_score_options gls_score_options_default(void); /* NULL options mean these */
 
@@ -68,10 +68,10 @@ typedef struct gls_score_truth {
         const char *name;
         const uint8_t *mask, *ends[2]; /* a byte for each voxel of the grid; mask NULL: not known, any route will do */
     } * bundle;
-    /* Tests a streamline against the rules of bundles other than their ends. joined: bit b is set if the streamline
-     * joins the ends of bundle b. Returns the bits of `joined` for the bundles whose other rules the streamline
-     * passes, too; for a bundle whose bit is removed it counts as a wrong path. NULL: there are no other rules. Called
-     * by one thread at a time. */
+    /* Tests a streamline against the other rules of bundles. joined: bit b is set if the streamline joins the ends of
+     * bundle b and stays near its mask. Returns the bits of `joined` for the bundles whose other rules the streamline
+     * passes, too; if it passes those of no bundle, it is a wrong path. NULL: there are no other rules. Called by one
+     * thread at a time. */
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
     void *user;
 } gls_score_truth;

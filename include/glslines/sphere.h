@@ -15,9 +15,9 @@ extern "C" {
  * threads may read one.
  *
  * An antipodal sphere keeps one vertex of each pair (v, -v): value[v] stands for both, and an edge to -u counts as an
- * edge to u. Where a sphere is known to be symmetric under the reflections x -> -x, y -> -y and z -> -z (the built-in
- * ones), its vertices are stored in orbits, orbit_size[o] vertices (antipodal pairs) one after the other, orbits of 4
- * first, then of 2, then of 1. The first member has no negative coordinate; members are, with bitwise equal magnitudes,
+ * edge to u. Where a sphere is known to be symmetric under the reflections x -> -x, y -> -y and z -> -z ("default",
+ * "small", "repulsion600"), its vertices are stored in orbits, orbit_size[o] vertices (antipodal pairs) one after the
+ * other, orbits of 4 first, then of 2, then of 1. The members of an orbit, with bitwise equal magnitudes, are
  * - 4: (x,y,z), (-x,y,z), (x,-y,z), (-x,-y,z), x, y, z > 0
  * - 2: (0,y,z), (0,-y,z) or (x,0,z), (-x,0,z) or (x,y,0), (-x,y,0)
  * - 1: (1,0,0) or (0,1,0) or (0,0,1)

@@ -37,7 +37,7 @@ typedef struct gls_summary_result {
     uint64_t empty;         /* number of streamlines without points */
     uint64_t single_points; /* number of streamlines of one point, whose length is 0 */
     uint64_t not_finite;    /* number of streamlines with a coordinate that is not finite; they are left out of all that
-                               follows */
+                               follows but `column` */
     uint64_t first_not_finite; /* position of the first streamline with a point that is not finite, counted from 0, if
                                   not_finite > 0 */
     uint64_t zero_steps;       /* number of pairs of successive points that are equal */

@@ -299,9 +299,8 @@ typedef struct gls_tracker gls_tracker;
 /* Creates a tracker on one device: checks parameters and input, compiles kernels, uploads volumes. If the device is
  * closed before the tracker is destroyed, its memory is freed with the tracker, and further runs are GLS_ERR_ARGUMENT.
  * If the device lacks memory, batches are halved, and volumes that do not fit in single precision are stored in half
- * precision; a warning and gls_track_result.precision say so. The function fails only if the smallest form does not
- * fit.
- */
+ * precision; a warning and gls_track_result.precision say so. Lack of memory is an error only if the smallest form
+ * does not fit. */
 GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                                       gls_tracker **tracker);
 /* Largest number of devices that work on one run. */

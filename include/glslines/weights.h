@@ -101,7 +101,7 @@ typedef struct gls_weights_spread {
     double min, mean, mean_abs, var, max; /* var: sum of the squares / (n - 1), the mean is not subtracted */
 } gls_weights_spread;
 
-/* State of SIFT2 after an iteration. The first entry of gls_weights_result.iteration is the state before the first. */
+/* State of SIFT2 after an iteration. gls_weights_result.iteration[0] is the state before all iterations. */
 typedef struct gls_weights_iteration {
     double data, tikhonov, tv; /* terms of the cost */
     uint64_t excluded;         /* number of excluded fixels */

@@ -172,7 +172,7 @@ typedef struct gls_job_options {
 #include <glslines/params.def>
 #undef GLS_PARAM
     } in_mm; /* true: the length is in mm; default false: in voxels, whose size is their smallest side. Negative lengths
-                are always in voxels, whose size is then another, see gls_track_params_default_for() */
+                are always in voxels, whose size is then the cube root of their volume */
     int argc; /* words of the command line to note in the sidecar; default 0: none */
     char **argv;
 } gls_job_options;

@@ -25,7 +25,7 @@ enum { N_DIRECTIONS = 150, N_B0 = 10 }; /* volumes of the phantom */
 
 static const int default_shape[3] = {81, 106, 76};
 
-/* Makes a phantom of the requested or the default size. The images in run->data belong to this phantom. */
+/* Makes a phantom of the requested or the default size. The series and masks in run->data belong to this phantom. */
 static gls_status make_phantom(bench_run *run)
 {
     gls_phantom_params params = gls_phantom_params_default();

@@ -128,7 +128,7 @@ bench_busy bench_busy_now(void);
 typedef struct bench_run {
     const bench_options *options;
     const gls_monitor *monitor;
-    gls_track_params params; /* parameters of all columns, except the getter and the gls_mapping */
+    gls_track_params params; /* parameters from which those of each column are made */
     gls_job_options job;     /* equivalent options of `track`, for all columns */
     gls_job_inputs data;     /* phantom, masks, stop map, seeds, sphere, regions */
     bench_device device[BENCH_MAX_DEVICES];

@@ -156,8 +156,8 @@ static gls_status track(gls_tracker *tracker, const gls_known_scene *s, bool sof
     return status;
 }
 
-/* Tracks random seeds in one batch, then, for each size in batch[], in small batches, several of which are in flight if
- * the device does that. Prints how many of these runs gave the result of the first run. */
+/* Tracks random seeds in one batch, then in small batches of each size in batch[] (in software: of the first size),
+ * several of which are in flight if the device does that. Prints how many of these runs gave what one batch gives. */
 static gls_status compare_batches(gls_device *device, const gls_known_scene *s, bool software)
 {
     static const uint32_t batch[] = {23, 7, 97, 23, 41};

@@ -289,8 +289,8 @@ static gls_status time_kernels(bench_run *run, gls_tracker *tracker, const gls_s
     return status;
 }
 
-/* Returns the parameters of a column. Getters that end streamlines by their own data have a step, an angle, a maximum
- * length and a number of directions for each seed of their own. */
+/* Returns the parameters of a column. Getters that end streamlines by their own data take their own defaults for the
+ * step, the angle, the maximum length, the number of directions of a seed, and single points. */
 static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
 {
     gls_track_params params = run->params, own = gls_track_params_default_for(dg);

@@ -54,7 +54,7 @@ static void write_head(const bench_run *run, const bench_column *c, size_t which
     if (run->options->n_devices > 1) snprintf(text + n, TEXT - (size_t)n, ", device %d", c->device);
 }
 
-/* A bench_time: median, least and largest of the repetitions. */
+/* Writes median, least and largest of the repetitions of a bench_time. */
 static void write_time(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
     (void)run;
@@ -66,28 +66,28 @@ static void write_time(const bench_run *run, const bench_column *c, size_t which
     snprintf(text, TEXT, "%s [%s..%s]", median, min, max);
 }
 
-/* Time of a kernel, a double of bench_column in seconds, which the device's clock measured in a separate run. */
+/* Writes the time of a kernel in a separate run. which: offset in bench_column of a double, seconds. */
 static void write_kernel(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
     (void)run;
     milliseconds(member(c, which), text, TEXT);
 }
 
-/* A count, a uint64_t of bench_column. */
+/* Writes a count. which: offset in bench_column of a uint64_t. */
 static void write_count(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
     (void)run;
     gls_format_count(*(const uint64_t *)((const char *)c + which), text, TEXT);
 }
 
-/* A length, a double of bench_column. */
+/* Writes a length. which: offset in bench_column of a double, mm. */
 static void write_length(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
     (void)run;
     gls_snprintf(text, TEXT, "%.2f", member(c, which));
 }
 
-/* Points divided by the median of a bench_time. */
+/* Writes the points divided by the median of a bench_time. */
 static void write_rate(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
     (void)run;

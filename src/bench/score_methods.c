@@ -250,8 +250,8 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
 }
 
 /* Scores each wanted pair of model and getter. options: sh_order, nseeds, seed_seed (for noise and seeds), device, api,
- * preset and the parameters of the tracker are used. given: names, up to NULL, of parameters whose values replace the
- * defaults of each method. snr: of the phantom. */
+ * preset and the parameters of the tracker are used. given: names of parameters whose values replace the defaults of
+ * each method; NULL ends them. snr: of the phantom. */
 static gls_status methods_score(const gls_job_options *options, const char *const *given, double snr,
                                 const bool wanted[N_MODELS][N_GETTERS], const gls_monitor *monitor,
                                 method_scores *scores)
@@ -316,7 +316,7 @@ static bool wanted(const gls_score_cli *o, int model, int dg)
     if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
     if (o->dg && o->dg - 1 != dg) return false;
     const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
-    /* without a named getter, particle filtering is scored with those that have it */
+    /* without a named getter, particle filtering is scored with the getters that have it */
     if (o->pft && o->dg == 0 && !gls_getter_has((gls_direction_getter)dg, GLS_FOR_PROB_DET)) return false;
     if (source == GLS_FROM_QBALL) return model <= GLS_MODEL_CSA;
     /* a getter without a model is scored once, and not at all if its streamlines are single points */

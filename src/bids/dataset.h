@@ -52,9 +52,9 @@ typedef struct gls_bids_ending {
 /* Splits the text KEY-VALUE_SUFFIX. Returns false if the text has another form or a part that does not fit. */
 bool gls_bids_split(const char *text, gls_bids_ending *ending);
 /* An image in a folder with this suffix, space and value of key. key NULL: an image without desc, label, seg and atlas.
- * series: name of the series that lies beside the image; an image of another scan (by acq, ce, rec, dir, run, echo or
- * part) is rejected, and of several images the image that shares most of these entities, and has fewest others, is
- * chosen. series NULL: the first image. */
+ * series: name of the series that lies beside the image. An image of another scan (by acq, ce, rec, dir, run, echo or
+ * part) is rejected. Each of these entities that an image shares with the series counts 1, each that the series lacks
+ * -1; the first image of the largest sum is chosen. series NULL: the first image. */
 char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix,
                     const char *series);
 
@@ -71,11 +71,11 @@ struct gls_output_group;
 /* longest URI: each byte of a path may become %XX */
 #define GLS_DATASET_MAX_URI (3 * 4096 + 32)
 
-/* Where seeds come from. GLS_DATASET_AUTO: the first source that exists. */
+/* Where seeds come from. GLS_DATASET_AUTO: the first of WM, ASEG and DSEG that exists, else FA. */
 typedef enum gls_dataset_region {
     GLS_DATASET_AUTO,
     GLS_DATASET_WM,   /* label-WM_probseg above 0.5 */
-    GLS_DATASET_ASEG, /* white matter and deep grey matter in desc-aseg_dseg (FreeSurfer's labels) */
+    GLS_DATASET_ASEG, /* white matter and brain stem in desc-aseg_dseg (FreeSurfer's labels) */
     GLS_DATASET_DSEG, /* white matter in an image _dseg, whose table names the labels */
     GLS_DATASET_FA,   /* FA above gls_dataset_options.fa, in the mask */
     GLS_DATASET_FILE  /* image of region_file: above 0, or a probability above 0.5 */
@@ -140,7 +140,7 @@ typedef struct gls_dataset {
 /* Finds the units, sorted by name. Free with gls_dataset_finish(). GLS_ERR_INPUT: the input is no folder, has nothing
  * to track, lacks a participant or session that is asked for, or is not preprocessed. */
 gls_status gls_dataset_open(const gls_dataset_options *options, gls_dataset *dataset);
-/* Frees the units. Call it also after a failure of gls_dataset_open(). */
+/* Frees the units. After a failure of gls_dataset_open() there is nothing to free. */
 void gls_dataset_finish(gls_dataset *dataset);
 
 /* Outcome for a unit. */
@@ -157,10 +157,10 @@ typedef enum gls_dataset_state {
 /* Writes the files that a data set of derivatives needs. Keeps existing files, but adds this version of glslines to the
  * dataset_description.json of another version. */
 gls_status gls_dataset_describe(const gls_dataset_options *options);
-/* Tracks a unit with the given options and the files that the data set holds for it. Does nothing if it was tracked
- * before with the same options and from files of the same contents. Succeeds with GLS_UNIT_BUSY if another process
- * tracks the unit. On failure *state is GLS_UNIT_FAILED and earlier files are unchanged, unless the file system fails
- * while files get their final names. */
+/* Tracks a unit with the given options and the files that the data set holds for it. If it was tracked before with the
+ * same options and from files of the same contents, makes only what is missing: fits and connectomes. Succeeds with
+ * GLS_UNIT_BUSY if another process tracks the unit. On failure *state is GLS_UNIT_FAILED; a failure before the new
+ * files get their final names leaves earlier files unchanged. */
 gls_status gls_dataset_track(const gls_dataset_options *options, const gls_dataset_unit *unit,
                              const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);
 /* Which units to process. */

@@ -290,7 +290,7 @@ gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char 
         if (!cJSON_IsString(name)) continue;
         gls_bids_join(folder, name->valuestring, path, sizeof path);
         const cJSON *old = gls_dataset_note_find(before, name->valuestring);
-        if (stat(path, &info) != 0) /* *missing: here the file is gone; below it is still the file of an earlier run */
+        if (stat(path, &info) != 0) /* missing: the file is gone or, see below, still the file of an earlier run */
             *missing = true;
         else if (is_noted(entry, path))
             continue;

@@ -16,8 +16,8 @@
  * ventral diencephalon (28, 60), optic chiasm (85), corpus callosum (251 to 255). */
 static const gls_bids_labels of_freesurfer = {{2, 41, 7, 46, 16, 28, 60, 77, 85, 251, 252, 253, 254, 255}, 14};
 
-/* Reads an image on any grid and makes an image of 0 and 1 on the grid of the series. A voxel gets 1
- * by its probability (GLS_DATASET_WM), by its label (ASEG, DSEG), or, with any other kind, if its value is above 0. */
+/* Reads an image on any grid and makes an image of 0 and 1 on the grid of the series. A voxel gets 1 if its probability
+ * is above WM_PROBABILITY (GLS_DATASET_WM), its label is wanted (ASEG, DSEG), or its value is above 0 (other kinds). */
 static gls_status read_onto(const char *path, const gls_grid *grid, gls_dataset_region kind,
                             const gls_bids_labels *labels, gls_image **made)
 {

@@ -51,8 +51,8 @@ const char **gls_dataset_next_braces(gls_job_options *job, const gls_param **row
 gls_status gls_dataset_find_values(const gls_job_options *job, gls_dataset_unit *unit);
 /* Replaces the values with braces in `job` by the values of the unit, which stay owned by the unit. */
 void gls_dataset_take_values(const gls_dataset_unit *unit, gls_job_options *job);
-/* GLS_ERR_ARGUMENT: --roi beside --seed-region; braces without an entity in them; or, if there are several units, a
- * file without braces that all of them would share although each brain has its own. */
+/* Checks the options of track. GLS_ERR_ARGUMENT: --roi beside --seed-region; braces without an entity in them; or, if
+ * `several` is true, a file without braces that all units would share although each brain has its own. */
 gls_status gls_dataset_check_values(const gls_dataset_options *options, bool several);
 /* Frees the texts of a list. */
 void gls_dataset_texts_finish(gls_dataset_texts *list);
@@ -76,7 +76,7 @@ typedef gls_status (*gls_dataset_visit)(void *user, const char *subject, const c
 gls_status gls_dataset_walk(const gls_dataset_options *options, gls_dataset_visit visit, void *user);
 /* Whether a file's name agrees with the folder of this participant and session ("": none). */
 bool gls_dataset_belongs(const char *name, const char *subject, const char *session);
-/* GLS_ERR_INPUT unless each participant asked for has a folder in names[], and each session is in one of them. */
+/* GLS_ERR_INPUT unless each participant asked for has a folder in names[], and each session asked for lies in one. */
 gls_status gls_dataset_check_labels(const gls_dataset_options *options, char *const *names);
 
 /* --- Staging: the files of a series are made in a hidden folder and get their final names together. */

@@ -62,8 +62,8 @@ static const char *entity_key(const char *name)
 }
 
 /* Appends to *out the n characters at path, with each {entity} replaced by its value in a name of BIDS, and without
- * [...] if the name lacks the entity in it. Stops at an entity outside of brackets that the name lacks, and returns its
- * brace; NULL: none. */
+ * [...] if the name lacks the entity in it. Stops at an entity outside of brackets that the name lacks, and returns a
+ * pointer to it in path. NULL: the name lacks none. */
 static const char *fill(const char *path, size_t n, const char *name, gls_text *out)
 {
     char key[32], value[256];

@@ -9,8 +9,7 @@
 #define CMD_MASK_OPTION \
     GLS_TEXT("Input", mask, "mask", "FILE", "made from DWI", "Brain mask, in place of the argument MASK.")
 
-/* Addresses at which the arguments DWI [BVAL BVEC [MASK]] PREFIX are stored. *mask holds the file of --mask, or NULL.
- */
+/* Where the arguments DWI [BVAL BVEC [MASK]] PREFIX are stored. *mask: before that, the file of --mask or NULL. */
 typedef struct model_files {
     const char **dwi, **bval, **bvec, **mask, **prefix;
 } model_files;
@@ -86,7 +85,8 @@ static const gls_option output_rows[] = {
     {.name = NULL},
 };
 
-/* Entry of the command: checks options, fits, writes files. Without --model, --csd-rule or --response chooses csd. */
+/* Entry of the command: checks options, fits, writes files. If --csd-rule or --response is given without --model, the
+ * model is csd. */
 static int run_fit(void *values, const cmd_arguments *arguments)
 {
     gls_fit_options *o = &((fit_values *)values)->o;

@@ -23,7 +23,7 @@ static bool has_all(const char *text, const char *const *word, int n)
     return true;
 }
 
-/* Prints the options of a command that have all n words in the names of command and option and in the help. Returns how
+/* Prints each option of a command whose name and help, together with the command's name, have all n words. Returns how
  * many. width: columns of a line. */
 static int search_options(FILE *out, const cmd_command *command, const char *const *word, int n, int width)
 {
@@ -42,8 +42,8 @@ static int search_options(FILE *out, const cmd_command *command, const char *con
     return found;
 }
 
-/* Prints the paragraphs of a topic, each with the topic's name and the heading before it, that in this form have all
- * words. Returns their number. */
+/* Prints each paragraph of a topic that, together with the topic's name and the heading above it, has all n words.
+ * Returns how many. */
 static int search_topic(FILE *out, const manual_topic *topic, const char *const *word, int n, int width)
 {
     /* each block of the topic ends at an empty line */
@@ -63,7 +63,7 @@ static int search_topic(FILE *out, const manual_topic *topic, const char *const 
             if (*c == '\n') *c = ' ';
         /* if the heading itself has all the words, print it without its # */
         if (*at == '#') snprintf(text, sizeof text, "%s, %s", topic->name, heading);
-        /* end a paragraph that was cut off at the end of the buffer with dots */
+        /* if the buffer was too small for the paragraph, end it with dots */
         if (size >= (int)sizeof text) memcpy(text + sizeof text - 4, "...", 4);
         fprintf(out, "  ");
         cmd_wrap(out, text, 2, 6, width);

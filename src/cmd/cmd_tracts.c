@@ -24,7 +24,7 @@ typedef struct tract_values {
 } tract_values;
 #define TRACT_AT sizeof(tract_values)
 
-/* The shared rows of a command that reads tractograms, and of one that reads none. */
+/* TRACT_FILES: the shared rows of a command that reads tractograms. TRACT_FORCE: those of one that reads none. */
 #define TRACT_FORCE                                                        \
     {                                                                      \
         .table = gls_tract_force_row, .at = offsetof(tract_values, shared) \

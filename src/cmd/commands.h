@@ -61,7 +61,7 @@ void track_options_default(void *values);
  * fault prints a message. Returns an exit code. */
 int track_options_check(track_options *options, const cmd_arguments *arguments);
 
-/* Entry of cmd_command.rows: options of a model, which the member of this name, a gls_model_options, holds. */
+/* Entry of cmd_command.rows: the options of a model, stored in `member`, a gls_model_options of the struct `values`. */
 #define CMD_MODEL_ROWS(values, member, ...)                                                                 \
     {                                                                                                       \
         .table = gls_params, .at = offsetof(values, member) - offsetof(gls_job_options, model), __VA_ARGS__ \

@@ -17,8 +17,8 @@ typedef struct page {
     bool failed;  /* memory ran out */
 } page;
 
-/* Writes n bytes of text that roff must not interpret. literal: a hyphen becomes a minus sign. line_start: the text
- * begins a line. */
+/* Writes n bytes of text that roff must not interpret. literal: all hyphens become minus signs, not only those of "--".
+ * line_start: the text begins a line. */
 static void write_escaped(FILE *out, const char *text, size_t n, bool literal, bool line_start)
 {
     for (size_t i = 0; i < n; i++) {
@@ -35,7 +35,7 @@ static void write_escaped(FILE *out, const char *text, size_t n, bool literal, b
     }
 }
 
-/* Writes a whole text as prose: a hyphen stays a hyphen. */
+/* Writes a whole text as prose: a single hyphen stays a hyphen. */
 static void write_plain(FILE *out, const char *text)
 {
     write_escaped(out, text, strlen(text), false, true);
