@@ -42,13 +42,13 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 
 // Position of a draw in the random sequence. It does not depend on batch, device or launch.
 struct Draw {
-    uint block;     // attempt << 16, plus the number of the block within the attempt
-    uint step;      // number of the step, with STEP_BACKWARD in the backward half-streamline
+    uint block;     // attempt << 16, plus the index of the block within the attempt
+    uint step;      // number of the step, from 1 (0: pass 1), with STEP_BACKWARD in the backward half-streamline
     uint seed_lo;
     uint seed_hi;   // upper bits of the index of the seed | direction << 16 | 1 << 31
 };
 
-// Last word of the random counter of one direction of a seed: the upper 16 bits of the index of the seed, the number of
+// Last word of the random counter of one direction of a seed: the upper 16 bits of the index of the seed, the index of
 // the direction, and the topmost bit. The C twin is gls_draw_stream().
 uint draw_stream(uint seed_hi, uint direction) { return (seed_hi & 0xffffu) | (direction << 16) | 0x80000000u; }
 

@@ -10,7 +10,7 @@ const float TEXEL_UNIT = 1.92592994e-34; // 2^-112: texel_quad() returns values 
 const float TEXEL_UNIT = 1.0;
 #endif
 
-// Returns quad q of the voxel whose first texel is number `at`, times TEXEL_UNIT. Where the sign, exponent and mantissa
+// Returns quad q of the voxel whose first texel has index `at`, times TEXEL_UNIT. Where the sign, exponent and mantissa
 // of a half-precision number are moved to their positions in single precision, the number becomes 2^-112 times as
 // large. This takes fewer instructions than unpackHalf2x16(), for which llvmpipe needs ten.
 vec4 texel_quad(int at, int q)

@@ -8,8 +8,8 @@ layout(local_size_x = GROUP_SIZE) in;
 layout(location = 0) uniform uint gls_count;
 #include <declarations>
 
-// Computes elements i to i + 3, which are vector number q of each array. left: number of elements from i on, at least
-// 1; elements behind the last one are not stored.
+// Computes elements i to i + 3, which are vector q of each array. left: number of elements from i on, at least 1;
+// elements behind the last one are not stored.
 void gls_four(uint q, uint i, uint left)
 {
 #include <body>

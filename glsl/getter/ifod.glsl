@@ -136,7 +136,7 @@ void join_parts(inout float weight, inout int found) { lane_sync(); }
 #endif
 
 // Examines one candidate for each lane, or for each group of STEP_PARTS lanes. `parts`: lanes of a candidate; abreast:
-// candidates examined together; c: number of the lane's candidate.
+// candidates examined together; c: index of the lane's candidate.
 uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     int parts = part_lanes(), abreast = LANES / parts;
@@ -159,7 +159,7 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     aux.z = uint(from + abreast);
     if (from + abreast < IFOD_GRID) return DIRECTION_RETRY;
     if (most == NO_WEIGHT) return DIRECTION_NONE;
-    // Random candidates: the first one that passes, by number, is taken.
+    // Of the random candidates that pass, the one with the lowest index is taken.
     bool passed = counts && !fixed_one && c < CANDIDATES && found == PASSED && passes(candidate, weight, most);
     int first = lane_first(passed);
     if (first < LANES) return take(lane_of(direction_of(candidate, d), first), d, next);

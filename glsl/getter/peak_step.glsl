@@ -126,7 +126,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
 {
     ivec3 texel = texel_of(voxel);
-    // A selection sort: each iteration finds the strongest peak behind the last one, by amplitude and then by number.
+    // A selection sort: each iteration finds the strongest peak behind the last one, by amplitude and then by index.
     float last = 3e38;
     int last_number = -1;
     for (int n = 0; n < MAX_DIRECTIONS; n++) {

@@ -43,7 +43,7 @@ int pick_vertex(uint from, Draw draw)
 #ifdef STRETCH_KNOWN
     uint bits = MODEL_UINT(MODEL_CONE + int(from) * LANES + LANE);
 #endif
-    // det: each lane finds its largest value, the smallest number among equals; then the lanes are compared.
+    // det: each lane finds its largest value, among equals that of the lowest vertex; then the lanes are compared.
 #if DETERMINISTIC
     int best = N_VERTICES;
     float largest = 0.0;

@@ -26,7 +26,7 @@ layout(std430, binding = 2) buffer State {
 const uint NO_ITEM = 0xffffffffu; // stands in place of the index of a half-streamline if there is none
 
 struct Half {
-    uint item;     // number of the half-streamline: 2 x streamline, plus 1 for the forward half-streamline
+    uint item;     // index of the half-streamline: 2 x streamline, plus 1 for the forward half-streamline
     vec3 p, d;     // position in voxel coordinates; last direction, a unit vector along the voxel axes
     uvec3 aux;     // state of the direction getter: vertex of d, or normal of a frame
     Draw draw;     // which random numbers come next
@@ -316,9 +316,8 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 }
 
 #if VOXEL_RUNS
-// Stores n points of the half-streamline on a straight line: the first has the number `point`, counted from 0, and lies
-// at `from` + step; each further one lies one step on. Returns false if the pool is full. aux.z counts the runs of the
-// half-streamline.
+// Stores n points of the half-streamline on a straight line: the first has the index `point` and lies at `from` + step;
+// each further one lies one step on. Returns false if the pool is full. aux.z counts the runs of the half-streamline.
 bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
 {
     uint in_block = h.aux.z % BLOCK_RUNS;

@@ -1,8 +1,8 @@
 // The directions on which ODFs are sampled.
 #include "base/model.glsl"
 
-// Unit vector of a vertex, along the voxel axes. A vertex number that is too large, as a failed kernel may leave it,
-// counts as the last one, so that no load is out of bounds.
+// Unit vector of a vertex, along the voxel axes. An index that is too large, as a failed kernel may leave it, counts as
+// the last vertex, so that no load is out of bounds.
 vec3 vertex_direction(uint vertex)
 {
     return MODEL_FLOATS(MODEL_VERTICES + int(min(vertex, uint(N_VERTICES - 1)))).xyz;

@@ -121,7 +121,7 @@ void sort_visits()
     }
 }
 
-// Fixel of a direction in a voxel, or `nothing`. Each direction has four bits: the number of its lobe in the voxel, 15
+// Fixel of a direction in a voxel, or `nothing`. Each direction has four bits: the index of its lobe in the voxel, 15
 // for none.
 uint fixel_at(uint voxel, uint direction)
 {
@@ -131,8 +131,8 @@ uint fixel_at(uint voxel, uint direction)
     return lobe == 15u ? nothing : lobes[voxels_at + 3u * voxel] + lobe;
 }
 
-// Adds a length to the entry of its fixel, if there is one from number `first` on. If the entry would exceed 255, or
-// there is none, adds another entry. Returns the number of entries.
+// Adds a length to the entry of its fixel among the entries from index `first` on. If there is none, or if it would
+// exceed 255, adds another entry. Returns the number of entries.
 uint add_entry(uint first, uint n_entries, uint fixel, uint units)
 {
     for (uint i = first; i < n_entries; i++) {

@@ -1,5 +1,5 @@
-/* Declares status codes, error messages, the version, the number of threads, and the time limit of waiting for input:
- * the base of the other public headers. */
+/* Declares status codes, error messages, the version, the number of threads, and the callback that ends waits for
+ * input: the base of the other public headers. */
 #ifndef GLSLINES_COMMON_H
 #define GLSLINES_COMMON_H
 

@@ -89,9 +89,9 @@ typedef struct gls_density_counts {
 
 typedef struct gls_density gls_density;
 
-/* Creates a map. Memory for each voxel and group: 8 bytes; 16 with values other than 1, 32 for means, 64 for
- * directions; multiplied by the number of threads where the product is at most 64 MiB. GLS_ERR_ARGUMENT: an option out
- * of range. */
+/* Creates a map. Memory for each voxel and group: 8 bytes; 16 for sums of values other than 1, 32 for means, 64 for
+ * directions; except for minima and maxima, multiplied by the number of threads where the product is at most 64 MiB.
+ * GLS_ERR_ARGUMENT: an option out of range. */
 GLS_API gls_status gls_density_create(const gls_grid *grid, const gls_density_options *options, gls_density **density);
 /* Returns the map as a sink. The map stays with the caller: finishing or aborting the sink does nothing. Points must be
  * finite. Several threads work on each block of streamlines. GLS_ERR_INPUT: the column of weights is missing, or a
@@ -99,7 +99,7 @@ GLS_API gls_status gls_density_create(const gls_grid *grid, const gls_density_op
 GLS_API gls_sink gls_density_sink(gls_density *density);
 /* Counts of the streamlines that the sink has received so far. */
 GLS_API gls_density_counts gls_density_get_counts(const gls_density *density);
-/* Number of volumes of the map: 3 with directions, else the number of groups, else 1. */
+/* Number of volumes of the map: 3 with directions; otherwise the number of groups, or 1 without groups. */
 GLS_API size_t gls_density_volumes(const gls_density *density);
 /* Sets the factor by which all values are multiplied when they are read or written; 1 before the call. */
 GLS_API void gls_density_set_scale(gls_density *density, double factor);

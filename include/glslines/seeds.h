@@ -30,8 +30,8 @@ GLS_API gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_im
 GLS_API gls_status gls_seeds_create_around_centres(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                                    double radius, uint64_t rng_seed, gls_seeds **seeds);
 /* Makes a grid of side x side x side seeds (side 1 to 1000) in each of the V voxels of gls_seeds_create_random(): along
- * each axis at -0.5 + (2 k + 1) / (2 side) from the centre, k = 0 .. side - 1. Seed i lies in voxel i modulo V and is
- * seed number i / V of this voxel's grid, in which x changes slowest. */
+ * each axis at -0.5 + (2 k + 1) / (2 side) from the centre, k = 0 .. side - 1. Seed i lies in voxel i modulo V and has
+ * the index i / V in this voxel's grid, in which x changes slowest. */
 GLS_API gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, uint32_t side, uint64_t rng_seed,
                                          gls_seeds **seeds);
 /* Makes count > 0 seeds, uniform in a sphere. centre and radius: world mm. grid: of the streamlines. */

@@ -218,8 +218,8 @@ static void choose_voxels(methods_run *run, gls_model_kind kind, const bool want
         run->mask->data[v] = run->fa->data[v] >= threshold && run->phantom->mask->data[v] > 0;
 }
 
-/* Scores the methods of one model that need a fit in all voxels of the mask (everywhere is true), or those that need it
- * only in the voxels that the stop map admits. Multi-tissue models are always fitted in all voxels of the mask. */
+/* Scores some methods of one model: with `everywhere` those that need a fit in all voxels of the mask, else those that
+ * need it only where the stop map admits. Multi-tissue models are always fitted in all voxels of the mask. */
 static gls_status score_part(methods_run *run, gls_model_kind kind, const bool asked[N_GETTERS], bool everywhere)
 {
     bool wanted[N_GETTERS];

@@ -103,8 +103,8 @@ static bool is_there(const gls_dataset_options *o, const char *file)
     return access(path, R_OK) == 0;
 }
 
-/* Writes the number of column i: whole numbers without a point, others with at most six decimals, n/a where the sidecar
- * lacks the number. */
+/* Writes the number of a tractogram for column i: whole numbers without a point, others with at most six decimals, n/a
+ * where the sidecar lacks the number. */
 static void number_text(const cJSON *root, size_t i, char text[64])
 {
     const cJSON *value = gls_json_at(gls_json_at(root, columns[i].object), columns[i].key);

@@ -338,7 +338,7 @@ static void list_label(char *list, size_t size, const char *label)
     if (n + strlen(label) + 3 < size) snprintf(list + n, size - n, "%s%s", n ? ", " : "", label);
 }
 
-/* GLS_ERR_INPUT unless a folder is of the participant that is asked for. The message lists those that exist. */
+/* GLS_ERR_INPUT unless names[] has the folder of participant `asked`. The message lists the participants that exist. */
 static gls_status check_participant(const gls_dataset_options *o, char *const *names, const char *asked)
 {
     char there[MAX_LABEL] = "";
@@ -394,7 +394,7 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *o, char *const *n
 /* entities of a filter that are skipped, because they are the same for every series that can be tracked */
 #define IMPLIED "datatype|suffix|extension"
 
-/* "key=a|b" from a value or a list. NULL: a value is neither a text without | nor a whole number >= 0; or no memory. */
+/* "key=a|b" from a value or a list. NULL: out of memory, or a value that is no text without | and no number 0, 1 ... */
 static char *filter_text(const char *key, const cJSON *values)
 {
     char *text = NULL;

@@ -83,7 +83,7 @@ static bool is_there(const gls_dataset_stage *s, const char *name)
     return dataset_same_bytes(staged, final);
 }
 
-/* Checks that one staged file may get its final name: it replaces only what `replace` allows, and no input. */
+/* Checks that one staged file may get its final name: it may replace what `replace` allows, but never an input. */
 static gls_status check_file(const gls_dataset_stage *s, const char *name, const gls_inputs *inputs,
                              gls_dataset_replace replace)
 {

@@ -464,7 +464,7 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
         own.pve_gm = u->tissue[1];
         own.pve_csf = u->tissue[2];
     }
-    /* mask and seed region are those of the unit, which are brought to the grid of the series */
+    /* drop mask and seed region as given: track() sets images of 0 and 1 on the grid of the series in their place */
     own.mask = own.roi = NULL;
     name_places(o, u, job, &p);
     snprintf(figures, sizeof figures, "%s/sub-%s/figures", o->output, u->subject);

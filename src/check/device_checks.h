@@ -63,8 +63,8 @@ extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
  * negative: there are -n, and the last one is the end of the half-streamline. Then x, y, z of the last certain point of
  * each half-streamline, um of world space. */
 typedef int32_t gls_known_line[9];
-/* The streamlines of the first variant in the order of seeds, then those of the next one, and so on; and how many each
- * variant has. */
+/* gls_known_lines: the streamlines of the first variant in the order of seeds, then those of the second, and so on.
+ * gls_known_line_counts: how many each variant has. */
 extern const gls_known_line gls_known_lines[];
 extern const uint16_t gls_known_line_counts[GLS_KNOWN_VARIANTS];
 
