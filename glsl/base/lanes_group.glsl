@@ -36,7 +36,7 @@ uvec4 lane_four(uint x)
     return LANE_WORDS(LANE / 4);
 }
 
-// Makes a value that four neighbouring lanes have combined visible to all lanes.
+// Shows all lanes the value x that four neighbouring lanes have combined.
 void lane_show_four(uint x)
 {
     if (LANE % 4 == 0) JOINED(LANE / 4) = x;

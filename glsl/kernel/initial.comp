@@ -1,6 +1,6 @@
 // Pass 1: finds the initial directions of each seed. The lanes of a slot work on one seed. For seed i they write a
-// record of 1 + MAX_DIRECTIONS words: the number of directions, then the directions (layout/directions.def). The host
-// sums the numbers, which gives the streamlines of pass 2.
+// record of 1 + MAX_DIRECTIONS words: the number of directions, then the directions (layout/directions.def). Each
+// direction gives one streamline of pass 2; the host lists these streamlines.
 //
 // Dispatched by initial_piece() of src/track/engine/passes.c. Reads Seeds (binding 0), the model and the field; writes
 // Directions (binding 1).

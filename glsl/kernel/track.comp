@@ -19,7 +19,7 @@ struct Line {
 // Streamlines to track: n_items / 2 records. Record i also says, in `turn`, which streamline is the i-th of the queue.
 layout(std430, binding = 0) readonly buffer Lines { Line lines[]; };
 
-// Takes the next half-streamline of the queue for this slot. A number of n_items or more means that the queue is empty.
+// Takes the next index of the queue for this slot; n_items or more: the queue is empty.
 uint next_item()
 {
     uint item = 0u;

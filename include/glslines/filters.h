@@ -29,7 +29,7 @@ GLS_API gls_status gls_filter_vertices_create(uint64_t min, uint64_t max, gls_fi
 /* Skips `skip` streamlines, then keeps the first of every `every` (>= 1) streamlines, at most `number` in total. */
 GLS_API gls_status gls_filter_every_create(uint64_t skip, uint64_t every, uint64_t number, gls_filter_counts *counts,
                                            const gls_sink *next, gls_sink *filter);
-/* Keeps `number` (>= 1) of `total` streamlines, evenly spread, the first included; all if there are not more. Both are
+/* Keeps `number` (>= 1) of `total` streamlines, evenly spread, the first included; all if total <= number. Both are
  * below 2^32. */
 GLS_API gls_status gls_filter_spread_create(uint64_t number, uint64_t total, gls_filter_counts *counts,
                                             const gls_sink *next, gls_sink *filter);

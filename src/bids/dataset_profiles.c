@@ -27,7 +27,7 @@
 /* pyAFQ's name for no session. */
 #define NO_SESSION "unknown"
 
-/* The table of one participant. */
+/* The table of one participant or session. */
 typedef struct profiles {
     /* path of the table; values of the columns subjectID and sessionID in its rows */
     char path[2048], subject[256], session[256];
