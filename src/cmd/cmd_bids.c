@@ -40,8 +40,8 @@ static const gls_option table[] = {
              "pybids; a list of values allows each of them."),
     GLS_FLAG(SELECTION, data.raw, "raw", "Take series that are not preprocessed, of a raw data set."),
     GLS_FLAG(SELECTION, list, "list",
-             "Print what would be tracked, a line each, tabs between columns: unit, subject, session, dwi, mask, "
-             "region, files of options with braces, state (ready, tracked, or why it cannot be tracked)."),
+             "Print a line for each unit, with tabs between columns: unit, subject, session, dwi, mask, region, files "
+             "of options with braces, state (ready, tracked, or why it cannot be tracked)."),
     GLS_TEXT(SELECTION, unit, "unit", "NAME", "all",
              "Track only this unit, named as in a line of --list: for workflow managers."),
     GLS_TEXT(SELECTION, shard, "shard", "I/N|auto", "all",
@@ -67,8 +67,8 @@ static const gls_option table[] = {
               "Also write the connectome of each tractogram for seg-NAME_dseg (or atlas-NAME, desc-NAME) in its space: "
               "seg-NAME_relmat.tsv; may be repeated."),
     GLS_FLAG(RUN, data.fit_outputs, "fit-outputs",
-             "Also write FA and the spherical harmonics of the model: model-tensor_param-fa_dwimap and "
-             "model-MODEL_param-sh_dwimap."),
+             "Also write FA and the model: model-tensor_param-fa_dwimap and model-MODEL_param-sh_dwimap (msmt: "
+             "param-wm, param-gm, param-csf)."),
     GLS_FLAG(RUN, data.legacy_names, "legacy-names", "Write TRK files and name them _tractography, as pyAFQ does."),
     GLS_FLAG(RUN, data.force, "force",
              "Track anew what was tracked before with other options or from other files, and replace what is there "
@@ -272,12 +272,12 @@ const cmd_command command_bids = {
     CMD_ENTRY(bids),
     .synopsis = "BIDS_DIR OUT_DIR participant|group [options] [-- options of track]",
     .summary = "Track a whole BIDS data set into another",
-    .description = "Finds desc-preproc_dwi series with their tables (.bval and .bvec, or MRtrix's .b), brain masks "
-                   "and segmentations of white matter in the same space, brings masks and segmentations to the grid "
-                   "of the series, and tracks each into OUT_DIR, a BIDS data set of derivatives. What is there "
-                   "already with the same options is left as it is, so that an interrupted run continues when it is "
-                   "started again. A series that fails does not stop the others.\nOptions of track that name a file "
-                   "of one brain take a path with BIDS entities in braces, relative to the current folder: "
+    .description = "Finds desc-preproc_dwi series with their tables (.bval and .bvec, or MRtrix's .b), brain masks and "
+                   "segmentations of white matter in the same space, brings masks and segmentations to the grid of the "
+                   "series, and tracks each series into OUT_DIR, a BIDS data set of derivatives. What is there already "
+                   "with the same options is left as it is, so that an interrupted run continues when it is started "
+                   "again. A series that fails does not stop the others.\nOptions of track that name a file of one "
+                   "brain take a path with BIDS entities in braces, relative to the current folder: "
                    "'sub-{subject}/[ses-{session}/]peaks.nii.gz'; a part in brackets is left out for series without "
                    "its entity. --list shows the file of each series.",
     .positionals =

@@ -30,9 +30,9 @@ static const gls_option device_rows[] = {
     GLS_FLAG("Output", doctor, "doctor", "Also say what was looked for, what is missing and how to fix it."),
     GLS_TEXT(
         "Output", json, "json", "[FILE.json]", "none",
-        "Write the results as JSON with sizes in bytes, to FILE.json. Without FILE.json, print the JSON in place of "
-        "the text."),
-    GLS_FLAG("Output", force, "force", "Overwrite an existing FILE of --json."),
+        "Write the list, with --doctor also the findings, as JSON, sizes in bytes, to FILE.json. Without FILE.json, "
+        "print the JSON in place of the text."),
+    GLS_FLAG("Output", force, "force", "Overwrite an existing FILE.json."),
     GLS_FLAG("Check", check, "check",
              "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
              "track a small known scene with them."),
@@ -101,8 +101,8 @@ static int run_devices(void *values, const cmd_arguments *arguments)
 const cmd_command command_devices = {
     CMD_ENTRY(devices),
     .synopsis = "[--doctor] [--json [FILE.json]] [--api auto|gl|gles]",
-    .summary = "List the devices that can track, and say what is missing",
-    .description = "Lists every device on which an OpenGL compute context can be made, best first, with the limits "
+    .summary = "List and check the devices that can track, and say what is missing",
+    .description = "Lists every device that has OpenGL or OpenGL ES with compute shaders, best first, with the limits "
                    "that matter. The number before a device names it in --device.",
     .rows = {{.table = device_rows}},
     .examples = CMD_TEXTS("What there is, best first:", "glslines devices", "Why is my GPU not in the list?",

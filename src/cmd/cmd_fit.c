@@ -113,10 +113,10 @@ const cmd_command command_fit = {
     .description =
         "Writes PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz (Dxx Dxy Dyy Dxz Dyz Dzz in mm2/s along the voxel axes), "
         "PREFIX_sh.nii.gz (spherical harmonics of the model), with csd PREFIX_response.txt, and PREFIX.json with all "
-        "parameters. msmt, the default for most series, writes in place of PREFIX_sh.nii.gz the files "
-        "PREFIX_wm.nii.gz, PREFIX_gm.nii.gz (not with one shell) and PREFIX_csf.nii.gz, their responses PREFIX_wm.txt "
-        "and so on, and PREFIX_vf.nii.gz (fractions of CSF, grey and white matter). If the mask is made from DWI, it "
-        "is written to PREFIX_mask.nii.gz. The defaults of basis and axes are those of MRtrix3.",
+        "parameters. msmt, the default for most series, writes no PREFIX_sh.nii.gz, but PREFIX_wm.nii.gz, "
+        "PREFIX_gm.nii.gz and PREFIX_csf.nii.gz of the tissues that it fits (with one shell not gm), their responses "
+        "PREFIX_wm.txt and so on, and PREFIX_vf.nii.gz (fractions of CSF, grey and white matter). If the mask is made "
+        "from DWI, it is written to PREFIX_mask.nii.gz. The defaults of basis and axes are those of MRtrix3.",
     .positionals =
         CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "Brain mask: voxels > 0 are fitted; default: made from DWI.",
                   "PREFIX", "Output prefix: PREFIX_fa.nii.gz and so on."),
@@ -247,10 +247,10 @@ const cmd_command command_response = {
     .summary = "Estimate response functions, for deconvolution here and in MRtrix3",
     .description =
         "Writes responses as text in MRtrix3's form. dhollander and msmt_5tt write PREFIX_wm.txt, PREFIX_gm.txt and "
-        "PREFIX_csf.txt with a row for each shell; tournier and fa write PREFIX_response.txt with one row, manual "
-        "with a row for each shell. Also writes PREFIX_voxels.nii.gz, the voxels that the responses come from, with a "
+        "PREFIX_csf.txt with a row for each shell; tournier and fa write PREFIX_response.txt with one row, manual with "
+        "a row for each shell. Also writes PREFIX_voxels.nii.gz, the voxels that the responses come from, with a "
         "volume for each response; PREFIX.json with all parameters; and, if the mask is made from DWI, "
-        "PREFIX_mask.nii.gz. The voxels are those of MRtrix3's dwi2response; look at them in a viewer.",
+        "PREFIX_mask.nii.gz. MRtrix3's dwi2response takes the same voxels; look at them in a viewer.",
     .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "Brain mask, voxels > 0; default: made from DWI.",
                              "PREFIX", "Output prefix of the files to write."),
     .max_positionals = 5,

@@ -155,9 +155,9 @@ const cmd_command command_report = {
     CMD_ENTRY(report),
     .synopsis = "INPUT [options]",
     .summary = "Write an HTML report on a tractogram",
-    .description = "Writes one HTML file with pictures, plots, a 3-D view to turn, warnings, all parameters and where "
-                   "the data came from. It needs no network, and opens in any browser. Pictures that cannot be drawn "
-                   "are left out with the reason.",
+    .description = "Writes one HTML file with pictures, plots, a 3-D view that can be turned, warnings, all parameters "
+                   "and where the data came from. It needs no network, and opens in any browser. Pictures that cannot "
+                   "be drawn are left out with the reason.",
     .positionals = CMD_TEXTS("INPUT", "Tractogram (TRX, TRK, TCK, VTK), connectome (.csv) or sidecar (.json); the "
                                       "command finds the other files of the run beside it."),
     .max_positionals = 1,

@@ -276,8 +276,8 @@ const cmd_command command_track = {
                    "Directions come from the data by the bootstrap of a model (--dg boot), or from orientation "
                    "distribution functions, peaks, samples or tensors (other getters), which are fitted (--model) or "
                    "given (--sh, --odf, --peaks, --bedpostx). With the series alone, mask and seed region are made, "
-                   "and the model is multi-tissue deconvolution (msmt). The same inputs and options give the same file "
-                   "on the same device, whatever the batch size.",
+                   "and the model is msmt (multi-tissue deconvolution) for most series. The same inputs and options "
+                   "give the same file on the same device, whatever the batch size.",
     .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK",
                              "Brain mask. Voxels above 0 are fitted; streamlines end where they leave these voxels. "
                              "Default: the brain, made from DWI.",

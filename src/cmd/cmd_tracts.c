@@ -132,11 +132,11 @@ const cmd_command command_edit = {
                   2, TRACT_FILES),
     .synopsis = "IN... OUT [options]",
     .summary = "Select streamlines by regions, length, weight, groups; crop, resample, turn round",
-    .description = "Always in this order: inputs are joined, transformed, checked (--invalid), selected (all tests "
-                   "must be passed), reduced in number (--skip, --number, --random), cropped, turned round, given "
-                   "other points, compressed and written. A streamline is the line between its points, so that a "
-                   "region between two points is met, too. Columns and groups go along. Memory does not grow with the "
-                   "number of streamlines, except by 16 to 32 bytes for each with --unique, --minus and --and.",
+    .description = "The order is always the same: inputs are joined, transformed, checked (--invalid), selected (all "
+                   "tests must be passed), reduced in number (--skip, --number, --random), cropped, turned round, "
+                   "given other points, compressed and written. By default a region between two points of a streamline "
+                   "is met, too. Columns and groups go along. Memory grows with the number of streamlines only for "
+                   "--unique, --minus and --and (16 to 32 bytes each) and for text files with a line for each.",
     .positionals =
         CMD_TEXTS("IN...", "Tractograms: TRX (file or folder), TRK, TCK or VTK; several are joined in this order.",
                   "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
@@ -300,9 +300,9 @@ const cmd_command command_density = {
     .synopsis = "TRACKS OUT [options]",
     .summary = "Map how many streamlines lie in each voxel",
     .description = "Counts for each voxel the streamlines that pass through it, each streamline once. By default a "
-                   "streamline is the line between its points, cut exactly at voxel faces, so that the map does not "
-                   "depend on step, compression or format. Sums are whole numbers or fixed point, so that any number "
-                   "of threads gives the same bytes. Counts are written as int32, other values as float32.",
+                   "streamline is the line between its points, cut exactly at voxel faces, so that the map hardly "
+                   "depends on the spacing of its points. Sums are whole numbers or fixed point, so that any number of "
+                   "threads gives the same bytes. Counts are written as int32, other values as float32.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "OUT",
                              "Map to write, NIfTI (.nii, .nii.gz)."),
     .max_positionals = 2,
@@ -358,7 +358,7 @@ const cmd_command command_fixels = {
     .synopsis = "SH DIR [options]",
     .summary = "Segment fibre orientation distributions into fixels",
     .description = "Writes index.nii and directions.nii, fd.nii (fibre density: the integral of a lobe and its "
-                   "antipode), peak.nii (its amplitude) and fixels.json, as MRtrix3's fod2fixel.",
+                   "antipode), peak.nii (largest amplitude of the lobe) and fixels.json, as MRtrix3's fod2fixel.",
     .positionals = CMD_TEXTS(
         "SH", "FODs as spherical harmonics of even order up to 16, NIfTI, such as PREFIX_wm.nii.gz of 'glslines fit'.",
         "DIR", "Directory to write to; made where it does not exist."),
@@ -402,8 +402,8 @@ const cmd_command command_weights = {
     .description =
         "Fits the density of streamlines in each fixel to the fibre density of the FODs. Options, defaults and results "
         "are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results of tcksift2 3.0.3, which Debian 12 has, "
-        "take --single-visit keep. With --force, streamlines get weights of 1 where all fixels are excluded, which is "
-        "an error otherwise. Any number of threads and devices gives the same bytes.",
+        "take --single-visit keep. If the fit has to exclude all fixels, the command fails; with --force the weights "
+        "are then 1. Any number of threads and devices gives the same bytes.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "SH",
                              "FODs as spherical harmonics of even order up to 16, NIfTI: the FODs that were tracked.",
                              "OUT", "File to write, in place of --output FILE; OUT, --output or --in-place is needed."),
