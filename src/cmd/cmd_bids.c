@@ -283,8 +283,8 @@ const cmd_command command_bids = {
     .positionals =
         CMD_TEXTS("BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.", "OUT_DIR",
                   "Data set of tractograms, made where it does not exist.", "LEVEL",
-                  "participant: track; group: write into OUT_DIR group.tsv, a table of all tractograms; index.html, "
-                  "which shows them; and tract_profiles.csv, the rows of all *_desc-profiles_tractography.csv."),
+                  "participant: track; group: write into OUT_DIR group.tsv, a table of the tractograms; index.html, "
+                  "which shows them; and tract_profiles.csv, the rows of the files *_desc-profiles_tractography.csv."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table}},
     .aliases = CMD_TEXTS("dry-run", "list"),

@@ -234,27 +234,27 @@ const cmd_command command_bench = {
     .synopsis = "[options]",
     .summary = "Measure how fast the devices here track, phase by phase",
     .description =
-        "Makes a phantom of the size of a brain, fits it, and tracks it with each direction getter, device and "
-        "mapping asked for. boot, prob, det, ptt and closest take steps of half a voxel and turn by at most 60 "
-        "degrees; the other getters have their own step and angle. All end where FA is 0.1 or less and where "
-        "--mask-stop says, and have 362 pairs of directions. Each combination runs once without being counted and "
-        "then --repeat times; times are by the host's clock.\n'kernels and transfers' is the sum of the five phases "
-        "above it. 'whole' is the time from the first seed to the complete TRX file, which is written while tracking "
-        "goes on and deleted afterwards. 'commissural' is the number of streamlines whose ends lie on different sides "
-        "of the plane x = 0 of world space, the middle of the phantom.\nSamples, texels and FLOP of a point are "
-        "computed from the algorithm, with n weighted volumes, k coefficients and v directions. boot takes (k + 1) / "
-        "4 + n / 4 + 1 samples and 2 n k + v k multiply-adds. prob and det take k / 4 + 1 samples and v k + v "
-        "multiply-adds. ptt tries about two curves for each of 20 substeps and takes 20 (2 x 4 + 2) samples and 20 x "
-        "9 x 18 multiply-adds. A sample reads eight texels of four channels (ptt: of one); a multiply-add is two "
-        "FLOP. In brackets stands the share of what the device reaches in kernels that only sample, copy or multiply. "
-        "Caches let texels exceed the rate of copies, and symmetries of the directions save FLOP.",
+        "Makes a phantom of the size of a brain, fits it, and tracks it with each direction getter, device and mapping "
+        "asked for. boot, prob, det, ptt and closest take steps of half a voxel and turn by at most 60 degrees; the "
+        "other getters have their own step and angle. All end where FA is 0.1 or less and where --mask-stop says, and "
+        "have 362 pairs of directions. Each combination runs once without being counted and then --repeat times; rows "
+        "named device have times by its clock, all others by the host's.\n'kernels and transfers' is the sum of the "
+        "five phases above it. 'whole' is the time from the first seed to the complete TRX file, which is written "
+        "while tracking goes on and deleted afterwards. 'commissural' is the number of streamlines whose ends lie on "
+        "different sides of the plane x = 0 of world space, the middle of the phantom.\nSamples, texels and FLOP of a "
+        "point are computed from the algorithm, with n weighted volumes, k coefficients and v directions. boot takes "
+        "(k + 1) / 4 + n / 4 + 1 samples and 2 n k + v k multiply-adds. prob and det take k / 4 + 1 samples and v k + "
+        "v multiply-adds. ptt tries about two curves for each of 20 substeps and takes 20 (2 x 4 + 2) samples and 20 x "
+        "9 x 18 multiply-adds. A sample reads eight texels of four channels (ptt: of one); a multiply-add is two FLOP. "
+        "In brackets stands the share of what the device reaches in kernels that only sample, copy or multiply. Caches "
+        "let texels exceed the rate of copies, and symmetries of the directions save FLOP.",
     .rows = {{.table = data_rows},
              CMD_MODEL_ROWS(bench_values, o.model, .group = DATA, .owners = GLS_OF_MODEL),
              {.table = measure_rows}},
     .aliases = model_option_aliases,
     .examples = CMD_TEXTS(
         "Every direction getter on the best device:", "glslines bench",
-        "A million seeds on the first device, both mappings, kept for a comparison:",
+        "A million seeds on the first device, two mappings, kept for a comparison:",
         "glslines bench --dg boot,prob,ptt --device 0 --mapping single,subgroup --nseeds 1000000 --json bench.json",
         "A quick look at the software renderer:",
         "glslines bench --dg boot --device llvmpipe --shape 40x52x38 --nseeds 1000 --repeat 3 --no-write"),

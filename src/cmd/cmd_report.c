@@ -95,7 +95,7 @@ const cmd_command command_render = {
     .aliases = CMD_TEXTS("colour", "color", "colours", "colors", "colourmap", "colormap"),
     .examples = CMD_TEXTS(
         "From above, from behind and from the left, with slices of FA:",
-        "glslines render tracks.trx --image fa.nii.gz -o tracks.png",
+        "glslines render tracks.trx --views superior,posterior,left --image fa.nii.gz -o tracks.png",
         "Twelve axial slices with the streamlines near them:",
         "glslines render tracks.tck --image t1.nii.gz --views slab -o slices.png",
         "Bundles that turn, as an animated picture:", "glslines render AF_L.trk CST_L.trk -o turn.png --turn 72",
@@ -196,8 +196,8 @@ const cmd_command command_cite = {
     .synopsis = "[RUN] [options]",
     .summary = "Print what to cite: this program, and the papers of the methods of a run",
     .description = "Prints references to this program and to the papers whose methods the sidecar of a run names.",
-    .positionals = CMD_TEXTS("RUN", "Tractogram of 'glslines track', or its sidecar: the papers of its model and "
-                                    "direction getter. Without RUN, the papers of all methods."),
+    .positionals = CMD_TEXTS("RUN", "Tractogram of 'glslines track', or its sidecar: the papers of its methods. "
+                                    "Without RUN, the papers of all methods."),
     .max_positionals = 1,
     .rows = {{.table = cite_rows}},
     .examples = CMD_TEXTS("What to cite for a tractogram:", "glslines cite tracks.trx",

@@ -111,9 +111,9 @@ const cmd_command command_convert = {
     .synopsis = "IN OUT [options]",
     .summary = "Convert a tractogram to TRX, TRK, TCK or VTK, with columns and groups",
     .description =
-        "World positions stay as they are. Columns and groups go along as far as the format holds them; what it does "
-        "not hold is named in a warning. Streamlines without points are left out and counted. A point that is not "
-        "finite ends the command with an error. Memory does not grow with the number of streamlines.",
+        "World positions stay as they are. Columns and groups go along as far as the format holds them; a warning "
+        "names the others. Streamlines without points are left out and counted. A point that is not finite is an "
+        "error. Memory grows with the number of streamlines only for --weights and --dps.",
     .positionals = CMD_TEXTS("IN", "Tractogram: TRX (file or folder), TRK, TCK or VTK, recognised by its contents.",
                              "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
     .max_positionals = 2,
@@ -151,7 +151,7 @@ const cmd_command command_edit = {
         "glslines edit tracks.tck ab.tck --include-end aparc.nii.gz:1024 --include-end aparc.nii.gz:16 --random "
         "1000 "
         "--points 100",
-        "Two files as groups of one, a third of the points:",
+        "Two files as groups of one, without points that lie on a line:",
         "glslines edit left.trk right.trk both.trx --group-by-file --compress"),
 };
 
@@ -341,7 +341,7 @@ const cmd_command command_connectome = {
         "Streamlines between each pair of regions:", "glslines connectome tracks.tck parcels.nii.gz connectome.csv",
         "Weighted by SIFT2, both triangles:",
         "glslines connectome tracks.tck parcels.nii.gz sift2.csv --weights sift2.txt --symmetric --zero-diagonal",
-        "All streamlines of a cell with their mean FA, from a table of glslines sample; names of FreeSurfer:",
+        "Mean FA of the streamlines of a cell, from a table of glslines sample; names of FreeSurfer:",
         "glslines connectome tracks.tck aparc.nii.gz fa.csv --scale-file fa.txt --stat-edge mean --lut "
         "FreeSurferColorLUT.txt --header",
         "Mean length in mm:",
