@@ -158,8 +158,8 @@ const cmd_command command_report = {
     .description = "Writes one HTML file with pictures, plots, a 3-D view that can be turned, warnings, all parameters "
                    "and where the data came from. It needs no network, and opens in any browser. Pictures that cannot "
                    "be drawn are left out with the reason.",
-    .positionals = CMD_TEXTS("INPUT", "Tractogram (TRX, TRK, TCK, VTK), connectome (.csv) or sidecar (.json); the "
-                                      "command finds the other files of the run beside it."),
+    .positionals = CMD_TEXTS("INPUT", "Tractogram (TRX, TRK, TCK, VTK), connectome (.csv, .tsv, .txt) or sidecar "
+                                      "(.json); the command finds the other files of the run beside it."),
     .max_positionals = 1,
     .rows = {{.table = report_rows, .at = offsetof(report_values, o)},
              {.table = gls_tract_input_rows, .at = offsetof(report_values, input), .group = "Input"}},
