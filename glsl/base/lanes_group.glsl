@@ -118,8 +118,8 @@ void lane_largest(inout float x, inout int number)
         number = min(number, min_where(uintBitsToFloat(LANE_FOURS(i)), x, MORE_FOURS(i)));
 }
 
-// The sum of x over this lane and all lanes before it. Four neighbouring lanes share their x; the sums of the fours
-// before are added.
+// The sum of x over this lane and all lanes before it: four neighbouring lanes read each other's x, and the sums of
+// the fours before theirs are added.
 uint lane_upto(uint x, out uint total)
 {
     uvec4 four = lane_four(x);

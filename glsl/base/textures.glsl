@@ -27,6 +27,6 @@ vec3 volume_base(vec3 p)
 #define VOLUME_TILE(i, t, base) \
     texture(volume[i], (base) + vec3(float(t) * (VOLUME_STRIP_WIDTH * VOLUME_SCALE_X), 0.0, 0.0))
 
-// Fetches the first four channels of the voxel whose centre is at base, without interpolation.
+// Fetches the first four channels of a voxel, without interpolation. base: of its centre, from volume_base().
 #define VOLUME_VOXEL(base) \
     texelFetch(volume[0], ivec3((base) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z)), 0)

@@ -1,6 +1,6 @@
-// Measures the peak rate of copying: every invocation moves COPY_TURNS vectors; neighbouring invocations move
-// neighbours. Dispatched by measure_copy() of src/bench/ceilings.c, with as many invocations as the buffers have room
-// for.
+// Measures the peak rate of copying: every invocation copies COPY_TURNS vectors; neighbouring invocations copy
+// neighbouring vectors. Dispatched by measure_copy() of src/bench/ceilings.c, with as many invocations as the buffers
+// have room for.
 layout(local_size_x = GROUP_SIZE) in;
 layout(std430, binding = 0) readonly buffer From { vec4 from[]; };
 layout(std430, binding = 1) writeonly buffer To { vec4 to[]; };

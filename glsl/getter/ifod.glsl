@@ -61,9 +61,9 @@ vec3 direction_of(Candidate candidate, vec3 d)
 // Whether a candidate is above the FOD cutoff so far, below it, or on a path that leaves the grid.
 const int PASSED = 0, BELOW = 1, LEFT_GRID = 2;
 
-// weigh_part() adds the logarithm of the FOD at one part of the way to a candidate's weight. For iFOD2 the weight is
-// the logarithm of the product of FOD^fod_power over the parts of the arc, in which the end of the arc has a weight of
-// 0.5, as in the trapezoid rule; the start of the arc is the same for all candidates and is left out.
+// weigh_part() computes a candidate's weight, a logarithm, and returns PASSED, BELOW or LEFT_GRID. For iFOD2 each call
+// adds one part of the arc: the weight is the logarithm of the product of FOD^fod_power over the parts, in which the
+// end of the arc counts half, as in the trapezoid rule; the start of the arc, the same for all candidates, is left out.
 #if IFOD_ARCS
 // iFOD2: part 1 .. STEP_PARTS of the arc. The FOD must be positive and not below the cutoff at each of them.
 int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
@@ -78,8 +78,8 @@ int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, in
 #else
 int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
 {
-    // iFOD1: the weight is the FOD at p along the candidate. Fixed candidates need no cutoff, because they only bound
-    // weights.
+    // iFOD1: the weight is the logarithm of the FOD at p along the candidate. Fixed candidates need no cutoff, because
+    // they only bound weights.
     float f = amplitude_along(direction_of(candidate, d));
     weight = ln(max(f, 1e-30));
     return f > (fixed_one ? 0.0 : params.fod_cutoff) ? PASSED : BELOW;

@@ -35,7 +35,8 @@ int pick_vertex(uint from, Draw draw)
     }
 #include <vertex_rows>
 #undef VERTEX
-    // Second visit: the number of vertices at which the running sum has not passed the target is the chosen vertex.
+    // Second visit: the chosen vertex is the first at which the running sum passes the target; `vertex` counts
+    // the vertices before it.
     uint target, low, sum = 0u;
     int vertex = 0;
     umulExtended(draw_block(draw, 0u).x, total, target, low);

@@ -161,7 +161,8 @@ float direction_amplitude = 0.0; // ODF along the last direction
 #endif
 
 // Moves the frame by one substep of params.short_step mm along the chosen curve. aux holds the normal as the bits of
-// floats, 0 at the seed. next gets the chord of the substep, along which the caller moves the point.
+// floats, 0 at the seed. next gets the unit vector along the chord of the substep, along which the caller moves the
+// point.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     // The number of the attempt, from 0, says how often this step has tried PTT_ROUND candidates.
@@ -178,7 +179,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     vec3 n = uintBitsToFloat(aux);
     Candidate chosen;
     if (!candidate_found(p, frame_of(d, n), draw, tried, probe_start(p, d), chosen)) return DIRECTION_RETRY;
-    // The substep: `next` is the chord; the tangent and the normal turn about the axis of the bend.
+    // The substep: `next` is the direction of the chord; the tangent and the normal turn about the axis of the bend.
     float angle = chosen.k * params.short_step;
     vec3 m = chosen.bend.x * n + chosen.bend.y * cross(d, n);
     vec2 gone = arc_gone(chosen.k, params.short_step);

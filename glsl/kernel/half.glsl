@@ -26,7 +26,7 @@ layout(std430, binding = 2) buffer State {
 const uint NO_ITEM = 0xffffffffu; // stands in place of the index of a half-streamline if there is none
 
 struct Half {
-    uint item;     // index of the half-streamline: 2 x streamline, plus 1 for the forward half-streamline
+    uint item;     // index of the half-streamline: 2 x index of the streamline, plus 1 for the forward half-streamline
     vec3 p, d;     // position in voxel coordinates; last direction, a unit vector along the voxel axes
     uvec3 aux;     // state of the direction getter: vertex of d, or normal of a frame
     Draw draw;     // which random numbers come next

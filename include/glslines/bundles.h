@@ -86,7 +86,7 @@ GLS_API gls_status gls_bundles_groups(const char *const *names, const bool *dire
 /* Frees `bundles`, which may be NULL. */
 GLS_API void gls_bundles_destroy(gls_bundles *bundles);
 
-/* A sink that collects streamlines; the bundles stay with the caller. Several threads test streamlines. Memory: 24
+/* A sink that collects streamlines; the bundles stay with the caller. Several threads test streamlines. Memory: 32
  * bytes for each streamline in a bundle, and 12 bytes for each node that is kept. */
 GLS_API gls_sink gls_bundles_sink(gls_bundles *bundles);
 /* Orients and cleans the bundles. Call it once all streamlines are collected, before the functions below. */

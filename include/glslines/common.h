@@ -53,8 +53,8 @@ typedef enum gls_existing {
 } gls_existing;
 
 /* Text of the last failure on the calling thread: one line of UTF-8 without a line end, "" if there was none. Valid
- * until the next failure on this thread. Safe to print: in names of files and texts from files, control characters and
- * bytes that are not UTF-8 are shown as \x1b, and invisible characters, such as the characters that change the
+ * until the next failure on this thread. Safe to print: names of files and texts from files show control characters and
+ * bytes that are not UTF-8 in hexadecimal, such as \x1b, and invisible characters, such as those that change the
  * direction of text, as \u202e. Other characters stay, also backslashes, so do not parse names out of the text. */
 GLS_API const char *gls_last_error(void);
 

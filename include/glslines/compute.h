@@ -117,11 +117,11 @@ typedef struct gls_elementwise gls_elementwise;
  * parameters: a list like "float a, in float x[], inout float y[], out uint n[]": scalars, and arrays that are read
  * (in), written (out) or both (inout); types float, int, uint and bool (a GLSL bool, stored as uint). There may be 32
  * parameters, of which 8 (fewer if the device has fewer storage bindings) may be arrays.
- * expression: one or several GLSL statements, the last semicolon may be
- * left out, e.g. "y = a * x + y". The name of an array stands for its element, `i` (uint) is the number of the element,
- * from 0. An array that is `out` starts with 0; scalars and arrays that are `in` may be changed, which has no effect
- * elsewhere. GLS_ERR_ARGUMENT with the part that is not understood for bad parameters; a bad expression gives the
- * driver's message, whose line 1 is the first line of the expression. */
+ * expression: one or several GLSL statements, the last semicolon may be left out, e.g. "y = a * x + y". The name of an
+ * array stands for its element, `i` (uint) is the index of the element. Elements of an array that is `out` are 0 at
+ * first; scalars and arrays that are `in` may be changed, which has no effect elsewhere. GLS_ERR_ARGUMENT with the part
+ * that is not understood for bad parameters; a bad expression gives the driver's message, whose line 1 is the first
+ * line of the expression. */
 GLS_API gls_status gls_elementwise_create(gls_device *device, const char *label, const char *parameters,
                                           const char *expression, gls_elementwise **elementwise);
 GLS_API void gls_elementwise_destroy(gls_elementwise *elementwise);
@@ -192,9 +192,9 @@ typedef enum gls_unary_op {
 /* Computes y = a op b, or y = op(x), for all elements. The arrays must have the same length and the same stored type; y
  * may be one of the inputs. float32 arrays accept all operations; int32 arrays accept all but GLS_DIV, GLS_SQRT,
  * GLS_EXP, GLS_LOG, GLS_SIN and GLS_COS; uint32 arrays refuse GLS_ABS and GLS_NEGATIVE as well. Refused
- * operations are GLS_ERR_ARGUMENT. Integers wrap around. Functions are as accurate as the driver's; OpenGL guarantees
- * little, so measure where accuracy matters (test/gpu/compute_kernels.c has errors). Outside the domain of a function
- * the result is undefined. */
+ * operations, and arrays of bool, are GLS_ERR_ARGUMENT. Integers wrap around. Functions are as accurate as the
+ * driver's; OpenGL guarantees little, so measure where accuracy matters (test/gpu/compute_kernels.c has errors).
+ * Outside the domain of a function the result is undefined. */
 GLS_API gls_status gls_binary(gls_binary_op op, gls_array *a, gls_array *b, gls_array *y, gls_run_result *result);
 GLS_API gls_status gls_unary(gls_unary_op op, gls_array *x, gls_array *y, gls_run_result *result);
 static inline gls_status gls_vector_add(gls_array *a, gls_array *b, gls_array *y, gls_run_result *result)

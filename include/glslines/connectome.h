@@ -64,7 +64,8 @@ GLS_API gls_connectome_options gls_connectome_options_default(void);
 typedef struct gls_connectome_counts {
     uint64_t streamlines;
     uint64_t empty;      /* streamlines without points, which are not counted anywhere */
-    uint64_t joined;     /* streamlines that connect two or more regions */
+    uint64_t joined;     /* streamlines with a region, possibly the same, at both ends; with GLS_ASSIGN_ALL, streamlines
+                            with two or more regions */
     uint64_t unassigned; /* number of ends without a region. With GLS_ASSIGN_ALL, a streamline without a region counts
                             as two ends, a streamline with one region as one end */
 } gls_connectome_counts;

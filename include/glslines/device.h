@@ -67,7 +67,7 @@ typedef struct gls_device_info {
                                       shuffle) in compute shaders */
     uint32_t subgroup_features;    /* bits of gls_subgroup_feature; 0 if subgroup_size is 0 */
     uint64_t max_storage_bytes;    /* largest shader storage binding */
-    uint32_t max_storage_bindings; /* shader storage blocks in a compute shader, and their binding points */
+    uint32_t max_storage_bindings; /* number of shader storage blocks in a compute shader, and of binding points */
     uint32_t max_uniform_bytes;    /* largest uniform block */
     uint32_t max_texture_3d;       /* texels along each axis of a 3D texture */
     uint32_t max_texture_units;    /* textures in a compute shader */

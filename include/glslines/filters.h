@@ -59,14 +59,14 @@ typedef enum gls_interpolation {
 GLS_API gls_status gls_filter_points_create(uint32_t n, gls_interpolation how, const gls_sink *next, gls_sink *filter);
 /* Places points every `step` mm (> 0) along each streamline from its start, and keeps its last point. */
 GLS_API gls_status gls_filter_step_create(double step, gls_interpolation how, const gls_sink *next, gls_sink *filter);
-/* Places points at straight-line distances of `step` mm, from the middle point (n / 2 of n points) towards both ends,
+/* Places points at straight-line distances of `step` mm, from the middle point (index n / 2 of n) towards both ends,
  * and keeps the ends. As tckresample -step_size of MRtrix3. */
 GLS_API gls_status gls_filter_middle_step_create(double step, gls_interpolation how, const gls_sink *next,
                                                  gls_sink *filter);
 /* Inserts factor - 1 points between neighbouring points (factor >= 1). */
 GLS_API gls_status gls_filter_upsample_create(uint32_t factor, gls_interpolation how, const gls_sink *next,
                                               gls_sink *filter);
-/* Keeps both ends and one of every `factor` (>= 1) points between, counted from the middle point (n / 2 of n points),
+/* Keeps both ends and one of every `factor` (>= 1) points between, counted from the middle point (index n / 2 of n),
  * as tckresample -downsample. 0: only the ends. */
 GLS_API gls_status gls_filter_downsample_create(uint32_t factor, const gls_sink *next, gls_sink *filter);
 /* Removes points within `tolerance` mm (>= 0) of the line through the kept points on both sides, which are at most

@@ -27,9 +27,9 @@ typedef struct gls_merge_result {
     uint64_t streamlines, points;
     double mean_steps, median_steps;
     uint64_t min_steps, max_steps;
-    /* If the run asked for a number of streamlines (select of the shards) and reached it: the part of the run, counted
-     * from 1, that holds the last streamline, and the number of seeds up to it, 0 if the files do not say. Otherwise
-     * both are 0. */
+    /* If the run asked for a number of streamlines (select of the shards) and reached it: the index, from 1, of the
+     * shard with the last streamline, and the number of seeds up to it, 0 if the files do not say. Otherwise both are
+     * 0. */
     uint64_t last_part, last_seeds;
 } gls_merge_result;
 

@@ -46,7 +46,7 @@ typedef struct gls_phantom_bundle {
 typedef struct gls_phantom {
     gls_phantom_params params;
     gls_image *dwi;           /* Rician magnitude signal; b0 of white matter about 1000; noise alone outside the head */
-    gls_gradients *gradients; /* vectors along the voxel axes; any first n vectors of a shell are spread evenly */
+    gls_gradients *gradients; /* along the voxel axes; for any n the first n vectors of a shell are spread evenly */
     gls_image *mask;          /* 1 where white matter, grey matter and CSF fill at least half of the voxel */
     gls_image *roi;           /* 1 where white matter fills at least half of the voxel and fibres at least 3/10 */
     gls_image *tissue;        /* 3 volumes: volume fractions of white matter, grey matter, CSF */

@@ -42,10 +42,10 @@ GLS_API void gls_regions_destroy(gls_regions *regions);
  * "labels.nii.gz:3,7,1000-1035" is the voxels with these labels, whole numbers from 1 to 16777216. Each label, and at
  * least one label of a range, must occur. Four numbers are always a sphere, even if a file has this name; text with a
  * ':' names a file if a file with the whole text as its name exists. mask: one volume on the grid, > 0 where
- * streamlines may be; NULL: the whole grid. A region that lies wholly outside the mask is an error if its role is
- * NEEDED in regions.def, else a warning. GLS_ERR_ARGUMENT: the text is not a region, or there are too many regions.
- * GLS_ERR_INPUT: a file cannot be read or has the wrong contents. GLS_ERR_UNSUPPORTED: too many grids. After a failure
- * the set can only be destroyed. */
+ * streamlines may be; NULL: the whole grid. A region that lies wholly outside the mask is GLS_ERR_INPUT if its
+ * role is NEEDED in regions.def, else a warning. GLS_ERR_ARGUMENT: the text is not a region, or there are too many
+ * regions. GLS_ERR_INPUT: a file cannot be read or has the wrong contents. GLS_ERR_UNSUPPORTED: too many grids. After a
+ * failure the set can only be destroyed. */
 GLS_API gls_status gls_regions_add(gls_regions *regions, gls_region_role role, const char *text, const gls_image *mask);
 /* Adds the voxels > 0 of an image of one volume. name: for messages. */
 GLS_API gls_status gls_regions_add_image(gls_regions *regions, gls_region_role role, const gls_image *image,

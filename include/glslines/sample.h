@@ -52,9 +52,9 @@ typedef struct gls_sample_options {
     bool nearest;             /* take the value of the nearest voxel; default false: trilinear interpolation */
     gls_sample_edge edge;     /* default GLS_EDGE_CLAMP */
     bool outside_zero;        /* the value outside the image is 0; default false: NaN, which statistics ignore */
-    bool keep_not_finite;     /* keep NaN and infinities of voxels: means, sums and deviations over them are NaN, other
-                                 statistics ignore NaN. As tcksample. Default false: voxels that are not finite have no
-                                 value, and all statistics ignore them */
+    bool keep_not_finite;     /* keep NaN and infinities of voxels: means, sums and deviations over them are not finite,
+                                 other statistics ignore NaN. As tcksample. Default false: voxels that are not finite
+                                 have no value, and all statistics ignore them */
     gls_sample_weight weight; /* weights of means and deviations; default GLS_SAMPLE_BY_LENGTH */
     const double *total; /* with GLS_SAMPLE_BY_VOXEL and GLS_SAMPLE_BY_SPLINE, for images on one grid: the length, mm,
                             of all streamlines in each voxel. The value of a voxel is multiplied by the share of this
@@ -82,7 +82,7 @@ typedef struct gls_sample_counts {
     uint64_t points;  /* number of points, or voxels (see gls_sample_weight), at which images were sampled; columns of
                          one image that follow each other are sampled once */
     uint64_t outside; /* number of points outside their image */
-    uint64_t not_finite;    /* number of points inside, at a voxel that is NaN or infinite in some volume */
+    uint64_t not_finite;    /* number of points inside at which the value of a volume is NaN or infinite */
     uint64_t without_value; /* number of streamlines whose values are all NaN in some column */
 } gls_sample_counts;
 

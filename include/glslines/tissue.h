@@ -22,8 +22,8 @@ enum {
 
 /* How tissue affects a half-streamline. */
 typedef enum gls_tissue_rule {
-    GLS_TISSUE_RULE_ACT, /* as MRtrix3: a half-streamline ends in cortical grey matter, and in or behind deep grey
-                            matter; an end in CSF is a bad end */
+    GLS_TISSUE_RULE_ACT, /* as MRtrix3: a half-streamline ends in cortical or deep grey matter; an end in CSF is a bad
+                            end */
     GLS_TISSUE_RULE_PVE, /* thresholds as in DIPY: a good end where grey matter > 0.5, else a bad end where CSF > 0.5 */
     GLS_TISSUE_RULE_CMC  /* continuous map criterion as in DIPY: a half-streamline ends at random, with a probability
                             that grows with grey matter and CSF */
@@ -33,7 +33,7 @@ typedef enum gls_tissue_rule {
 typedef struct gls_tissue gls_tissue;
 
 /* Makes tissue from an image of the five volumes on any grid. grid: of the streamlines. name: for messages. Voxels with
- * a value that is not a number become 0, with a warning; a sum other than 1 (tolerance 0.001) gives a warning, too.
+ * a value that is not a number become 0, with a warning; a sum that is neither 0 nor 1, to 0.001, gives a warning.
  * Values are rounded to half precision unless precision is GLS_PRECISION_FLOAT. GLS_ERR_INPUT: another number of
  * volumes, values outside -0.001 .. 1.001, no grey matter, or no voxel of at least 0.5 white matter. */
 GLS_API gls_status gls_tissue_create(const gls_grid *grid, const gls_image *image, const char *name,

@@ -10,9 +10,9 @@
  *     gls_weights_solve(weights, &device, 1, NULL, NULL);
  *     const float *w = gls_weights_get(weights, &n);
  *
- * An entry is a fixel that a streamline touches: 24 bits for the fixel, 8 bits for the length in it. Sums are made in
- * fixed point, so the weights are the same, byte for byte, for any number of threads, devices and chunks, and any
- * division of the stream into blocks. */
+ * An entry is a fixel that a streamline touches: 24 bits for the fixel (32 if there are more than 2^24 fixels), 8 bits
+ * for the length in it. Sums are made in fixed point, so the weights are the same, byte for byte, for any number of
+ * threads, devices and chunks, and any division of the stream into blocks. */
 #ifndef GLSLINES_WEIGHTS_H
 #define GLSLINES_WEIGHTS_H
 
@@ -65,7 +65,7 @@ GLS_API gls_weights_options gls_weights_options_default(void);
 typedef struct gls_weights gls_weights;
 
 /* Creates weights without streamlines. fixels must outlive the weights. Memory, on the host and on a device: 4 bytes
- * for each entry, 16 for each streamline, 60 for each fixel. */
+ * for each entry (5 with more than 2^24 fixels), 16 for each streamline, 60 for each fixel. */
 GLS_API gls_status gls_weights_create(const gls_fixels *fixels, const gls_weights_options *options,
                                       gls_weights **weights);
 /* Frees `weights`, which may be NULL. */

@@ -95,7 +95,7 @@ typedef struct gls_dataset_options {
     double fa;
     const gls_job_options *job; /* options of track, without the files that the data set has */
     bool raw;                   /* true: accept a data set that is not preprocessed */
-    bool force;                 /* true: track units again that were tracked with other parameters */
+    bool force;                 /* true: track series again that were tracked with other parameters */
     bool tissue;                /* true: take label-WM_probseg, GM and CSF as fractions of tissue */
     bool fit_outputs;           /* true: also write FA and spherical harmonics */
     bool legacy_names;          /* true: use the suffix _tractography.trk of the BIDS draft that pyAFQ follows */
