@@ -58,7 +58,7 @@ static gls_status add_values(gls_job_inputs *inputs, const gls_job_options *o)
     if (status || o->peaks_values.n == 0) return status;
     if (n != n_peaks)
         return gls_fail(GLS_ERR_INPUT,
-                        "--peaks-values: %zu volumes, but --peaks has %zu peaks in a voxel: one is needed for each", n,
+                        "--peaks-values: %zu volumes, but --peaks has %zu peaks in a voxel: give one for each", n,
                         n_peaks);
     if (gls_image_require_values(inputs->odf_image, "", "") == GLS_OK) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: no peak has an amplitude above 0: give the amplitudes of the peaks",
@@ -94,10 +94,10 @@ gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source
     if (!gls_along_peaks(o) || o->peaks.n > 0 || o->bedpostx) return GLS_OK;
     const double start = gls_clock_seconds();
     if (!source || !source->is_sh || source->full)
-        return gls_fail(
-            GLS_ERR_ARGUMENT,
-            "--dg %s: needs peaks: give --peaks FILE, or spherical harmonics of even orders (--sh, --model)",
-            gls_getter_name(o->track.dg));
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dg %s: finds peaks only in spherical harmonics of even orders: give --sh FILE with these, "
+                        "or --peaks FILE",
+                        gls_getter_name(o->track.dg));
     gls_status status =
         gls_peaks_of_sh(source->image, o->sh ? o->sh : "the fit", source->basis, frame, n_peaks(o), 0, peaks);
     if (!status)

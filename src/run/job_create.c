@@ -269,7 +269,7 @@ static gls_status check_getter(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--distance-correction: needs --fdt-paths, --fdt-network, --fdt-matrix1, "
                                           "--fdt-matrix2, --fdt-matrix3 or --fdt-targets");
     if (o->fdt_lrtarget3 && !o->fdt_matrix3)
-        return gls_fail(GLS_ERR_ARGUMENT, "--fdt-lrtarget3: needs --fdt-matrix3, whose columns it gives");
+        return gls_fail(GLS_ERR_ARGUMENT, "--fdt-lrtarget3: sets the columns of --fdt-matrix3, which is not given");
     return GLS_OK;
 }
 
@@ -288,9 +288,9 @@ static gls_status check_tissue(const gls_job_options *o)
             "--act and --pve-wm, --pve-gm, --pve-csf or --pve-sgm exclude each other: leave out --act or these");
     if (maps && (o->act || fractions || o->pve_sgm))
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--map-include or --map-exclude cannot be used with --%s, another source of tissue: leave out "
+                        "--map-include or --map-exclude cannot be used with %s, another source of tissue: leave out "
                         "one of the sources",
-                        o->act ? "act" : "pve-wm");
+                        o->act ? "--act" : "the options --pve-...");
     if (maps && !(o->map_include && o->map_exclude))
         return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --map-exclude: both are needed");
     if (maps && o->act_rule == GLS_TISSUE_RULE_ACT)

@@ -143,7 +143,7 @@ static gls_status check_roi(gls_job_inputs *input)
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++) input->seed_voxels += input->mask->data[i] > 0 && input->roi->data[i] > 0;
     if (input->seed_voxels == 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: no voxel of this seed mask lies in the mask %s: give masks that overlap",
+        return gls_fail(GLS_ERR_INPUT, "%s: no voxel of this seed mask lies in the mask (%s): give masks that overlap",
                         gls_job_inputs_name(input, GLS_FILE_ROI), gls_job_inputs_name(input, GLS_FILE_MASK));
     if (input->seed_voxels < roi)
         gls_log(GLS_LOG_INFO,

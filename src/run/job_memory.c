@@ -56,13 +56,11 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
         uint64_t bytes = 0;
         /* leave a header that cannot be read to the reader of images, which reports it */
         if (path && header_bytes(path, &bytes) == GLS_OK) sum += bytes;
-        if (sum > limit_mb * MB) {
-            return gls_fail(GLS_ERR_ARGUMENT,
-                            "--memory-limit %" PRIu64 ": %s and the input images before it take %s: raise the limit",
-                            limit_mb, path, GLS_BYTES(sum));
-        }
     }
-    return GLS_OK;
+    if (sum <= limit_mb * MB) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT,
+                    "--memory-limit %" PRIu64 ": the input images alone take at least %s of memory: raise the limit",
+                    limit_mb, GLS_BYTES(sum));
 }
 
 /* Adds the bytes of the run's images to *f. planned: the inputs with the images that the fit will make. */

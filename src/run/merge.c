@@ -117,7 +117,7 @@ gls_status gls_merge_files(const gls_merge_options *o, const gls_monitor *monito
     if (!status && result) *result = run.result;
     if (!status && sidecar) snprintf(sidecar, sidecar_size, "%s", run.run.sidecar ? run.run.sidecar : "");
     if (!status && o->fail_if_empty && !gls_map_is_name(o->output) && run.result.streamlines == 0)
-        status = gls_fail(GLS_ERR_EMPTY, "%s: no streamline, and --fail-if-empty was given", o->output);
+        status = gls_fail(GLS_ERR_EMPTY, "%s: was written, but has no streamline (--fail-if-empty)", o->output);
     for (size_t i = 0; i < run.n; i++) gls_merge_shard_finish(&run.shard[i]);
     free(run.shard);
     gls_run_end(&run.run);

@@ -33,7 +33,7 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
                         shard->path, shard->sidecar, strerror(errno));
     shard->root = gls_json_read(shard->sidecar, GLS_SIDECAR_MAX_BYTES);
     if (!cJSON_IsObject(shard->root))
-        return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without sidecars",
+        return gls_fail(GLS_ERR_INPUT, "%s: is no readable JSON object; --sidecar none merges without sidecars",
                         shard->sidecar);
     if (!cJSON_IsObject(gls_json_at(shard->root, "shard")))
         return gls_fail(GLS_ERR_INPUT,
@@ -125,9 +125,10 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     in_a = gls_json_at(a->root, "other_inputs_xxh3_64");
     in_b = gls_json_at(b->root, "other_inputs_xxh3_64");
     if ((in_a || in_b) && !gls_json_same(in_a, in_b))
-        return gls_fail(GLS_ERR_INPUT,
-                        "%s: is of another run than %s: a region, tissue image or input of a map differs", b->path,
-                        a->path);
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: is of another run than %s: a region, tissue image or file for a result such as --connectome differs",
+            b->path, a->path);
     static const char *const device[] = {"renderer", "version", "mapping", "precision"};
     for (size_t i = 0; i < sizeof device / sizeof *device && !*warned; i++) {
         in_a = item_at(a->root, "device", device[i]);
@@ -406,7 +407,7 @@ gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_
         if (!status && !(*sidecar = gls_json_exact(root))) status = gls_no_memory();
     } else {
         status = gls_fail(GLS_ERR_INPUT,
-                          "%s: the counts in this and the other sidecars do not agree with the shards; --sidecar none "
+                          "%s: counts in this or another sidecar are missing or differ from the shards; --sidecar none "
                           "merges without sidecars",
                           shards[0].sidecar);
     }

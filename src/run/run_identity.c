@@ -144,7 +144,7 @@ static const char *other_run(const gls_job *job, const cJSON *root, char *name, 
     if (!other) other = other_input(job, root);
     if (!other && is_other_shard(job, root)) other = "shard";
     if (!other && is_other_text(root, "other_inputs_xxh3_64", job->other_inputs))
-        other = "region, tissue image or input of a map";
+        other = "region, tissue image or file for a result such as --connectome";
     return other ? other : other_output(job, root);
 }
 
@@ -165,8 +165,7 @@ static gls_status compare_done(gls_job *job, const cJSON *root)
     const char *const sidecar = job->run.sidecar;
     if (!root) return gls_fail(GLS_ERR_OUTPUT, "%s: the sidecar is not a JSON file; --force tracks anew", sidecar);
     if (!cJSON_IsObject(gls_json_at(root, GLS_SIDECAR_OUTPUTS)))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: has no checksums of outputs to recognise them by; --force tracks anew",
-                        sidecar);
+        return gls_fail(GLS_ERR_OUTPUT, "%s: has no checksums of outputs to compare; --force tracks anew", sidecar);
     const char *other = other_run(job, root, name, sizeof name), *changed = other ? NULL : changed_output(job, root);
     if (other) return gls_fail(GLS_ERR_OUTPUT, "%s: was made with another %s; --force tracks anew", job->output, other);
     if (changed)

@@ -402,10 +402,10 @@ gls_status gls_fod_read(const gls_fod_options *o, gls_fod *fod)
     gls_image *sh = NULL, *converted = NULL;
     gls_status status = gls_image_read(o->sh, GLS_IMAGE_4D, &sh);
     if (!status && gls_sh_order(sh->n_volumes) < 0)
-        status = gls_fail(
-            GLS_ERR_INPUT,
-            "%s: has %zu volumes, but images of SH coefficients of even orders, %d at most, have 6, 15, 28, 45, 66 ...",
-            o->sh, sh->n_volumes, GLS_SH_MAX_ORDER);
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: has %zu volumes, but images of SH coefficients of even orders up to %d have 6, 15, 28, "
+                          "45, 66 ... volumes",
+                          o->sh, sh->n_volumes, GLS_SH_MAX_ORDER);
     if (!status) status = gls_fod_check(sh, o->sh);
     /* fixels are found in MRtrix3's basis along the scanner axes */
     if (!status && (o->basis != GLS_SH_TOURNIER07 || frame != GLS_BVEC_WORLD))

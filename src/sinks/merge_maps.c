@@ -93,8 +93,8 @@ static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b
     if (!a->known || !b->known) return NULL;
     return strcmp(a->parameters, b->parameters) != 0 ? "the parameters"
            : strcmp(a->inputs, b->inputs) != 0       ? "the input data"
-           : strcmp(a->others, b->others) != 0       ? "regions, tissue images or inputs of maps"
-                                                     : NULL;
+           : strcmp(a->others, b->others) != 0 ? "regions, tissue images or files for results such as --connectome"
+                                               : NULL;
 }
 
 /* NIfTI codes of the data types that maps of counts have. */
@@ -168,7 +168,9 @@ static gls_status check_part(map_parts *p, const char *path, const char *first_p
         return gls_fail(GLS_ERR_INPUT, "%s: is part %u, as %s is: give each part once", path, own.index,
                         p->path[own.index - 1]);
     if (!same_map(&p->first, &own))
-        return gls_fail(GLS_ERR_INPUT, "%s: is a part of another map than %s", path, first_path);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: is a part of another map than %s: their names differ in more than the number of the part",
+                        path, first_path);
     p->path[own.index - 1] = path;
     const gls_map_run found = map_run_find(path, own.index, own.count);
     const char *differs = map_run_difference(&p->run, &found);
@@ -195,8 +197,8 @@ static gls_status check_parts(const char *const *paths, size_t n)
     for (size_t i = 0; i < n && !status; i++) status = check_part(&p, paths[i], paths[0]);
     for (unsigned i = 0; i < p.first.count && !status; i++)
         if (!p.path[i])
-            status =
-                gls_fail(GLS_ERR_INPUT, "%s: part %u of %u of this map is missing", paths[0], i + 1, p.first.count);
+            status = gls_fail(GLS_ERR_INPUT, "%s: part %u of %u of this map is missing: give all parts", paths[0],
+                              i + 1, p.first.count);
     if (!status && p.unknown > 0)
         gls_log(GLS_LOG_WARNING, "%s: of its parts, %u of %u have no sidecar, so that their run is unknown", paths[0],
                 p.unknown, p.first.count);
@@ -283,7 +285,8 @@ static gls_status check_table(const char *path)
     if (bytes >= sizeof found) status = gls_regular_read(path, fd, 0, found, sizeof found);
     close(fd);
     if (status || bytes < sizeof found || memcmp(found, first, sizeof found) != 0) return status;
-    return gls_fail(GLS_ERR_INPUT, "%s: is a list of seeds, which cannot be added up: give matrices", path);
+    return gls_fail(GLS_ERR_INPUT, "%s: is a list of seeds (--output-seeds), which cannot be added up: give matrices",
+                    path);
 }
 
 /* Adds counts exactly up to 2^53. Writes int32 if the first map is int32 and the sums fit, else float64, like
@@ -351,8 +354,8 @@ gls_status gls_maps_merge(const char *const *paths, size_t n, const char *output
     gls_status status = check_parts(paths, n);
     for (size_t i = 0; i < n && !status; i++)
         if (is_image(paths[i]) != is_image(output))
-            status = gls_fail(GLS_ERR_ARGUMENT, "%s: is of another format than %s: merging does not convert", paths[i],
-                              output);
+            status = gls_fail(GLS_ERR_ARGUMENT, "%s: cannot be merged to %s: images give an image, tables a table",
+                              paths[i], output);
     if (status) return status;
     return is_image(output) ? merge_images(paths, n, output, force, group)
                             : merge_tables(paths, n, output, force, group);

@@ -49,9 +49,7 @@ gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_run *run, 
     gls_status status = gls_tract_open(run, text, false, &reader);
     if (!status) status = gls_tractogram_reader_next(reader, &first);
     if (!status && (first.n == 0 || first.offset[1] == 0))
-        status = gls_fail(GLS_ERR_INPUT,
-                          "--orient %s: the first streamline of this file must have points, but has none or is missing",
-                          text);
+        status = gls_fail(GLS_ERR_INPUT, "--orient %s: this file must begin with a streamline that has points", text);
     if (!status) {
         o->orientation.n_line = (size_t)first.offset[1];
         o->line = malloc(o->orientation.n_line * sizeof *o->line);

@@ -68,12 +68,12 @@ static gls_status check_bundles(const gls_bundles *bundles, const gls_run_sinks 
         const char *name = gls_bundles_get(bundles, k).name;
         if (sinks->shard->count > 0 && gls_bundles_cleans(bundles, k))
             return gls_fail(GLS_ERR_ARGUMENT,
-                            "%s: bundle %s: clean: not with --shard, because outliers show only among all streamlines: "
-                            "merge the shards, then run 'glslines segment'",
+                            "%s: bundle %s: the rule clean cannot be used with --shard, because outliers show only "
+                            "among all streamlines: merge the shards, then run 'glslines segment'",
                             rules, name);
         if (sinks->writes_trx && !gls_trx_can_name(name))
             return gls_fail(GLS_ERR_INPUT,
-                            "%s: bundle \"%.120s\": no group of a TRX file can have this name: rename the bundle",
+                            "%s: bundle \"%.120s\": this name is too long for a group of a TRX file: rename the bundle",
                             rules, name);
     }
     return GLS_OK;

@@ -437,11 +437,11 @@ static gls_status parse_assignment(connecting *c)
     if (!searches || !gls_parse_double(colon + 1, &c->radius) || !(c->radius >= 0 && c->radius <= 1000))
         return gls_fail(
             GLS_ERR_ARGUMENT,
-            "--assign %s: only radial, reverse and forward have a reach, as in radial:2, which is at most 1000 mm",
+            "--assign %s: only radial, reverse and forward take a reach, a number from 0 to 1000 (mm), as in radial:2",
             text);
     if (c->o->radius >= 0)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--radius and --assign %s exclude each other: leave out one of the two reaches", text);
+                        "--radius and --assign %s exclude each other: leave out --radius or the number", text);
     return GLS_OK;
 }
 

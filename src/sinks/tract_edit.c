@@ -384,7 +384,7 @@ static gls_status report(edit *e, const char *out)
     if (far) gls_log(GLS_LOG_WARNING, "%s: lies outside the box of all streamlines: is it in the same space?", far);
     if (graded) gls_log(GLS_LOG_WARNING, "%s: has values between 0 and 1, which count as inside", graded);
     if (e->o->fail_if_empty && e->written.kept == 0)
-        return gls_fail(GLS_ERR_EMPTY, "%s: no streamline is left, and --fail-if-empty was given", out);
+        return gls_fail(GLS_ERR_EMPTY, "%s: is not written, because no streamline is left (--fail-if-empty)", out);
     gls_tract_run_message(run, "%s: %" PRIu64 " streamlines of %" PRIu64, out, e->written.kept, read);
     return GLS_OK;
 }

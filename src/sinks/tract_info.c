@@ -320,7 +320,8 @@ gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *c
     if (!status) status = gls_tract_run_store_json(run, o->json);
     /* the output is complete all the same; the exit code shows the fault */
     if (!status && invalid && o->check)
-        run->verdict = gls_fail(GLS_ERR_INPUT,
-                                "--check: some tractograms have points that are not finite; the output says how many");
+        run->verdict =
+            gls_fail(GLS_ERR_INPUT,
+                     "--check: a tractogram has streamlines with points that are not finite; the output counts them");
     return status;
 }

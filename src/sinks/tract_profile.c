@@ -144,6 +144,7 @@ typedef struct profiling {
     gls_profile_weights weights;
     const char *column; /* name of the column of weights; NULL: none */
     size_t n_images;
+    const char *const *path; /* the files of the images */
     /* the n_images images, owned */
     gls_image **image;
     /* names of the columns of images, owned */
@@ -258,8 +259,8 @@ static gls_status look_for_overlap(const profiling *p, size_t image)
     free(core);
     if (!overlaps)
         return gls_fail(GLS_ERR_INPUT, "%s: this image does not overlap the bundles: give an image in their space",
-                        p->name[image]);
-    gls_log(GLS_LOG_WARNING, "%s: the image has no number anywhere along the bundles", p->name[image]);
+                        p->path[image]);
+    gls_log(GLS_LOG_WARNING, "%s: the image has no number anywhere along the bundles", p->path[image]);
     return GLS_OK;
 }
 
@@ -357,7 +358,7 @@ static gls_status report_bundles(profiling *p)
 gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_profile_cli *o = options;
-    profiling p = {.run = run, .o = o, .tracks = file[0], .n_images = n - 1};
+    profiling p = {.run = run, .o = o, .tracks = file[0], .n_images = n - 1, .path = file + 1};
     gls_status status = GLS_OK;
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "profile: needs --output FILE, the table to write");
     if (o->clip && (!o->bundles || o->mode))

@@ -131,7 +131,8 @@ static gls_status measure_total(sampling *s)
     for (size_t i = 1; i < s->n_images; i++)
         if (memcmp(grid->dim, s->set.image[i]->grid.dim, sizeof grid->dim) != 0 ||
             memcmp(grid->affine, s->set.image[i]->grid.affine, sizeof grid->affine) != 0)
-            return gls_fail(GLS_ERR_ARGUMENT, "--fraction: the grids of %s and %s differ", s->path[0], s->path[i]);
+            return gls_fail(GLS_ERR_ARGUMENT, "--fraction: the grids of %s and %s differ: give images on one grid",
+                            s->path[0], s->path[i]);
     /* use the mapping that passes through voxels as the sampler does */
     options.mapping = is_precise(s->o) ? GLS_DENSITY_PRECISE : GLS_DENSITY_LENGTH;
     s->total = malloc(gls_grid_voxels(grid) * sizeof *s->total);

@@ -57,8 +57,9 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
     gls_bundle_rule *r = &rules->rule[b];
     size_t region;
     if ((!r->truth && !rules->is_json) || r->end[0] == GLS_RULE_NONE || r->end[1] == GLS_RULE_NONE)
-        return gls_fail(GLS_ERR_INPUT, "%s: bundle %s needs %s", s->o->truth, r->name,
-                        rules->is_json ? "endpoints, or head and tail" : "truth and ends, or truth, start and end");
+        return gls_fail(GLS_ERR_INPUT, "%s: bundle %s: give %s", s->o->truth, r->name,
+                        rules->is_json ? "the keys endpoints, or head and tail"
+                                       : "the columns truth and ends, or truth, start and end");
     bundle->name = r->name;
     for (int e = 0; e < 2; e++) {
         bundle->ends[e] = rasterise(s, rules->rois, r->end[e]);
@@ -73,8 +74,10 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
     if (!bundle->mask) return gls_no_memory();
     for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++)
         if (bundle->mask[v]) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "%s: the truth of bundle %s covers no voxel of the grid of the score", s->o->truth,
-                    r->name);
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: the truth of bundle %s covers no voxel of the grid, which is that of --template, else that of "
+                    "the tractogram",
+                    s->o->truth, r->name);
 }
 
 /* State of keep(): the rules other than those of ends. */

@@ -155,8 +155,9 @@ static gls_status name_groups(gls_tract_sources *s)
         if (!s->stem[i]) return gls_no_memory();
         for (size_t k = 0; k < i; k++)
             if (strcmp(s->stem[k], s->stem[i]) == 0)
-                return gls_fail(GLS_ERR_ARGUMENT, "--group-by-file: %s and %s give the same group, %s", s->path[k],
-                                s->path[i], s->stem[i]);
+                return gls_fail(GLS_ERR_ARGUMENT,
+                                "--group-by-file: %s and %s give the same group, %s: rename one of the files",
+                                s->path[k], s->path[i], s->stem[i]);
     }
     return s->stem ? GLS_OK : gls_no_memory();
 }

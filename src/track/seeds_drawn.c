@@ -144,8 +144,7 @@ static gls_status add_weights(gls_seeds *s, const gls_image *weights, const char
         s->n_voxels += w > 0;
     }
     if (s->n_voxels == 0)
-        return gls_fail(GLS_ERR_INPUT,
-                        "%s: has no voxel above 0, so no seed can be drawn: give an image with positive weights", name);
+        return gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0 in which a seed could be drawn", name);
     s->image = weights->grid;
     s->voxel = malloc(s->n_voxels * sizeof *s->voxel);
     s->sum = malloc(s->n_voxels * sizeof *s->sum);
@@ -256,5 +255,7 @@ gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image 
     if (point[0] != GLS_SEED_FAR_AWAY) return GLS_OK;
     gls_seeds_destroy(*seeds);
     *seeds = NULL;
-    return gls_fail(GLS_ERR_INPUT, "%s: has no interface of grey and white matter on which seeds could lie", name);
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: no seed could be placed on the interface of grey and white matter: check the images of tissue",
+                    name);
 }

@@ -168,7 +168,7 @@ gls_status gls_track_tissue_check(const gls_track_params *params, bool tissue)
 {
     if (params->region_rule != GLS_REGION_RULE_STREAMLINE && (tissue || params->stop_at_all))
         return gls_fail(GLS_ERR_ARGUMENT, "--region-rule: must be streamline with %s",
-                        tissue ? "tissue, which judges both ends of a streamline" : "--stop");
+                        tissue ? "tissue, whose rules judge both ends of a streamline together" : "--stop");
     if (params->backtrack) return check_backtrack(params);
     return params->pft ? check_pft(params) : GLS_OK;
 }
@@ -180,7 +180,7 @@ static gls_status check_filter(const gls_track_params *params, const gls_tissue 
     const double steps =
         gls_filter_steps(params->pft_back, params->step_size) + gls_filter_steps(params->pft_front, params->step_size);
     if (!tissue || tissue->rule == GLS_TISSUE_RULE_ACT)
-        return gls_fail(GLS_ERR_ARGUMENT, "--pft: needs tissue, such as --pve-wm, and --act-rule pve or cmc");
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft: needs tissue, such as --act FILE, and --act-rule cmc or pve");
     if (steps > FILTER_MOST_STEPS)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--pft-back %g and --pft-front %g mm are %.0f steps of %g mm, but %u at most are possible: "

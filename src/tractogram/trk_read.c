@@ -143,7 +143,7 @@ static gls_status set_grid(gls_tractogram_reader *r, const int32_t dim[3], const
         r->info.has_grid &= dim[i] >= 1;
         used[i] = dim[i] >= 1 ? dim[i] : 1;
     }
-    if (!r->info.has_grid) gls_reader_warn(r, "%s: its header has no valid dimensions", r->path);
+    if (!r->info.has_grid) gls_reader_warn(r, "%s: its header has no valid dimensions: its grid is unknown", r->path);
     if (gls_grid_init(&r->info.grid, used, affine) == GLS_OK) return GLS_OK;
     return gls_reader_damaged(r, "the affine in its header (vox_to_ras) is singular or not finite");
 }

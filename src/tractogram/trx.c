@@ -50,12 +50,11 @@ static void destroy(void *state)
 static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
 {
     static const unsigned char zeros[HEAD_BYTES];
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++)
         if (w->grid.dim[i] > UINT16_MAX)
             return gls_fail(GLS_ERR_UNSUPPORTED,
                             "%s: TRX files hold at most 65535 voxels along an axis, but the image has %d",
                             w->output.path, w->grid.dim[i]);
-    }
     trx *t = w->state = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     t->half = options->precision == GLS_PRECISION_HALF;
@@ -75,27 +74,30 @@ bool gls_trx_can_name(const char *name)
     return *name && strlen(name) <= MAX_NAME && !strpbrk(name, "./\\") && !strpbrk(name, "\"\n");
 }
 
-static const gls_column *find_group(const gls_tractogram_writer *w, const char *name)
+static gls_status check_name(const gls_tractogram_writer *w, const char *kind, const char *name)
 {
-    return gls_column_find(w->column + w->n_dps + w->n_dpv, w->n_groups, name);
+    if (gls_trx_can_name(name)) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT,
+                    "%s: TRX cannot have a %s \"%.200s\": give a name of 1 to %d bytes without . / \\ \" and line ends",
+                    w->output.path, kind, name, MAX_NAME);
 }
 
 static gls_status define(gls_tractogram_writer *w)
 {
     trx *t = w->state;
-    const size_t n = w->n_dps + w->n_dpv + w->n_groups;
+    const size_t n_columns = w->n_dps + w->n_dpv, n = n_columns + w->n_groups;
     t->column = calloc(n + 1, sizeof *t->column);
     if (!t->column) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     for (size_t k = 0; k < n; k++) {
-        if (!gls_trx_can_name(w->column[k].name))
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot have a column \"%s\"", w->output.path, w->column[k].name);
-        gls_status status = gls_spool_init(&t->column[t->n_columns++], &w->output);
+        gls_status status = check_name(w, k < n_columns ? "column" : "group", w->column[k].name);
+        if (!status) status = gls_spool_init(&t->column[t->n_columns++], &w->output);
         if (status) return status;
     }
     for (size_t i = 0; i < t->n_dpg; i++)
-        if (!find_group(w, t->dpg[i].group) || !gls_trx_can_name(t->dpg[i].column.name))
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot hold data named \"%s\" of a group \"%s\"", w->output.path,
-                            t->dpg[i].column.name, t->dpg[i].group);
+        if (!gls_column_find(w->column + n_columns, w->n_groups, t->dpg[i].group) ||
+            !gls_trx_can_name(t->dpg[i].column.name))
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: no group of this file can have data (dpg) \"%s\" of \"%s\"",
+                            w->output.path, t->dpg[i].column.name, t->dpg[i].group);
     return GLS_OK;
 }
 
@@ -335,10 +337,9 @@ static gls_status add_late(gls_tractogram_writer *w)
     char name[GLS_ZIP_NAME];
     for (size_t i = 0; i < w->n_late && !status; i++) {
         const gls_column *c = &w->late[i];
-        if (!gls_trx_can_name(c->name))
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot have a column \"%s\"", w->output.path, c->name);
+        status = check_name(w, "column", c->name);
         print_name(name, "dps", c);
-        status = add_array(w, name, c->data, (size_t)w->n_streamlines * gls_column_row_bytes(c));
+        if (!status) status = add_array(w, name, c->data, (size_t)w->n_streamlines * gls_column_row_bytes(c));
     }
     return status;
 }
@@ -351,10 +352,9 @@ static gls_status add_late_groups(gls_tractogram_writer *w)
     for (size_t i = 0; i < w->n_late_groups && !status; i++) {
         const gls_late_group *g = &w->late_group[i];
         const gls_column c = {g->name, GLS_TYPE_UINT32, 1, g->member};
-        if (!gls_trx_can_name(c.name))
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot have a group \"%s\"", w->output.path, c.name);
+        status = check_name(w, "group", c.name);
         print_name(name, "groups", &c);
-        status = add_array(w, name, g->member, g->n * sizeof *g->member);
+        if (!status) status = add_array(w, name, g->member, g->n * sizeof *g->member);
     }
     return status;
 }

@@ -82,7 +82,9 @@ static void read_grid(gls_tractogram_reader *r, const cJSON *json)
         dim[i] = ok ? (int32_t)size[i] : 1;
     }
     r->info.has_grid = ok && gls_grid_init(&r->info.grid, dim, (const double(*)[4])affine) == GLS_OK;
-    if (!r->info.has_grid) gls_reader_warn(r, "%s: header.json has no valid VOXEL_TO_RASMM and DIMENSIONS", r->path);
+    if (!r->info.has_grid)
+        gls_reader_warn(r, "%s: header.json has no valid VOXEL_TO_RASMM or no valid DIMENSIONS: its grid is unknown",
+                        r->path);
 }
 
 /* Takes the members of header.json; unknown ones are kept as header fields. */

@@ -256,7 +256,7 @@ static gls_status add_data(gls_tractogram_reader *r, owner of, const char *name,
     if (status || of == NOBODY) return status;
     bool per_point = of == OF_POINTS;
     if (rows != (per_point ? t->n_points : t->n_lines)) {
-        gls_reader_warn(r, "%s: %s does not have a value for each of its %s and is left out", r->path, name,
+        gls_reader_warn(r, "%s: the array %s does not have a value for each of the %s and is left out", r->path, name,
                         per_point ? "points" : "lines");
         return GLS_OK;
     }

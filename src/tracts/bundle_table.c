@@ -279,7 +279,8 @@ static gls_status add_ends(gls_bundle_rules *rules, const row *r, double mm, gls
     gls_status status = GLS_OK;
     if (r->cell[GLS_CELL_ENDS] && (r->cell[GLS_CELL_START] || r->cell[GLS_CELL_END]))
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: %s: has the column ends together with start or end: give ends alone, or start and end",
+                        rules->is_json ? "%s: %s: has endpoints together with head and tail: leave out one or the other"
+                                       : "%s: %s: has ends together with start or end: leave out one or the other",
                         r->path, r->where);
     if (r->cell[GLS_CELL_ENDS]) {
         char *path = NULL;

@@ -110,7 +110,9 @@ static gls_status create(gls_bundle_rules *rules, const gls_bundles_options *opt
         const gls_bundle_rule *r = &b->rules.rule[i];
         if (o.clip && r->n_include < 2) {
             gls_status status = gls_fail(
-                GLS_ERR_INPUT, "bundle %s: has no two include regions between which it could be clipped", r->name);
+                GLS_ERR_INPUT,
+                "--clip: bundle %s has fewer than two include regions, between which streamlines would be clipped",
+                r->name);
             gls_bundles_destroy(b);
             return status;
         }

@@ -281,10 +281,9 @@ static gls_status check_options(const gls_connectome_options *o, const gls_grid 
     GLS_REQUIRE(o->scale < 16 && isfinite(o->radius));
     GLS_REQUIRE(o->radius > 0 || (o->radius == 0 && o->assignment != GLS_ASSIGN_RADIAL));
     if (o->assignment == GLS_ASSIGN_FORWARD && !(o->radius > 0 && o->radius <= FORWARD_SIDES * least))
-        return gls_fail(
-            GLS_ERR_UNSUPPORTED,
-            "a search ahead of %g mm is not possible: the distance must be above 0 and at most %d voxels of %g mm",
-            o->radius, FORWARD_SIDES, least);
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "--assign forward: the reach of %g mm must be more than 0 and at most %d voxels of %g mm",
+                        o->radius, FORWARD_SIDES, least);
     return GLS_OK;
 }
 

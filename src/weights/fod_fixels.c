@@ -225,9 +225,10 @@ static gls_status number_fixels(const segmentation *s, const block *blocks, cons
                 GLS_MAX_LOBES);
     if (f->n == 0)
         return gls_fail(GLS_ERR_EMPTY,
-                        "%s: has no fixels%s: all FODs are below --fixel-peak or --fixel-integral, or not positive: "
-                        "check that the FODs are scaled to the response%s",
-                        name, s->mask ? " inside the mask" : "", s->mask ? ", and that the mask lies on the FODs" : "");
+                        "%s: has no fixels%s: no FOD has a lobe with an amplitude of %g and an integral of %g or more: "
+                        "check the scale of the FODs, which the response sets%s",
+                        name, s->mask ? " inside the mask" : "", s->options->peak, s->options->integral,
+                        s->mask ? ", and that the mask lies on the FODs" : "");
     if (f->n > MAX_FIXELS)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %zu fixels, more than %" PRIu32, name, f->n, MAX_FIXELS);
     f->fixel = malloc(f->n * sizeof *f->fixel);
@@ -283,10 +284,10 @@ gls_status gls_fixels_create(const gls_image *sh, const char *name, const gls_im
     GLS_REQUIRE(o.peak >= 0 && o.integral >= 0);
     int order = gls_sh_order(sh->n_volumes);
     if (order < 0)
-        return gls_fail(
-            GLS_ERR_INPUT,
-            "%s: has %zu volumes, but images of SH coefficients of even orders, %d at most, have 6, 15, 28, 45, 66 ...",
-            name, sh->n_volumes, GLS_SH_MAX_ORDER);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has %zu volumes, but images of SH coefficients of even orders up to %d have 6, 15, 28, "
+                        "45, 66 ... volumes",
+                        name, sh->n_volumes, GLS_SH_MAX_ORDER);
     if (gls_grid_voxels(&sh->grid) > UINT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has more than 2^32 - 1 voxels", name);
     gls_fixels *f = calloc(1, sizeof *f);

@@ -162,7 +162,7 @@ pairs none dwi mask roi
 clean
 made track $few -o b.tck --connectome "$work/pairs/mask.hdr:c.csv"
 pairs mask mask
-other "region, tissue image or input of a map" track $few -o b.tck --connectome "$work/pairs/mask.hdr:c.csv"
+other "region, tissue image or file for a result such as --connectome" track $few -o b.tck --connectome "$work/pairs/mask.hdr:c.csv"
 clean
 
 # an empty result stays one
@@ -231,8 +231,8 @@ unlike "of another run than a/d_shard-1of2.nii.gz: the parameters differ" a/d_sh
 # a shard without the map that the other one has, whose labels no sidecar of the whole would name
 mkdir "$work/out/c"
 succeeds track $few -o c/t.tck --shard 2/2 --density c/d.nii.gz
-unlike "a region, tissue image or input of a map differs" a/t_shard-1of2.tck c/t_shard-2of2.tck x.tck
-unlike "a region, tissue image or input of a map differs" c/t_shard-2of2.tck a/t_shard-1of2.tck x.tck
+unlike "a region, tissue image or file for a result such as --connectome differs" a/t_shard-1of2.tck c/t_shard-2of2.tck x.tck
+unlike "a region, tissue image or file for a result such as --connectome differs" c/t_shard-2of2.tck a/t_shard-1of2.tck x.tck
 mkdir "$work/out/alone"
 cp "$work/out/a/d_shard-1of2.nii.gz" "$work/out/b/d_shard-2of2.nii.gz" "$work/out/alone"
 succeeds merge alone/d_shard-1of2.nii.gz alone/d_shard-2of2.nii.gz -o alone.nii.gz

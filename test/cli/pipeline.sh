@@ -43,7 +43,7 @@ for image in region labels; do
     python3 -c 'import gzip, sys; d = bytearray(gzip.open(sys.argv[1]).read()); d[-9] = 1; gzip.open(sys.argv[1], "wb").write(bytes(d))' $image.nii.gz
     run track $files $extra -o r.tck --skip-existing -q
     [ $code -eq 4 ] || note "exit code $code, not 4: another image: $image"
-    grep -q "made with another region, tissue image or input of a map" stderr || note "no word of another $image"
+    grep -q "made with another region, tissue image or file for a result such as --connectome" stderr || note "no word of another $image"
     cp kept.nii.gz $image.nii.gz
 done
 rm out/r.* out/c.csv

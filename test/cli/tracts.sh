@@ -667,7 +667,7 @@ printf 'bundle\tinclude\nall\t\nlong\tdata/mask.nii.gz\nnone\tdata/roi.nii.gz\n'
 expect 0 track "$@" -o mixed.trx --segment plain.tsv --shard 1/2
 expect 0 track "$@" -o mixed.trx --segment others.tsv --shard 2/2
 expect 3 merge -o mixed_all.trx mixed_shard-1of2.trx mixed_shard-2of2.trx
-says "input of a map differs"
+says "such as --connectome differs"
 # a name that no group can have is told before the work
 printf 'bundle\tinclude\na.b\tdata/roi.nii.gz\n' > dotted.tsv
 expect 3 track "$@" -o v.trx --segment dotted.tsv

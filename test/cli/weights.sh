@@ -165,7 +165,7 @@ for method in sift2 sift linear; do
     for fods in zero.nii nan.nii negative.nii "$sh --fixel-peak 1000" "$sh --fixel-integral 1e9"; do
         # shellcheck disable=SC2086
         expect 6 weights t.tck $fods -o none.trx --method $method
-        says "no fixels: all FODs are below"
+        says "no fixels: no FOD has a lobe"
     done
     expect 6 weights t.tck $sh --proc-mask corner.nii -o none.trx --method $method
     says "no fixels inside the mask"

@@ -118,7 +118,7 @@ gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_text
         return GLS_OK;
     }
     return gls_fail(GLS_ERR_UNSUPPORTED,
-                    "a volume of %u channels on %d x %d x %d voxels does not fit the %llu textures of %u texels a side "
+                    "%u values in each of %d x %d x %d voxels do not fit the %llu textures of at most %u texels a side "
                     "that the device offers: crop the images",
                     n_channels, grid->dim[0], grid->dim[1], grid->dim[2], (unsigned long long)units,
                     limits->max_texture_3d);

@@ -49,7 +49,7 @@ gls_status gls_writer_check_numbers(uint64_t end)
 {
     if (end <= (uint64_t)UINT32_MAX + 1) return GLS_OK;
     return gls_fail(GLS_ERR_UNSUPPORTED, "a run has at most 4294967296 seeds, because seeds have numbers of 32 bits: "
-                                         "start several runs with different --rng-seed");
+                                         "start several runs with different --seed-seed and --rng-seed");
 }
 
 /* Counts the outcomes of the result that comes next, and shortens it to the streamlines that are still wanted. */
