@@ -155,8 +155,8 @@ static const gls_option measure_rows[] = {
                "the memory."),
     GLS_CHOICE(MEASURED, o.mask_stop, "mask-stop", GLS_MASK_STOP_CHOICES,
                "Where streamlines end at the border of the brain mask, as for 'glslines track'."),
-    GLS_NUMBER(MEASURED, UINT64, o.chunk_size, "chunk-size", "N", "seeds", GLS_BATCHES, "as the device's limits allow",
-               "Largest number of seeds in a batch."),
+    GLS_NUMBER(MEASURED, UINT64, o.chunk_size, "chunk-size", "N", "seeds", GLS_BATCHES,
+               "50000 or 100000 on a GPU, 25000 on a CPU", "Largest number of seeds in a batch."),
     GLS_NUMBER(MEASURED, INT, o.repeat, "repeat", "N", NULL, GLS_BETWEEN(1, BENCH_MAX_REPEAT), NULL,
                "Number of counted runs, after one that is not counted. The table shows the median and, in "
                "brackets, the extremes."),

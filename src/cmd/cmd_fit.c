@@ -155,15 +155,14 @@ static const gls_option response_rows[] = {
                "msmt_5tt: a voxel with more than this fraction of a tissue counts as purely of this tissue."),
     GLS_CHOICE("Method", estimate.wm, "wm-algorithm", GLS_SINGLE_FIBRES_CHOICES,
                "msmt_5tt: how single bundles are found in white matter."),
-    GLS_NUMBER("Method", NUMBERS, model.shells, "shells", "B", "s/mm2",
+    GLS_NUMBER("Method", NUMBERS, model.shells, "shells", "B ...", "s/mm2",
                GLS_VALUES(0, INFINITY, true, 1, GLS_MAX_NUMBERS, false), "tournier, fa: the highest; else all",
                "b-values of the shells to use, in addition to b = 0; tournier, fa: b-value of one shell."),
     GLS_NUMBER("Method", INT, estimate.erode, "erode", "N", NULL, GLS_BETWEEN(0, 100), NULL,
                "dhollander, fa: number of times that the mask is eroded by one voxel."),
-    GLS_NUMBER("Method", DOUBLE, estimate.fa_threshold, "fa-threshold", "X", NULL, GLS_BETWEEN(0, 1), NULL,
+    GLS_NUMBER("Method", DOUBLE, estimate.fa_threshold, "fa-threshold", "X", NULL, GLS_BETWEEN(0, 1), "0.2; fa: none",
                "dhollander: voxels with FA above X are first taken as white matter. msmt_5tt: voxels of grey matter "
-               "and CSF have FA below X. fa: the response is estimated from all voxels with FA above X, in place of "
-               "--voxels."),
+               "and CSF have FA below X. fa: the response comes from all voxels of FA above X, in place of --voxels."),
     GLS_NUMBER("Method", DOUBLE, estimate.wm_percent, "wm-percent", "P", "%", GLS_ABOVE_TO(0, 100), NULL,
                "dhollander: share of the refined white matter voxels from which its response is estimated."),
     GLS_NUMBER("Method", DOUBLE, estimate.gm_percent, "gm-percent", "P", "%", GLS_ABOVE_TO(0, 100), NULL,
@@ -251,7 +250,8 @@ const cmd_command command_response = {
         "a row for each shell. Also writes PREFIX_voxels.nii.gz, the voxels that the responses come from, with a "
         "volume for each response; PREFIX.json with all parameters; and, if the mask is made from DWI, "
         "PREFIX_mask.nii.gz. MRtrix3's dwi2response takes the same voxels; look at them in a viewer.",
-    .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "Brain mask, voxels > 0; default: made from DWI.",
+    .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK",
+                             "Brain mask, voxels > 0; default: made from DWI. manual: voxels of the response.",
                              "PREFIX", "Output prefix of the files to write."),
     .max_positionals = 5,
     .rows = {{.table = response_rows, .at = offsetof(response_values, o)}},
