@@ -32,7 +32,7 @@ static struct {
 /* names in events, by gls_phase */
 static const char *const phases[] = {"fit", "track", "merge", "write"};
 
-/* Writes an event as one line, to a pipe perhaps in pieces, and frees the object. NULL: writes nothing. */
+/* Writes an event as one line, unless an earlier one was written only in part; frees the object, which may be NULL. */
 static void send(cJSON *object)
 {
     char *text = object ? gls_json_print_line(object) : NULL;
@@ -238,7 +238,7 @@ static bool cmd_terminal_has_colour(void)
     return (!none || !*none) && is_terminal();
 }
 
-/* Whether the terminal takes progress. The Linux console prints unknown sequences; tmux and screen drop them. */
+/* Whether to send OSC 9;4: GLSLINES_OSC is not 0, and it is no Linux console (prints it), tmux or screen (drop it). */
 static bool takes_progress(void)
 {
     const char *own = getenv("GLSLINES_OSC");
@@ -287,8 +287,8 @@ static void print_line(const char *prefix, const char *line)
     fprintf(stderr, "%s%s\n", prefix, line);
 }
 
-/* Prints a message of the library with its prefix, if -q and -v admit its level; errors and warnings also become
- * events. Any thread may call it. */
+/* Prints a message of the library or the program with its prefix, if -q and -v admit its level; errors and warnings
+ * also become events. Any thread may call it. */
 static void emit(void *user, gls_log_level level, const char *line)
 {
     (void)user;
@@ -399,11 +399,11 @@ void cmd_message_status_line(const char *line)
  * signals, because a scheduler signals every process of a job, and a parent signals its child as well. */
 #define SECONDS_OF_ONE_END 0.5
 
-/* catching: depth of nested cmd_interrupt_catch(); done: outputs are complete; signalled: the first signal; 0: none */
+/* catching: depth of nested cmd_interrupt_catch(); done: outputs complete; signalled: first signal's number, or 0 */
 static volatile sig_atomic_t catching, done, signalled;
 static double first; /* time of the last signal that counts */
 
-/* Writes to a descriptor if a reader takes it at once: a signal handler must not block. */
+/* Writes text to a descriptor that is ready for it, else nothing: a signal handler must not block. */
 static void write_at_once(int fd, const char *text, size_t n)
 {
     struct pollfd ready = {.fd = fd, .events = POLLOUT};

@@ -57,7 +57,7 @@ void cmd_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Whether cmd_info() prints. */
 bool cmd_message_info_enabled(void);
 
-/* Shows a line at the bottom of the terminal until the next call; NULL removes it. Call it only on a terminal. */
+/* Shows a line at the bottom of the terminal until the next call or message; NULL removes it. For terminals only. */
 void cmd_message_status_line(const char *line);
 
 /* --- Progress in the tab of the terminal at standard error, or on the task bar (escape sequence OSC 9;4, which Windows
@@ -83,9 +83,9 @@ void cmd_interrupt_catch(void);
 void cmd_interrupt_release(void);
 /* Makes the first signal have no effect. Call this when all outputs are complete. */
 void cmd_interrupt_done(void);
-/* Whether a signal has asked the command to stop. */
+/* Whether a signal has asked the command to stop; always false after cmd_interrupt_done(). */
 bool cmd_interrupted(void);
-/* Whether no signal has asked the command to stop: for callbacks that return whether to continue. */
+/* The opposite of cmd_interrupted(), for callbacks that return whether to continue. */
 bool cmd_goes_on(void);
 /* Exit code of a program that a signal ended: 128 + the number of the signal; 130 if no signal came. */
 int cmd_interrupt_code(void);

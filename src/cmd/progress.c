@@ -39,7 +39,7 @@ static void deliver(void)
     for (int i = 0; i < 64 && g_main_context_iteration(NULL, FALSE); i++) continue;
 }
 
-/* Shows progress 0 on the icon. Returns NULL without a launcher. Call this and the next functions on one thread. */
+/* Shows progress 0 on the icon; NULL: no bus or no launcher. Call this and the next functions on one thread. */
 static launcher_icon *create_icon(void)
 {
     if (!session_bus_exists()) return NULL;

@@ -21,7 +21,7 @@
 /* Types of values in the caller's expression. A bool is stored as uint, 0 or 1. */
 typedef enum value_type { VALUE_FLOAT, VALUE_INT, VALUE_UINT, VALUE_BOOL } value_type;
 
-/* Names in GLSL of a value, of a stored value, and of a vector of four stored values. */
+/* GLSL types by value_type: of a value in the expression, of a stored value, and of a vector of four stored values. */
 static const char *const glsl_names[] = {"float", "int", "uint", "bool"}, *const stored_names[] = {"float", "int",
                                                                                                    "uint", "uint"};
 static const char *const vector_names[] = {"vec4", "ivec4", "uvec4", "uvec4"};

@@ -196,8 +196,8 @@ static gls_status check(const product *p)
     }
     if (p->c == p->a || p->c == p->b)
         return gls_fail(GLS_ERR_ARGUMENT, "matrix product: c is also a factor, a or b; give another array");
-    /* The checks above keep the sizes within the arrays, so below 2^31 on any existing device; the second check below
-     * protects the integers of the shader and OpenBLAS. */
+    /* The checks above keep the sizes within the arrays, so below 2^31 on any existing device; the loop below protects
+     * the 32-bit integers of the shader and OpenBLAS. */
     if (p->m == 0 || p->n == 0 || p->k == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %u x %u times %u x %u is empty", p->m, p->k, p->k, p->n);
     for (int i = 0; i < 3; i++)

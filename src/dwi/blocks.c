@@ -21,7 +21,7 @@ size_t gls_blocks_gather(const float *const *volume, size_t n_volumes, const siz
                          float *values)
 {
     size_t n_broken = 0;
-    /* true: the voxels have neighbouring indices, so that the values of a volume can be copied as a whole */
+    /* true: the voxels have consecutive indices, so that the values of a volume can be copied as a whole */
     bool contiguous = index[n - 1] - index[0] == n - 1;
     memset(values, 0, n_volumes * size * sizeof *values);
     for (size_t i = 0; i < n_volumes; i++) {

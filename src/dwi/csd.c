@@ -22,8 +22,9 @@
     4 /* the first choice of negative directions uses SH orders up to this one, as the authors of the method do */
 #define REFERENCE_ROWS 362.0 /* number of directions of the sphere for which the authors of the method chose lambda */
 #define RIDGE 1e-5           /* smallest ridge that is added to a normal matrix that is not positive definite */
-#define MRTRIX_WEIGHT 50.0   /* MRtrix3's weight of the constraint; it is multiplied by the mean of the response */
-#define MRTRIX_RIDGE 2e-4    /* MRtrix3's ridge, relative to the first diagonal entry of the normal matrix */
+#define MRTRIX_WEIGHT \
+    50.0 /* MRtrix3's weight of the constraint; multiplied by the response's mean, over the number of directions */
+#define MRTRIX_RIDGE 2e-4 /* MRtrix3's ridge, relative to the first diagonal entry of the normal matrix */
 #define MIN_RECIPROCAL_CONDITION \
     (2 * DBL_EPSILON) /* a matrix with a smaller reciprocal condition number counts as singular */
 
@@ -96,8 +97,8 @@ static bool factor(const double *a, size_t k, double *l)
     return condition > MIN_RECIPROCAL_CONDITION;
 }
 
-/* inverse (k x n) = (X'X + mu)^-1 X': by QR with mu = 0 if X determines all coefficients, otherwise with the smallest
- * sufficient mu. p: X'X, to which mu is added. */
+/* inverse (k x n) = (X'X + mu)^-1 X': by QR with mu = 0 if X determines all coefficients, otherwise with the first mu
+ * of RIDGE, 10 RIDGE, ... that makes X'X + mu positive definite. p: X'X, to which mu is added. */
 static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, double *inverse, bool *regularised)
 {
     gls_status status = GLS_ERR_MEMORY;

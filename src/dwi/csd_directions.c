@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define MIN_DIRECTIONS 45 /* number of coefficients of an ODF of order 8 */
-#define MIN_ANGLE 1e-3    /* directions that are closer than this angle, in radians, are refused as equal */
+#define MIN_ANGLE \
+    1e-3 /* radians: two directions are refused as equal if one is closer to the other, or to its opposite */
 
 gls_status gls_csd_directions_default(double (**direction)[3], size_t *n)
 {

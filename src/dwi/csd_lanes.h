@@ -41,7 +41,7 @@ typedef struct SLOTS {
     int iterations[LANES]; /* number of solutions of each slot's voxel */
 } SLOTS;
 
-/* c[j][v] = sum over i of a[i][j] b[i][v] for 4 rows j. */
+/* c[j][v] = sum over i of a[i][j] b[i][v] for 4 columns j of a, whose rows are `step` values apart. */
 TARGET static inline void NAME(product)(const double *a, size_t step, const VD *b, size_t n, VD *c)
 {
     for (size_t v = 0; v < VECS; v += 2) {
@@ -267,8 +267,8 @@ TARGET static SLOTS NAME(layout)(const gls_csd_plan *plan, void *scratch)
     return s;
 }
 
-/* Stores the solution of a slot and, unless its voxel is done, updates the slot's matrix. Returns true if the voxel is
- * done. */
+/* Stores the solution of a slot, if its matrix is positive definite (sound), and, unless its voxel is done, updates the
+ * slot's matrix. Returns true if the voxel is done. */
 TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot, bool sound, bool changed,
                                  uint32_t n_enter, uint32_t n_leave, double *coefficients, size_t *n_unconverged)
 {
@@ -296,7 +296,8 @@ TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot
 }
 
 /* Fits `count` voxels; returns how many did not converge. Each pass solves the current system of all busy slots and
- * compares the sets of low amplitudes; a slot whose set did not change is done and takes the next voxel. */
+ * compares the sets of low amplitudes; a slot is done, and takes the next voxel, if its set did not change, its matrix
+ * is not positive definite or its iterations are used up. */
 TARGET static size_t NAME(fit)(const gls_csd_plan *plan, const float *signal, size_t stride, size_t count,
                                void *scratch, double *coefficients)
 {

@@ -21,10 +21,10 @@ typedef struct gls_csd_plan {
     size_t k;      /* number of SH coefficients */
     size_t padded; /* k rounded up to a multiple of 8 */
     size_t n_rows; /* number of directions of the constraint */
-    size_t n_low;  /* number of coefficients of orders up to 4 */
+    size_t n_low;  /* number of coefficients of orders up to 4, of those that the fit has */
     int max_iterations;
     double threshold; /* a direction is constrained where its scaled amplitude is below `threshold` times the first SH
-                         coefficient */
+                         coefficient of the first solution */
     double *start;    /* n x 2 padded: row i has row i of X, and column i of the matrix that gives the first solution;
                          by DIPY's rule this is (P + mu)^-1 X' */
     double *rows;     /* B with padded rows; 7 rows of zeros follow */

@@ -123,8 +123,8 @@ gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested
     return status;
 }
 
-/* cosine of 1.1 degrees, by which motion correction may rotate repeated directions apart; directions within this angle
- * count as one */
+/* cosine of 1.1 degrees, by which motion correction may rotate repeated directions apart; two directions count as one
+ * if one is within this angle of the other or of its opposite */
 #define SAME_DIRECTION 0.9998
 
 int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_directions)

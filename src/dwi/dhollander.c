@@ -187,9 +187,9 @@ static void shell_means(const estimation *s, const size_t *of, const gls_shell *
     for (size_t k = 0; k < n_shells; k++) mean[k] = (float)(sum[k] / (double)shell[k].n);
 }
 
-/* Signal decay metric of a voxel: ln(mean signal at b = 0 / mean signal of a shell), averaged over shells, each
- * weighted by its number of volumes; at most MAX_SDM. Returns false if the metric or one of the mean signals is not a
- * positive number. */
+/* Signal decay metric of a voxel: ln(mean signal at b = 0 / mean signal of a shell), averaged over the shells of b > 0
+ * in proportion to their numbers of volumes; at most MAX_SDM. Returns false if the metric or one of the mean signals is
+ * not a positive number. */
 static bool decay(const float *mean, const gls_shell *shell, size_t n_shells, double *sdm)
 {
     float sum = 0, count = 0;

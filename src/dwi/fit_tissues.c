@@ -9,8 +9,8 @@
 #include "util/status.h"
 #include "util/maths.h"
 
-/* Limits of the median b = 0 signal of the series divided by the signal of the responses. Outside these limits a
- * warning says that the series may have been rescaled. */
+/* A warning says that the series may have been rescaled if its median b = 0 signal is below MIN_GAIN times the lowest,
+ * or above MAX_GAIN times the highest, b = 0 signal of the responses. */
 #define MIN_GAIN 0.2
 #define MAX_GAIN 5
 #define MIN_VOXELS 1000 /* voxels of a mask; fewer do not determine the field of the normalisation */
@@ -45,7 +45,7 @@ static gls_status read_responses(gls_tissues *t, const gls_model_options *o, con
 static bool is_scattered(const gls_gradients *gradients, size_t n)
 {
     const size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
-    /* no shells, or more than the square root of the number of volumes: b-values on a grid */
+    /* no weighted shell, or more shells (b = 0 counts as one) than the square root of the number of volumes */
     return weighted > 0 && (shells == 0 || n * n > gradients->n);
 }
 

@@ -148,7 +148,7 @@ static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, c
         scaled[i] = bval[i];
         if (!(bval[i] > options->b0_threshold && square > 0 && isfinite(square))) continue;
         scaled[i] = bval[i] * square;
-        /* the length that is farthest from 1, as a ratio: 0.5 and 2 are equally far */
+        /* most: the squared length that is farthest from 1, as a ratio: 0.5 and 2 are equally far */
         if (fabs(log(square)) > fabs(log(most))) most = square;
     }
     bool means_it = fabs(most - 1) > MAX_SCALING;

@@ -119,9 +119,9 @@ static void start(struct hull *hull, const uint32_t c[4])
     }
 }
 
-/* Inserts point p: replaces the facets that p sees by the cone from p to their outline. Returns false if these facets
- * are not one piece without holes, which only rounding can cause. A hull of n points has 2 n - 4 facets, so p adds
- * two. */
+/* Inserts point p: replaces the facets that p sees by the cone from p to their outline. Returns false if p sees no
+ * facet, or if these facets are not one piece without holes: only rounding causes either. A hull of n points has 2 n -
+ * 4 facets, so p adds two. */
 static bool insert(struct hull *hull, uint32_t p)
 {
     size_t n_edges = 0, n_before = hull->n_facets;

@@ -6,7 +6,8 @@
  *   VD, VU     names for vectors of doubles and of masks
  *   TARGET     function attribute that allows the instructions
  *   NAME(x)    x with a suffix of its own
- * A matrix is stored as the rows of its lower half, entry (i, j <= i) at i (i + 1) / 2 + j; the factor replaces it. */
+ * A matrix is stored as the rows of its lower half, entry (i, j <= i) at i (i + 1) / 2 + j; the factor replaces it
+ * except on the diagonal, whose reciprocals go to a vector of their own (inverse). */
 
 typedef double VD __attribute__((vector_size(8 * LANES), may_alias));
 typedef int64_t VU __attribute__((vector_size(8 * LANES), may_alias));
@@ -51,8 +52,9 @@ TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, cons
     }
 }
 
-/* Computes rows r .. r + count - 1 from column r to the diagonal, which panel() leaves out. Clears lanes of `sound`
- * whose matrix is not positive definite. */
+/* Computes what panel() leaves out in rows r .. r + count - 1: the entries from column r to the one before the
+ * diagonal, and the reciprocal of the diagonal, in inverse[]. Clears lanes of `sound` whose matrix is not positive
+ * definite. */
 TARGET static inline __attribute__((always_inline)) void NAME(corner)(VD *a, VD *inverse, size_t r, size_t count,
                                                                       VU *sound)
 {

@@ -80,7 +80,7 @@ gls_status gls_morphology_dilate(const int32_t dim[3], uint8_t *set, int times)
     return change(dim, set, times, true);
 }
 
-/* Keeps the largest component; among equal ones the first. */
+/* Removes all of a set but its largest component of voxels joined by faces; among equal ones the first stays. */
 static gls_status keep_largest(const int32_t dim[3], uint8_t *set)
 {
     size_t n = voxels_of(dim), best = 0, best_begin = 0, used = 0, around[6];

@@ -215,7 +215,7 @@ TARGET static void NAME(remove)(ACTIVE *s, size_t q)
 TARGET static void NAME(follow)(ACTIVE *s)
 {
     for (;;) {
-        /* the row whose multiplier reaches 0 first on the way from lambda to target; 2: never */
+        /* least: share of the way from lambda to target at which the first multiplier reaches 0; 2: none does */
         VD least = (VD){0} + 2, never = least;
         for (size_t j = 0; j < s->n; j += LANES) {
             VD from = *(const VD *)(s->lambda + j), to = *(const VD *)(s->target + j);

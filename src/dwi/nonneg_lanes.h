@@ -1,8 +1,9 @@
 /* Constrained fit of a block of voxels for one instruction set. Include this file once for each set, with these macros:
  *   LANES, COLUMNS, TARGET, NAME(x)   as for lanes_cholesky.h
  *   WIDE    tiles of the normal matrix that are computed together
- * LANES voxels are processed at a time, each in a slot; when a voxel is done, the next one takes its slot. All steps
- * run on vectors across the slots, so the result of a voxel does not depend on its neighbours.
+ * The active set method (nonneg_active.h) solves the voxels one by one, if the plan is made for it. The interior point
+ * method solves the rest, LANES voxels at a time, each in a slot; when a voxel is done, the next one takes its slot.
+ * Its steps run on vectors across the slots, so the result of a voxel does not depend on its neighbours.
  *
  * Unknowns of the interior point method (Mehrotra 1992) are y, the multipliers l >= 0 of the rows, and their slack
  * s = B y + SOFTNESS l >= 0. At the solution y = y_u + B'l and s l = 0. With weights d = l / (s + SOFTNESS l) a step
@@ -216,8 +217,8 @@ TARGET static void NAME(predict)(const gls_nonneg_plan *plan, SLOTS *s)
     }
 }
 
-/* Corrector, the second of two steps of an iteration: moves y, s and l by the step, or by at least the share BOUNDARY
- * of what the bounds allow. */
+/* Corrector, the second of two steps of an iteration: moves y, s and l along the step, by at least the share BOUNDARY
+ * of what the bounds allow, but by less than the whole step. */
 TARGET static void NAME(correct)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     VD most = {0}, gap = {0};

@@ -119,9 +119,9 @@ static void transform_image(const float *matrix, size_t k, const gls_image *sh, 
     }
 }
 
-/* Makes *matrix, which takes coefficients in the basis `from` along from_frame to coefficients in `to` along to_frame.
- * Rows of zeros follow up to a multiple of GLS_ODF_ROWS. The caller frees *matrix, which is 64-byte aligned. full: the
- * coefficients have odd degrees, too. name: image for messages. */
+/* Makes *out, a matrix that takes coefficients in the basis `from` along from_frame to coefficients in `to` along
+ * to_frame. Rows of zeros follow up to a multiple of GLS_ODF_ROWS. The caller frees *out, which is 64-byte aligned.
+ * full: the coefficients have odd degrees, too. name: image for messages. */
 static gls_status odf_transform(const gls_grid *grid, const char *name, gls_sh_basis from, gls_bvec_frame from_frame,
                                 gls_sh_basis to, gls_bvec_frame to_frame, int order, bool full, float **out)
 {

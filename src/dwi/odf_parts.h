@@ -16,8 +16,8 @@ enum {
 };
 
 struct gls_odf_parts {
-    size_t n_inputs; /* number of volumes used */
-    uint32_t *input; /* indices of the n_inputs volumes used */
+    size_t n_inputs; /* for SH: number of volumes that are sampled; 0 for amplitudes */
+    uint32_t *input; /* indices of these n_inputs volumes */
     /* for SH: one row of n_inputs values for each vertex, and rows of zeros up to a multiple of GLS_ODF_ROWS; NULL for
      * amplitudes */
     float *matrix;

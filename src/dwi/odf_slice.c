@@ -30,8 +30,8 @@ static bool load(const gls_odf_source *s, size_t first, size_t count, float *in)
     return any;
 }
 
-/* Stores the amplitudes of voxels first .. first + count - 1 in the rows, one for each vertex, as means of opposite
- * directions. Values that are not finite become 0. */
+/* Stores the amplitudes of voxels first .. first + count - 1 in the rows, one for each vertex: each is the mean of the
+ * two volumes that `ends` names for the vertex. Values that are not finite become 0. */
 static void fold(const gls_odf_source *s, size_t first, size_t count, float *rows, size_t stride)
 {
     size_t voxels = gls_grid_voxels(&s->image->grid);

@@ -7,7 +7,7 @@
 
 #define GOLDEN 0.61803399f /* (sqrt(5) - 1) / 2 in single precision */
 #define TOLERANCE 0.01f    /* relative width of the interval at which the search ends */
-#define MARGIN 0.001f      /* share of the range that the search leaves out at both ends */
+#define MARGIN 0.001f      /* share of the range that the search leaves out at each end */
 
 /* The values of an image: their number, how many are finite, and mean and standard deviation of the finite values. */
 typedef struct sample {
