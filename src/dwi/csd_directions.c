@@ -11,8 +11,7 @@
 #include <string.h>
 
 #define MIN_DIRECTIONS 45 /* number of coefficients of an ODF of order 8 */
-#define MIN_ANGLE \
-    1e-3 /* radians: two directions are refused as equal if one is closer to the other, or to its opposite */
+#define MIN_ANGLE 1e-3    /* radians; a direction closer than this to another or its opposite is refused as equal */
 
 gls_status gls_csd_directions_default(double (**direction)[3], size_t *n)
 {

@@ -55,8 +55,8 @@ extern const gls_odf_kernel gls_odf_kernels[GLS_CPU_LEVELS];
 /* --- Maxima of spherical functions between the vertices of a sphere. */
 
 /* Moves the unit vector u towards a nearby maximum of a function with GLS_SH_DESCOTEAUX07_LEGACY coefficients, by at
- * most NEWTON_STEPS steps of Newton's method in the tangent plane. Stops, perhaps at once, where the function is not
- * concave. Returns the amplitude at u. */
+ * most 6 steps of Newton's method in the tangent plane. Stops, perhaps at once, where the function is not concave.
+ * Returns the amplitude at u. */
 double gls_peak_climb(int order, const double *sh, double u[3]);
 
 /* --- Least squares of q-ball models. */

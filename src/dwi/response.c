@@ -123,7 +123,8 @@ static void average(const gls_image *part, const gls_gradients *gradients, const
     mean->s0 /= (double)(n * gradients->n_b0);
 }
 
-/* Requires at least min_voxels voxels. The message names the largest FA and the options that help. */
+/* Requires at least min_voxels voxels. The message names the options that help and, if FA has a threshold, the largest
+ * FA. */
 static gls_status check_count(const gls_response_options *options, const int32_t size[3], size_t n, double largest)
 {
     static const char larger[] = "enlarge the region (--response-radius, 0 for the whole grid) or ";
