@@ -252,7 +252,7 @@ gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sp
     }
     status = triangulate(s);
     if (status) goto fail;
-    /* order[k]: the direction of vertex k */
+    /* order[k]: index of the direction that is vertex k */
     for (uint32_t i = 0, k = 0; order && i < n; i++) {
         if (!closed || partner[i] > i) order[k++] = i;
     }

@@ -268,7 +268,7 @@ typedef struct workspace {
     double *scratch; /* 2 n GLS_TENSOR_LANES; also enough for the fit by SVD */
     gls_tensor_solution solution;
     uint32_t offset[CHUNK + BLOCK]; /* voxels of the mask in a chunk, counted from the first voxel of the chunk */
-    size_t n_svd;                   /* voxels that were fitted by SVD */
+    size_t n_svd;                   /* number of voxels for which a fit by SVD was tried */
 } workspace;
 
 /* Bytes of a workspace with its arrays, for n volumes. */

@@ -2,6 +2,7 @@
  *   LANES   number of doubles in a vector register
  *   TARGET  function attribute that allows the instructions
  *   NAME(x) x with a suffix of its own
+ * and once for all sets MIN_PIVOT, the smallest pivot of a well-conditioned matrix, relative to its diagonal entry.
  * Vectors run across voxels, so that every voxel goes through the same operations. */
 
 #define VECS (GLS_TENSOR_LANES / LANES)

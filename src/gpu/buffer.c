@@ -65,7 +65,7 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     if (!refused) buffer->name = gls_cache_take_buffer(device, buffer->kind, buffer->size);
     bool pooled = buffer->name != 0;
     buffer->order.last_run =
-        pooled ? device->n_runs : 0; /* earlier kernels may still use a buffer that comes from the pool */
+        pooled ? device->n_runs : 0; /* earlier kernels may still use a buffer that comes from the cache */
     if (!pooled) glGenBuffers(1, &buffer->name);
     for (bool again = !refused; again;) {
         glBindBuffer(target, buffer->name);
@@ -236,8 +236,8 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     return status;
 }
 
-/* The formats of textures, indexed by gls_texture_format: internal format and layout of GL, bytes of a texel,
- * filter. */
+/* The formats of textures, indexed by gls_texture_format: internal format and layout of GL, channels and bytes of a
+ * texel, type, filter. */
 static const struct {
     GLenum internal, layout;
     unsigned channels, bytes;

@@ -1,7 +1,7 @@
 /* Programs and buffers that a device keeps: compiled programs for later kernels, programs that the driver compiles
- * early on threads of its own, and the storage of destroyed buffers for new ones. Each list begins with its newest
- * entry; finding a program again also makes it the newest. If a list of programs or buffers is full, the oldest entry
- * without a user is deleted. */
+ * early on threads of its own, and the storage of destroyed buffers for new ones (the pool). Each list begins with its
+ * newest entry; finding a program again also makes it the newest. If a list of programs or buffers is full, the oldest
+ * entry without a user is deleted. */
 #include "gpu/device_cache.h"
 
 #include "gpu/objects.h"

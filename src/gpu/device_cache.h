@@ -1,5 +1,5 @@
-/* Objects that a device keeps for later: compiled programs by their source, and the storage of destroyed buffers,
- * because drivers are slow to make either again. The caller must hold the device for all functions. */
+/* Objects that a device keeps for later: compiled programs by their source, and the storage of destroyed buffers (the
+ * pool), because drivers are slow to make either again. The caller must hold the device for all functions. */
 #ifndef GLS_GPU_DEVICE_CACHE_H
 #define GLS_GPU_DEVICE_CACHE_H
 
@@ -44,7 +44,8 @@ bool gls_cache_keep_buffer(gls_device *device, gls_buffer_kind kind, size_t byte
 bool gls_cache_drop_buffers(gls_device *device);
 /* Deletes pooled storage and unused programs. Returns whether there was any storage. */
 bool gls_cache_clear(gls_device *device);
-/* Frees the host memory of the caches, and of announced kernels, when the device is closed. */
+/* Frees the host memory of the caches, and of the list of programs that gls_kernel_announce() had the driver compile,
+ * when the device is closed. */
 void gls_cache_finish(gls_device *device);
 
 #endif

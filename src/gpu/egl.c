@@ -353,8 +353,8 @@ void gls_display_close(gls_display *display)
     pthread_mutex_unlock(&displays_lock);
 }
 
-/* A configuration for a context without a surface; none is needed where EGL_KHR_no_config_context is offered. NULL: the
- * driver has none. */
+/* A configuration for a context without a surface. NULL: the driver has none, or none is needed, because it offers
+ * EGL_KHR_no_config_context. */
 static EGLConfig any_config(const gls_display *display, bool gles)
 {
     if (epoxy_has_egl_extension(display->egl, "EGL_KHR_no_config_context")) return EGL_NO_CONFIG_KHR;
@@ -365,7 +365,7 @@ static EGLConfig any_config(const gls_display *display, bool gles)
     return eglChooseConfig(display->egl, wanted, &config, 1, &n) && n == 1 ? config : NULL;
 }
 
-/* Asks for exactly OpenGL 4.3 core or OpenGL ES 3.1; drivers give this version or a later one. */
+/* Asks for a context of OpenGL 4.3 core or, if gles, of OpenGL ES 3.1; the driver may give a later version. */
 static gls_status create_context(const gls_display *display, bool gles, EGLContext *context)
 {
     if (!eglBindAPI(gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API))

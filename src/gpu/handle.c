@@ -56,7 +56,7 @@ static size_t find(const entry *entries, size_t capacity, const void *object)
     return at;
 }
 
-/* Doubles the table. Returns false if memory ran out. Call with the lock held. */
+/* Doubles the table, or makes it if there is none. Returns false if memory ran out. Call with the lock held. */
 static bool grow(void)
 {
     size_t capacity = table.capacity ? 2 * table.capacity : 64;

@@ -99,7 +99,7 @@ struct gls_device {
     bool warned_of_half; /* true: the user has been warned that single precision is stored as half precision */
     struct gls_shared_program *programs; /* see gpu/device_cache.h */
     struct gls_pooled_buffer *pool;
-    struct gls_announced *announced; /* kernels that the driver is compiling, see gpu/device_cache.c */
+    struct gls_announced *announced; /* programs of gls_kernel_announce(), see gpu/device_cache.c */
     uint64_t n_runs;                 /* number of kernel runs, plus number of writes noted by gls_order_note() */
     uint64_t n_ended;                /* the first n_ended runs are known to have ended */
     GLsync mark;                     /* fence behind the first n_marked runs; NULL: none, or they have ended */
@@ -216,8 +216,9 @@ static inline gls_prelude gls_prelude_of(const gls_device *device)
 /* Compiles and links a program, which the caller deletes, also if it did not link. *ok: whether it linked; if not,
  * message gets the reason in one line. The device must be held. */
 GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size);
-/* Waits until the program of an announced kernel is linked, and returns it; 0: not announced, or it does not compile.
- * The device must be held. */
+/* Waits until the program of this source is linked, which gls_kernel_announce() had the driver compile early. Returns
+ * the program, which the caller then owns; 0: the source was not announced, or does not compile. The device must be
+ * held. */
 GLuint gls_announced_take(gls_device *device, const char *text);
 
 /* Begins a phase of the device in the timeline, if one is kept: the commands until gls_span_end(). name: a constant.
