@@ -95,7 +95,8 @@ static gls_status from_environment(gls_shard *shard)
                         found ? "PMIX_RANK is set, but no variable with the number of processes"
                               : "none of SLURM_PROCID, OMPI_COMM_WORLD_RANK and PMI_RANK is set");
     if (found && pmix != rank)
-        return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: PMIX_RANK is %" PRIu64 ", but %s is %" PRIu64, pmix,
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--shard auto: PMIX_RANK is %" PRIu64 ", but %s is %" PRIu64 "; give --shard I/N", pmix,
                         launchers[from].rank, rank);
     if (size > GLS_MAX_SHARDS)
         return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: %s is %" PRIu64 "; at most %d shards are possible",

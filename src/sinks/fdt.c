@@ -168,7 +168,9 @@ gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks, b
     char name[64];
     gls_sink_option(sink, name);
     if (o->shard && !adds_up)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --shard, because the results of shards cannot be joined",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s: not with --shard, because only shards of --fdt-paths and --fdt-targets can be joined, "
+                        "and these only without --distance-correction",
                         name);
     if (o->shard && o->track.select > 0)
         return gls_fail(GLS_ERR_ARGUMENT,

@@ -57,7 +57,7 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
     gls_bundle_rule *r = &rules->rule[b];
     size_t region;
     if ((!r->truth && !rules->is_json) || r->end[0] == GLS_RULE_NONE || r->end[1] == GLS_RULE_NONE)
-        return gls_fail(GLS_ERR_INPUT, "%s: bundle %s: give %s", s->o->truth, r->name,
+        return gls_fail(GLS_ERR_INPUT, "%s: bundle %s cannot be scored without %s", s->o->truth, r->name,
                         rules->is_json ? "the keys endpoints, or head and tail"
                                        : "the columns truth and ends, or truth, start and end");
     bundle->name = r->name;

@@ -460,7 +460,7 @@ static void log_result(const weighting *w)
     const gls_weights_result *r = gls_weights_get_result(w->weights);
     if (r->diverged)
         w->run->verdict = gls_fail(GLS_ERR_CONVERGENCE,
-                                   "%s: the weights did not converge: raise --reg-tikhonov or --reg-tv", w->output);
+                                   "%s: is written, but did not converge: raise --reg-tikhonov or --reg-tv", w->output);
     gls_weights_describe(w->run->root, w->weights);
     if (w->o->method == GLS_WEIGHTS_SIFT)
         gls_tract_run_message(w->run, "%s: %" PRIu64 " of %" PRIu64 " streamlines kept, mu %.6g, cost %.6g to %.6g",

@@ -71,7 +71,7 @@ gls_status gls_sink_tee(const gls_sink *sinks, size_t n, gls_sink *out)
     GLS_REQUIRE(out && (sinks || n == 0));
     for (size_t i = 0; i < n; i++) GLS_REQUIRE(sinks[i].append);
     tee *t = malloc(sizeof *t + n * sizeof *sinks);
-    if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu sinks", n);
+    if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu outputs", n);
     t->n = n;
     if (n > 0) memcpy(t->sink, sinks, n * sizeof *sinks);
     *out = (gls_sink){tee_append, tee_finish, tee_abort, t};

@@ -121,7 +121,7 @@ gls_status gls_regular_open(const char *path, int *fd, uint64_t *bytes)
     if (status) return status;
     if (!input.regular) {
         gls_input_close(&input);
-        return gls_fail(GLS_ERR_INPUT, "%s: is not a regular file", path);
+        return gls_fail(GLS_ERR_INPUT, "%s: is not a regular file: write the data to a regular file first", path);
     }
     *fd = input.fd;
     *bytes = input.bytes;

@@ -365,7 +365,7 @@ static void take_back(const gls_output *output, const replaced_file *old)
         gls_fail(GLS_ERR_OUTPUT, "%s; %s is the new file, and the file that it replaced is %s", reason, output->path,
                  old->kept);
     else if (!old->kept && (old->present || unlink(output->path) != 0))
-        gls_fail(GLS_ERR_OUTPUT, "%s; %s is the new file and stays", reason, output->path);
+        gls_fail(GLS_ERR_OUTPUT, "%s; %s was written nevertheless and stays", reason, output->path);
 }
 
 /* Gives all n files their names, once all data are on the disk. If one name fails, no new file remains and the replaced

@@ -369,7 +369,8 @@ static gls_status add_rows(gls_rows *rows, const gls_row_entries *row, size_t n,
     /* append as many rows as the chunk takes */
     while (c && m < n && !is_full(rows, c->n + m, c->start[c->n] + n_entries + row[m].n)) n_entries += row[m++].n;
     if (!c || !reserve(rows, c, m, n_entries))
-        return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of %d bytes after %zu streamlines",
+        return gls_fail(GLS_ERR_MEMORY,
+                        "out of memory: lengths in fixels took %" PRIu64 " times %d bytes after %zu streamlines",
                         rows->n_entries, rows->wide ? 5 : 4, rows->n);
     row_copy copy = {row, c, c->n};
     /* find the starts of rows first, since each depends on the rows before; then threads copy the entries */

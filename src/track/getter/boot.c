@@ -392,7 +392,7 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     (void)params;
     GLS_REQUIRE(input->dwi && input->gradients && input->qball && input->sphere);
     if (!input->sphere->antipodal)
-        return gls_fail(GLS_ERR_ARGUMENT, "the bootstrap needs an antipodally symmetric sphere");
+        return gls_fail(GLS_ERR_ARGUMENT, "the bootstrap needs an antipodally symmetric sphere: give another --sphere");
     if (input->gradients->n != input->dwi->n_volumes)
         return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, but the series has %zu volumes",
                         input->gradients->n, input->dwi->n_volumes);

@@ -272,8 +272,8 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
         if (!lost && (!gls_status_is_memory(status) || batch == 1 || !t->engine[w->index])) return status;
         snprintf(reason, sizeof reason, "%s", gls_last_error());
         if (lost && w->losses == GLS_MAX_LOSSES)
-            return gls_fail(status, "%s (%d times while tracking from seed %" PRIu64 " on)", reason, GLS_MAX_LOSSES + 1,
-                            seed);
+            return gls_fail(status, "%s (the device was lost %d times while it tracked the seeds from %" PRIu64 " on)",
+                            reason, GLS_MAX_LOSSES + 1, seed);
         uint32_t before = batch;
         /* a device that exceeds its driver's time limit gets smaller batches */
         if (!lost || w->losses > 0) batch = (batch + 1) / 2;
