@@ -269,7 +269,7 @@ static gls_status check_getter(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--distance-correction: needs --fdt-paths, --fdt-network, --fdt-matrix1, "
                                           "--fdt-matrix2, --fdt-matrix3 or --fdt-targets");
     if (o->fdt_lrtarget3 && !o->fdt_matrix3)
-        return gls_fail(GLS_ERR_ARGUMENT, "--fdt-lrtarget3: sets the columns of --fdt-matrix3, which is not given");
+        return gls_fail(GLS_ERR_ARGUMENT, "--fdt-lrtarget3: needs --fdt-matrix3, of which FILE sets the columns");
     return GLS_OK;
 }
 
