@@ -57,7 +57,7 @@ static gls_status make_stop_map(bench_run *run)
     gls_job_inputs *in = &run->data;
     double start = gls_clock_seconds();
     gls_status status = gls_series_model_init(&in->model, &run->options->model, &in->series);
-    if (!status) status = gls_series_model_fa(&in->model, in->mask, NULL, NULL, &in->stop_map);
+    if (!status) status = gls_series_model_fa(&in->model, in->mask, NULL, NULL, &in->stop_map, NULL);
     run->seconds_fa = gls_clock_seconds() - start;
     return status;
 }

@@ -78,15 +78,17 @@ static int list_devices(const devices_values *o, const gls_device_info *list, si
 /* Entry of the command: checks a device with --check or --variant, else lists all. Exit code 5: no usable device. */
 static int run_devices(void *values, const cmd_arguments *arguments)
 {
-    static const char *const of_checks[] = {"compile-only", "device", "seconds", NULL};
+    static const char *const of_list[] = {"doctor", "force", "json", NULL};
+    static const char *const of_check[] = {"compile-only", "device", "seconds", NULL}; /* --variant: the first two */
     const devices_values *o = values;
     gls_device_info *list = NULL;
     size_t n = 0;
-    const char *idle = o->how.only || o->check ? NULL : cmd_options_first(arguments, of_checks);
-    if (idle) return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect on the list of devices: give --check, too", idle);
-    if (o->json && (o->how.only || o->check))
-        return cmd_error(CMD_EXIT_USAGE, "--json: has no effect with --check or --variant: only the list can be JSON");
-    if (o->how.only || o->check) return cmd_finish(o->check ? check_device(&o->how) : check_one(&o->how, o->how.only));
+    const bool checks = o->check || o->how.only;
+    const char *idle = checks ? cmd_options_first(arguments, of_list) : NULL;
+    if (idle) return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --check or --variant: leave it out", idle);
+    if (!o->check) idle = cmd_options_first(arguments, of_check + (checks ? 2 : 0));
+    if (idle) return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect without --check: give --check, too", idle);
+    if (checks) return cmd_finish(o->check ? check_device(&o->how) : check_one(&o->how, o->how.only));
     cJSON *report = o->doctor ? cJSON_CreateObject() : NULL;
     gls_status status = gls_device_list(o->how.api, &list, &n, report ? gls_doctor_finding : NULL, report);
     int code = status ? cmd_error_status(status) : list_devices(o, list, n, report);

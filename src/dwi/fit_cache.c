@@ -1,4 +1,5 @@
-/* The cache of fits (--cache-dir): an image and a JSON note, which are used again if key and contents agree. */
+/* The cache of fits (--cache-dir): an image and a JSON note, which are used again if key and contents agree; and FA and
+ * axes of tensors, which are read from it or fitted. */
 #include "dwi/fit_model.h"
 
 #include <errno.h>
@@ -7,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <glslines/peaks.h>
 
 #include "image/formats.h"
 #include "util/json_text.h"
@@ -239,4 +242,44 @@ void gls_fit_cache_write(const char *directory, const char *name, const cJSON *k
             gls_log(GLS_LOG_WARNING, "cache: %s; nothing is kept", gls_last_error());
     }
     forget_files(&fit);
+}
+
+/* --- The fit of tensors, whose results are kept. */
+
+gls_status gls_series_model_fa(gls_series_model *m, const gls_image *mask, const char *cache,
+                               const gls_monitor *monitor, gls_image **fa, gls_image **axes)
+{
+    /* both results have one key, but for their names */
+    static const char *const names[] = {"fa", "axes"};
+    static const size_t volumes[] = {1, 3};
+    gls_image **const results[] = {fa, axes};
+    const size_t n = axes ? 2 : 1;
+    const gls_image *dwi = m->series->dwi;
+    cJSON *key = cache ? gls_fit_cache_key(names[0], m->series, mask) : NULL;
+    gls_status status = GLS_OK;
+    if (key) gls_fit_cache_key_number(key, "min_signal", gls_tensor_options_default().min_signal);
+    *fa = NULL;
+    m->fa_kept = key;
+    for (size_t i = 0; i < n && m->fa_kept; i++) {
+        cJSON_ReplaceItemInObjectCaseSensitive(key, "image", cJSON_CreateString(names[i]));
+        m->fa_kept = gls_fit_cache_read(cache, names[i], key, &dwi->grid, volumes[i], results[i]);
+    }
+    if (!m->fa_kept) {
+        gls_image_destroy(*fa); /* read, where only the axes were not kept */
+        *fa = NULL;
+        status = axes ? gls_peaks_of_tensors(dwi, m->series->gradients, mask, fa, axes)
+                      : gls_tensor_fit(dwi, m->series->gradients, mask, NULL, fa, NULL, NULL);
+    }
+    m->fits_tensor = true;
+    if (key && !m->fa_kept && !status) {
+        gls_monitor_begin(monitor, GLS_PHASE_WRITE);
+        for (size_t i = 0; i < n; i++) {
+            cJSON_ReplaceItemInObjectCaseSensitive(key, "image", cJSON_CreateString(names[i]));
+            gls_fit_cache_write(cache, names[i], key, *results[i]);
+        }
+        if (gls_monitor_cancelled(monitor, GLS_PHASE_WRITE)) status = gls_fail(GLS_ERR_CANCELLED, "interrupted");
+        gls_monitor_end(monitor, GLS_PHASE_WRITE);
+    }
+    cJSON_Delete(key);
+    return status;
 }

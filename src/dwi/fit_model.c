@@ -210,26 +210,6 @@ gls_status gls_series_model_init(gls_series_model *m, const gls_model_options *o
     return status;
 }
 
-gls_status gls_series_model_fa(gls_series_model *m, const gls_image *mask, const char *cache,
-                               const gls_monitor *monitor, gls_image **fa)
-{
-    gls_tensor_options options = gls_tensor_options_default();
-    cJSON *key = cache ? gls_fit_cache_key("fa", m->series, mask) : NULL;
-    gls_status status = GLS_OK;
-    if (key) gls_fit_cache_key_number(key, "min_signal", options.min_signal);
-    m->fa_kept = key && gls_fit_cache_read(cache, "fa", key, &m->series->dwi->grid, 1, fa);
-    if (!m->fa_kept) status = gls_tensor_fit(m->series->dwi, m->series->gradients, mask, &options, fa, NULL, NULL);
-    m->fits_tensor = true;
-    if (key && !m->fa_kept && !status) {
-        gls_monitor_begin(monitor, GLS_PHASE_WRITE);
-        gls_fit_cache_write(cache, "fa", key, *fa);
-        if (gls_monitor_cancelled(monitor, GLS_PHASE_WRITE)) status = gls_fail(GLS_ERR_CANCELLED, "interrupted");
-        gls_monitor_end(monitor, GLS_PHASE_WRITE);
-    }
-    cJSON_Delete(key);
-    return status;
-}
-
 /* Options for the estimate of a response. The number of voxels that the user gives may be below the usual minimum. */
 static gls_response_options response_options(const gls_model_options *o)
 {

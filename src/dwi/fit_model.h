@@ -113,9 +113,10 @@ typedef struct gls_series_model {
 gls_status gls_series_model_init(gls_series_model *model, const gls_model_options *options, const gls_series *series);
 /* Sets the directions of the model's constraint. name: the value of --csd-directions, a built-in sphere or a file. */
 gls_status gls_series_model_directions(gls_series_model *model, const char *name);
-/* Fits a tensor to all volumes and returns FA, or reads FA from the cache. cache: a folder, or NULL. */
+/* Fits a tensor to all volumes, or reads its results from the cache: FA, and unless axes is NULL the main axes as
+ * gls_peaks_of_tensors() makes them. cache: a folder, or NULL. */
 gls_status gls_series_model_fa(gls_series_model *model, const gls_image *mask, const char *cache,
-                               const gls_monitor *monitor, gls_image **fa);
+                               const gls_monitor *monitor, gls_image **fa, gls_image **axes);
 /* Prepares the fit. csd, msmt: estimates the responses from voxels of the mask or, if responses are given, compares
  * them with the signal. opdt, csa: computes the matrices, unless that is done already. */
 gls_status gls_series_model_prepare(gls_series_model *model, const gls_image *mask);

@@ -42,13 +42,13 @@ typedef struct row {
     double value;
     /* true: the length is in mm */
     bool mm;
-    /* why the value is the default, for the user */
+    /* why the value is the default, for the user; never NULL, since rows join it to "" */
     const char *reason;
 } row;
 
 static const row rows[] = {
 #define DEFAULT(presets, getters, models, field, value, mm, reason) \
-    {presets, getters, models, ROW_##field, value, mm, reason},
+    {presets, getters, models, ROW_##field, value, mm, "" reason},
 #include "record/defaults.def"
 #undef DEFAULT
 };
@@ -116,7 +116,7 @@ static void choose_method(gls_job_options *o, const char *const *given)
         o->track.dg = (gls_direction_getter)row_for(ROW_dg, o->preset, ALL_GETTERS, models_of(o))->value;
 }
 
-/* Reason of the row that gives the default, if the default is this value. NULL: another value, or no reason. */
+/* Reason of the row that gives the default, if the default is this value. NULL: the default is another value. */
 static const char *reason_of(size_t param, const gls_job_options *o, double value)
 {
     const row *r = row_of(param, o);

@@ -110,9 +110,9 @@ cJSON *gls_defaults_changed(const gls_job_options *options);
 void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
 /* Whether this is the default of --model or of --dg. */
 bool gls_default_is_of_method(const gls_default *held);
-/* Why the model is the default, from defaults.def. NULL: it is not the default, is not used, or has no reason. */
+/* Why the model is the default, from defaults.def. NULL: it is not the default, or is not used. */
 const char *gls_default_model_reason(const gls_job_options *options);
-/* Why the direction getter is the default. NULL: it is not the default, or its row has no reason. */
+/* Why the direction getter is the default. NULL: it is not the default. */
 const char *gls_default_getter_reason(const gls_job_options *options);
 /* Logs the model and the getter with reasons, and what a preset does not do, as information; logs the other defaults as
  * details. */

@@ -188,8 +188,8 @@ static gls_status read_views(gls_render_plan *p)
                         oblique);
     p->azimuth = angles[0];
     p->elevation = angles[1];
-    /* check --slab also where only a crowd of streamlines brings the slabs, once the files are read */
-    if (o->slab && may_slice(o)) status = add_slabs(p, o->slab);
+    /* check --slab also where no slab is drawn, or where a crowd of streamlines brings slabs once the files are read */
+    if (o->slab) status = add_slabs(p, o->slab);
     p->n_tiles = 0;
     p->n_slabs = 0;
     while (rest && !status)

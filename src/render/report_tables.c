@@ -191,8 +191,9 @@ static void put_pictures(const gls_report *r, gls_text *out)
 static void put_density(const gls_report *r, gls_text *out)
 {
     if (!r->picture[GLS_PICTURE_DENSITY].png) {
-        gls_text_puts(out,
-                      "<p>There is no map: it needs a tractogram, and a grid from it, its sidecar or an image.</p>\n");
+        gls_text_puts(out, "<p>There is no map: ");
+        gls_html_puts(out, r->no_pictures ? r->no_pictures : r->tractogram);
+        gls_text_puts(out, r->no_pictures ? ".</p>\n" : " has no grid, and neither has its sidecar.</p>\n");
         return;
     }
     gls_report_append_picture(

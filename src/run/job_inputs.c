@@ -330,9 +330,7 @@ static gls_status fit_odf(gls_job_inputs *input, const gls_job_options *options,
 static gls_status fit_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     if (!input->stop_map_open || !input->series.dwi || input->fa) return GLS_OK;
-    /* gls_series_model_fa() needs the series even if no model is fitted */
-    input->model.series = &input->series;
-    return gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->fa);
+    return gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->fa, NULL);
 }
 
 const gls_image *gls_job_inputs_scalar(const gls_job_inputs *input)
@@ -375,15 +373,14 @@ gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *opti
     if (!status && fitted) status = gls_series_model_prepare(&input->model, input->mask);
     if (!status) status = make_open_map(input, options);
     if (!status && !input->stop_map)
-        status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
+        status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map, NULL);
     if (status) return status;
     /* set the stop map to 0 outside the mask and where it is not a number, so that it ends streamlines there */
     for (size_t i = 0, n = gls_grid_voxels(input->grid); i < n; i++)
         if (!(input->mask->data[i] > 0) || !isfinite(input->stop_map->data[i])) input->stop_map->data[i] = 0;
     if (gls_along_tensors(options)) {
         status =
-            gls_peaks_of_tensors(input->series.dwi, input->series.gradients, input->mask, &input->fa, &input->peaks);
-        input->model.fits_tensor = true;
+            gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->fa, &input->peaks);
     } else if (gls_needs_odf(options)) {
         if (fitted) status = fit_odf(input, options, monitor);
         if (!status) status = make_source(input, options);

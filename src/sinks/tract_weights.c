@@ -90,9 +90,8 @@ typedef struct weighting {
     /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_weights_cli *o;
-    /* options of the fit */
-    gls_weights_options model;
-    gls_fod_options source; /* options of the FODs */
+    gls_weights_options model; /* options of the fit */
+    gls_fod_options source;    /* options of the FODs */
     /* tracks: path of the tractogram; output: path of --output, with --in-place that of the tractogram */
     const char *tracks, *output;
     /* the FODs with their fixels and masks */
@@ -208,6 +207,8 @@ static gls_status name_files(const weighting *w)
     /* text: a list of numbers; else a tractogram with a column */
     const bool text = is_text(w->output);
     gls_status status = text ? GLS_OK : gls_tractogram_format_parse(w->output, &format);
+    if (text && o->coeffs)
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: a text file holds no --coeffs: name a .trx file", w->output);
     if (!status && !text && format == GLS_FORMAT_TCK && o->method != GLS_WEIGHTS_SIFT)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: name a .txt, .csv or .trx file", w->output);
     if (!status)
@@ -247,8 +248,7 @@ static gls_status map(const weighting *w, gls_tractogram_reader *reader)
 {
     gls_step_range range = {0};
     gls_status status = GLS_OK;
-    double step = w->o->step_size;
-    if (step == 0) step = gls_tck_step(gls_tractogram_reader_info(reader), 0);
+    double step = w->o->step_size > 0 ? w->o->step_size : gls_tck_step(gls_tractogram_reader_info(reader), 0);
     /* without a stated step all streamlines are measured first */
     if (step == 0) {
         gls_sink measure = gls_step_range_sink(&range);

@@ -220,12 +220,12 @@ static int by_value(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-/* The statistics of both ends, as MRtrix3's tckmap defines them. */
+/* The statistics of both ends, as MRtrix3's tckmap defines them; NaN if one of the ends is NaN. */
 static double of_ends(gls_track_stat stat, double first, double last)
 {
     switch (stat) {
-    case GLS_TRACK_ENDS_MIN: return fabs(first) < fabs(last) ? first : last;
-    case GLS_TRACK_ENDS_MAX: return fabs(first) > fabs(last) ? first : last;
+    case GLS_TRACK_ENDS_MIN: return isnan(first) || fabs(first) < fabs(last) ? first : last;
+    case GLS_TRACK_ENDS_MAX: return isnan(first) || fabs(first) > fabs(last) ? first : last;
     case GLS_TRACK_ENDS_MEAN: return 0.5 * (first + last);
     default: return isnan(first * last) ? NAN : fmax(first * last, 0);
     }

@@ -92,7 +92,11 @@ expect 2 --check --variant prob4:subgroup
 expect 2 --variant prob4
 expect 2 --check --seconds 0
 expect 2 --compile-only
-says 'has no effect on the list of devices'
+says 'compile-only: has no effect without --check'
+expect 2 --variant prob4:single --seconds 1
+says 'seconds: has no effect without --check'
+expect 2 --check --doctor
+says 'doctor: has no effect with --check'
 
 # --- what is kept --------------------------------------------------------------------------------------------------------------------------------
 

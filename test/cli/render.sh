@@ -297,13 +297,12 @@ expect 2 render bundle.tck -o x.png --tile 0x0
 expect 2 render bundle.tck -o x.png --tile 100
 expect 2 render bundle.tck -o x.png --views above
 expect 2 render bundle.tck -o x.png --views superior,,left
-expect 2 render bundle.tck -o x.png --slab axial:0 --views slab
-expect 2 render bundle.tck -o x.png --slab axial:0
-for views in "" "--views slab"; do
+for views in "" "--views slab" "--views superior"; do
+    expect 2 render bundle.tck -o x.png --slab axial:0 $views
+    says "--slab: 'axial:0' is not AXIS:N"
     expect 2 render bundle.tck -o x.png --slab axial:64,coronal:64,axial:1 $views
     says "--slab: a picture has at most 128 views"
 done
-expect 0 render bundle.tck -o wide.png --slab axial:64,coronal:64,axial:1 --views superior --tile 100x100 --device llvmpipe
 expect 2 render bundle.tck -o x.png --color red
 expect 2 render bundle.tck -o x.png --fit image
 expect 2 render bundle.tck -o x.png --planes 1,2 --image left.nii

@@ -82,7 +82,7 @@ rm other/o.json
 expect 0 report other/o.tck --device llvmpipe -q
 check_page other/o.html 2
 contains other/o.html 'There is no sidecar'
-contains other/o.html 'There is no map'
+contains other/o.html 'There is no map: other/o.tck has no grid'
 # what another command made of a tractogram
 expect 0 edit t.trx selected.trx --number 20 -q
 expect 0 report selected.json --device llvmpipe -q

@@ -49,6 +49,15 @@ track="track --device llvmpipe $series --nseeds 300"
     expect 0 convert merged.trx merged.tck
     expect 0 convert eudx.whole.trx again.tck
     same merged.tck again.tck
+    # --cache-dir keeps FA and axes; FA alone, as of another getter, does not do
+    expect 0 $track --dg eudx --cache-dir kept -o kept.tck
+    says "cache: kept kept/glslines_axes_"
+    rm kept/glslines_axes_*.nii
+    for kept in _fa_ _axes_; do
+        expect 0 $track --dg eudx --cache-dir kept -o kept.tck --force
+        grep -q "cache: .*$kept.* is reused" stderr || note "$kept is not reused"
+        same eudx.tck kept.tck
+    done
     expect 0 $track --dg eudx --preset dipy -o preset.tck
     same eudx.tck preset.tck
     expect 0 $track --dg eudx --model csa -o peaks_of_csa.tck

@@ -69,6 +69,8 @@ says "sift2_coefficients: 1 x float32"
 expect 0 connectome t.tck labels.nii c1.csv --weights w.txt -q
 expect 0 connectome weighted.trx labels.nii c2.csv --weights dps:sift2_weights -q
 check "a connectome of a column" "max(abs(a - b) for a, b in zip(w('c1.csv'), w('c2.csv'))) < 1e-4 * max(w('c1.csv'))"
+expect 2 weights t.tck $sh -o coeffs.txt --coeffs
+says "coeffs.txt: a text file holds no --coeffs"
 # bases and axes of the harmonics
 expect 0 fit "$@" dipy --model csd --sh-order 6 --sh-basis descoteaux07 -q
 expect 0 weights t.tck dipy_sh.nii.gz --sh-basis descoteaux07 -o w5.txt -q

@@ -210,6 +210,25 @@ static void test_not_finite(void **state)
     assert_true(isnan(statistic_of(row, 7, o, GLS_TRACK_MAX, far, 3, &counts))); /* infinity is no result */
 }
 
+/* A statistic of both ends is the same for a reversed streamline, and NaN if one end is. */
+static void test_ends(void **state)
+{
+    static const float row[] = {1, 2, NAN, -8}, x[] = {0, 3}, reversed[] = {3, 0}, from_nan[] = {2, 0},
+                       to_nan[] = {0, 2};
+    static const double expected[] = {1, -8, -3.5, 0};
+    gls_sample_options o = gls_sample_options_default();
+    gls_sample_counts counts;
+    (void)state;
+    o.nearest = true;
+    for (int i = 0; i < 4; i++) {
+        const gls_track_stat stat = (gls_track_stat)(GLS_TRACK_ENDS_MIN + i);
+        assert_true(statistic_of(row, 4, o, stat, x, 2, &counts) == expected[i]);
+        assert_true(statistic_of(row, 4, o, stat, reversed, 2, &counts) == expected[i]);
+        assert_true(isnan(statistic_of(row, 4, o, stat, from_nan, 2, &counts)));
+        assert_true(isnan(statistic_of(row, 4, o, stat, to_nan, 2, &counts)));
+    }
+}
+
 /* By voxels half of the mm lies below the median. */
 static void test_weighted_median(void **state)
 {
@@ -230,6 +249,6 @@ static void test_weighted_median(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks), cmocka_unit_test(test_not_finite),
-                                       cmocka_unit_test(test_weighted_median)};
+                                       cmocka_unit_test(test_ends), cmocka_unit_test(test_weighted_median)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
