@@ -41,7 +41,7 @@ static void dump_source(const char *label, const char *text)
     (void)gls_file_write(path, true, NULL, text, strlen(text));
 }
 
-/* Number of texture units that a program uses. */
+/* Number of texture units that the 3D textures of a program use (sampler3D; other samplers are not counted). */
 static GLint texture_units(GLuint program)
 {
     static const GLenum wanted[2] = {GL_TYPE, GL_ARRAY_SIZE};

@@ -67,8 +67,8 @@ gls_status gls_handle_refuse(const char *function, const char *name, const void 
 
 typedef struct gls_fetch gls_fetch;
 
-/* Creates a fetch of at most `bytes` bytes, with memory that host and device both see. If the driver has no such
- * memory, or a part is larger, gls_fetch_end() reads the part itself. */
+/* Creates a fetch, with memory that host and device both see for a part of up to `bytes` bytes. If the driver has no
+ * such memory, or a part is larger, no copy is made early: gls_fetch_end() then reads the part. */
 gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **fetch);
 /* Frees `fetch`, which may be NULL. */
 void gls_fetch_destroy(gls_fetch *fetch);

@@ -30,7 +30,8 @@ typedef struct failure {
     char place[64], reason[64];
 } failure;
 
-/* The drivers that failed, for the whole process; guarded by `lock`. */
+/* The drivers that failed, for the whole process; known: probing has a result; warned: gls_probe_warn() was called.
+ * `lock` guards them. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static failure failures[MAX_FAILURES];
 static size_t n_failures;

@@ -10,7 +10,8 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Maximum nesting. Only texts that a caller supplies can nest without end, because a file is included once. */
+/* Maximum nesting of inclusions. Texts that a caller supplies, and lists (.def), could nest without end; any other file
+ * is included once. */
 #define MAX_DEPTH 32
 
 /* State of composing one source. */

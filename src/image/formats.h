@@ -94,9 +94,9 @@ typedef struct gls_gzip_pieces gls_gzip_pieces;
 gls_gzip_pieces *gls_gzip_pieces_create(const gls_input *input, uint64_t place, uint64_t skipped, int n_threads);
 /* Accepts NULL. */
 void gls_gzip_pieces_destroy(gls_gzip_pieces *pieces);
-/* Reads the next unpacked bytes. *got is smaller than `bytes` at the end of the member, whose checksum is then correct;
- * *end: position in the file behind the member. Returns false if the data behind the first *got bytes are damaged, or
- * cannot be unpacked in pieces. */
+/* Reads the next unpacked bytes. *got is smaller than `bytes` only at the end of the member; its checksum is then
+ * correct, and *end is the position in the file behind it. Returns false if the data behind the first *got bytes are
+ * damaged, or cannot be unpacked in pieces. */
 bool gls_gzip_pieces_read(gls_gzip_pieces *pieces, void *data, size_t bytes, size_t *got, uint64_t *end);
 
 /* --- NIfTI. */

@@ -26,7 +26,7 @@
 #define MAX_THREADS 16
 #define PIECES(n_threads) (2 * (n_threads) + 4) /* largest number of pieces that are unpacked together */
 #define CHUNKS(n_threads) (8 * (n_threads))     /* number of chunks in which ends of pieces are looked for at a time */
-#define MARKS 64  /* largest number of marks (00 00 ff ff) in a chunk; if more, a new chunk begins there */
+#define MARKS 64  /* largest number of marks (00 00 ff ff) that a chunk yields; the next search begins behind them */
 #define TRAILER 8 /* bytes behind the data of a member: checksum and size, little-endian */
 
 /* A deflate block that ends the data: a head of PROBE_HEAD bytes, and PROBED bytes that it stores. Put behind a piece,

@@ -19,8 +19,9 @@ typedef struct gls_region_sphere {
 typedef struct gls_region_area {
     uint8_t *inside; /* 1 for voxels of the region, one byte for each voxel of the grid; NULL: a sphere */
     gls_grid grid;
-    uint64_t voxels; /* number of voxels in the region */
-    bool is_graded;  /* true: some values of the image lie between 0 and 1, so that the image may not be a mask */
+    uint64_t voxels; /* number of voxels in the region; 0: a sphere */
+    bool is_graded; /* true: some values of the image lie between 0 and 1, so that it may not be a mask; false if labels
+                       are named */
     gls_region_sphere sphere;
 } gls_region_area;
 /* Reads a region from its text, see gls_regions_add(). option: for messages. Call gls_region_area_finish() even after a

@@ -11,7 +11,8 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Fractions outside 0 .. 1 by more than this are an error; sums that differ from 1 by more than this, a warning. */
+/* Fractions outside 0 .. 1 by more than this are an error; sums other than 0 that differ from 1 by more than this, a
+ * warning. */
 #define SUM_TOLERANCE 0.001
 /* Smallest sum of fractions of a point with valid tissue. */
 #define MIN_SUM 0.5f

@@ -11,11 +11,12 @@
 struct gls_tissue {
     gls_tissue_rule rule;
     char *name;
-    gls_grid image;                   /* grid of the image */
-    gls_grid grid;                    /* grid of the streamlines */
-    int32_t origin[3], size[3];       /* first voxel and size of the box that is kept: the tissue and a margin */
-    float map[3][4];                  /* from voxel coordinates of the streamlines to voxel coordinates of the box */
-    double exact[3][4];               /* `map` in double precision */
+    gls_grid image; /* grid of the image */
+    gls_grid grid;  /* grid of the streamlines */
+    int32_t origin[3],
+        size[3];        /* first voxel and size of the kept box: for ACT the tissue and a margin, else the image */
+    float map[3][4];    /* from voxel coordinates of the streamlines to voxel coordinates of the box */
+    double exact[3][4]; /* `map` in double precision */
     float (*value)[GLS_TISSUE_TYPES]; /* fractions of the voxels of the box, x fastest */
     bool single;            /* true: values keep single precision; false: they are rounded to half precision */
     bool has_sgm, has_path; /* true: some voxel has deep grey matter; some voxel has pathology */
@@ -27,23 +28,26 @@ struct gls_tissue {
 bool gls_tissue_blend(const gls_tissue *tissue, const double point[3], double value[GLS_TISSUE_TYPES],
                       double gradient[3]);
 
-/* Types of tissue at a point, from its fractions. Ties are decided as in MRtrix3. */
+/* Fraction of grey matter, cortical and deep together. */
 static inline float gls_tissue_gm(const float v[GLS_TISSUE_TYPES])
 {
     return v[GLS_TISSUE_CGM] + v[GLS_TISSUE_SGM];
 }
+/* Whether a point with these fractions lies in CSF: no other fraction is larger. Ties are decided as in MRtrix3. */
 static inline bool gls_tissue_is_csf(const float v[GLS_TISSUE_TYPES])
 {
     const float csf = v[GLS_TISSUE_CSF];
     return csf >= v[GLS_TISSUE_CGM] && csf >= v[GLS_TISSUE_SGM] && csf >= v[GLS_TISSUE_WM] && csf >= v[GLS_TISSUE_PATH];
 }
+/* Whether a point with these fractions lies in deep grey matter: no other fraction is larger, and only white matter may be equal. */
 static inline bool gls_tissue_is_sgm(const float v[GLS_TISSUE_TYPES])
 {
     const float sgm = v[GLS_TISSUE_SGM];
     return sgm > v[GLS_TISSUE_CGM] && sgm >= v[GLS_TISSUE_WM] && sgm > v[GLS_TISSUE_CSF] && sgm > v[GLS_TISSUE_PATH];
 }
 
-/* Whether grey matter increases from the point along a direction of unit length in mm, given along the voxel axes. */
+/* Whether grey minus white matter increases at the point along a direction of unit length in mm, given along the voxel
+ * axes. */
 bool gls_tissue_rises(const gls_tissue *tissue, const float point[3], const float direction[3]);
 /* Crops a streamline that ends in cortical grey matter at the interface with white matter. before, from, last: its last
  * three points, in voxel coordinates of the streamlines. Moves `last` to the interface between `from` and `last`;
