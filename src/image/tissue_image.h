@@ -11,12 +11,11 @@
 struct gls_tissue {
     gls_tissue_rule rule;
     char *name;
-    gls_grid image; /* grid of the image */
-    gls_grid grid;  /* grid of the streamlines */
-    int32_t origin[3],
-        size[3];        /* first voxel and size of the kept box: for ACT the tissue and a margin, else the image */
-    float map[3][4];    /* from voxel coordinates of the streamlines to voxel coordinates of the box */
-    double exact[3][4]; /* `map` in double precision */
+    gls_grid image;             /* grid of the image */
+    gls_grid grid;              /* grid of the streamlines */
+    int32_t origin[3], size[3]; /* first voxel and size of the kept box (ACT: the tissue and a margin; else all) */
+    float map[3][4];            /* from voxel coordinates of the streamlines to voxel coordinates of the box */
+    double exact[3][4];         /* `map` in double precision */
     float (*value)[GLS_TISSUE_TYPES]; /* fractions of the voxels of the box, x fastest */
     bool single;            /* true: values keep single precision; false: they are rounded to half precision */
     bool has_sgm, has_path; /* true: some voxel has deep grey matter; some voxel has pathology */
@@ -39,7 +38,8 @@ static inline bool gls_tissue_is_csf(const float v[GLS_TISSUE_TYPES])
     const float csf = v[GLS_TISSUE_CSF];
     return csf >= v[GLS_TISSUE_CGM] && csf >= v[GLS_TISSUE_SGM] && csf >= v[GLS_TISSUE_WM] && csf >= v[GLS_TISSUE_PATH];
 }
-/* Whether a point with these fractions lies in deep grey matter: no other fraction is larger, and only white matter may be equal. */
+/* Whether a point with these fractions lies in deep grey matter: no other fraction is larger, and at most white matter
+ * is equal. */
 static inline bool gls_tissue_is_sgm(const float v[GLS_TISSUE_TYPES])
 {
     const float sgm = v[GLS_TISSUE_SGM];

@@ -36,8 +36,8 @@ static const struct {
 
 /* Options of other programs, without dashes; "a|b" are two options with one counterpart. A row is used in the command
  * of glslines that does the work of its program, and in every other command that has the first option named in `here`.
- * Rows of the program MRtrix3 are used in all commands. The table in src/doc/coming-from.md is generated from these
- * rows. */
+ * Rows of a program that programs[] lacks, such as MRtrix3, are used in all commands. The table in
+ * src/doc/coming-from.md is generated from these rows. */
 typedef struct option_row {
     const char *program, *option, *here;
 } option_row;

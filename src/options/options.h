@@ -155,8 +155,8 @@ void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, cons
 const char *cmd_bridge_command(const char *program);
 /* The counterpart of an option of another program. */
 typedef struct cmd_bridged {
-    /* one of: the option of glslines that does the same; "unneeded: " and why the flag can be left out; "nothing: " and
-     * why there is no counterpart; NULL: the option is not known */
+    /* what does the same in glslines, mostly an option; "unneeded: " and why the flag can be left out; "nothing: " or
+     * "no option: " and why there is no counterpart; NULL: the option is not known */
     const char *here;
     /* the command that has the option `here`: the command in use, or another if that has no counterpart */
     const char *command;

@@ -1,6 +1,6 @@
 /* Writes the files of a phantom, and describes them in words; writes phantoms as a BIDS data set of derivatives, in the
- * form of preprocessing pipelines, for `glslines bids`. All files get their names together, so that a full disk leaves
- * nothing behind. */
+ * form of preprocessing pipelines, for `glslines bids`. The files of a phantom, or of a subject, get their names
+ * together, so that a full disk leaves none behind. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,8 +95,7 @@ static gls_status targets_check(const writer *w, bool overwrite)
     return status;
 }
 
-/* Appends the b-values in one line. print_bvecs() appends the vectors as FSL reads them, in three lines, with x negated
- * where the determinant of the affine is positive. */
+/* Appends the b-values in one line. */
 static void print_bvals(const gls_phantom *phantom, gls_text *text)
 {
     const gls_gradients *g = phantom->gradients;
@@ -104,6 +103,7 @@ static void print_bvals(const gls_phantom *phantom, gls_text *text)
     gls_text_puts(text, "\n");
 }
 
+/* Appends the vectors as FSL reads them: three lines, x negated if the determinant of the affine is positive. */
 static void print_bvecs(const gls_phantom *phantom, gls_text *text)
 {
     const gls_gradients *g = phantom->gradients;
