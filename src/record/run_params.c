@@ -119,7 +119,7 @@ bool gls_fits_model(const gls_job_options *o)
 bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
 {
     const bool given = gls_directions_option(o) != NULL, fits = gls_fits_model(o);
-    /* 0: the program chooses batch_seeds; memory_limit sets no limit */
+    /* 0 in batch_seeds: the program chooses the number; 0 in memory_limit: there is no limit */
     if (param == &gls_params[ROW_batch_seeds]) return o->track.batch_seeds > 0;
     if (param == &gls_params[ROW_memory_limit]) return o->memory_limit > 0;
     switch (param->user) {

@@ -68,7 +68,7 @@ bool gls_masks_alone(const gls_job_options *options);
 /* First file of --act or of the tissue maps, or the phantom's name, whose own tissue serves options that need tissue.
  * NULL: no tissue. */
 const char *gls_tissue_file(const gls_job_options *options);
-/* Whether the direction getter follows peaks, from files or from ODFs. */
+/* Whether the direction getter follows peaks: of files, of ODFs, of bedpostX or of tensors. */
 bool gls_along_peaks(const gls_job_options *options);
 /* Whether the direction getter follows the main axes of tensors that are fitted to the series. */
 bool gls_along_tensors(const gls_job_options *options);

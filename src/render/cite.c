@@ -15,7 +15,7 @@
 /* Largest number of papers of a run. */
 enum { MAX_PAPERS = 20 };
 
-/* Keys of report.bib in the order in which papers are listed. */
+/* Keys of report.bib, in the order in which the papers of all methods are listed. */
 static const char *const all_keys[] = {"tensor", "opdt",  "csa",       "csd",        "msmt",      "boot",
                                        "ptt",    "ifod2", "ifod1",     "fact",       "eudx",      "act",
                                        "pft",    "sift2", "tensordet", "tensorprob", "nulldist1", "bedpost"};
