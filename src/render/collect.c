@@ -59,7 +59,7 @@ static gls_status create_selection(const gls_render_options *o, gls_filter_count
 typedef struct measure {
     /* receives the counts of streamlines */
     gls_source *source;
-    /* box, world mm, of the streamlines of all files that have finite points and the wanted lengths */
+    /* box, world mm, of all streamlines with finite points and the wanted lengths, of all files */
     gls_box *box;
     bool *empty;
 } measure;

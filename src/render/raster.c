@@ -134,7 +134,8 @@ static uint32_t mix(uint32_t a, uint32_t b, double t)
     return out;
 }
 
-/* Adds a segment of at most GLS_SEGMENT_MOST samples, and hands the batch on if it is full. */
+/* Adds a segment of at most GLS_SEGMENT_MOST samples, unless it lies outside the strip, and hands the batch on if it is
+ * full. */
 static gls_status add(maker *m, const int64_t a[3], const int64_t b[3], uint32_t colour_0, uint32_t colour_1)
 {
     if (outside(m, a, b)) return GLS_OK;

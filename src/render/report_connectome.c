@@ -14,7 +14,7 @@
 /* Largest number of edges drawn in the circle, and of edges listed in the table. */
 #define EDGES_DRAWN 100
 #define EDGES_LISTED 20
-#define ALL_NAMES 120  /* largest number of regions that are named even without a drawn edge */
+#define ALL_NAMES 120  /* up to this number of regions all are named; of more, only those with a drawn edge */
 #define NAME_LENGTH 22 /* characters of a name in the circle */
 #define SIDE 600       /* largest width of the drawn matrix, pixels; a matrix of more regions has a pixel for each */
 #define MIDDLE 380.0   /* centre of the circle; the drawing is 2 * MIDDLE units wide and high */
