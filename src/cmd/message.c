@@ -459,7 +459,7 @@ void cmd_interrupt_init(void)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
         sigaction(numbers[i], &action, NULL);
     }
-    /* The parent process may ignore SIGCHLD, but then this program could not see how its child processes ended. */
+    /* Undo an ignored SIGCHLD of the parent process, with which this program could not see how its children end. */
     signal(SIGCHLD, SIG_DFL);
     /* Ignore these signals: then writes to a closed pipe, or beyond the size limit of files, fail with a message. */
     signal(SIGPIPE, SIG_IGN);

@@ -101,8 +101,8 @@ void cmd_launcher_notify(const char *title, const char *text);
 /* --- Progress for other programs: one JSON object a line (--progress json, --progress-file). */
 
 /* Opens the stream and writes the event start. While the reader of a pipe does not read, the run waits as long as
- * go_on() is true. GLS_ERR_OUTPUT: the file cannot be opened, or holds something else than events. Without --progress
- * json and --progress-file there is no stream. */
+ * go_on() is true. GLS_ERR_OUTPUT: the file cannot be opened, or holds something else than events. With neither
+ * --progress json nor --progress-file there is no stream. */
 gls_status cmd_events_begin(const cmd_common *common, const char *command, bool (*go_on)(void));
 /* The mode of --progress that cmd_events_begin() was given. */
 cmd_progress_mode cmd_events_mode(void);

@@ -211,9 +211,9 @@ static gls_status make(const gls_odf_source *from, gls_sh_basis basis, gls_bvec_
     return status;
 }
 
-/* Axes to try for the directions: component a is taken from component axis[a], times sign[a]. */
+/* Axes to try for the directions: component a is taken from component axis[a], times sign[a]. what: these axes in
+ * words, for the warning. */
 typedef struct axes {
-    /* what: the axes in words, for the warning */
     int axis[3];
     double sign[3];
     const char *what;

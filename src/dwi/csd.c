@@ -22,8 +22,9 @@
     4 /* the first choice of negative directions uses SH orders up to this one, as the authors of the method do */
 #define REFERENCE_ROWS 362.0 /* number of directions of the sphere for which the authors of the method chose lambda */
 #define RIDGE 1e-5           /* smallest ridge that is added to a normal matrix that is not positive definite */
-#define MRTRIX_WEIGHT 50.0   /* MRtrix3's constraint weight; times the response's mean, over the number of directions */
-#define MRTRIX_RIDGE 2e-4    /* MRtrix3's ridge, relative to the first diagonal entry of the normal matrix */
+/* MRtrix3's weight of the constraint; multiplied by the response's mean, divided by the number of directions. */
+#define MRTRIX_WEIGHT 50.0
+#define MRTRIX_RIDGE 2e-4 /* MRtrix3's ridge, relative to the first diagonal entry of the normal matrix */
 #define MIN_RECIPROCAL_CONDITION \
     (2 * DBL_EPSILON) /* a matrix with a smaller reciprocal condition number counts as singular */
 

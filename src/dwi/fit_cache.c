@@ -265,7 +265,7 @@ gls_status gls_series_model_fa(gls_series_model *m, const gls_image *mask, const
         m->fa_kept = gls_fit_cache_read(cache, names[i], key, &dwi->grid, volumes[i], results[i]);
     }
     if (!m->fa_kept) {
-        gls_image_destroy(*fa); /* read, where only the axes were not kept */
+        gls_image_destroy(*fa); /* not NULL if FA was read, and only the axes were missing */
         *fa = NULL;
         status = axes ? gls_peaks_of_tensors(dwi, m->series->gradients, mask, fa, axes)
                       : gls_tensor_fit(dwi, m->series->gradients, mask, NULL, fa, NULL, NULL);

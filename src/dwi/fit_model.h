@@ -104,7 +104,7 @@ typedef struct gls_series_model {
     gls_tissues tissues;   /* msmt: tissues with their responses and images */
     gls_qball *qball;      /* opdt and csa: the q-ball model */
     gls_image *sh;         /* result of gls_series_model_fit(): basis descoteaux07_legacy, along the voxel axes */
-    bool sh_kept, fa_kept; /* true: the SH image, or the FA, was read from the cache */
+    bool sh_kept, fa_kept; /* sh_kept: the SH image was read from the cache; fa_kept: FA was */
     bool fits_tensor;      /* true: a tensor is fitted, for FA or for a response, or FA was read from the cache */
 } gls_series_model;
 

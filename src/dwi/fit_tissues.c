@@ -13,7 +13,7 @@
  * or above MAX_GAIN times the highest, b = 0 signal of the responses. */
 #define MIN_GAIN 0.2
 #define MAX_GAIN 5
-#define MIN_VOXELS 1000 /* voxels of a mask; fewer do not determine the field of the normalisation */
+#define MIN_VOXELS 1000 /* smallest number of voxels of a mask that determine the field of the normalisation */
 
 const char *gls_tissue_name(int kind)
 {

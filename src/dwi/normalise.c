@@ -14,7 +14,7 @@
 enum { TERMS = 20, PASSES = 15, BALANCE_PASSES = 7, MAX_TISSUES = 4 };
 #define REFERENCE 0.28209479177f /* 1 / sqrt(4 pi) in single precision, as in MRtrix3 */
 #define WIDE_RANGE 3.0   /* limit of the first search for outliers, in interquartile ranges beyond the quartiles */
-#define NARROW_RANGE 1.5 /* the same limit in later searches */
+#define NARROW_RANGE 1.5 /* limit of later searches, in the same unit */
 
 /* State of the normalisation. density, position, field, log_sum, sorted and counts have one entry for each of the n
  * voxels of the mask that have a signal. */

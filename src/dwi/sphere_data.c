@@ -1,4 +1,4 @@
-/* Built-in sets of directions. The first ones are closed under reflection in the three coordinate planes and have a
+/* Built-in sets of directions. Those of glslines are closed under reflection in the three coordinate planes and have a
  * low electrostatic energy, found by the random search of test/peer/make_spheres.py: their arrays hold x, y, z of one
  * direction of each orbit under these reflections. Those of DIPY hold one of each antipodal pair. */
 #include "dwi/sphere_data.h"

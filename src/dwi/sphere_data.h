@@ -13,7 +13,8 @@
  * such symmetry. test/peer/make_spheres.py makes the data. */
 struct gls_sphere_data {
     const char *name;
-    size_t n_pairs, n_points; /* number of antipodal pairs in all, and of points; equal: no reflections */
+    size_t n_pairs, n_points; /* n_pairs: antipodal pairs of the set; n_points: points in `point`; equal: the set is not
+                                 reflected */
     const double *point;      /* x, y and z of each point */
 };
 

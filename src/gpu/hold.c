@@ -60,8 +60,8 @@ void gls_device_release(gls_device *device)
     hold *top = n_holds > 0 ? &holds[n_holds - 1] : NULL, *h = top;
     while (h && h->device != device) h = h > holds ? h - 1 : NULL;
     assert(h);
-    /* Last hold of this device: make the device that was held before current again, or the context of the calling
-     * program. A device may be released before one that was held later. */
+    /* At the last hold of this device: if it was the current one, the device below it on the stack becomes current,
+     * or, if the stack is empty, the context of the calling program. */
     if (--h->count == 0) {
         n_holds--;
         memmove(h, h + 1, (size_t)(top - h) * sizeof *h);

@@ -26,8 +26,8 @@ gls_status gls_image_reorient(gls_image **image, const char *name, const gls_gri
 /* Which positions of an image count. */
 typedef struct gls_image_choice {
     bool interpolated; /* true: take values between voxels, where voxels outside are 0; else of the nearest voxel */
-    float above;       /* values above this one count, unless there are labels */
-    const int *label;  /* values of the nearest voxel that count; NULL: no labels */
+    float above;       /* a position counts if its value is above this limit; unused with labels */
+    const int *label;  /* a position counts if its nearest voxel has one of these values; NULL: no labels */
     size_t n_labels;
 } gls_image_choice;
 /* Reads an image of one volume and of any grid, and makes an image on `grid` that is 1 where the centre of a voxel

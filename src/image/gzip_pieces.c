@@ -43,7 +43,7 @@ typedef struct piece {
     unsigned char *out;
     size_t n; /* number of unpacked bytes */
     uint32_t crc;
-    bool fits, last; /* fits: the piece ends as it should; last: it ends the member */
+    bool fits, last; /* fits: unpacked, and ends with a block or with the member; last: ends with the member */
     unsigned char trailer[TRAILER];
 } piece;
 
@@ -117,7 +117,7 @@ static void find_next(gls_gzip_pieces *t)
         all = t->n_found[c] < MARKS;
     }
     t->to_end = all && t->place + (uint64_t)t->n_chunks * CHUNK >= t->input->bytes;
-    t->n_chunks = all ? CHUNKS(t->n_threads) : 1; /* if a chunk was full of marks, search one chunk from behind it */
+    t->n_chunks = all ? CHUNKS(t->n_threads) : 1; /* after a chunk full of marks the next search takes one chunk */
 }
 
 /* Fills in the next pieces, at most PIECES(n_threads): from t->place to the first mark, from there to the second, and

@@ -105,7 +105,7 @@ static gls_status read_values(reader *r)
     return status;
 }
 
-/* Sets r->out, n and step: to which voxels of the image the values of the file go. */
+/* Sets r->out, r->n and r->step, by which place() finds the voxel for each value of the file. */
 static void set_steps(reader *r, gls_image *image)
 {
     const gls_mif_header *h = r->header;

@@ -56,7 +56,7 @@ struct gls_regions {
     /* The members below have values once `complete` is true. */
     gls_region_group group[GLS_REGION_MAX_GRIDS];
     gls_region_sphere sphere[GLS_REGION_MAX_SPHERES];
-    uint32_t *word; /* words of the boxes of all groups, one after the other, x fastest */
+    uint32_t *word; /* a word for each voxel of the box of each group; boxes one after the other, x fastest */
     size_t n_words;
 };
 

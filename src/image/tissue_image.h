@@ -18,7 +18,7 @@ struct gls_tissue {
     double exact[3][4];         /* `map` in double precision */
     float (*value)[GLS_TISSUE_TYPES]; /* fractions of the voxels of the box, x fastest */
     bool single;            /* true: values keep single precision; false: they are rounded to half precision */
-    bool has_sgm, has_path; /* true: some voxel has deep grey matter; some voxel has pathology */
+    bool has_sgm, has_path; /* has_sgm: some voxel has deep grey matter; has_path: some voxel has pathology */
 };
 
 /* Interpolates in double precision at voxel coordinates of the box, whether or not the nearest voxel has tissue.

@@ -7,7 +7,7 @@
 
 #include "util/text.h"
 
-/* Programs, and words that are commands elsewhere, such as "a|b", with the command that does their work here. */
+/* Programs and commands of others ("a|b" are two), with the command of glslines that does their work. */
 static const struct {
     const char *program, *command;
 } programs[] = {

@@ -158,7 +158,7 @@ typedef struct cmd_bridged {
     /* what does the same in glslines, mostly an option; "unneeded: " and why the flag can be left out; "nothing: " or
      * "no option: " and why there is no counterpart; NULL: the option is not known */
     const char *here;
-    /* the command that has the option `here`: the command in use, or another if that has no counterpart */
+    /* name of a command with the option `here`: the command in use, if it has a counterpart, else another command */
     const char *command;
 } cmd_bridged;
 /* Finds the counterpart of the option `name`, without dashes, that was given to a command. table: its options. */

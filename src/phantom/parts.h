@@ -41,8 +41,8 @@ typedef struct phantom_tube {
     size_t n_chunks;
     double (*sphere)[4]; /* sphere[k]: centre and radius of the sphere around stations PHANTOM_CHUNK k .. PHANTOM_CHUNK
                             (k + 1) */
-    size_t grey[2]; /* index of the nearest station before [0] and behind [1] the middle whose centre is not in white
-                       matter; if there is none, of the first and the last station */
+    size_t grey[2]; /* from the middle towards the start [0] and towards the end [1] of the tube: index of the first
+                       station whose centre is not in white matter; if all are, of the outermost station */
     double end_range[2]; /* station indices, with fractions: the tube's grey matter up to end_range[0] belongs to the
                             first end of the bundle, from end_range[1] on to the second end */
 } phantom_tube;

@@ -23,7 +23,7 @@ typedef struct gls_input_file {
 /* Checks that the file and its companion, or the folder, can be read; stores the size of a file. Call it before any
  * slow work. Succeeds if path is NULL. */
 gls_status gls_input_file_check(gls_input_file *file);
-/* Stores both hashes, by which the file is recognised wherever it lies. */
+/* Stores the hashes of file and companion, by which the file is recognised wherever it lies. */
 gls_status gls_input_file_hash(gls_input_file *file);
 /* One hash of the contents of the file and its companion. Call gls_input_file_hash() first. */
 uint64_t gls_input_file_identity(const gls_input_file *file);

@@ -115,7 +115,8 @@ static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row,
 #define FITTING 0.9
 /* Glyphs whose largest radius is below this share of half a voxel are left out. */
 #define SMALLEST 0.1
-/* Depth of glyphs that are drawn behind all streamlines. Depth grows towards the viewer; every streamline has more. */
+/* Depth of glyphs that are drawn behind all streamlines. Depth grows towards the viewer; that of every streamline is
+ * larger. */
 #define BEHIND (1 << 24)
 /* Rows of samples that a thread draws at a time. */
 #define BAND 64

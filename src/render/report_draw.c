@@ -75,7 +75,7 @@ static gls_status draw(gls_report *r, const gls_render_options *options, gls_rep
     return status;
 }
 
-/* Copies the lines of a scene without the points that they can lack within the tolerance, mm. */
+/* Copies the lines of a scene, and leaves out points without which a line changes by at most the tolerance, mm. */
 static gls_status compress(const gls_scene *scene, double tolerance, gls_scene *simple)
 {
     gls_column values[GLS_MAX_POINT_COLUMNS];
