@@ -107,7 +107,7 @@ static void direction_of(const coherence *f, size_t i, double d[3])
     for (size_t a = 0; a < 3; a++) d[a] /= length;
 }
 
-/* |cosine| between the unit vector d and the direction of voxel i of the slices; 0: the voxel is left out. */
+/* |cosine| between the unit vector d and the direction of voxel i of the slices; 0 if the voxel is left out. */
 static double cosine(const coherence *f, const double d[3], size_t i)
 {
     double there[3];

@@ -14,9 +14,8 @@
 
 #define MIN_BVAL 500.0 /* lowest b-value, s/mm2; below it the signal of fibres depends too little on direction */
 
-#define BEST_LOW                                                                                        \
-    2000.0 /* b-values from BEST_LOW to BEST_HIGH, s/mm2, show fibres with most contrast over the noise \
-            */
+#define BEST_LOW \
+    2000.0 /* b-values from BEST_LOW to BEST_HIGH, s/mm2, show the fibres with the most contrast over the noise */
 #define BEST_HIGH 3000.0
 
 /* Distance of the b-value of a shell from the best range, in s/mm2; 0 inside the range. */

@@ -1,5 +1,5 @@
 /* The cache of fits (--cache-dir): an image and a JSON note, which are used again if key and contents agree; and FA and
- * axes of tensors, which are read from it or fitted. */
+ * axes of tensors, which are read from the cache or fitted. */
 #include "dwi/fit_model.h"
 
 #include <errno.h>

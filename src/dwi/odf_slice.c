@@ -47,7 +47,8 @@ static void fold(const gls_odf_source *s, size_t first, size_t count, float *row
 }
 
 /* Applies the options to `count` sampled voxels: clip sets negative amplitudes to 0; normalise divides the amplitudes
- * of a voxel by their largest; a stop map sets the amplitudes of voxels below the stop threshold to 0. */
+ * of a voxel by their largest, if that is above 0; a stop map sets the amplitudes of voxels below the stop threshold to
+ * 0. */
 static void finish(const gls_odf_source *s, size_t first, size_t count, float *rows, size_t stride)
 {
     float factor[GLS_ODF_BLOCK], largest[GLS_ODF_BLOCK] = {0};

@@ -171,7 +171,7 @@ fail:
 
 /* --- The section of a report. */
 
-/* Words for a model or getter in a sentence; an unknown name as it is. */
+/* Words for a model or getter in a sentence; an unknown name as it is; "an unknown method" for NULL. */
 static const char *in_words(const char *word)
 {
     static const char *const words[][2] = {{"opdt", "the orientation probability density transform"},
