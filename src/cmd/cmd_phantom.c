@@ -36,8 +36,8 @@ static const gls_option table[] = {
     GLS_NUMBER("Measurement", INT, params.n_b0, "b0s", "N", NULL, GLS_BETWEEN(1, 64), NULL,
                "Number of volumes without diffusion weighting."),
     GLS_NUMBER("Measurement", DOUBLE, params.snr, "snr", "S", NULL, GLS_BETWEEN(0, 1e6), NULL,
-               "Signal-to-noise ratio: b = 0 signal of white matter / standard deviation of the (Rician) noise. "
-               "0: no noise."),
+               "Signal-to-noise ratio: b = 0 signal of white matter / standard deviation of the (Rician) noise. 0: no "
+               "noise; else at least 1."),
     GLS_NUMBER("Measurement", UINT64, params.seed, "rng-seed", "K", NULL, GLS_AT_LEAST(0), NULL,
                "Random seed of the noise."),
     GLS_TEXT("Output", bids, "bids", "LABEL[,LABEL]", "none",
