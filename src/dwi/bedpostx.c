@@ -127,8 +127,7 @@ static void doubt_angles(const gls_image *image, const gls_image *mask, const ch
 }
 
 /* Stores one fibre of all samples as peaks: a vector along the voxel axes whose length is the fraction (at least
- * SMALLEST); 0 0 0 outside the mask, and where one of the two angles is exactly 0, because there FSL ends streamlines.
- * */
+ * SMALLEST); 0 0 0 outside the mask, and where either angle is exactly 0, because FSL ends streamlines there. */
 static void store_fibre(const samples *s, gls_image *const angle[3], const gls_image *mask, int fibre, gls_image *peaks)
 {
     const size_t n = gls_grid_voxels(&peaks->grid);

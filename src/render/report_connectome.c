@@ -165,8 +165,7 @@ static void append_edge(gls_text *out, const gls_report_matrix *m, const edge *e
     gls_text_printf(out, ": %.5g</title></path>\n", e->value);
 }
 
-/* Appends a region on the circle and, if `named`, its name, which points away from the middle and is never upside down.
- * */
+/* Appends a region on the circle and, if `named`, its name: it points away from the middle, never upside down. */
 static void append_node(gls_text *out, const gls_report_matrix *m, size_t i, bool named, double size)
 {
     const double angle = 2 * PI * ((double)i + 0.5) / (double)m->n, at = RADIUS + 10;
