@@ -251,7 +251,8 @@ static const struct {
     [GLS_TEXTURE_R32UI] = {GL_R32UI, GL_RED_INTEGER, 1, 4, GL_UNSIGNED_INT, GL_NEAREST},
 };
 
-/* Returns the format that is stored: half precision if the device cannot filter single precision. */
+/* Returns the format that is stored: half precision, with a warning, in place of single precision that the device
+ * cannot filter; else the format itself. */
 static unsigned stored_format(gls_device *device, gls_texture_format format)
 {
     if (device->info.float_linear || formats[format].type != GL_FLOAT) return format;

@@ -98,7 +98,8 @@ static gls_status pack(const gls_image *image, gls_text *out)
     return status;
 }
 
-/* Appends the image that find_image() found, on a grid along the axes of the world, compressed. */
+/* Appends the image that find_image() found, on a grid along the axes of the world, compressed; nothing if the page has
+ * no 3-D view. */
 static gls_status append_image(const gls_report *report, gls_text *out)
 {
     const bool shown = report->behind && !report->options->no_view && report->scene.n_lines > 0;
