@@ -100,7 +100,7 @@ gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gl
 
 /* Compares the b = 0 signal, if there are b0 volumes, with the responses. GLS_ERR_INPUT if it differs from the highest
  * response by more than a factor of 100, unless t->forced; a warning if its median is far outside the range of the
- * responses. 100, unless t->forced; a warning if the median signal is far outside the range of the responses. */
+ * responses. */
 static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask)
 {

@@ -33,8 +33,8 @@ static void copy_gl_string(char *out, size_t size, GLenum name)
     snprintf(out, size, "%s", text ? text : "unknown");
 }
 
-/* Reads size and features of subgroups. Leaves both 0 unless compute shaders have all the features that kernels need.
- */
+/* Reads size and features of subgroups. Leaves both 0 if compute shaders lack a feature that kernels need, or if the
+ * size is below 2. */
 static void query_subgroup(gls_device_info *info)
 {
     if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) return;

@@ -81,8 +81,8 @@ static const char *reason_of(int result)
     }
 }
 
-/* Unpacks until the input is used up or the output is full. Output may be pending when the input is used up. *reason:
- * what is damaged, a constant text. */
+/* Unpacks until the input is used up, the output is full or the member ends. Output may be pending when the input is
+ * used up. *reason: what is damaged, a constant text. */
 static gls_inflate_result inflater_run(gls_inflater *i, gls_inflate_buffers *b, const char **reason)
 {
     struct inflate_state *s = &i->state;
