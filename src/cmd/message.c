@@ -238,7 +238,8 @@ static bool cmd_terminal_has_colour(void)
     return (!none || !*none) && is_terminal();
 }
 
-/* Whether to send OSC 9;4: GLSLINES_OSC is not 0, and it is no Linux console (prints it), tmux or screen (drop it). */
+/* Whether to send OSC 9;4: not with GLSLINES_OSC=0, and not to a Linux console (prints it), tmux or screen (drop it).
+ * */
 static bool takes_progress(void)
 {
     const char *own = getenv("GLSLINES_OSC");
