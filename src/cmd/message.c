@@ -238,8 +238,7 @@ static bool cmd_terminal_has_colour(void)
     return (!none || !*none) && is_terminal();
 }
 
-/* Whether to send OSC 9;4: not with GLSLINES_OSC=0, and not to a Linux console (prints it), tmux or screen (drop it).
- * */
+/* Whether to send OSC 9;4: to a terminal that is no Linux console, tmux or screen, and not with GLSLINES_OSC=0. */
 static bool takes_progress(void)
 {
     const char *own = getenv("GLSLINES_OSC");
