@@ -86,8 +86,8 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
     /* two arguments: BVAL without BVEC, or a mask behind DWI, which needs the option --mask */
     if (n == 2)
         return cmd_error(CMD_EXIT_USAGE,
-                         "track: takes DWI or DWI BVAL BVEC [MASK [ROI]], got 2 arguments; the last is '%s'. Where DWI "
-                         "stands alone, --mask FILE and --roi FILE name the masks",
+                         "track: takes DWI or DWI BVAL BVEC [MASK [ROI]], got 2 arguments; the last is '%s'. BVAL with "
+                         "rows x y z b needs - for BVEC. With DWI alone, --mask FILE and --roi FILE name the masks",
                          arguments->positional[n - 1]);
     if (n == 0 && (name = cmd_options_first(arguments, for_series)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, because it concerns the gradient table of the series", name);

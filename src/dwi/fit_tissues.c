@@ -21,7 +21,34 @@ const char *gls_tissue_name(int kind)
     return names[kind];
 }
 
-/* Reads the responses that are given. GLS_ERR_INPUT: a response does not fit the shells of the series. */
+/* The signal of the highest shell relative to that of the lowest. */
+static double remaining(const gls_tissue_response *r)
+{
+    return r->zonal[(r->n_shells - 1) * (size_t)(r->order / 2 + 1)] / r->zonal[0];
+}
+
+/* Looks for responses that were given for each other. GLS_ERR_INPUT: that of white matter is without direction. A
+ * warning: CSF, free water, loses less signal than grey matter. path: files of the tissues. */
+static gls_status check_kinds(const gls_tissues *t, const char *const *path)
+{
+    /* t->response[0] is of white matter, the last is of CSF where there are three */
+    const gls_tissue_response *const *r = (const gls_tissue_response *const *)t->response;
+    if (r[0]->order == 0)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has one coefficient a shell, as responses of grey matter and CSF have, and gives no "
+                        "directions: name that of white matter by --response-wm (--force-response uses the response "
+                        "all the same)",
+                        path[GLS_WM]);
+    if (t->n == GLS_N_TISSUES && remaining(r[GLS_CSF]) > remaining(r[GLS_GM]))
+        gls_log(GLS_LOG_WARNING,
+                "%s keeps %.2g of its signal at the highest b-value, %s %.2g, but CSF has less than grey matter: were "
+                "--response-csf and --response-gm exchanged?",
+                path[GLS_CSF], remaining(r[GLS_CSF]), path[GLS_GM], remaining(r[GLS_GM]));
+    return GLS_OK;
+}
+
+/* Reads the responses that are given. GLS_ERR_INPUT: a response does not fit the shells of the series, or is of another
+ * tissue. */
 static gls_status read_responses(gls_tissues *t, const gls_model_options *o, const gls_gradients *gradients)
 {
     const char *const path[GLS_N_TISSUES] = {o->response_wm, o->response_gm, o->response_csf};
@@ -38,7 +65,7 @@ static gls_status read_responses(gls_tissues *t, const gls_model_options *o, con
                                            o->force_response ? GLS_RESPONSE_FITS_NUMBER : GLS_RESPONSE_FITS_VALUES);
         if (status) return status;
     }
-    return GLS_OK;
+    return t->forced ? GLS_OK : check_kinds(t, path);
 }
 
 /* Whether b-values are scattered, as in diffusion spectrum imaging. n: number of shells, b = 0 included. */

@@ -189,8 +189,9 @@ static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t v
         return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector is not a finite number",
                         name, volume, b);
     return gls_fail(GLS_ERR_INPUT,
-                    "%s: volume %zu (counted from 0, b = %g) is diffusion-weighted, but its vector is zero", name,
-                    volume, b);
+                    "%s: volume %zu (counted from 0, b = %g) is diffusion-weighted, but its vector is zero, as that of "
+                    "a mean over directions: leave the volume out of the series and of both tables",
+                    name, volume, b);
 }
 
 /* Normalises the vectors, which are given in `frame`, and maps them to the voxel axes. */
@@ -282,8 +283,11 @@ static gls_status read_bvals(const char *path, size_t n_volumes, double **bval)
     gls_status status = gls_table_read(path, &values, &rows, &cols);
     if (status) return status;
     if (rows != 1 && cols != 1)
-        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows of %zu numbers, but b-values are one row or one column", path,
-                          rows, cols);
+        status =
+            gls_fail(GLS_ERR_INPUT,
+                     "%s: %zu rows of %zu numbers, but b-values are one row or one column: give the file of "
+                     "b-values before that of directions; a table with rows x y z b needs - in place of the latter",
+                     path, rows, cols);
     else if (rows * cols != n_volumes)
         status =
             gls_fail(GLS_ERR_INPUT, "%s: %zu b-values, but the series has %zu volumes", path, rows * cols, n_volumes);

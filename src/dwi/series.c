@@ -223,10 +223,12 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
         gls_log(GLS_LOG_INFO, "gradients: %s and %s", *bval, *bvec);
         return GLS_OK;
     }
-    return gls_fail(GLS_ERR_INPUT,
-                    "%s: no gradient table lies %sbeside it (%.*s.bval and .bvec, or bvals and bvecs in its folder): "
-                    "name its files, BVAL and BVEC, behind the series",
-                    dwi, gls_mif_is_name(dwi) ? "in its header (dw_scheme) or " : "", (int)stem, dwi);
+    return gls_fail(
+        GLS_ERR_INPUT,
+        "%s: no gradient table lies %sbeside it (%.*s.bval and .bvec, or bvals and bvecs in its folder): "
+        "name its files, BVAL and BVEC, behind the series; FODs are no series: 'glslines track' reads them by "
+        "--sh FILE",
+        dwi, gls_mif_is_name(dwi) ? "in its header (dw_scheme) or " : "", (int)stem, dwi);
 }
 
 /* Warns if a file of the directions that FSL's eddy rotated lies beside the series, but the directions are read from

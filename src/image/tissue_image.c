@@ -20,12 +20,12 @@
 /* --- from an image -------------------------------------------------------- */
 
 /* Faults of an image: numbers of voxels with a value that is not a number and with a wrong sum, the largest error of a
- * sum, and whether a fraction is outside 0 .. 1. Also whether a voxel has grey matter (has_gm), and whether one has at
+ * sum, and a fraction outside 0 .. 1 (0: none). Also whether a voxel has grey matter (has_gm), and whether one has at
  * least 0.5 white matter (has_wm). */
 typedef struct faults {
     size_t not_a_number, sum;
-    double largest;
-    bool outside, has_gm, has_wm;
+    double largest, outside;
+    bool has_gm, has_wm;
 } faults;
 
 /* Value of a voxel in one volume of a tissue image. */
@@ -45,7 +45,7 @@ static void inspect(const gls_image *image, size_t voxel, faults *f)
             f->not_a_number++;
             return;
         }
-        f->outside = f->outside || v < -SUM_TOLERANCE || v > 1 + SUM_TOLERANCE;
+        if (v < -SUM_TOLERANCE || v > 1 + SUM_TOLERANCE) f->outside = v;
         sum += v;
     }
     f->has_gm = f->has_gm || value_at(image, GLS_TISSUE_CGM, voxel) > 0 || value_at(image, GLS_TISSUE_SGM, voxel) > 0;
@@ -71,7 +71,12 @@ static gls_status check_values(const gls_image *image, const char *name)
                         "pathology), but this one has %zu",
                         name, image->n_volumes);
     for (size_t v = 0, n = gls_grid_voxels(&image->grid); v < n; v++) inspect(image, v, &f);
-    if (f.outside) return gls_fail(GLS_ERR_INPUT, "%s: fractions of tissue must lie between 0 and 1", name);
+    if (f.outside != 0)
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: has the value %g, but fractions of tissue lie between 0 and 1: an image that was resampled "
+            "by a cubic has such values; resample it linearly, or give it as it was",
+            name, f.outside);
     if (!f.has_wm || !f.has_gm)
         return gls_fail(GLS_ERR_INPUT, "%s: has no voxel of %s: are its volumes in another order?", name,
                         f.has_wm ? "grey matter" : "white matter of at least 0.5");

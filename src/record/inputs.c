@@ -223,7 +223,7 @@ gls_status gls_inputs_check(const gls_inputs *inputs, const char *output)
         const struct gls_input_entry *e = &inputs->entry[i];
         /* compare the output with the file, and with the text that the user gave, since a file may have this name */
         if (gls_same_file(output, e->path) || gls_same_file(output, e->named))
-            return gls_fail(GLS_ERR_OUTPUT, "%s: is an input (%s) and is never overwritten", output, e->named);
+            return gls_fail(GLS_ERR_OUTPUT, "%s: is an input (%s): name another output", output, e->named);
         if (is_within(output, e->path))
             return gls_fail(GLS_ERR_OUTPUT, "%s: lies in the folder %s, which is an input", output, e->path);
     }

@@ -88,9 +88,10 @@ static gls_status number_labels(const gls_image *image, const char *name, gls_fd
     for (size_t v = 0; v < n; v++) {
         const float value = image->data[v];
         if (!(value >= 0 && value <= MAX_LABEL && value == floorf(value)))
-            return gls_fail(GLS_ERR_INPUT,
-                            "%s: has the value %g, but labels are whole numbers from 0 to %d: give an image of labels",
-                            name, (double)value, MAX_LABEL);
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "%s: has the value %.9g, but labels are whole numbers from 0 to %d: give an image of such labels", name,
+                (double)value, MAX_LABEL);
         label[v] = numbering->number[v] = (uint32_t)value;
     }
     qsort(label, n, sizeof *label, by_value);

@@ -77,7 +77,10 @@ gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const 
     w->n = rows * columns;
     for (size_t i = 0; i < w->n && !status; i++) {
         if (!isfinite(w->values[i]))
-            status = gls_fail(GLS_ERR_INPUT, "%s: entry %zu is not finite and cannot be a weight", text, i + 1);
+            status = gls_fail(GLS_ERR_INPUT,
+                              "%s: the value of streamline %zu (counted from 1) is not finite: give 0 to a streamline "
+                              "without a value, or leave the streamline out",
+                              text, i + 1);
         w->max = fmax(w->max, fabs(w->values[i]));
     }
     if (status) gls_tract_weights_close(w);

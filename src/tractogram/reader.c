@@ -44,7 +44,8 @@ static gls_status unknown_format(const char *path, const char *start)
                    {"\x28\xb5\x2f\xfd", "zstd", "unzstd"}};
     for (size_t i = 0; i < sizeof packers / sizeof *packers; i++)
         if (memcmp(start, packers[i].start, strlen(packers[i].start)) == 0)
-            return gls_fail(GLS_ERR_INPUT, "%s: is packed by %s: unpack it first, with '%s -k FILE'", path,
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: is packed by %s: unpack it first, with '%s -k FILE', if it is a tractogram", path,
                             packers[i].name, packers[i].unpack);
     return gls_fail(GLS_ERR_INPUT, "%s: is no tractogram of TRX, TRK, TCK or VTK", path);
 }

@@ -17,9 +17,10 @@ static gls_status find_largest(const gls_image *labels, const char *name, int32_
     for (size_t v = 0, n = gls_grid_voxels(&labels->grid); v < n; v++) {
         float value = labels->data[v];
         if (!(value >= 0 && value <= MAX_LABEL && value == floorf(value)))
-            return gls_fail(GLS_ERR_INPUT,
-                            "%s: has the value %g, but labels are whole numbers from 0 to %d: give an image of labels",
-                            name, (double)value, MAX_LABEL);
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "%s: has the value %.9g, but labels are whole numbers from 0 to %d: give an image of such labels", name,
+                (double)value, MAX_LABEL);
         if ((int32_t)value > *largest) *largest = (int32_t)value;
     }
     return *largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0: give an image of labels", name);

@@ -56,7 +56,7 @@ fails 2 "two ends" track $an --include-end 0,0,0,5 --include-end 0,0,0,6 --inclu
 fails 2 "seed-sphere" track $an --seed-sphere 1,2,3
 fails 3 "--pve-wm" track $an --act "$a/three.nii"
 fails 3 "another order" track $an --act "$a/swapped.nii"
-fails 3 "between 0 and 1" track $an --act "$a/big.nii"
+fails 3 "has the value 3, but fractions of tissue lie between 0 and 1" track $an --act "$a/big.nii"
 fails 3 "5 volumes" track $an --act "$p/dwi.nii.gz"
 succeeds track $an --act "$a/nan.nii" -o nan.tck
 grep -q "1 voxels with a value that is not a number" "$work/stderr" || note "no warning of a value that is not a number"

@@ -16,6 +16,19 @@ run track "$two" --response-wm "$work/other.txt" --response-csf "$work/r_csf.txt
 [ "$code" -eq 0 ] || note "--force-response does not force it"
 fails 3 "names the shell" track "$two" --model msmt --shells 1000 1001
 
+# responses that stand for each other: that of white matter is refused, that of CSF warned of
+awk '!/^#/ { print $1 }' "$work/r_wm.txt" > "$work/r_gm.txt"
+fails 3 "r_csf.txt: has one coefficient a shell" track "$two" --response-wm "$work/r_csf.txt" --response-gm "$work/r_wm.txt" --dry-run
+run track "$two" --response-wm "$work/r_csf.txt" --response-csf "$work/r_gm.txt" --force-response --dry-run
+[ "$code" -eq 0 ] || note "--force-response does not force another tissue"
+for order in "gm csf 1" "csf gm 0"; do
+    # shellcheck disable=SC2086
+    set -- $order
+    succeeds track "$two" --response-wm "$work/r_wm.txt" --response-gm "$work/r_$1.txt" --response-csf "$work/r_$2.txt" --dry-run
+    grep -q 'were --response-csf and --response-gm exchanged' "$work/stderr"
+    [ $? -eq "$3" ] || note "$order: exchanged responses"
+done
+
 # vectors whose lengths tell b-values
 awk 'NR == FNR { for (i = 1; i <= NF; i++) b[i] = $i; next } { for (i = 1; i <= NF; i++) printf "%.9f ", $i * (b[i] > 50 ? sqrt(b[i] / 2500) : 1); print "" }' \
     "$work/two/dwi.bval" "$work/two/dwi.bvec" > "$work/scaled.bvec"

@@ -99,10 +99,12 @@ bridged "--assign radial:R" connectome t.tck l.nii c.csv -assignment_radial_sear
 bridged "--mu FILE" weights t.tck fod.nii -out_mu mu.txt
 bridged "--number N" peaks fod.nii -num 3
 bridged "BVAL and BVEC" response d.nii r -fslgrad a b
+bridged "BVAL, with - in place of BVEC" fit d.nii r -grad a.b
 bridged "--max-angle" edit t.tck u.tck -angle 45
 bridged "--fa-threshold" response d.nii r -fa 0.2
 bridged "--sh-order" fit d.nii f --sh_order_max 8
 bridged peaks sh2peaks fod.nii
+bridged "help anatomy" 5ttgen fsl t1.nii 5tt.nii
 fails 2 "unknown option -output; it is not needed here" stats t.tck -output mean
 fails 2 "in 'glslines track' it is --seeds-per-voxel N" edit t.tck u.tck --npv 3
 fails 2 "in 'glslines connectome' it is --scale invlength" stats t.tck -scale_invlength

@@ -211,7 +211,9 @@ static void bad_files(void **state)
     expect_failure("0 1000 1000", columns, 4, "3 b-values, but the series has 4 volumes");
     expect_failure(b, "0 1 0\n0 0 1\n0 0 0\n", 4, "3 vectors, but the series has 4 volumes");
     expect_failure(b, "0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 0 0\n", 4, "5 vectors, but the series has 4 volumes");
-    expect_failure("0 1000\n1000 2000\n", columns, 4, "2 rows of 2 numbers");
+    expect_failure("0 1000\n1000 2000\n", columns, 4,
+                   "2 rows of 2 numbers, but b-values are one row or one column: give");
+    expect_failure(columns, b, 4, "give the file of b-values before that of directions");
     expect_failure(b, "0 1 0 1\n0 0 1 0\n", 4, "2 rows of 4 numbers");
     expect_failure(b, "0 1 nan 1\n0 0 1 0\n0 0 0 0\n", 4,
                    "volume 2 (counted from 0, b = 1000): the vector is not a finite number");
