@@ -246,7 +246,7 @@ static void explain_seeds(const gls_job *job)
     /* blind: there is no image of ODFs or peaks, as where tensors are fitted, so that no seed was counted as dark */
     const bool blind = !job->inputs.odf && !job->inputs.odf_image,
                tensors = gls_getter_source_of(o->track.dg) == GLS_FROM_SERIES || gls_along_tensors(o),
-               near = tensors || gls_getter_has(o->track.dg, GLS_FOR_PEAKS) || o->bedpostx;
+               near = tensors || gls_getter_has(o->track.dg, GLS_FOR_PEAKS) || gls_along_peaks(o);
     const double rest = fmax(0, round(without * (double)look.n) - (double)(look.outside + look.dark));
     if (rest > 0 && near && o->seed_direction.n > 0)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds: no direction lies within --max-angle of --seed-direction",

@@ -241,12 +241,12 @@ static gls_status add_region(gls_bundle_rules *rules, const row *r, column c, co
     return status ? fail_at(r, status) : GLS_OK;
 }
 
-/* Adds the regions of a cell, separated by semicolons. */
+/* Adds the regions of a cell, separated by semicolons; a name of the JSON, which has no line ends, is one region. */
 static gls_status add_list(gls_bundle_rules *rules, const row *r, column c, double mm, size_t **list, size_t *n)
 {
     gls_status status = GLS_OK;
     char *rest = r->cell[c];
-    for (char *text; !status && rest && (text = gls_names_next(&rest, ';'));) {
+    for (char *text; !status && rest && (text = gls_names_next(&rest, rules->is_json ? '\n' : ';'));) {
         while (*text == ' ') text++;
         size_t length = strlen(text);
         while (length > 0 && text[length - 1] == ' ') text[--length] = '\0';

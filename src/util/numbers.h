@@ -68,8 +68,8 @@ const char *gls_choice_word(const char *choices, int index, char *buffer, size_t
 /* Index of a word of `length` characters in the list "a|b|c"; -1: the list lacks the word. */
 int gls_choice_find(const char *choices, const char *word, size_t length);
 
-/* Names joined by a separator, such as LABELS:FILE or IMAGE,IMAGE. A backslash in front of a comma, a colon, = or a
- * backslash makes that character part of the name: "a\\:b.nii:out.csv" stands for a:b.nii and out.csv. */
+/* Names joined by a separator, such as LABELS:FILE or IMAGE,IMAGE. A backslash before one of the characters
+ * , : ; = \ makes that character part of the name: "a\\:b.nii:out.csv" stands for a:b.nii and out.csv. */
 
 /* The first separator of text that is not part of a name; NULL: none. */
 const char *gls_names_first(const char *text, char separator);

@@ -53,10 +53,10 @@ int gls_choice_find(const char *choices, const char *word, size_t length)
     return -1;
 }
 
-/* Whether text begins with a backslash in front of a comma, a colon, = or a backslash, which is then part of a name. */
+/* Whether text begins with a backslash in front of one of , : ; = and \, which is then part of a name. */
 static bool is_taken(const char *text)
 {
-    return text[0] == '\\' && text[1] && strchr(",:=\\", text[1]);
+    return text[0] == '\\' && text[1] && strchr(",:;=\\", text[1]);
 }
 
 const char *gls_names_first(const char *text, char separator)

@@ -245,11 +245,10 @@ check "and takes no other unit with it" grep -q '2 tracked, 0 up to date, 0 busy
 for whom in group each; do
     setsid "$program" bids data ended_$whom participant --no-report --jobs 2 -- $options --nseeds 300000 --chunk-size 100000 2> ended.err &
     parent=$!
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    for _ in $(seq 600); do
         [ "$(ls -d ended_$whom/sub-0*/dwi/.sub-0*stage/*desc-seed_mask.json 2> /dev/null | wc -l)" -eq 2 ] && break
-        sleep 0.2
+        sleep 0.1
     done
-    sleep 1
     told=-$parent
     [ $whom = group ] || told="$parent $(ps -o pid= --ppid $parent)"
     env kill -s TERM -- $told

@@ -39,8 +39,7 @@ for file in "$one.trx" "$one.json" out/sub-02/ses-1/dwi/sub-02_ses-1_space-ACPC_
 done
 "$program" track -q phantom/dwi.nii.gz phantom/dwi.bval phantom/dwi.bvec phantom/mask.nii.gz phantom/roi.nii.gz -o plain.trx $options
 check "same bytes as track" cmp plain.trx "$one.trx"
-find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %Y %s' {} + | sort > before
-sleep 1.1
+find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %i %.Y %s' {} + | sort > before
 "$program" bids data out participant --no-report -- $options 2> again.err
 check "a second run finds all done" grep -q '0 tracked, 2 up to date' again.err
 # options that the getter does not use are what the run makes of them; files of other programs among the logs stay
@@ -49,7 +48,7 @@ echo theirs > csd/logs/CITATION.md
 for time in first second; do "$program" bids data csd participant --participant-label 01 --no-report -- $options --model csd --dg prob 2> csd.err; done
 check "a second run by --dg prob finds all done" grep -q '0 tracked, 1 up to date' csd.err
 check "another program's logs stay" grep -qx theirs csd/logs/CITATION.md
-find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %Y %s' {} + | sort > after
+find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %i %.Y %s' {} + | sort > after
 check "and changes nothing" cmp before after
 exits 4 "tracked with another max_angle_degrees" bids out participant -- $options --max-angle 30
 for file in "--density d.nii.gz" "--output-seeds s.txt" "--fdt-paths f.nii.gz" "--fdt-network phantom/mask.nii.gz:n.txt" "--waytotal w"; do

@@ -90,8 +90,10 @@ succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --dg tensordet --cutof
 grep -q "100 % of seeds have no signal, or an FA below 0.99: lower --cutoff" "$work/stderr" || note "no reason: a cutoff that no seed reaches"
 succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --dg eudx --seed-cutoff 0.99 -q -o w.trx
 grep -q "100 % of seeds have no signal, or an FA below 0.99: lower --seed-cutoff" "$work/stderr" || note "no reason: a cutoff of eudx"
-succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --dg eudx --seed-direction 1,0.07,0.05 --max-angle 1 -q -o w.trx
-grep -q "100 % of seeds: no direction lies within --max-angle of --seed-direction" "$work/stderr" || note "no reason: --seed-direction with eudx"
+for method in "eudx" "fact --model csa"; do
+    succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --dg $method --seed-direction 1,0.07,0.05 --max-angle 1 -q -o w.trx
+    grep -q "100 % of seeds: no direction lies within --max-angle of --seed-direction" "$work/stderr" || note "no reason: --seed-direction with $method"
+done
 succeeds track $dark $few --dg boot --model opdt -q -o w.trx
 grep -q " % of seeds have an OPDT without a positive peak" "$work/stderr" || note "no reason for an empty run of boot"
 # where the user gives a direction, a peak alone is not enough

@@ -478,6 +478,12 @@ expect 0 segment t.trx rules.json --folder data/bundles -o scil.trx --table scil
 cmp axes.trx scil.trx && cmp axes_counts.tsv scil_counts.tsv || note "scilpy's JSON and a table"
 expect 3 segment t.trx rules.json -o seg2.trx
 says "rules.json: bundle corticospinal_left"
+# a semicolon in the name of a region
+cp data/bundles/corticospinal_left.nii.gz 'a;b.nii.gz'
+printf 'bundle\tinclude\nleft\ta\\;b.nii.gz;\n' > semicolon.tsv
+echo '{"left": {"any_mask": "a;b.nii.gz"}}' > semicolon.json
+for rules in tsv json; do expect 0 segment t.trx semicolon.$rules --table semicolon_$rules.tsv; done
+cmp semicolon_tsv.tsv semicolon_json.tsv || note "a semicolon in a table and in JSON"
 expect 0 edit axes.trx csl.trk --group corticospinal_left --fields none
 printf 'bundle\tall\ncsl\tcsl.trk\n' > inside.tsv
 expect 0 segment csl.trk inside.tsv --table inside_counts.tsv

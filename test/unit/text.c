@@ -46,6 +46,10 @@ static void test_names(void **state)
     char *copy = gls_names_copy(text, 8);
     assert_string_equal(copy, "a:b.nii");
     free(copy);
+    char regions[] = "a\\;b.nii; c.nii";
+    rest = regions;
+    assert_string_equal(gls_names_next(&rest, ';'), "a;b.nii");
+    assert_string_equal(gls_names_next(&rest, ';'), " c.nii");
 }
 
 /* What cannot be printed, a letter that the C locale lacks, leaves no text behind, so that nothing else is freed. */
