@@ -16,7 +16,7 @@
 // Does nothing, because the getter has no tables in shared memory.
 void prepare_getter() {}
 
-const uint RETRIES = 0xffffu;             // more than a search takes: candidates run out before
+const uint RETRIES = 0xffffu;             // more than a search takes: candidates run out before that
 const int CANDIDATES = IFOD_GRID + IFOD_TRIALS;
 const float NO_WEIGHT = -1e30;            // weights are logarithms
 

@@ -285,9 +285,10 @@ void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 }
 #endif
 
-// Returns the end of the half-streamline at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. The first test that
-// ends it gives the reason that is reported: mask, stop map, tissue, tracking mask, regions. In cortical grey matter a
-// region that rejects still counts.
+// Returns the end of the half-streamline at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. The first of these
+// that ends it is reported: --mask, stop map, tissue, --tracking-mask, other regions. But at an end in cortical grey
+// matter a region that rejects the streamline is reported instead. For particles, --tracking-mask is tested together
+// with --mask, and other regions are not tested.
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
 #if WITH_REGIONS

@@ -15,7 +15,7 @@ struct Placed {
 };
 // The streamlines that pass 2 has tracked, and the index of the first point of each in the output: n_lines records.
 layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
-// Points of all half-streamlines: blocks of POOL_BLOCK points, in the order in which the half-streamlines took them.
+// Points of all half-streamlines, and particles: blocks of POOL_BLOCK points, in the order in which they were taken.
 layout(std430, binding = 1) readonly buffer Pool { float pool[]; };
 // header, then half-streamlines, the guide's words and blocks of the pool; layout: see half.glsl
 layout(std430, binding = 2) readonly buffer State {

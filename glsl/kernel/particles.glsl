@@ -77,7 +77,8 @@ uint filter_step(Half h, uint step)
     return (h.n_points + step + 1u) | filter_runs(h) << STEP_RETURNS_SHIFT | (h.draw.step & STEP_BACKWARD);
 }
 
-// Random number i, from 0 to 1, that a filter run draws at a step for all its particles together.
+// Random number i, from 0 to 1, that a filter run draws at a step for all its particles together. block: index of its
+// first block of random numbers.
 float filter_uniform(Half h, uint step, uint block, uint i)
 {
     uvec4 word = draw_block(Draw(0u, filter_step(h, step), h.draw.seed_lo, h.draw.seed_hi), block + i / 4u);

@@ -8,7 +8,7 @@ vec3 vertex_direction(uint vertex)
     return MODEL_FLOATS(MODEL_VERTICES + int(min(vertex, uint(N_VERTICES - 1)))).xyz;
 }
 
-// Direction of a vertex with the sign that agrees with d.
+// Direction of a vertex; on an antipodal sphere with the sign that agrees with d.
 vec3 vertex_along(uint vertex, vec3 d)
 {
     vec3 direction = vertex_direction(vertex);

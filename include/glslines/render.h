@@ -4,11 +4,12 @@
  *     const char *files[] = {"tracks.trx"};
  *     gls_render_options options = gls_render_options_default();
  *     options.image = "fa.nii.gz";
- *     if (gls_render_files(files, 1, "tracks.png", &options, NULL) != GLS_OK) fprintf(stderr, "%s\n",
- * gls_last_error());
+ *     if (gls_render_files(files, 1, "tracks.png", &options, NULL) != GLS_OK)
+ *         fprintf(stderr, "%s\n", gls_last_error());
  *
- * Right of the picture is the right of the body where the viewer stands above, behind or at the right; letters at the
- * borders are computed from the camera. */
+ * At the right of the picture lies the right of the body if the viewer stands above or behind, its left if he stands
+ * below or in front, its back if he stands at the left, its front if he stands at the right. The letters at the borders
+ * are computed from the camera. */
 #ifndef GLSLINES_RENDER_H
 #define GLSLINES_RENDER_H
 

@@ -471,7 +471,8 @@ gls_status gls_dataset_check(const gls_dataset_options *o, const gls_dataset *da
 
 bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place)
 {
-    /* the part of the shard that a unit belongs to does not depend on --unit; a unit must fit both choices */
+    /* units go to shards by their indices among all units, so that --unit does not change the shard of a unit; a unit
+     * is chosen if it is in this shard and, with --unit, has that name */
     return place % choice->count + 1 == choice->index &&
            (!choice->unit || strcmp(choice->unit, dataset->unit[place].name) == 0);
 }

@@ -102,8 +102,7 @@ struct cmd_command {
     int (*run)(void *values, const cmd_arguments *arguments); /* returns an exit code */
 };
 /* Members of the command `name_` whose values are NAME_values, set by set_NAME_defaults(), and whose entry is
- * run_NAME().
- */
+ * run_NAME(). */
 #define CMD_ENTRY(name_) \
     .name = #name_, .values_size = sizeof(name_##_values), .set_defaults = set_##name_##_defaults, .run = run_##name_
 /* Defines the values of a command whose options are one struct of the library, `type`: NAME_values with the member `o`,

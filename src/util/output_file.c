@@ -320,8 +320,8 @@ static int name_file(gls_output *output, replaced_file *old)
     return name_file_once(output, old);
 }
 
-/* Waits until the names in the folder of a file are on the disk. Network file systems that cannot synchronise folders
- * cause no error. */
+/* Waits until the names in the folder of a file are on the disk. A folder that cannot be opened or, as on some network
+ * file systems, synchronised causes no error. */
 static int synchronise_folder(const char *path)
 {
     int dir = directory_length(path);

@@ -56,8 +56,8 @@ typedef struct gls_getter {
     const char *name;
     const char *shader;  /* file of the shader library that fills the slot <getter>, see glsl/slots.txt */
     const char *initial; /* file that fills the slot <initial_directions> */
-    /* true: a half-streamline carries a frame (three axes) instead of a vertex, which its first iteration makes from
-     * the seed's direction; a point is stored every `substeps` iterations; both half-streamlines bend at the seed as
+    /* true: instead of a vertex a half-streamline carries a frame (three axes), and its first iteration makes the frame
+     * from the seed's direction; a point is stored every `substeps` iterations; both half-streamlines bend at the seed as
      * anywhere else. false: the backward half-streamline first repeats the first step of the forward one. */
     bool framed;
     bool own_start;     /* initial directions are packed vectors (glsl/base/packed.glsl), not vertices of the sphere */
@@ -77,8 +77,8 @@ typedef struct gls_getter {
     uint32_t has;      /* groups of parameters that the getter uses: sum of GLS_GETTER_HAS() */
     double cutoff;     /* default of fod_cutoff */
     double act_cutoff; /* default of fod_cutoff with --act; 0: the same as `cutoff` */
-    double fa_cutoff;  /* default of fod_cutoff along tensors, whose peaks are as long as FA; 0: the getter follows no
-                          tensors: if no peaks are given, it follows peaks of ODFs */
+    double fa_cutoff;  /* default of fod_cutoff along the peaks of tensors, which are as long as FA; 0: the getter
+                          never follows peaks of tensors */
     bool any_seed;     /* default of seed_cutoff is 0, not fod_cutoff */
     const char
         *no_backtrack; /* reason why backtracking is impossible although steps are random; NULL: it is possible */

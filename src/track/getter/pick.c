@@ -86,7 +86,8 @@ static bool in_cone(const gls_sphere *sphere, size_t v, size_t u, double least)
     return (sphere->antipodal ? fabs(c) : c) >= least;
 }
 
-/* Adds MODEL_CONE and CONE_WORDS: for each vertex one bit for each vertex within max_angle (degrees). */
+/* Adds MODEL_CONE: for each vertex a row of CONE_WORDS words, with one bit for each vertex; the bits of vertices within
+ * max_angle (degrees) are 1. */
 static void add_cone(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle)
 {
     size_t words = (sphere->n + 31) / 32;
@@ -99,9 +100,9 @@ static void add_cone(gls_tables *s, gls_define_list *defines, const gls_sphere *
             if (in_cone(sphere, v, u, least)) word[v * words + u / 32] |= 1u << (u % 32);
 }
 
-/* Adds MODEL_CONE for several lanes: for each vertex one word for each lane, with the bits of the `stretch` (at most
- * 32) vertices that the lane handles. A stretch that would end behind the last vertex begins earlier and omits the bits
- * of other lanes. */
+/* Adds MODEL_CONE for several lanes: for each vertex one word for each lane, with one bit for each of the `stretch` (at
+ * most 32) vertices that the lane handles; the bits of vertices within max_angle are 1. A stretch that would end behind
+ * the last vertex begins earlier, and its bits for vertices of other lanes are 0. */
 static void add_cone_of_lanes(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle,
                               uint32_t lanes, size_t stretch)
 {
@@ -115,8 +116,8 @@ static void add_cone_of_lanes(gls_tables *s, gls_define_list *defines, const gls
         }
 }
 
-/* Plans the ODFs, and makes the table of cones: for each vertex one bit for each vertex within the largest angle, in
- * the order in which the lanes read them. */
+/* Plans the ODFs, and makes the table of cones: by add_cone_of_lanes() if shaders have loops and the number of vertices
+ * of a lane is known, else by add_cone(). */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool deterministic)
 {
     const gls_track_params *params = request->params;

@@ -33,8 +33,10 @@ typedef struct gls_guide_plan {
     /* Indices of words of memory, where used. met: bits of the regions met; order: number of ordered regions met;
      * leaving: of the regions that must not be left, the bits of those that hold the last point, and in the next word
      * the bits of those that hold all points from the seed on; visits: first of n_visits words, each with the number,
-     * from 1, of the first point in an include region, 0 if there is none; tissue: flags of tissue. least to left_met:
-     * what remains if the half-streamline is cut in deep grey matter. */
+     * from 1, of the first point in an include region, 0 if there is none; tissue: flags of tissue. In deep grey
+     * matter: least: the smallest amplitude so far; keep, keep_met, keep_order: the number of points, the regions and
+     * the number of ordered regions met, if the half-streamline is cut there; left_keep, left_met: keep and keep_met
+     * when the half-streamline last left deep grey matter. */
     uint32_t met, order, leaving, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;     /* true: word `met` holds the regions that a half-streamline met */
     bool backtracks;    /* true: half-streamlines with a bad end are taken back and tried again */

@@ -233,7 +233,8 @@ static bool admits(const gls_guide *guide, const float seed[3])
            verdict_on(r, bits) == GLS_VERDICT_KEPT;
 }
 
-/* Shortens a half-streamline that has more than `points` parts to that number, and then sets its end. */
+/* If a half-streamline has more than `points` parts of steps, cuts it to `points` parts and sets its end to `end`;
+ * otherwise changes nothing. */
 static void cut(gls_guide_half *half, uint32_t points, gls_end end)
 {
     if (half->parts <= points) return;
