@@ -11,8 +11,8 @@
 
 void prepare_getter() {}
 
-// Draws one bootstrap sample, computes its ODF and chooses one of its peaks. A sample without a peak may be
-// repeated, see boot_choose.glsl.
+// Draws one bootstrap sample, computes its ODF and chooses one of its peaks. If the sample gives no direction, another
+// one may be drawn, see boot_choose.glsl.
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     sample_coefficients(p, draw, false);

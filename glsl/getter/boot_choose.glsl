@@ -1,5 +1,5 @@
 // Choice of the next direction of boot among the peaks of a bootstrap sample.
-const uint RETRIES = 4u; // retries of a sample that gave no direction
+const uint RETRIES = 4u; // largest number of further samples, after one that gave no direction
 
 // Chooses the peak nearest to d among the n peaks of a sample. Asks for another sample if this one has no peak at all
 // and, if --boot-retry asks for it, also if no peak lies in the cone.

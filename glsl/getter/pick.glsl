@@ -15,7 +15,7 @@ float direction_amplitude = 0.0; // ODF along the last direction
 
 void prepare_getter() {}
 
-const uint RETRIES = 0u; // a draw always gives a result
+const uint RETRIES = 0u; // the choice of a vertex is never repeated
 
 // aux.x: the vertex of d; becomes the chosen vertex.
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)

@@ -17,8 +17,8 @@ extern "C" {
  *      "structs": {"gls_grid": {"size": 176, "fields": [
  *          {"name": "dim", "type": "int32_t", "offset": 0, "size": 12}, ...]}, ...},
  *      "options": [{"name": "step-size", "group": "TRACKING", "of": "TRACK", "type": "LENGTH", "offset": 120,
- *          "mm_offset": 4711, "unit": null, "min": 0, "max": 100, "min_open": true, "choices": null, "help": ...},
- * ...]}
+ *          "mm_offset": 4711, "unit": null, "min": 0, "max": 100, "min_open": true, "choices": null,
+ *          "help": ...}, ...]}
  *
  * structs: the structs that a binding passes to functions or gets from them. Enums have the type "int" of C; "pointer"
  * is any pointer; the number of elements of an array is the size of the field divided by the size of the type.

@@ -17,10 +17,10 @@
 extern "C" {
 #endif
 
-/* Conventions of all headers. Structs of options begin with their size, which their default function sets; a caller of
- * another version gets GLS_ERR_ARGUMENT. NULL in place of options or parameters means the defaults. NULL in place of
- * any other argument is GLS_ERR_ARGUMENT, unless the function allows it. Functions that cannot fail, such as functions
- * that only read, need valid arguments. Destructors accept NULL. */
+/* Conventions of all headers. Structs of options that functions take begin with their size, which their default
+ * function sets; a caller of another version gets GLS_ERR_ARGUMENT. NULL in place of options or parameters means the
+ * defaults. NULL in place of any other argument is GLS_ERR_ARGUMENT, unless the function allows it. Functions that
+ * cannot fail, such as functions that only read, need valid arguments. Destructors accept NULL. */
 
 /* Result of every function that can fail; gls_last_error() then returns the reason in one line. A function that fails
  * leaves its output arguments unchanged, unless its comment says otherwise. */

@@ -101,7 +101,8 @@ GLS_API gls_connectome_node gls_connectome_get_node(const gls_connectome *connec
 /* Number of rows and columns of the matrix: the regions, and one more with keep_unassigned. */
 GLS_API size_t gls_connectome_size(const gls_connectome *connectome);
 /* Value of a cell by the statistic that the options choose; row and column are below gls_connectome_size(). A cell
- * without streamlines is 0, or NaN for min and max. */
+ * without streamlines is 0, or NaN for min and max. Below the diagonal all cells are 0 unless the option `symmetric` is
+ * set; on the diagonal they are 0 with zero_diagonal. */
 GLS_API double gls_connectome_value(const gls_connectome *connectome, size_t row, size_t column);
 /* All statistics of a cell; gls_connectome_value() gives the statistic that the option stat chooses. */
 typedef struct gls_connectome_edge {

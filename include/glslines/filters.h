@@ -1,10 +1,11 @@
 /* Filters: sinks that change or select streamlines and hand them on to the next sink. Also sets of streamlines, by
  * which tractograms are compared.
  *
- * Each function creates a sink that owns `next`: finishing or aborting the sink finishes or aborts all that follow. If
- * the function fails (GLS_ERR_ARGUMENT: out of range; GLS_ERR_MEMORY), `next` stays with the caller. Columns and groups
- * stay with their streamlines. At new points, values per vertex are interpolated linearly (float16, float32, float64)
- * or taken from the nearer vertex (all other types). Memory does not grow with the number of streamlines. */
+ * gls_filter_..._create() creates a sink that owns `next`: finishing or aborting it finishes or aborts all that follow.
+ * If the function fails (GLS_ERR_ARGUMENT: out of range; GLS_ERR_MEMORY), `next` stays with the caller. Columns and
+ * groups stay with their streamlines. At new points, values per vertex are interpolated linearly (float16, float32,
+ * float64) or taken from the nearer vertex (all other types). Memory does not grow with the number of streamlines, but
+ * for a set of streamlines. */
 #ifndef GLSLINES_FILTERS_H
 #define GLSLINES_FILTERS_H
 

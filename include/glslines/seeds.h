@@ -38,7 +38,8 @@ GLS_API gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *
 GLS_API gls_status gls_seeds_create_sphere(const double centre[3], double radius, const gls_grid *grid, uint64_t count,
                                            uint64_t rng_seed, gls_seeds **seeds);
 /* Makes count > 0 seeds from an image of weights >= 0 on any grid: the number in a voxel is proportional to its weight,
- * and seeds are uniform inside the voxel. name: for messages. GLS_ERR_INPUT: a weight below 0, or all weights are 0. */
+ * and seeds are uniform inside the voxel. name: for messages. GLS_ERR_INPUT: a weight below 0 or not finite, or all
+ * weights are 0. */
 GLS_API gls_status gls_seeds_create_weighted(const gls_image *weights, const char *name, const gls_grid *grid,
                                              uint64_t count, uint64_t rng_seed, gls_seeds **seeds);
 /* Makes count > 0 seeds on the interface of grey and white matter: random positions are moved to the interface, along

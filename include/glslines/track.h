@@ -112,7 +112,8 @@ typedef enum gls_region_rule {
 /* Values that are interpolated between voxels where ODFs come as SH. ifod1, ifod2 and sdstream always interpolate
  * coefficients. */
 typedef enum gls_odf_interpolation {
-    GLS_ODF_INTERPOLATE_AUTO,         /* prob, det, closest: coefficients if all orders are even, else amplitudes */
+    GLS_ODF_INTERPOLATE_AUTO,         /* prob, det, closest: coefficients where they are possible (see odf_interpolation
+                                         below), else amplitudes */
     GLS_ODF_INTERPOLATE_COEFFICIENTS, /* SH coefficients; negative lobes are clipped after interpolation: DIPY's
                                          from_shcoeff, MRtrix3 */
     GLS_ODF_INTERPOLATE_AMPLITUDES /* amplitudes on the sphere, clipped voxel by voxel: GPUStreamlines, DIPY's from_pmf
@@ -160,9 +161,10 @@ typedef enum gls_odf_interpolation {
 typedef struct gls_track_params {
     size_t size; /* size of this struct, set by the default function */
 #include <glslines/params.def>
-    double seed_direction[3]; /* a vector along world axes: streamlines start along the peak nearest to this vector,
-                                 towards the side to which it points, if the angle is at most max_angle; default 0 0 0:
-                                 along each peak */
+    double seed_direction[3]; /* a vector along world axes: one streamline starts from each seed, along the peak nearest
+                                 to this vector if the angle is at most max_angle (ifod1, ifod2, nulldist1, nulldist2:
+                                 along the vector itself), towards the side to which it points; default 0 0 0: the
+                                 getter finds the directions */
 } gls_track_params;
 #undef GLS_PARAM
 /* The defaults of GPUStreamlines, the same for every getter. */

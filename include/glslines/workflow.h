@@ -76,8 +76,8 @@ typedef enum gls_mask_stop {
  * - force_response: use responses even if their b-values differ from the b-values of the series.
  * - normalise, no_normalise: MSMT. Both false: gls_normalise() is called if the mask has 1000 voxels or more.
  * - csd_rule: CSD, a member of gls_csd_options.
- * - csd_directions: a built-in sphere or a file of gls_csd_directions_read(). NULL: "small"; with MSMT and
- *   MRtrix3's rule "repulsion600".
+ * - csd_directions: a built-in sphere or a file of gls_csd_directions_read(). NULL: with CSD by DIPY's rule "small",
+ *   with CSD by MRtrix3's rule and with MSMT "repulsion600".
  * - sh_basis, sh_frame: basis and axes of the file that tracking reads (sh) or that a fit writes.
  */
 /* clang-format on */

@@ -46,7 +46,7 @@ char *gls_bids_inherited(const char *root, const char *folder, const char *stem,
                          const char *extension);
 /* The end KEY-VALUE_SUFFIX of a name. */
 typedef struct gls_bids_ending {
-    /* parts of the name, which must fit */
+    /* parts of the name; gls_bids_split() refuses longer ones */
     char key[32], value[64], suffix[32];
 } gls_bids_ending;
 /* Splits the text KEY-VALUE_SUFFIX. Returns false if the text has another form or a part that does not fit. */
@@ -158,8 +158,8 @@ typedef enum gls_dataset_state {
  * dataset_description.json of another version. */
 gls_status gls_dataset_describe(const gls_dataset_options *options);
 /* Tracks a unit with the given options and the files that the data set holds for it. If it was tracked before with the
- * same options and from files of the same contents, makes only what is missing: fits and connectomes. Succeeds with
- * GLS_UNIT_BUSY if another process tracks the unit. On failure *state is GLS_UNIT_FAILED; a failure before the new
+ * same options and from files of the same contents, makes only what is missing, such as fits and connectomes. Succeeds
+ * with GLS_UNIT_BUSY if another process tracks the unit. On failure *state is GLS_UNIT_FAILED; a failure before the new
  * files get their final names leaves earlier files unchanged. */
 gls_status gls_dataset_track(const gls_dataset_options *options, const gls_dataset_unit *unit,
                              const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);

@@ -394,7 +394,8 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *o, char *const *n
 /* entities of a filter that are skipped, because they are the same for every series that can be tracked */
 #define IMPLIED "datatype|suffix|extension"
 
-/* "key=a|b" from a value or a list. NULL: out of memory, or a value that is no text without | and no number 0, 1 ... */
+/* "key=a|b" from a value or a list. NULL: out of memory, or a value that is neither a text nor a whole number from 0 to
+ * 1e15, or is a text with a |. */
 static char *filter_text(const char *key, const cJSON *values)
 {
     char *text = NULL;
@@ -418,7 +419,7 @@ static char *filter_text(const char *key, const cJSON *values)
     return NULL;
 }
 
-/* Adds one entity of the filter. GLS_ERR_INPUT: unknown entity, or a value of another type. */
+/* Adds one entity of the filter; skips those of IMPLIED. GLS_ERR_INPUT: unknown entity, or a value of another type. */
 static gls_status add_filter(const char *path, const cJSON *item, gls_strings *filters)
 {
     const char *key = entity_key(item->string);

@@ -57,8 +57,8 @@ typedef struct gls_getter {
     const char *shader;  /* file of the shader library that fills the slot <getter>, see glsl/slots.txt */
     const char *initial; /* file that fills the slot <initial_directions> */
     /* true: instead of a vertex a half-streamline carries a frame (three axes), and its first iteration makes the frame
-     * from the seed's direction; a point is stored every `substeps` iterations; both half-streamlines bend at the seed as
-     * anywhere else. false: the backward half-streamline first repeats the first step of the forward one. */
+     * from the seed's direction; a point is stored every `substeps` iterations; both half-streamlines bend at the seed
+     * as anywhere else. false: the backward half-streamline first repeats the first step of the forward one. */
     bool framed;
     bool own_start;     /* initial directions are packed vectors (glsl/base/packed.glsl), not vertices of the sphere */
     bool towards;       /* the shader itself starts streamlines along seed_direction; false: the host picks the start */
