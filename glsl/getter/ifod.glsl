@@ -78,8 +78,8 @@ int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, in
 #else
 int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
 {
-    // iFOD1: the weight is the logarithm of the FOD at p along the candidate. Fixed candidates need no cutoff, because
-    // they only bound weights.
+    // iFOD1: the weight is the logarithm of the FOD at p along the candidate. Fixed candidates need only be above 0,
+    // because they only bound weights.
     float f = amplitude_along(direction_of(candidate, d));
     weight = ln(max(f, 1e-30));
     return f > (fixed_one ? 0.0 : params.fod_cutoff) ? PASSED : BELOW;

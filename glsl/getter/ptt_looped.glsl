@@ -1,5 +1,5 @@
-// The search for a curve of ptt.glsl with samples shared among the lanes: samples of several candidates at a time, if a
-// probe has fewer samples than there are lanes. Of the candidates that pass, the one with the lowest index is taken, so
+// The search for a curve of ptt.glsl with samples shared among the lanes: samples of several candidates at a time, if
+// there are lanes for all of them. Of the candidates that pass, the one with the lowest index is taken, so
 // the result does not depend on how many candidates are sampled together.
 const int PTT_ROUND = 8;
 

@@ -46,9 +46,9 @@ void write_point(uint first, uint k, uint last, vec3 p)
     point[at * 3u + 2u] = params.zx * p.x + params.zy * p.y + params.zz * p.z + params.zt;
 }
 
-// Copies GATHER_RUN points of the pool from point `from` on. All of them lie in one block, which belongs to one
-// half-streamline. Point k, counted from 0, of a backward half-streamline becomes point backward - 1 - k of the
-// streamline. Blocks of particles, which belong to no half-streamline, and rejected streamlines are skipped.
+// Copies the GATHER_RUN points of the pool from point `from` on, as far as they are kept. All of them lie in one block,
+// which belongs to one half-streamline. Point k, counted from 0, of a backward half-streamline becomes point backward -
+// 1 - k of the streamline. Blocks of particles and rejected streamlines are skipped.
 void copy_run(uint from)
 {
     uint owner = params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * (from / POOL_BLOCK);

@@ -8,8 +8,8 @@
 #else
 #define POOL_ACCESS writeonly
 #endif
-// Points, three words each: x, y and z in voxel coordinates, as floats. Each block of POOL_BLOCK points belongs to one
-// half-streamline.
+// Points, three words each: x, y and z in voxel coordinates, as floats; with VOXEL_RUNS runs of points, see RUN_WORDS.
+// Each block of POOL_BLOCK points belongs to one half-streamline, for its points or its particles.
 layout(std430, binding = 1) POOL_ACCESS buffer Pool { uint pool[]; };
 // layout: for each half-streamline its state; then for each half-streamline GUIDE_WORDS words of the guide; then
 // BLOCK_SIZE words for each block of the pool
@@ -232,7 +232,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);
-    uint number = h.n_points * uint(STEP_PARTS); // number of positions tested so far
+    uint number = h.n_points * uint(STEP_PARTS); // number of parts of steps up to the last point
 #if BACKTRACK
     memory[GUIDE_BACKTRACK + int(BACKTRACK_DRAWN)]++;
 #endif

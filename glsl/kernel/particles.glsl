@@ -70,8 +70,8 @@ vec3 signed_direction(uint word)
     return (word & VERTEX_FLIPPED) != 0u ? -d : d;
 }
 
-// Number of a step for random numbers. It differs from the step numbers of the half-streamline and of every other
-// filter run.
+// Number of a step for random numbers. It contains the number of runs begun, so that no two runs of a half-streamline
+// draw the same numbers.
 uint filter_step(Half h, uint step)
 {
     return (h.n_points + step + 1u) | filter_runs(h) << STEP_RETURNS_SHIFT | (h.draw.step & STEP_BACKWARD);
@@ -277,8 +277,8 @@ bool take_store(inout Half h)
     if (lane_leads()) block = atomicAdd(pool_head, STORE_BLOCKS);
     block = lane_lead(block);
     h.memory[store] = block + 1u;
-    // Also if only some of the blocks lie in the pool: their records may name a half-streamline of an earlier run of
-    // pass 2.
+    // Note that the blocks hold points of no half-streamline, even if only some of them lie in the pool: their records
+    // may name a half-streamline of an earlier run of pass 2.
     uint until = min(block + STORE_BLOCKS, params.pool_blocks);
     for (uint i = block; i < until && LANE == 0; i++) state[block_record(i) + BLOCK_HALF] = NO_ITEM;
     return block + STORE_BLOCKS <= params.pool_blocks;

@@ -43,9 +43,9 @@ typedef enum gls_sample_weight {
     GLS_SAMPLE_BY_POINT,  /* all points weigh the same */
     GLS_SAMPLE_BY_VOXEL,  /* samples are the voxels that the streamline passes, in place of its points; a voxel weighs
                              the mm inside it, also in the median */
-    GLS_SAMPLE_BY_SPLINE  /* like GLS_SAMPLE_BY_VOXEL, along the spline of GLS_DENSITY_PRECISE; the median is the largest
-                             value up to which the weights add up to at most half of their sum, or the smallest value if
-                             there is none. As tcksample -precise */
+    GLS_SAMPLE_BY_SPLINE  /* like GLS_SAMPLE_BY_VOXEL, along the spline of GLS_DENSITY_PRECISE; the median is the
+                             largest value up to which the weights add up to at most half of their sum, or the smallest
+                             value if there is none. As tcksample -precise */
 } gls_sample_weight;
 
 typedef struct gls_sample_options {
