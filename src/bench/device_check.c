@@ -88,7 +88,7 @@ static void read_spills(check_run *run, const char *line)
     keep_larger(run);
 }
 
-/* Prints the statistics that are known, on the present line. */
+/* Prints the statistics that are known, on the present line; the size only for programs with simd. */
 static void print_statistics(const statistics *s)
 {
     if (s->simd >= 0) printf("  SIMD%ld", s->simd);

@@ -21,7 +21,7 @@ typedef struct gls_checked {
 
 /* Reads the file into memory. Drops the results for this device, which are to be found anew. */
 void gls_checked_begin(gls_checked *memory, const gls_device_info *device);
-/* Adds the result for a variant: its fastest working mapping; GLS_MAPPING_AUTO: no mapping works. */
+/* Adds the result for a variant: a mapping that works; GLS_MAPPING_AUTO: none works. */
 void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mapping);
 /* Writes the file, if there is a cache folder, and frees the results. A failure is only a warning. */
 void gls_checked_finish(gls_checked *memory);

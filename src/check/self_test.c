@@ -272,7 +272,7 @@ static gls_status self_test_mapping(gls_device *device, const gls_track_params *
 
 /* --- Trackers. */
 
-/* Order of the model's spherical harmonics; 0: directions do not come from a model. */
+/* Order of the spherical harmonics of the q-ball model or of the ODFs; 0: there are none. */
 static int order_of(const gls_track_params *params, const gls_track_input *input)
 {
     if (gls_getter_source_of(params->dg) == GLS_FROM_QBALL) return input->qball->options.sh_order;
