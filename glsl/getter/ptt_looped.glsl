@@ -1,6 +1,6 @@
 // The search for a curve of ptt.glsl with samples shared among the lanes: samples of several candidates at a time, if
-// there are lanes for all of them. Of the candidates that pass, the one with the lowest index is taken, so
-// the result does not depend on how many candidates are sampled together.
+// there are lanes for all of them. Of the candidates that pass, the one with the lowest index is taken, so the result
+// does not depend on how many candidates are sampled together.
 const int PTT_ROUND = 8;
 
 // Words of a slot: samples of candidates. If several candidates are sampled together, their samples are at most as

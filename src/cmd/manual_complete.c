@@ -14,7 +14,7 @@ typedef struct value_kind {
 /* Command of the shell that prints the numbers of devices, and waits at most half a second. */
 #define LIST_DEVICES \
     "timeout 0.5 glslines devices --json 2> /dev/null | sed -n 's/.*\"index\":[^0-9]*\\([0-9]*\\).*/\\1/p'"
-/* Commands whose arguments are all tractograms. */
+/* Commands whose arguments are completed as tractograms. */
 #define OF_TRACTOGRAMS "render|merge|info|stats"
 #define TRACTOGRAMS "trx trk tck vtk"
 
