@@ -168,8 +168,9 @@ typedef enum gls_buffer_kind {
     GLS_BUFFER_TEXELS   /* texels of four integers, a usamplerBuffer; as an argument its slot is a texture unit */
 } gls_buffer_kind;
 
-/* Creates a buffer of bytes >= 1; its contents are undefined until gls_buffer_clear(). label: for debuggers and
- * messages; NULL: none. GLS_ERR_UNSUPPORTED: larger than the device's limit; GLS_ERR_DEVICE_MEMORY: out of memory. */
+/* Creates a buffer of bytes >= 1; its contents are undefined until they are cleared or written. label: for debuggers
+ * and messages; NULL: none. GLS_ERR_UNSUPPORTED: larger than the device's limit; GLS_ERR_DEVICE_MEMORY: out of
+ * memory. */
 GLS_API gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label,
                                      gls_buffer **buffer);
 /* Frees `buffer`, which may be NULL. Kernels that were given it still run to their end. */

@@ -221,10 +221,10 @@ GLS_API void gls_job_destroy(gls_job *job);
 
 /* Options of a fit that is written for other programs. The files are PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz,
  * PREFIX_sh.nii.gz and PREFIX.json; with CSD also PREFIX_response.txt. With MSMT, PREFIX_wm.nii.gz, PREFIX_gm.nii.gz
- * and PREFIX_csf.nii.gz replace PREFIX_sh.nii.gz; PREFIX_wm.txt and so on are the responses, and PREFIX_vf.nii.gz holds
- * the fractions of CSF, grey matter and white matter, which sum to 1. PREFIX_mask.nii.gz is written if no mask is
- * given. tensor_maps adds PREFIX_md.nii.gz, _ad, _rd, _rgb, _v1, _v2, _v3, see gls_tensor_maps(), and _evals, the three
- * eigenvalues. */
+ * and PREFIX_csf.nii.gz, for the tissues that are fitted, replace PREFIX_sh.nii.gz; PREFIX_wm.txt and so on are their
+ * responses, and PREFIX_vf.nii.gz holds the fractions of CSF, grey matter and white matter, which sum to 1.
+ * PREFIX_mask.nii.gz is written if no mask is given. tensor_maps adds PREFIX_md.nii.gz, _ad, _rd, _rgb, _v1, _v2, _v3,
+ * see gls_tensor_maps(), and _evals, the three eigenvalues. */
 typedef struct gls_fit_options {
     size_t size;                    /* size of this struct, set by the default function */
     const char *dwi, *prefix;       /* the series, and the start of the names of files; both needed */
