@@ -58,9 +58,10 @@ GLS_API gls_status gls_tractogram_writer_create(const char *path, gls_tractogram
                                                 const gls_tractogram_options *options, gls_tractogram_writer **writer);
 /* Appends a block of streamlines, points in world mm. All blocks must have the columns and groups of the first one. TRX
  * stores all columns (dps, dpv) and groups. TRK stores columns as float32 properties and scalars, ten of each at most;
- * a name and the number of its components share 20 bytes; a float32 column "seeds" keeps its world mm. VTK stores dps
- * and dpv, TCK no columns. gls_tractogram_writer_lost() lists what is not stored. GLS_ERR_OUTPUT: the file cannot be
- * written, such as on a full disk. GLS_ERR_ARGUMENT: a streamline without points, a point that is not finite, other
+ * a name and the number of its components share 20 bytes; a float32 column "seeds" keeps its world mm. A further
+ * property "group" of TRK is the number, from 1, of the first group of the streamline, 0 if it is in none. VTK stores
+ * dps and dpv, TCK no columns. gls_tractogram_writer_lost() lists what is not stored. GLS_ERR_OUTPUT: the file cannot
+ * be written, such as on a full disk. GLS_ERR_ARGUMENT: a streamline without points, a point that is not finite, other
  * columns than before, a name that TRX cannot hold (empty, with a dot or slash, over 100 bytes). GLS_ERR_UNSUPPORTED: a
  * limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1, VTK 2^31 - 1 points; float16 65504 mm). After a failure,
  * append and finish return the same error. */
