@@ -139,8 +139,8 @@ static gls_status read_matrix(gls_report *r, char *path)
     return status ? status : gls_run_reads(&r->run, path);
 }
 
-/* Path of the connectome that the run of the sidecar wrote. From malloc; NULL: the run wrote no connectome, or the file
- * is gone. */
+/* Path of the connectome that the run of the sidecar wrote. From malloc; NULL: the run wrote no connectome, or its
+ * file cannot be read. */
 static char *written_matrix(const gls_report *r)
 {
     const char *output = cJSON_GetStringValue(cJSON_GetArrayItem(gls_report_get(r, "outputs"), 0));

@@ -54,7 +54,7 @@ typedef struct gls_report_picture {
 /* Pictures of a report: from three sides, axial slabs, density. */
 enum { GLS_PICTURE_VIEWS, GLS_PICTURE_SLABS, GLS_PICTURE_DENSITY, GLS_N_PICTURES };
 
-/* A connectome: n rows and columns. All zero: none. */
+/* A connectome: n rows and columns; n = 0: none. */
 typedef struct gls_report_matrix {
     /* file of the matrix, for messages; owned */
     char *path;

@@ -129,7 +129,7 @@ static void append_bar_plot(gls_text *out, const cJSON *member, const char *capt
     gls_text_puts(out, "</svg>\n");
 }
 
-/* Appends the same counts as a table with their shares. */
+/* Appends the counts of append_bar_plot() as a table with their shares. */
 static void append_bar_table(gls_text *out, const cJSON *member, const char *caption)
 {
     double sum = 0;

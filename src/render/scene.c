@@ -84,8 +84,8 @@ static void direction_at(const float (*p)[3], size_t n, size_t i, double v[3])
     for (int k = 0; k < 3; k++) v[k] = (double)p[b][k] - p[a][k];
 }
 
-/* The colour of a whole streamline: of the direction between its ends, of its bundle, or dark grey if it is not a
- * member of the group. */
+/* The colour of a whole streamline. With GLS_COLOUR_END: that of the direction from its first to its last point. Else:
+ * dark grey if `group` is not NULL and the streamline is no member of it; paint->colour in all other cases. */
 static uint32_t plain_colour(const gls_paint *paint, const gls_column *group, size_t line, const float (*p)[3],
                              size_t n)
 {

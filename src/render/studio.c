@@ -88,9 +88,9 @@ static void turn_camera(gls_camera *c, double degrees)
     }
 }
 
-/* Chooses the box that all views show: the crop box. Without one, with --fit streamlines the box of the streamlines, if
- * there are any (empty: there are none); else the box of the image, of the ODFs, of the outline, or of the streamlines:
- * the first of these that exists. */
+/* Chooses the box that all views show: the crop box; without it the box of the first of these that exists: with --fit
+ * streamlines the streamlines, the image, the ODFs; otherwise the image, the ODFs, the outline, the streamlines. If
+ * none exists, the box reaches 50 mm from the origin in each direction. empty: there are no streamlines. */
 static void choose_box(gls_studio *s, const gls_box *streamlines, bool empty)
 {
     const gls_render_options *o = s->plan.options;
@@ -152,8 +152,8 @@ static void choose_scale(gls_studio *s)
     if (s->plan.fit == GLS_FIT_MM) s->scale = fmin(s->plan.width, s->plan.height) / s->plan.fit_mm;
 }
 
-/* Sets the scale of each camera, the limits beyond which it cuts everything off (the crop box and its slab), and the
- * position of the slices. */
+/* Sets the scale of each camera, and the limits beyond which it cuts everything off: those of the crop box, but along
+ * the axis of a slab those of the slab. Sets the position of the slices. */
 static void choose_cuts(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
@@ -234,8 +234,7 @@ static void add_colours(gls_studio *s)
     item->map = (gls_colormap)p->options->colormap;
 }
 
-/* Makes the foot: title, file, counts, legend, a bar of a round length, the image behind, and the convention of slices.
- * */
+/* Makes the foot: title, file, counts, legend, a bar of a round length, the image behind, the convention of slices. */
 static void make_foot(gls_studio *s)
 {
     static const double lengths[] = {100, 50, 20, 10, 5, 2, 1};
@@ -282,8 +281,8 @@ static void make_foot(gls_studio *s)
 
 /* --- Opening, drawing, closing -------------------------------------------- */
 
-/* If there is one file, with so many streamlines that they would hide each other, and the user names no views: replaces
- * the views by slabs across three axes, with an image behind the streamlines. */
+/* If there is one file, with so many streamlines that they would hide each other, and no option rules it out: replaces
+ * the views by slabs. Such slabs have an image behind the streamlines, unless --planes none is given. */
 static gls_status choose_views(gls_studio *s, const gls_box *streamlines, bool empty)
 {
     const uint64_t most = s->plan.options->max_streamlines, n = s->n_sources ? s->source[0].candidates : 0;

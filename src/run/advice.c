@@ -127,8 +127,8 @@ static void advise_of_seeds(const gls_job_inputs *in, double threshold)
             100 * (double)outside / (double)in->seed_voxels, in->seed_voxels, threshold);
 }
 
-/* Warns if FODs have another scale than tckgen's cutoff assumes. A voxel of pure white matter has a first coefficient
- * of 0.2821 after multi-tissue deconvolution. */
+/* Warns if FODs have another scale than --cutoff presumes. After multi-tissue deconvolution, the first coefficient is
+ * 0.2821 in a voxel of pure white matter. */
 static void advise_of_scale(const gls_job_inputs *in, const gls_track_params *params)
 {
     const gls_image *sh = in->odf ? in->odf->image : NULL;
@@ -223,7 +223,7 @@ static gls_status look_at_seeds(const gls_job_inputs *in, seed_look *look)
     return status;
 }
 
-/* Warns of seeds that gave no direction or were rejected, and why. */
+/* Warns of seeds that were rejected, and of seeds without a direction to start in; says why. */
 static void explain_seeds(const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;

@@ -246,8 +246,8 @@ gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input)
                     "--tracking-mask: no seed was found in this region: give a region in which seeds lie");
 }
 
-/* Warns if steps are longer than the radius of a region, or than the smallest voxel side of its image, so that a
- * streamline can jump over the region. */
+/* Warns of regions that a streamline can jump over, because steps are longer than the radius of the sphere or than the
+ * smallest voxel side of the image. Leaves out the mask, and regions that look at ends only. */
 static void warn_of_steps(const gls_job_inputs *input, double step)
 {
     for (size_t i = 0; i < gls_regions_count(input->regions); i++) {

@@ -11,8 +11,8 @@
 #include "record/sidecar.h"
 #include "util/file.h"
 
-/* Returns the path of an output of this shard, from malloc, and frees `path`. Returns `path` itself if the run is no
- * shard (count 0), or if path is NULL. */
+/* In a shard, returns the path of the shard's output, from malloc, and frees `path`. If the run is no shard (count 0),
+ * or path is NULL, returns `path` itself. */
 static char *shard_name(char *path, const gls_shard *shard)
 {
     if (!path || shard->count == 0) return path;

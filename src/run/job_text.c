@@ -183,7 +183,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
                                                                       : "FOD amplitudes",
                         o->track.fod_cutoff);
     print_regions(text, in->regions);
-    /* getters that follow peaks or samples do not use the sphere */
+    /* with --peaks or --bedpostx, directions do not come from the sphere */
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;
     if (sphere && o->peaks.n == 0 && !o->bedpostx) {
         print_name(text, "sphere", o->sphere);

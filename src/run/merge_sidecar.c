@@ -72,8 +72,8 @@ static char *exact_text(const cJSON *entry)
     return text;
 }
 
-/* Fails with GLS_ERR_INPUT because part_a and part_b, the parts `what` of two sidecars, differ in the entry `key`. key
- * NULL: no entry differs, GLS_OK. */
+/* Returns GLS_ERR_INPUT, and says that part_a and part_b, the parts `what` of two sidecars, differ in the entry `key`.
+ * If key is NULL, no entry differs: returns GLS_OK. */
 static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, const char *what, const char *key,
                          const cJSON *part_a, const cJSON *part_b)
 {
@@ -150,7 +150,7 @@ static void replace(cJSON *object, const char *key, cJSON *value)
     if (!cJSON_ReplaceItemInObjectCaseSensitive(object, key, value)) cJSON_Delete(value);
 }
 
-/* Replaces every number in `sum` by the sum of the numbers of all shards under the same keys. path: the `depth` keys
+/* Replaces every number in `sum` by the sum of the numbers of the n shards under the same keys. path: the `depth` keys
  * that lead to `sum`. whole: numbers are counts, not seconds. Returns false if a shard lacks a number. */
 static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const char **path, int depth, bool whole)
 {
@@ -183,8 +183,8 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
     return true;
 }
 
-/* Replaces each number in the member `part` of root by the sum over all shards. whole: numbers are counts, not seconds.
- * Returns false, and changes nothing, if a shard lacks a number. */
+/* Replaces each number in the member `part` of root by the sum over the n shards. whole: numbers are counts, not
+ * seconds. Returns false, and changes nothing, if a shard lacks a number. */
 static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const char *part, bool whole)
 {
     const char *path[4] = {part};
@@ -222,8 +222,7 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
     replace(lengths, "median_mm", cJSON_CreateNull());
 }
 
-/* Sets the lengths of the whole run: from counts of steps if these give lengths, else from the lengths of the shards.
- * */
+/* Sets the lengths of the whole run: from counts of steps if these give lengths, else from lengths of the shards. */
 static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
     cJSON *lengths = gls_json_at(root, "lengths");

@@ -79,8 +79,8 @@ static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
     return !cJSON_IsString(found) || strcmp(found->valuestring, gls_hash_text(hash, text)) != 0;
 }
 
-/* Role of the first output of this run that the run of the sidecar did not write; NULL: none. A file of this output's
- * name then belongs to another run. */
+/* Role of the first output of this run that the sidecar does not list among its outputs; else "weights" if only one of
+ * the two runs has --weights; NULL: neither. */
 static const char *other_output(const gls_job *job, const cJSON *root)
 {
     for (size_t i = 0; i < job->n_files; i++)
@@ -157,8 +157,8 @@ static const char *changed_output(const gls_job *job, const cJSON *root)
     return NULL;
 }
 
-/* Whether the run of the sidecar equals this run, its outputs are unchanged, and its number of streamlines is known. If
- * not, fails with the reason. */
+/* Returns GLS_OK if the run of the sidecar equals this run, its outputs are unchanged, and its number of streamlines is
+ * known. Otherwise returns GLS_ERR_OUTPUT; the message says why. */
 static gls_status compare_done(gls_job *job, const cJSON *root)
 {
     char name[128];

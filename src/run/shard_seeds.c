@@ -64,8 +64,8 @@ static gls_status read_launcher(int which, bool *found, uint64_t *rank, uint64_t
     return which == SLURM ? check_slurm_task(*size) : GLS_OK;
 }
 
-/* Takes index and count from the variables of the first launcher of the table that has set them. GLS_ERR_ARGUMENT: none
- * has, or two launchers disagree. */
+/* Takes index and count from the variables of a launcher; those of Slurm count only if no other launcher has set its
+ * own. GLS_ERR_ARGUMENT: no launcher has set them, two launchers disagree, or the numbers are not possible. */
 static gls_status from_environment(gls_shard *shard)
 {
     uint64_t rank = 0, size = 0, other_rank = 0, other_size = 0, pmix;

@@ -142,7 +142,8 @@ static bool meets_another(const gls_fdt_numbering *rois, uint32_t own, const gls
     return false;
 }
 
-/* Index of the point of streamline i that is nearest to its seed; without a column of seeds, of its first point. */
+/* Index in s->point of the point of streamline i that is nearest to its seed; without a column of seeds, the first
+ * point of the streamline is taken for its seed. */
 static uint64_t point_of_seed(const gls_streamlines *s, size_t i)
 {
     const gls_column *column = gls_column_find(s->dps, s->n_dps, GLS_DPS_SEEDS);

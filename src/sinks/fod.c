@@ -222,10 +222,10 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
 #define MAX_UNLIKE 0.5
 
 /* Returns the share of voxels, among those that are finite and not 0, whose values cannot be SH coefficients of an ODF;
- * NAN: there is no such voxel, or the image has too few volumes. In an ODF the first coefficient, which is the
- * integral, is positive unless all coefficients are small, and the norm of the coefficients of degree l is at most
- * sqrt(2 l + 1) times the first one, the value for a single direction. Twice this limit is accepted, because some bases
- * scale by sqrt(2) and noise makes small negative lobes. */
+ * NAN: there is no such voxel, or the image has too few volumes. In an ODF the norm of the coefficients of degree l is
+ * at most sqrt(2 l + 1) times the first one, the value for a single direction. Twice this limit is accepted, because
+ * some bases scale by sqrt(2) and noise makes small negative lobes. The first coefficient, which is the integral, has
+ * the same sign in all voxels unless all coefficients are small. */
 static double share_unlike(const gls_image *sh)
 {
     const size_t voxels = gls_grid_voxels(&sh->grid);
@@ -314,7 +314,7 @@ static bool looks_like_tensor(const gls_image *image)
 }
 
 /* SH coefficients and vectors have both signs. If more than nine voxels of ten have positive values alone, returns what
- * kind of image this may be instead; NULL: nothing is suspected. */
+ * kind of image this may be instead. NULL: fewer have, or the image has 1, 2 or 6 volumes. */
 static const char *without_signs(const gls_image *image, const image_signs *signs)
 {
     if (image->n_volumes < 3 || (double)signs->positive <= 0.9 * (double)signs->there) return NULL;

@@ -61,7 +61,7 @@ static void read_run(const char *sidecar, const char *map, const gls_shard *shar
     cJSON_Delete(root);
 }
 
-/* Finds the run that wrote a map of shard `index` (from 1) of `count`, by the sidecars of this shard in its folder. */
+/* Finds the run that wrote a map of shard `index` (from 1) of `count`, by the sidecars of this shard beside the map. */
 static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
 {
     const gls_shard shard = {.index = index, .count = count};

@@ -27,7 +27,7 @@ typedef struct segment_state {
     /* the bundles: their rules, and the members found so far */
     gls_bundles *bundles;
     gls_bundle_stats **volume; /* the volume of each bundle; NULL: no table is written */
-    waiting_lines *waiting;    /* one for each bundle; empty if outliers are not removed; NULL: no table is written */
+    waiting_lines *waiting;    /* one for each bundle; empty without the rule clean; NULL: no table is written */
     uint32_t **member;         /* indices of the streamlines of each bundle, for the groups of the tractogram */
     /* table: write a table of the bundles; unique: each streamline belongs to one bundle at most */
     bool table, unique;

@@ -415,7 +415,7 @@ static gls_status choose_nodes(connecting *c)
     return c->nodes ? GLS_OK : gls_no_memory();
 }
 
-/* Parses "radial", "radial:2" and so on: the method and its reach. --radius may give the reach, too. */
+/* Parses "radial", "radial:2" and so on: the method and its reach. --radius may give the reach instead. */
 static gls_status parse_assignment(connecting *c)
 {
     static const char *const name[] = {"radial", "end", "reverse", "forward", "all"};

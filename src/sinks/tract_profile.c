@@ -252,7 +252,7 @@ static gls_status look_for_overlap(const profiling *p, size_t image)
         for (uint32_t k = 0; k < nodes && !overlaps; k++) {
             gls_affine_apply((const double(*)[4])inverse, core[k], v);
             overlaps = true;
-            /* a point is inside if it is at most half a voxel beyond the outer voxel centres */
+            /* a point is inside if it is less than half a voxel beyond the outer voxel centres */
             for (int r = 0; r < 3; r++) overlaps &= v[r] > -0.5 && v[r] < grid->dim[r] - 0.5;
         }
     }

@@ -63,7 +63,8 @@ static gls_status read_images(sampling *s)
     return status;
 }
 
-/* Like gls_tract_tsf_create() for an existing TCK file with a timestamp. */
+/* Makes a sink that writes a column as track scalars of the tractogram. GLS_ERR_INPUT: the tractogram is no TCK file,
+ * or has no timestamp. */
 static gls_status create_scalars(gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                  const char *column, gls_sink *sink)
 {

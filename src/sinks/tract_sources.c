@@ -112,8 +112,8 @@ static gls_status compare_weights(const gls_tract_sources *s, size_t i, const gl
                     s->path[i], s->weights, s->path[s->lead]);
 }
 
-/* Compares the header of file i with that of the first file. With common, stops keeping the columns that file i lacks,
- * instead of failing. */
+/* Compares the header of file i with that of the first file. Fails if file i has other columns; with common, drops the
+ * columns that file i lacks instead, unless file i has no streamlines. */
 static gls_status compare(gls_tract_sources *s, size_t i, bool common)
 {
     static const char *const kinds[] = {"dps", "dpv", "group"};

@@ -204,7 +204,8 @@ static gls_status append_again(void *user, const gls_streamlines *in)
     return status;
 }
 
-/* Reads the file again while there are rows with more lengths than are kept. */
+/* Ends the first pass, then reads the file again as long as a row needs it: a row that has more lengths than it keeps
+ * finds its quantiles in further passes. */
 static gls_status read_again(stats *s, const char *path)
 {
     gls_status status = GLS_OK;

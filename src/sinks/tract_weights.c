@@ -41,7 +41,8 @@ typedef struct weight_devices {
     char message[1024];
 } weight_devices;
 
-/* Opens the devices and loads their kernels; with "auto" the CPU computes where there is no GPU. */
+/* Opens the devices and loads their kernels. Leaves the set empty, so that the CPU computes, with "cpu", and with
+ * "auto" where there is no GPU. */
 static gls_status open_devices(weight_devices *d)
 {
     gls_device_set *set = &d->set;
@@ -67,7 +68,7 @@ static void *work(void *user)
 }
 
 /* Begins to open the devices that the options name, and to load the kernels of the method. name is borrowed. The CPU
- * computes instead if the only device is a software renderer that the user did not name. */
+ * computes instead with the name "cpu", and with "auto" where there is no GPU. */
 static void devices_begin(weight_devices *d, const char *name, int n, gls_graphics api, gls_weights_method method)
 {
     *d = (weight_devices){.name = name, .n = n, .api = api, .method = method};

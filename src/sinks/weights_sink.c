@@ -51,8 +51,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return sink->output ? GLS_OK : gls_no_memory();
 }
 
-/* Opens a second context on each GPU, which maps streamlines while the trackers continue. If that fails on a GPU, the
- * GPUs before it map all streamlines. */
+/* Opens a second context on each GPU, which maps streamlines while the trackers continue. If that fails on a GPU, only
+ * the GPUs before it map streamlines; if there is none before it, or no GPU at all, the CPU maps them. */
 static void open_mappers(weights_state *w, const gls_device_set *devices)
 {
     gls_device_set *to = &w->mappers;

@@ -94,7 +94,7 @@ void gls_spline_at(float mu, const float *a, const float *b, const float *c, con
  * gets the indices. Returns their number. */
 size_t gls_points_compress(const float (*point)[3], size_t n, double tolerance, double max_segment, size_t *kept);
 /* Selects both ends and every factor-th point between them, counted in both directions from point `fixed`, which stays.
- * factor 0: only the ends. kept and result as above. */
+ * factor 0: only the ends. kept: memory for n, gets the indices. Returns their number. */
 size_t gls_points_downsample(size_t n, size_t factor, size_t fixed, size_t *kept);
 
 #endif

@@ -223,8 +223,8 @@ static bool keeps_every(selection *f, const gls_streamlines *s, size_t i)
     return at >= f->skip && (at - f->skip) % f->every == 0 && f->counts->kept < f->number;
 }
 
-/* Keeps `number` streamlines spread evenly over `total`: the wanted number grows by number / total with each
- * streamline, and a streamline stays wherever the wanted number reaches the next whole number. */
+/* Keeps `number` streamlines spread evenly over `total`. The first one stays. The wanted number grows by number / total
+ * with each streamline; a later streamline stays where the wanted number reaches the next whole number. */
 static bool keeps_spread(selection *f, const gls_streamlines *s, size_t i)
 {
     (void)s;

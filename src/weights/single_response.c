@@ -86,8 +86,7 @@ static gls_status candidates_respond(const gls_image *dwi, const gls_gradients *
     return status;
 }
 
-/* Finds the shell of b-value `asked`, or, if that is 0, the shell of the highest b-value. *which: index of the shell.
- * */
+/* Finds the shell of b-value `asked`, or, if that is 0, the shell of the highest b-value; *which gets its index. */
 static gls_status choose_shell(const gls_gradients *gradients, double asked, size_t *which, double *bval)
 {
     gls_shell *shell = NULL;

@@ -69,13 +69,13 @@ static gls_status bring_all(gls_batch *c, gls_batch_result *result)
                    : status;
 }
 
-/* Copies points of kept streamlines from the words that the device wrote to result->point and sets result->offset: all
- * points of a streamline whose voxels the host must count, else its first and last point. */
+/* Fills result->point and result->offset with points of kept streamlines, which it takes from the words of the device:
+ * all points of a streamline whose voxels the host must count, else its first and last point. */
 static void unpack(const gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
     /* Layout of the words behind the counts of voxels: for each line one word, not 0 if the line is left to the host;
-     * the number of points of these lines; for each line its first and its last point; the points of the lines that are
-     * left to the host. */
+     * the number of points of the lines that are left to the host; for each line its first and its last point; the
+     * points of the lines that are left to the host. */
     const uint32_t *left = result->visited.word + result->visited.n_voxels, *ends = left + n_placed + 1,
                    *room = ends + 6 * (size_t)n_placed;
     uint64_t at = 0;
@@ -92,7 +92,8 @@ static void unpack(const gls_batch *c, uint32_t n_placed, gls_batch_result *resu
     result->offset[n] = at;
 }
 
-/* Waits for the counts of visitor_begin() and drops the words of lines that were not kept. */
+/* Waits for the counts of visitor_begin() and, with GLS_POINTS_COUNTED, stores the points. Drops the words of lines
+ * that were not kept. */
 static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
     gls_visited *to = &result->visited;
@@ -128,7 +129,7 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result 
 #define POOL_SHARE 0.8
 
 /* Number of streamlines that one round of pass 2 tracks at most: so few that they probably fill no more than this share
- * of the pool of points, and that one dispatch stays short. */
+ * of the pool of points and that, unless the plan is staged, the dispatch stays short. */
 static uint32_t round_capacity(const gls_batch *c, double share)
 {
     const gls_track_plan *plan = &c->engine->plan;
@@ -261,7 +262,8 @@ static double filter_cost(const gls_batch *c)
     return 1 + guide->particles * (guide->filter_back + guide->filter_front) / c->points_per_line;
 }
 
-/* Waits for the directions of a seed batch and edits them, see gls_lines_choose(), unless that has been done. */
+/* Makes the batch point to a seed batch. Then waits for its directions and edits them, see gls_lines_choose(), unless
+ * that has been done. */
 static gls_status end_seed_batch(gls_batch *c, gls_seed_batch *seed_batch)
 {
     use_seed_batch(c, seed_batch);
@@ -396,7 +398,8 @@ static gls_status run_rounds(gls_batch *c)
     bool gave_way = false;
     gls_status status = GLS_OK;
     while (!status && !gave_way) {
-        /* One iteration: begin a round if there is none, begin the next round behind it, then end the first round. */
+        /* One iteration: begin a round if there is none; if the plan allows it, begin the next round behind it; then
+         * end the first round. */
         if (!now.any) status = begin_alone(c, &next, most, &now);
         if (!now.any) break;
         if (!status && c->engine->plan.in_flight) status = begin_round(c, &next, UINT32_MAX, false, &ahead);

@@ -13,14 +13,14 @@
 /* --- Streamlines that may be tracked more than once (retries): records kept until every streamline of the round is
  * decided. */
 
-/* A streamline that was rejected and is tracked again. */
+/* A streamline that may be tracked more than once. */
 typedef struct gls_retry {
     gls_line_record line;
     gls_outcome outcome; /* outcome of the last attempt */
-    uint64_t first;      /* index in gls_retries.found of its first point */
+    uint64_t first;      /* index in gls_retries.found of its first point, if it was kept */
 } gls_retry;
 
-/* All streamlines of a round that are tracked again, and the points of the streamlines that were kept in the end. */
+/* All streamlines of a round, which may be tracked more than once, and the points of those that were kept. */
 typedef struct gls_retries {
     gls_retry *retry;
     uint32_t *pending; /* indices into retry of the streamlines that are not decided yet */
