@@ -160,9 +160,8 @@ typedef struct gls_merge_shard {
     cJSON *root;   /* contents of the sidecar */
 } gls_merge_shard;
 
-/* Reads the sidecar of a shard x.trx: x.trx.json if it exists, else x.json. GLS_ERR_INPUT: there is none; it
- * is not that of a shard; or it records another size, count of streamlines or index than the shard has, because the
- * shard was cut, changed or renamed. */
+/* Reads the sidecar of a shard x.trx: x.trx.json if it exists, else x.json. GLS_ERR_INPUT: there is none, or it is
+ * not that of a shard, or it records another size, number of streamlines or index than this shard has. */
 gls_status gls_merge_shard_read(gls_merge_shard *shard);
 /* Frees the sidecar. path is borrowed. */
 void gls_merge_shard_finish(gls_merge_shard *shard);

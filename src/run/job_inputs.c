@@ -79,8 +79,7 @@ static gls_status read_map(const gls_job_inputs *input, int which, const char *f
     return path ? gls_image_read_on_grid(input->grid, first, path, image) : GLS_OK;
 }
 
-/* Reads the images. All must lie on the grid of the first: series, else ODFs, peaks or samples, else mask, else
- * seed mask. */
+/* Reads the images. All must lie on one grid: of the series, else of ODFs, peaks or samples, else of a mask. */
 static gls_status read_files(gls_job_inputs *input, const gls_job_options *options)
 {
     /* the file that gives directions in place of a series */

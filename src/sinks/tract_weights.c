@@ -41,8 +41,7 @@ typedef struct weight_devices {
     char message[1024];
 } weight_devices;
 
-/* Opens the devices and loads their kernels. Leaves the set empty, so that the CPU computes, with "cpu", and with
- * "auto" where there is no GPU. */
+/* Opens devices and loads their kernels. With "cpu", and with "auto" without a GPU, opens none: the CPU computes. */
 static gls_status open_devices(weight_devices *d)
 {
     gls_device_set *set = &d->set;

@@ -163,8 +163,8 @@ static gls_status choose_mapping(gls_mapping mapping, const gls_device_info *lim
 #define DEFAULT_BATCH_SOFTWARE 25000u
 #define DEFAULT_BATCH_HARDWARE 100000u
 #define DEFAULT_BATCH_IN_FLIGHT 50000u
-/* A short range of seeds is cut into PIECES batches, but not below MIN_PIECE seeds, because at the end of each batch
- * the device tracks only the longest streamlines. */
+/* With rounds in flight a short range of seeds is cut into PIECES batches, each of at least MIN_PIECE seeds, because at
+ * the end of a batch the device tracks only the longest streamlines. */
 #define PIECES 4
 #define MIN_PIECE 20000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
@@ -233,7 +233,7 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
 }
 
 /* Whether a streamline of n_parts parts is too short. Where steps are arcs, the straight lines between stored points
- * are shorter than the steps, so a streamline exactly as long as the minimum is too short. */
+ * are shorter than the steps, so a streamline exactly as long as the minimum is too short, unless the minimum is 0. */
 static bool too_short(const gls_track_params *params, const gls_track_plan *p, double n_parts)
 {
     double least = params->min_length, length = n_parts * params->step_size / p->parts;
@@ -260,7 +260,8 @@ static bool goes_in_flight(const gls_track_params *params, const gls_device_info
     return !staged && params->retries == 0 && !limits->gles && !limits->software && !(text && strcmp(text, "0") == 0);
 }
 
-/* Number of points that a block of the pool usually holds: with runs as many as lie in BLOCK_RUNS voxels. */
+/* Number of points that a block of the pool usually holds: POOL_BLOCK; with runs the points in BLOCK_RUNS voxels, if
+ * these are fewer. */
 static uint32_t usual_points(const gls_track_plan *p, const gls_track_params *params, const gls_grid *grid)
 {
     const double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
@@ -392,7 +393,8 @@ uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n)
 }
 
 /* A copy that the host fills or reads stays in use until the round after its own has begun, so there are three copies.
- * The pool, which only the device uses, is free once its round is packed, so there are two copies. */
+ * The pool, which only the device uses, is free once its round is packed, so there are two copies. Other buffers have
+ * one. */
 unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer)
 {
     if (!plan->in_flight) return 1;

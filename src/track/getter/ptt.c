@@ -80,8 +80,8 @@ static uint64_t slot_bytes(int quality)
 }
 
 /* Chooses cells where the device has room, because single directions are looked up; else textures whose texels have one
- * channel, or, where these would take more than half of the memory, the smallest form of cells. In single precision:
- * always textures. */
+ * channel, or, where these would take more than half of the memory, the smallest form of cells if it takes less. In
+ * single precision: always textures. */
 static gls_status plan_field(const gls_model_request *request, gls_field_plan *field)
 {
     const gls_grid *grid = &request->input->stop_map->grid;

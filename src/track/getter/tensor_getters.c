@@ -36,7 +36,7 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
 /* --- The field. */
 
 /* Number of tiles of signals. One channel behind the last signal is 1 if the voxel has any signal. For the bootstrap a
- * tile of residuals follows each tile of signals. */
+ * tile of residuals, which is not counted, follows each tile of signals. */
 static uint32_t n_quads(const gls_track_input *input)
 {
     return (uint32_t)(input->dwi->n_volumes + 1 + 3) / 4;

@@ -285,8 +285,9 @@ static bool keeps_order(const gls_guide_plan *plan, const gls_guide_half *half, 
     return true;
 }
 
-/* Returns the verdict on a half-streamline and adds the include regions that it met to *met. A half-streamline that
- * ended in an exclude region, or was not tracked, is rejected and adds none. */
+/* Returns the verdict on a half-streamline. *met: the include regions that count as met by the other half-streamline;
+ * adds those that this one met. A half-streamline that ended in an exclude region, or was not tracked, is rejected and
+ * adds none. */
 static half_verdict on_half(const gls_guide *guide, const gls_guide_half *half, uint32_t *met)
 {
     const uint32_t all = (uint32_t)((UINT64_C(1) << guide->plan.n_visits) - 1);
@@ -340,8 +341,8 @@ static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t m
                                                                                 : GLS_VERDICT_WRONG_ORDER;
 }
 
-/* Whether the streamline, after every cut, meets all include regions; true without regions, and where half-streamlines
- * are judged each by itself. */
+/* Whether the streamline, after every cut, meets all include regions; true without include regions, and where
+ * half-streamlines are judged each by itself. */
 static bool includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2], uint32_t *met)
 {
     const gls_regions *r = guide->regions;

@@ -302,8 +302,8 @@ static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t m
     return rejected != GLS_VERDICT_KEPT ? rejected : verdict;
 }
 
-/* Whether the streamline, after every cut, meets all include regions; true without regions, and where half-streamlines
- * are judged each by itself. */
+/* Whether the streamline, after every cut, meets all include regions; true without include regions, and where
+ * half-streamlines are judged each by itself. */
 static bool includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2], uint32_t *met)
 {
     return gls_guide_regions.includes(guide, seed, half, met);
