@@ -86,7 +86,7 @@ static void append_words(gls_text *out, const char *key)
     gls_html_puts(out, words);
 }
 
-/* The first of `item` and the members after it that has a count: of zero if `zero`, else above zero. NULL: none. */
+/* Returns the first member, from `item` on, that is a count: 0 if `zero` is set, else above 0. NULL: there is none. */
 static const cJSON *next_count(const cJSON *item, bool zero)
 {
     while (item && !(cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble <= 0x1p53 &&

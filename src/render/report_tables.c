@@ -82,8 +82,8 @@ static void append_counts(const cJSON *counts, gls_text *out)
     }
 }
 
-/* Appends a verdict (there is no sidecar; there are no warnings; or there are some) and the main numbers in boxes.
- * Between them, for a sidecar of another command than track: the command and its counts. */
+/* Appends a verdict (there is no sidecar; there are warnings; or a run of track had none) and the main numbers in
+ * boxes. Between them, for a sidecar of another command than track: the command and its counts. */
 static void put_summary(const gls_report *r, gls_text *out)
 {
     size_t n = count_warnings(r);
@@ -91,7 +91,7 @@ static void put_summary(const gls_report *r, gls_text *out)
     /* counts of the tractogram itself are used rather than counts in the sidecar, which may be older */
     double streamlines = c ? (double)c->streamlines : gls_report_number(r, "counts/streamlines"),
            directions = gls_report_number(r, "counts/directions");
-    /* the verdict: there is no sidecar; there are no warnings; or there are some */
+    /* a sidecar of another command than track gets a verdict only if there are warnings */
     if (!r->sidecar)
         gls_text_puts(out, "<p class=\"verdict warn\">There is no sidecar: how the tractogram was made, and whether "
                            "there were warnings, is not known.</p>\n");

@@ -108,8 +108,8 @@ static uint32_t colour_of_groups(const gls_paint *paint, const gls_streamlines *
     return gls_colour_rgb(70, 70, 70);
 }
 
-/* The number that gives a point its colour: the value of the image there, or of a column for its streamline or for the
- * point. */
+/* The number that gives a point its colour: with GLS_COLOUR_MAP the value of the image at the point; else the value of
+ * `column`, with GLS_COLOUR_DPS for the streamline, otherwise for the point. */
 static float value_of(const gls_paint *paint, const gls_column *column, size_t line, uint64_t point, const float p[3])
 {
     if (paint->colouring == GLS_COLOUR_MAP) return gls_sampler_at(paint->sampler, p);

@@ -172,7 +172,8 @@ typedef struct gls_planes {
 /* Depth of a point in the picture plane through the centre of a view. It is so large that all depths are positive. */
 #define GLS_DEPTH_CENTRE (INT64_C(1) << 26)
 
-/* Depth of a point in a view, in sixteenths of a sample, limited so that it is positive and fits into 32 bits. */
+/* Depth of a point in a view, in sixteenths of a sample: the larger, the nearer to the viewer. Limited so that it is
+ * positive and fits into 32 bits. */
 static inline int64_t gls_depth_of(const gls_camera *c, const double world[3])
 {
     double d = 0;

@@ -87,7 +87,7 @@ gls_status gls_source_collect(const gls_source *source, const gls_render_plan *p
 /* Sends all streamlines with finite points and the wanted lengths to a sink, and finishes the sink; after a failure
  * aborts it. */
 gls_status gls_source_pour(const gls_source *source, const gls_render_plan *plan, gls_sink *sink);
-/* Gives every file and every group a colour, by its name. */
+/* Gives every file and every group a colour: that of its name in --colors, else one by its rank among the names. */
 void gls_sources_colour(gls_source *sources, size_t n, const gls_render_plan *plan);
 
 /* --- Records that host and kernels of glsl/render exchange; the shaders read the same lists. */

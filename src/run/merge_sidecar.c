@@ -271,7 +271,8 @@ static void join_warnings(cJSON *root, const gls_merge_shard *shards, size_t n, 
     replace(root, "warnings", joined);
 }
 
-/* Sets member "run": the earliest start (ISO dates sort as text), sum of batches, all devices, list of shards. */
+/* Sets member "run": the earliest start (ISO dates sort as text), sum of batches, all devices, list of shards. Returns
+ * false if a sidecar is damaged: it lacks the start or the batches. */
 static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
 {
     cJSON *run = gls_json_at(root, "run"), *list = cJSON_CreateArray(), *devices = cJSON_CreateArray();
@@ -279,7 +280,6 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
     const char *started = NULL;
     uint64_t batches = 0, value;
     bool ok = cJSON_IsObject(run);
-    /* ok becomes false at a sidecar that lacks the start or the batches: it is damaged */
     for (size_t i = 0; i < n && ok; i++) {
         const cJSON *own = gls_json_at(shards[i].root, "run"), *date = gls_json_at(own, "started");
         cJSON *entry = cJSON_CreateObject();

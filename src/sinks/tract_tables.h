@@ -57,7 +57,7 @@ typedef struct gls_profile_table {
     /* how streamlines are averaged */
     gls_profile_weights weights;
     /* stats: also the standard deviation and the number of values at each node, and the node's position; tidy: one
-     * value in each row, and `stats` is ignored */
+     * value in each row; set one of the two at most */
     bool stats, tidy;
     bool *nowhere; /* for each image: set to whether its first volume has no value along any bundle; NULL: warn
                     * instead */

@@ -92,7 +92,7 @@ static gls_status read_state(gls_batch *c, uint32_t n_items)
 
 /* --- One kernel for each pass. */
 
-/* Number of streamlines that a work group tracks at a time. */
+/* Number of seeds or half-streamlines that a work group works on at a time, `lanes` invocations on each. */
 static uint32_t slots_per_group(const gls_group_plan *group, uint32_t lanes)
 {
     return group->size / lanes;
