@@ -372,8 +372,8 @@ static gls_status make_directory(bench_run *run)
     free(run->directory);
     run->directory = NULL;
     return gls_fail(GLS_ERR_OUTPUT,
-                    "%s: no temporary folder can be made in it: %s; set TMPDIR to another folder, or give --no-write, "
-                    "which needs none",
+                    "cannot make a temporary folder in %s: %s; set TMPDIR to another folder, or give --no-write, which "
+                    "needs none",
                     place, strerror(errno));
 }
 

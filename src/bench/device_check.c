@@ -256,8 +256,10 @@ gls_status check_device(const check_options *options)
                         info.renderer, options->only);
     if (without == 0) return GLS_OK;
     if (options->only)
-        return gls_fail(GLS_ERR_DEVICE, "%s: --variant %s failed, see the table: use another --device or --mapping",
-                        info.renderer, options->only);
+        return gls_fail(
+            GLS_ERR_DEVICE,
+            "%s: --variant %s failed, see the table: track on another --device, or with a --mapping that passes",
+            info.renderer, options->only);
     return gls_fail(GLS_ERR_DEVICE, "%s: %zu of %d kinds of tracking fail in every mapping: choose another --device",
                     info.renderer, without, GLS_KNOWN_VARIANTS);
 }

@@ -168,7 +168,7 @@ gls_status gls_dataset_connect(const gls_dataset_options *o, const gls_dataset_u
     for (int i = 0; i < o->atlases.n && !status; i++) {
         const char *root = NULL, *atlas = o->atlases.value[i];
         char *labels = gls_dataset_find_atlas(o, u, atlas, &root), *names = NULL;
-        if (!labels) return gls_fail(GLS_ERR_INPUT, "%s: no seg-%s_dseg (atlas-, desc-) in its space", u->dwi, atlas);
+        if (!labels) return gls_fail(GLS_ERR_INPUT, "%s: no seg-, atlas- or desc-%s_dseg in its space", u->dwi, atlas);
         names = find_names(labels, root);
         matrix m = {.tractogram = tractogram, .labels = labels, .names = names, .weights = weights};
         snprintf(m.folder, sizeof m.folder, "%.*s", (int)(strrchr(stem, '/') - stem), stem);

@@ -87,7 +87,7 @@ static gls_status add_table(profile_tables *s, const char *folder, const char *n
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->table[i].subject, t->subject) == 0 && strcmp(s->table[i].session, t->session) == 0)
             return gls_fail(GLS_ERR_INPUT,
-                            "%s and %s: are two tables of profiles of one session: choose one with --filter",
+                            "%s and %s are two tables of profiles of one session: choose one with --filter",
                             s->table[i].path, t->path);
     s->n++;
     return GLS_OK;
@@ -253,7 +253,7 @@ static gls_status may_replace(const char *table, const char *sidecar, char befor
     cJSON_Delete(root);
     if (same) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT,
-                    "%s: another program wrote or changed it, so that it is not replaced: move it to another place",
+                    "%s: no run of glslines bids has recorded this content, so that it stays: move it elsewhere",
                     exists ? table : sidecar);
 }
 

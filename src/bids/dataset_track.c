@@ -335,14 +335,14 @@ typedef struct before {
 /* Compares this run with the run that made the tractogram. GLS_ERR_OUTPUT names the first difference. */
 static gls_status compare_identity(const cJSON *wanted, const cJSON *found, const char *tractogram)
 {
-    static const char *const parts[] = {"inputs", "options"}, *const words[] = {"from", "with"};
+    static const char *const parts[] = {"inputs", "options"};
     if (!cJSON_IsObject(gls_json_at(found, "inputs")) || !cJSON_IsObject(gls_json_at(found, "options")))
         return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and its sidecar is damaged; --force tracks anew", tractogram);
     for (size_t i = 0; i < 2; i++) {
         const char *key = gls_json_difference(gls_json_at(wanted, parts[i]), gls_json_at(found, parts[i]));
         if (key)
-            return gls_fail(GLS_ERR_OUTPUT, "%s: exists, but was tracked %s another %s; --force tracks anew",
-                            tractogram, words[i], key);
+            return gls_fail(GLS_ERR_OUTPUT, "%s: exists, but was tracked with another %s; --force tracks anew",
+                            tractogram, key);
     }
     return GLS_OK;
 }

@@ -103,13 +103,13 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(arguments, chosen[i]))
             return cmd_error(CMD_EXIT_USAGE,
-                             "--%s: cannot follow --: bids sets it for each series, or has it before --", chosen[i]);
+                             "--%s: cannot follow --: bids sets it or has it before -- (dry run: --list)", chosen[i]);
     for (const gls_param *p = gls_params; p->name; p++) {
         const char *value = file_of_all(p, track);
         if (value)
             return cmd_error(CMD_EXIT_USAGE, "--%s %s: is one file for all series: %s", p->name, value,
                              strstr(p->metavar, "[:FILE]") ? "leave out :FILE"
-                                                           : "run 'glslines track' on each series for it");
+                                                           : "leave it out, or run 'glslines track' on each series");
     }
     return CMD_EXIT_OK;
 }
@@ -250,9 +250,8 @@ static int run_bids(void *values, const cmd_arguments *arguments)
     for (int i = -2; i < d.derivatives.n; i++) {
         const char *folder = i == -2 ? d.input : i == -1 ? d.output : d.derivatives.value[i];
         if (strlen(folder) > GLS_DATASET_MAX_FOLDER)
-            return cmd_error(CMD_EXIT_USAGE,
-                             "bids: the path %.40s... has more than %d bytes: a relative path is shorter", folder,
-                             GLS_DATASET_MAX_FOLDER);
+            return cmd_error(CMD_EXIT_USAGE, "bids: the path %.40s... has more than %d bytes: give a shorter path",
+                             folder, GLS_DATASET_MAX_FOLDER);
     }
     if (!read_region(o->region, &d))
         return cmd_error(CMD_EXIT_USAGE,

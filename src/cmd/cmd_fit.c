@@ -48,9 +48,10 @@ static int model_files_get(const cmd_arguments *arguments, model_files files)
     if (n == 5 && *files.mask)
         return cmd_error(CMD_EXIT_USAGE, "--mask: the argument MASK names the mask already; leave out one of them");
     if (access(file[n - 1], F_OK) == 0)
-        return cmd_error(CMD_EXIT_USAGE,
-                         "%s: the last argument, PREFIX, is the beginning of new file names, but %s exists",
-                         arguments->command->name, file[n - 1]);
+        return cmd_error(
+            CMD_EXIT_USAGE,
+            "%s: the last argument, PREFIX, is the beginning of new file names, but %s exists: give another one",
+            arguments->command->name, file[n - 1]);
     *files.dwi = file[0];
     if (n > 2) *files.bval = file[1];
     if (n > 2) *files.bvec = file[2];

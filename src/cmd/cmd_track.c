@@ -96,7 +96,7 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
                          o->mask ? "mask" : "roi");
     /* DWI BVAL BVEC MASK ROI: the fourth and the fifth argument are the masks */
     if ((n > 3 && o->mask) || (n > 4 && o->roi))
-        return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names it already; leave out one of them",
+        return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names this image already; leave out one of them",
                          n > 3 && o->mask ? "mask" : "roi", n > 3 && o->mask ? "MASK" : "ROI");
     /* refuse options for an input that is not given, so that no option is ignored silently */
     for (const gls_option *row = gls_params; odf && row->name; row++)

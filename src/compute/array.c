@@ -213,8 +213,10 @@ static gls_status refuse(const wide *in, wide_kind kind, size_t i, size_t number
     else
         snprintf(value, sizeof value, "%" PRIu64, in->u[i]);
     bool fraction = kind == WIDE_DOUBLE && isfinite(in->d[i]) && in->d[i] != trunc(in->d[i]);
-    const char *why = fraction ? "is no whole number, as wanted for" : "is out of the range of";
-    return gls_fail(GLS_ERR_ARGUMENT, "element %zu: %s %s %s", number, value, why, gls_type_name(type));
+    return gls_fail(GLS_ERR_ARGUMENT,
+                    fraction ? "element %zu (counted from 0): %s is no whole number, as type %s needs"
+                             : "element %zu (counted from 0): %s is out of the range of type %s",
+                    number, value, gls_type_name(type));
 }
 
 /* Converts n values, at most BLOCK. number: index of the first one, for the message about a value that does not fit. */

@@ -376,8 +376,8 @@ static gls_status apply(const operation *op, gls_array *const *arrays, const cha
         if (arrays[k]->type == GLS_TYPE_BOOL)
             return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of bool, but must be of numbers", op->name, names[k]);
         if (arrays[k]->length != arrays[0]->length)
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, not %zu as %s", op->name, names[k],
-                            arrays[k]->length, arrays[0]->length, names[0]);
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, but array %s has %zu", op->name, names[k],
+                            arrays[k]->length, names[0], arrays[0]->length);
     }
     bool fits = stored == GLS_TYPE_FLOAT32 || (stored == GLS_TYPE_INT32 ? op->on_int : op->on_uint);
     if (!fits) return gls_fail(GLS_ERR_ARGUMENT, "%s does not work on %s", op->name, gls_type_name(stored));

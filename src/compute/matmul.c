@@ -195,7 +195,7 @@ static gls_status check(const product *p)
                             sizes[i][0], sizes[i][1], arrays[i]->length);
     }
     if (p->c == p->a || p->c == p->b)
-        return gls_fail(GLS_ERR_ARGUMENT, "matrix product: c is also a factor, a or b; give another array");
+        return gls_fail(GLS_ERR_ARGUMENT, "matrix product: array c is also a or b: give another array for c");
     /* The checks above keep the sizes within the arrays, so below 2^31 on any existing device; the loop below protects
      * the 32-bit integers of the shader and OpenBLAS. */
     if (p->m == 0 || p->n == 0 || p->k == 0)

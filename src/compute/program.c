@@ -157,8 +157,7 @@ static gls_status check_sizes(const gls_program *program, const uint32_t grid[3]
             return gls_fail(GLS_ERR_ARGUMENT, "program '%s': a block of %u x %u x %u invocations is empty",
                             program->label, block[0], block[1], block[2]);
         if (grid[a] > most)
-            return gls_fail(GLS_ERR_UNSUPPORTED,
-                            "program '%s': a grid of %u blocks along %c is over the device's limit of %u",
+            return gls_fail(GLS_ERR_UNSUPPORTED, "program '%s': a grid of %u blocks along %c is over the limit of %u",
                             program->label, grid[a], "xyz"[a], most);
         const char axis = "xyz"[a];
         if (block[a] > program->max_block[a])

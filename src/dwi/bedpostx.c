@@ -107,7 +107,7 @@ static gls_status check_values(const gls_image *image, const gls_image *mask, co
         return gls_fail(GLS_ERR_INPUT,
                         "%s: sample %zu (from 1) of voxel %zu %zu %zu (from 0), inside the mask, is %g: must be %s",
                         path, i / n + 1, v % nx, v / nx % ny, v / nx / ny, x,
-                        fraction ? "a fraction, 0 to 1" : "finite, an angle in radians");
+                        fraction ? "a fraction, 0 to 1" : "a finite angle in radians");
     }
     return GLS_OK;
 }

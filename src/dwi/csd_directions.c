@@ -66,8 +66,9 @@ static gls_status check_distinct(const char *path, const double (*v)[3], size_t 
             if (x * x + y * y + z * z < MIN_ANGLE * MIN_ANGLE)
                 return gls_fail(
                     GLS_ERR_INPUT,
-                    "%s: directions %zu and %zu (counted from 1) are the same or opposite: remove one of them", path,
-                    j + 1, i + 1);
+                    "%s: directions %zu and %zu (counted from 1) are less than 0.06 degrees from equal or opposite: "
+                    "remove one of them",
+                    path, j + 1, i + 1);
         }
     return GLS_OK;
 }

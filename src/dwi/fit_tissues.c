@@ -115,7 +115,7 @@ gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gl
     if (status) return status;
     if (gradients->n_b0 == 0 || n < 2)
         return gls_fail(GLS_ERR_INPUT, "--model msmt: needs volumes of b = 0 and a shell to estimate responses from; "
-                                       "give --response-wm, --response-gm and --response-csf, or take --model csd");
+                                       "give --response-wm, --response-gm and --response-csf");
     /* two shells, b = 0 included, determine two tissues, more shells three */
     t->kind[t->n++] = GLS_WM;
     if (n > 2) t->kind[t->n++] = GLS_GM;

@@ -186,8 +186,9 @@ static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t v
                 volume, b);
     if (is_b0) return GLS_OK;
     if (!isfinite(norm))
-        return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector is not a finite number",
-                        name, volume, b);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: volume %zu (counted from 0, b = %g): its vector has a number that is not finite", name,
+                        volume, b);
     return gls_fail(GLS_ERR_INPUT,
                     "%s: volume %zu (counted from 0, b = %g) is diffusion-weighted, but its vector is zero, as that of "
                     "a mean over directions: leave the volume out of the series and of both tables",
@@ -231,9 +232,7 @@ static gls_status check_unit_of_bvals(const gls_gradients *g, const char *name)
     for (size_t i = 0; i < g->n; i++) highest = fmax(highest, g->bval[i]);
     if (g->n_b0 == g->n || (highest >= MIN_BVAL && highest <= LARGEST_BVAL)) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: the largest b-value is %g, where s/mm2 are expected: %s", name, highest,
-                    highest < MIN_BVAL ? "if they are in ms/um2, multiply them by 1000 (volumes up to --b0-threshold "
-                                         "count as b = 0)"
-                                       : "if they are in s/m2, divide them by 1e6");
+                    highest < MIN_BVAL ? "multiply b-values in ms/um2 by 1000" : "divide b-values in s/m2 by 1e6");
 }
 
 /* Makes a table from n b-values in s/mm2 and n vectors in the frame of the options; the names are those of the files,

@@ -94,7 +94,9 @@ static gls_status read_mif(const char *path, double (**row)[4], size_t *n)
     *n = header.n_scheme;
     header.scheme = NULL;
     gls_mif_header_finish(&header);
-    return *n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: its header has no gradient table (dw_scheme)", path);
+    return *n > 0 ? GLS_OK
+                  : gls_fail(GLS_ERR_INPUT, "%s: its header has no gradient table (dw_scheme): give .bval and .bvec",
+                             path);
 }
 
 /* Splits rows x y z b. bval: b multiplied by the squared length of the vector, as MRtrix3 encodes b-values. bvec:

@@ -24,10 +24,11 @@ gls_status gls_model_options_check(const gls_model_options *o)
                         "--response: is for --model csd; msmt has --response-wm, --response-gm and --response-csf");
     if (o->response && qball) return gls_fail(GLS_ERR_ARGUMENT, "--response: only --model csd can use it");
     if (o->csd_directions && qball)
-        return gls_fail(GLS_ERR_ARGUMENT, "--csd-directions: only --model csd and msmt can use them");
+        return gls_fail(GLS_ERR_ARGUMENT, "--csd-directions: only --model csd and --model msmt can use it");
     if (only_msmt && !msmt) return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --model msmt can use it", only_msmt);
     if ((o->response_gm || o->response_csf) && !o->response_wm)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --response-wm: responses are given for all tissues or for none",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s: needs --response-wm, the response of white matter: give both or neither",
                         o->response_gm ? "response-gm" : "response-csf");
     if (o->force_response && !o->response_wm)
         return gls_fail(GLS_ERR_ARGUMENT, "--force-response: needs --response-wm");

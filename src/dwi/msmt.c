@@ -295,10 +295,11 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
             "choose another --model, or one shell with --shells: the b-values of these %zu volumes lie on a grid (%s)",
             gradients->n, text);
     else if (n_tissues > n)
-        status =
-            gls_fail(GLS_ERR_INPUT,
-                     "%zu tissues need as many b-values, but there are only %zu (%s%s): deconvolve into %zu tissues",
-                     n_tissues, n, gradients->n_b0 ? "b0 and " : "", text, n);
+        status = gls_fail(
+            GLS_ERR_INPUT,
+            "%zu tissues need %zu b-values, b = 0 included, but there are only %zu (%s%s): give responses of %zu "
+            "tissues",
+            n_tissues, n_tissues, n, gradients->n_b0 ? "b0 and " : "", text, n);
     if (!status)
         gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu tissues from %zu b0 volumes and %zu shell%s: %s",
                 n_tissues, gradients->n_b0, n_weighted, n_weighted == 1 ? "" : "s", text);

@@ -216,7 +216,8 @@ static gls_status check_zonal(const gls_response *zonal)
 {
     for (int l = 0; l <= zonal->order; l += 2)
         if (!isfinite(zonal->zonal[l / 2]) || zonal->zonal[l / 2] == 0)
-            return gls_fail(GLS_ERR_INPUT, "the response has the coefficient %g for l = %d: it cannot be inverted",
+            return gls_fail(GLS_ERR_INPUT,
+                            "the response has the coefficient %g for l = %d: CSD needs finite numbers other than 0",
                             zonal->zonal[l / 2], l);
     if (zonal->zonal[0] < 0) return gls_fail(GLS_ERR_INPUT, "the response has a negative mean, %g", zonal->zonal[0]);
     return GLS_OK;

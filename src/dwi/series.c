@@ -321,7 +321,7 @@ static gls_status check_bvals(const gls_gradients *g, const char *path)
                     "%s: no diffusion-weighted volume: the largest of %zu b-values is %g s/mm2, which counts as b = 0 "
                     "(--b0-threshold %g)%s",
                     path, g->n, highest, g->b0_threshold,
-                    highest > 0 && highest <= HIGH_BVAL_MS_UM2 ? "; if they are in ms/um2, multiply them by 1000" : "");
+                    highest > 0 && highest <= HIGH_BVAL_MS_UM2 ? "; multiply b-values in ms/um2 by 1000" : "");
 }
 
 gls_status gls_series_read_table(gls_series *s, const char *bval, const char *bvec,

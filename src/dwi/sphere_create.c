@@ -330,7 +330,7 @@ gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full)
                         "there are %zu directions with their antipodes, but a sphere has at most %d", total,
                         GLS_SPHERE_MAX_DIRECTIONS);
     gls_sphere *s = sphere_alloc(total, false);
-    if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a sphere of %zu vertices", 2 * n);
+    if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a sphere of %zu vertices", total);
     for (size_t i = 0; i < s->n; i++) {
         for (int a = 0; a < 3; a++) s->vertex[i][a] = i < n ? sphere->vertex[i][a] : -sphere->vertex[i - n][a];
     }

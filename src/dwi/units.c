@@ -31,8 +31,8 @@ gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], b
     return gls_fail(GLS_ERR_INPUT,
                     "%s: the response has eigenvalues of %.4g and %.4g mm2/s, but those of water are %s %g: %s", who,
                     evals[0], evals[1], limit, bound,
-                    high ? "if they are in um2/ms, divide them by 1000"
-                         : "if they are in mm2/ms, multiply them by 1000; if they are in cm2/s, by 100");
+                    high ? "divide eigenvalues in um2/ms by 1000"
+                         : "multiply eigenvalues in mm2/ms by 1000, eigenvalues in cm2/s by 100");
 }
 
 gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool *is_used, size_t n,

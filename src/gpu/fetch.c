@@ -165,7 +165,9 @@ gls_status gls_host_unmap(gls_device *device, gls_host_view *views, size_t n, co
         glBindBuffer(targets[i], 0); /* unbind the buffer, or it would be read in place of the next buffer */
     }
     gls_status status = gls_device_check_reset(device, what);
-    if (!status && !kept) status = gls_fail(GLS_ERR_DEVICE, "%s: the driver cannot map the results into memory", what);
+    if (!status && !kept)
+        status =
+            gls_fail(GLS_ERR_DEVICE, "%s: the driver cannot map the arrays into memory, or lost their contents", what);
     return status;
 }
 

@@ -81,7 +81,7 @@ static gls_status set_locked(const char *text)
         if (n == MAX_RULES || !parse_rule(at, length, &r))
             return gls_fail(
                 GLS_ERR_ARGUMENT,
-                "faults to inject: '%.*s' is not of the form KIND:N, or is more than the %d that are possible",
+                "faults to inject: '%.*s' is no rule such as alloc:3, or comes after %d rules, the largest number",
                 (int)length, at, MAX_RULES);
         rules[n++] = r;
         at += length;

@@ -223,7 +223,7 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, bool fin
                     sform   ? "sform"
                     : qform ? "qform"
                             : "voxel sizes",
-                    sform && finite_qform ? "; with sform_code 0 the qform would be taken" : "");
+                    sform && qform && finite_qform ? "; with sform_code 0 the qform would be taken" : "");
 }
 
 /* Whether the quaternion and the offset of the qform are finite. */

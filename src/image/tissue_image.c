@@ -61,10 +61,11 @@ static gls_status check_values(const gls_image *image, const char *name)
 {
     faults f = {0};
     if (image->n_volumes == 3)
-        return gls_fail(GLS_ERR_INPUT,
-                        "%s: has 3 volumes, whose order programs do not agree on; give them as files of one volume: "
-                        "--pve-wm, --pve-gm and --pve-csf",
-                        name);
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: has 3 volumes, whose order programs do not agree on; give an image of 5 tissues or, to track, a "
+            "file for each tissue: --pve-wm, --pve-gm and --pve-csf",
+            name);
     if (image->n_volumes != GLS_TISSUE_TYPES)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: a tissue image has 5 volumes (cortical and deep grey matter, white matter, CSF, "

@@ -227,7 +227,7 @@ static bool set_value(parser *p, size_t index, const char *text)
         gls_strings *strings = field;
         if (!*text) return fail(p, "--%s: the value is empty", option->name);
         if (strings->n == GLS_MAX_STRINGS)
-            return fail(p, "--%s: may be given %d times at most", option->name, GLS_MAX_STRINGS);
+            return fail(p, "--%s: takes at most %d values", option->name, GLS_MAX_STRINGS);
         strings->value[strings->n++] = text;
         return true;
     }

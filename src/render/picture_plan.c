@@ -150,7 +150,8 @@ static gls_status add_view(gls_render_plan *p, const char *name)
     if (strcmp(name, "slab") == 0) return add_slabs(p, o->slab ? o->slab : gls_render_options_default().slab);
     gls_tile *tile = add_tile(p, name);
     if (!tile)
-        return gls_fail(GLS_ERR_ARGUMENT, "--views: a picture has at most %d views, slabs included", GLS_MAX_TILES);
+        return gls_fail(GLS_ERR_ARGUMENT, "--views: a picture has at most %d views, slabs included: name fewer",
+                        GLS_MAX_TILES);
     if (gls_camera_stand(&tile->camera, name)) return GLS_OK;
     for (int axis = 0; axis < 3; axis++)
         if (strcmp(name, axes[axis]) == 0) {

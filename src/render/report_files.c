@@ -296,7 +296,7 @@ static gls_status add_versions(gls_report *r)
     }
     char *text = gls_text_take(&out);
     gls_status status = text ? gls_file_write(r->options->versions, r->run.force, &r->run.group, text, strlen(text))
-                             : gls_fail(GLS_ERR_MEMORY, "out of memory for versions");
+                             : gls_fail(GLS_ERR_MEMORY, "out of memory for the file of --versions");
     free(text);
     return status;
 }

@@ -26,10 +26,10 @@ check "nothing is written anew" cmp before after
 for file in "$mask" "$region"; do
     cp "$file" kept
     again "$file"
-    exits 4 "tracked from another" bids out participant --participant-label 01 -- $options
+    exits 4 "tracked with another" bids out participant --participant-label 01 -- $options
     cp kept "$file"
 done
-exits 4 "tracked from another" bids out participant --participant-label 01 --seed-region fa:0.3 -- $options
+exits 4 "tracked with another" bids out participant --participant-label 01 --seed-region fa:0.3 -- $options
 cp data/${stem}_desc-preproc_dwi.bval kept
 touch -r data/${stem}_desc-preproc_dwi.bval kept.time
 sed 's/^0 /1 /; s/^0.0 /1.0 /' kept > data/${stem}_desc-preproc_dwi.bval
@@ -108,13 +108,13 @@ mkdir -p afq/sub-01/ses-1/dwi
 printf 'tractID,nodeID,fa\nCST,0,0.5\n' > afq/sub-01/ses-1/dwi/sub-01_ses-1_desc-profiles_tractography.csv
 printf 'tractID,nodeID,fa,subjectID,sessionID\nCST,0,0.25,01,1\n' > afq/tract_profiles.csv
 cp afq/tract_profiles.csv kept
-exits 4 "another program wrote or changed it" bids afq group
+exits 4 "no run of glslines bids has recorded this content" bids afq group
 check "pyAFQ's own table stays" cmp kept afq/tract_profiles.csv
 rm afq/tract_profiles.csv
 check "a table of profiles" bids afq group
 check "is written anew" bids afq group
 echo '# mine' >> afq/tract_profiles.csv
-exits 4 "another program wrote or changed it" bids afq group
+exits 4 "no run of glslines bids has recorded this content" bids afq group
 rm afq/tract_profiles.csv afq/tract_profiles.json
 bids afq group 2> afq.err
 cp afq/tract_profiles.csv old.csv

@@ -103,7 +103,7 @@ for how in "ln -s sub-01/sub-01_desc-profiles_tractography.csv" "ln $table"; do
 done
 rm hostile/tract_profiles.csv
 echo theirs > hostile/tract_profiles.csv
-exits 4 "another program wrote or changed it" bids hostile group --force
+exits 4 "no run of glslines bids has recorded this content" bids hostile group --force
 check "another program's table stays" grep -qx theirs hostile/tract_profiles.csv
 for made in group.tsv index.html; do
     cp "out/$made" kept
@@ -125,7 +125,7 @@ profile hostile/sub-01 sub-01 '\357\273\277tractID,nodeID,fa\nCST,0,0.5\n'
 check "a mark of byte order" bids hostile group
 check "is no part of a name" cmp hostile/tract_profiles.csv expected.csv
 long=$("$(command -v printf)" 'x%.0s' $(seq 600))
-exits 2 "a relative path is shorter" bids "$long" participant
+exits 2 "give a shorter path" bids "$long" participant
 mkdir nothing
 exits 3 "no tractogram and no table of profiles" bids nothing group
 

@@ -27,7 +27,7 @@ fails 3 "$b/no_b0.bval" track "$dwi" "$b/no_b0.bval" "$bvec" "$mask" "$roi"
 # b-values in other units, and such that make no shell: what is wrong with which file, and what to do
 for model in opdt csa csd msmt; do
     fails 3 "$b/ms_um2.bval: no diffusion-weighted volume: the largest of 34 b-values is 2 s/mm2" fit "$dwi" "$b/ms_um2.bval" "$bvec" "$mask" f --model $model
-    grep -q -e '--b0-threshold 50); if they are in ms/um2, multiply them by 1000' "$work/stderr" || note "ms/um2 with $model"
+    grep -q -e '--b0-threshold 50); multiply b-values in ms/um2 by 1000' "$work/stderr" || note "ms/um2 with $model"
 done
 fails 3 "$dwi: CSD needs a shell" fit "$dwi" "$b/one.bval" "$bvec" "$mask" f --model csd
 fails 3 "$dwi: 1 diffusion-weighted volume is too few" fit "$dwi" "$b/one.bval" "$bvec" "$mask" f --model opdt

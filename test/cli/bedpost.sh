@@ -141,7 +141,7 @@ counted() {
     expect 3 $track --bedpostx faulty --roi seed.nii -o x.tck
     says "faulty/merged_th2samples.nii"
     expect 3 $track --bedpostx gap --roi seed.nii -o x.tck
-    says "gap/merged_ph1samples.nii: sample 1 (from 1) of voxel 12 3 3 (from 0), inside the mask, is nan: must be finite, an angle in radians"
+    says "gap/merged_ph1samples.nii: sample 1 (from 1) of voxel 12 3 3 (from 0), inside the mask, is nan: must be a finite angle in radians"
     expect 3 $track --bedpostx large --roi seed.nii -o x.tck
     says "large/merged_f1samples.nii: sample 1 (from 1) of voxel 12 3 3 (from 0), inside the mask, is 1.5: must be a fraction, 0 to 1"
     expect 3 $track --bedpostx none --roi seed.nii -o x.tck

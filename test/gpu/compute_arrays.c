@@ -91,8 +91,10 @@ static void storage(void **state)
 
     assert_ok(gls_array_create(device, GLS_TYPE_UINT8, 3, "bytes", &a));
     assert_ok(gls_array_write(a, 0, 1, words, GLS_TYPE_INT16));
-    assert_refused(gls_array_write(a, 1, 1, words + 1, GLS_TYPE_INT16), "element 1: -1 is out of the range of uint8");
-    assert_refused(gls_array_write(a, 2, 1, words + 2, GLS_TYPE_INT16), "element 2: 300 is out of the range of uint8");
+    assert_refused(gls_array_write(a, 1, 1, words + 1, GLS_TYPE_INT16),
+                   "element 1 (counted from 0): -1 is out of the range of type uint8");
+    assert_refused(gls_array_write(a, 2, 1, words + 2, GLS_TYPE_INT16),
+                   "element 2 (counted from 0): 300 is out of the range of type uint8");
     gls_array_destroy(a);
 }
 

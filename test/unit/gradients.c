@@ -216,7 +216,7 @@ static void bad_files(void **state)
     expect_failure(columns, b, 4, "give the file of b-values before that of directions");
     expect_failure(b, "0 1 0 1\n0 0 1 0\n", 4, "2 rows of 4 numbers");
     expect_failure(b, "0 1 nan 1\n0 0 1 0\n0 0 0 0\n", 4,
-                   "volume 2 (counted from 0, b = 1000): the vector is not a finite number");
+                   "volume 2 (counted from 0, b = 1000): its vector has a number that is not finite");
     expect_failure(b, "0 1 inf 1\n0 0 1 0\n0 0 0 0\n", 4, "volume 2");
     expect_failure(b, "0 1 0 1\n0 0 0 0\n0 0 0 0\n", 4,
                    "volume 2 (counted from 0, b = 1000) is diffusion-weighted, but its vector is zero");
@@ -224,7 +224,7 @@ static void bad_files(void **state)
     expect_failure("5 0 1000 1e308", columns, 4, "volume 3 (counted from 0): the b-value 1e+308 s/mm2 is too large");
     expect_failure("0 nan 1000 2000", columns, 4, "volume 1 (counted from 0): the b-value is not a finite number");
     expect_failure("0 3e6 1000 2000", columns, 4,
-                   "the largest b-value is 3e+06, where s/mm2 are expected: if they are in s/m2");
+                   "the largest b-value is 3e+06, where s/mm2 are expected: divide b-values in s/m2 by 1e6");
     expect_failure("60 1000 1000 2000", columns, 4,
                    "no b0 volume: the lowest of 4 b-values is 60 s/mm2; --b0-threshold, now 50, is");
     gls_grid grid = make_grid(1);
@@ -242,8 +242,8 @@ static void thresholds(void **state)
     gls_gradients *none = NULL;
     exact.b0_threshold = 0;
     assert_int_equal(read_texts("0 1 2 3", columns, &exact, 4, &none), GLS_ERR_INPUT);
-    assert_non_null(
-        strstr(gls_last_error(), "the largest b-value is 3, where s/mm2 are expected: if they are in ms/um2"));
+    assert_non_null(strstr(gls_last_error(),
+                           "the largest b-value is 3, where s/mm2 are expected: multiply b-values in ms/um2 by 1000"));
     const double bval[3] = {0, 60, 1000}, bvec[3][3] = {{0}, {1, 0, 0}, {0, 1, 0}};
     gls_gradients_options options = {.size = sizeof options, .b0_threshold = -1, .frame = GLS_BVEC_IMAGE};
     gls_gradients *g = NULL;

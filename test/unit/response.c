@@ -253,7 +253,8 @@ static void files(void **state)
         read_text("1.7 0.3 0.3 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
         "given.txt: the response has eigenvalues of 1.7 and 0.3 mm2/s, but those of water are at most 0.006: if they "
         "are in um2/ms, divide them by 1000");
-    expect(read_text("1.7e-6 3e-7 3e-7 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "if they are in mm2/ms, multiply");
+    expect(read_text("1.7e-6 3e-7 3e-7 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
+           "multiply eigenvalues in mm2/ms by 1000");
     expect(read_text("600 -250 60\n500 -200 50\n", 4, NULL, 0, &r), GLS_ERR_INPUT,
            "given.txt: has 2 rows, but one is expected");
     expect(read_text("600 -250 60\n500 -200 50\n", 4, table, 1000, &r), GLS_ERR_INPUT,
