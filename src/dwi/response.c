@@ -138,8 +138,8 @@ static gls_status check_count(const gls_response_options *options, const int32_t
     return gls_fail(
         GLS_ERR_INPUT,
         "response: %zu of the %d x %d x %d voxels %s have FA above %g, but at least %zu are needed; the largest "
-        "is %.3g: lower the threshold (--response-fa), %stake those of highest FA (--response-voxels) or give a "
-        "response (--response)",
+        "is %.3g: lower the threshold (--response-fa), %stake the voxels of highest FA instead (--response-voxels) "
+        "or give a response (--response)",
         n, size[0], size[1], size[2], where, options->fa_threshold, options->min_voxels, largest,
         options->roi_radius ? "enlarge the region (--response-radius, 0 for the whole grid), " : "");
 }

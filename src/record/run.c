@@ -51,6 +51,8 @@ gls_status gls_place_check(const char *path, bool force, const gls_inputs *input
                            size_t n_others)
 {
     struct stat info;
+    gls_status status = gls_inputs_check(inputs, path);
+    if (status) return status;
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", path, strerror(EISDIR));
         if (!force) return gls_fail(GLS_ERR_OUTPUT, "%s: exists already; --force overwrites it", path);
@@ -61,13 +63,11 @@ gls_status gls_place_check(const char *path, bool force, const gls_inputs *input
     const char *slash = strrchr(path, '/');
     char *directory = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
     if (!directory) return gls_no_memory();
-    gls_status status = GLS_OK;
     if (stat(directory, &info) != 0 || access(directory, W_OK | X_OK) != 0)
         status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s: %s", path, directory, strerror(errno));
     else if (!S_ISDIR(info.st_mode))
         status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s: %s", path, directory, strerror(ENOTDIR));
     free(directory);
-    if (!status) status = gls_inputs_check(inputs, path);
     return status ? status : gls_output_check(path, true, others, n_others);
 }
 

@@ -35,7 +35,7 @@ touch -r data/${stem}_desc-preproc_dwi.bval kept.time
 sed 's/^0 /1 /; s/^0.0 /1.0 /' kept > data/${stem}_desc-preproc_dwi.bval
 touch -r kept.time data/${stem}_desc-preproc_dwi.bval
 check "the tables differ" sh -c "! cmp -s kept data/${stem}_desc-preproc_dwi.bval"
-exits 4 "tracked from another bval" bids out participant --participant-label 01 -- $options
+exits 4 "tracked with another bval" bids out participant --participant-label 01 -- $options
 cp kept data/${stem}_desc-preproc_dwi.bval
 exits 4 "tracked with another weights" bids out participant --participant-label 01 -- $options --weights --dg boot
 cp "$region" column.nii.gz

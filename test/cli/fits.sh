@@ -33,8 +33,8 @@ mv "$work/out" "$work/fitted" && mkdir "$work/out"
 fails 2 "--no-model cannot be used with --model" fit "$dwi" "$bval" "$bvec" "$mask" u --no-model --model csd
 fails 2 "--no-model cannot be used with --sh-order" fit "$dwi" "$bval" "$bvec" "$mask" u --no-model --sh-order 4
 fails 3 "um2.txt: the response has eigenvalues" fit "$dwi" "$bval" "$bvec" "$mask" u --response "$work/um2.txt"
-fails 3 "in um2/ms, divide them by 1000" track $files --model csd --response "$work/um2.txt"
-fails 3 "in mm2/ms, multiply them by 1000" fit "$dwi" "$bval" "$bvec" "$mask" u --response "$work/mm2_per_ms.txt"
+fails 3 "divide eigenvalues in um2/ms by 1000" track $files --model csd --response "$work/um2.txt"
+fails 3 "multiply eigenvalues in mm2/ms by 1000" fit "$dwi" "$bval" "$bvec" "$mask" u --response "$work/mm2_per_ms.txt"
 fails 3 "signal.txt: the response has a signal of" fit "$dwi" "$bval" "$bvec" "$mask" u --response "$work/signal.txt"
 fails 3 "zonal.txt: the response has a signal of" track $files --model csd --response "$work/zonal.txt"
 for model in opdt csa csd msmt; do

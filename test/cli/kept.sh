@@ -210,6 +210,8 @@ says "header       2 streamlines"
 
 # --- inputs are never overwritten ---
 expect 4 info apart.tck --json apart.json --force
+expect 4 edit apart.tck apart.tck
+says "apart.tck: is an input"
 expect 4 info ends.trx --json=head.nii --reference head.nii --force
 expect 4 stats ends.trx --output head.nii --reference head.nii --force
 cp apart.json apart.copy

@@ -72,7 +72,7 @@ static void storage(void **state)
     assert_ok(gls_buffer_read(gls_array_buffer(a), 0, sizeof i32, i32));
     assert_true(i32[0] == INT32_MIN && i32[1] == INT32_MAX);
     wide[1]++;
-    assert_refused(gls_array_write(a, 0, 2, wide, GLS_TYPE_INT64), "element 1: 2147483648");
+    assert_refused(gls_array_write(a, 0, 2, wide, GLS_TYPE_INT64), "element 1 (counted from 0): 2147483648");
     assert_ok(gls_array_read(a, 1, 1, i32, GLS_TYPE_INT32));
     assert_int_equal(i32[0], INT32_MAX); /* as it was */
     gls_array_destroy(a);
@@ -225,7 +225,7 @@ static void unified_refusal(void **state)
     assert_ok(gls_unified_create(device, GLS_TYPE_INT64, 4, "wide", &u));
     assert_ok(gls_unified_host(u, GLS_ACCESS_WRITE, (void **)&v));
     v[2] = (int64_t)1 << 40;
-    assert_refused(gls_unified_device(u, GLS_ACCESS_READ, &a), "element 2: 1099511627776");
+    assert_refused(gls_unified_device(u, GLS_ACCESS_READ, &a), "element 2 (counted from 0): 1099511627776");
     assert_ptr_equal(a, kept);
     assert_true(gls_unified_get_state(u).host_dirty);
     assert_copies(u, 0, 0);

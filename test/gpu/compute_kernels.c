@@ -186,7 +186,7 @@ static void refused_functions(void **state)
     gls_array *f = guarded(device, GLS_TYPE_FLOAT32, 10), *longer = guarded(device, GLS_TYPE_FLOAT64, 11),
               *k = guarded(device, GLS_TYPE_INT8, 10), *t = guarded(device, GLS_TYPE_BOOL, 10);
     gls_run_result result;
-    assert_refused(gls_binary(GLS_ADD, f, f, longer, &result), "array y has 11 elements, not 10");
+    assert_refused(gls_binary(GLS_ADD, f, f, longer, &result), "array y has 11 elements, but array a has 10");
     assert_true(result.status == GLS_ERR_ARGUMENT && strstr(result.message, "11 elements"));
     assert_refused(gls_binary(GLS_ADD, longer, f, longer, NULL), "array b has 10");
     assert_refused(gls_binary(GLS_ADD, f, k, f, NULL),

@@ -343,7 +343,7 @@ class Arrays(unittest.TestCase):
         run("fit", *phantom.names[:4], path("fit"), "--model", "csd", "--sh-order", 4, "--sh-basis",
             "descoteaux07_legacy", "--sh-frame", "image", "--force")
         written = np.asanyarray(nib.load(path("fit_sh.nii.gz")).dataobj)
-        with self.assertRaisesRegex(glslines.InputError, "um2/ms, divide them by 1000"):
+        with self.assertRaisesRegex(glslines.InputError, "divide eigenvalues in um2/ms by 1000"):
             glslines.csd(phantom.dwi, phantom.gradients, phantom.mask, sh_order=4, response=(1.7, 0.3, 1000))
         sh = glslines.csd(phantom.dwi, phantom.gradients, phantom.mask, sh_order=4)
         np.testing.assert_allclose(sh, written, atol=1e-5)

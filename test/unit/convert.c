@@ -199,8 +199,8 @@ static void many(void **state)
     assert_int_equal(gls_convert(N, in, GLS_TYPE_INT64, out, GLS_TYPE_INT32), GLS_ERR_ARGUMENT);
     int first = 0;
     while (in[first] <= INT32_MAX) first++;
-    char text[40];
-    snprintf(text, sizeof text, "element %d: %lld", first, (long long)in[first]);
+    char text[60];
+    snprintf(text, sizeof text, "element %d (counted from 0): %lld", first, (long long)in[first]);
     assert_non_null(strstr(gls_last_error(), text));
     for (int i = 0; i < N; i++) assert_int_equal(out[i], 0);
 }

@@ -249,10 +249,9 @@ static void files(void **state)
            "given.txt: 0.0003 0.0017 0.0017 950 is no response");
     expect(read_text("0.0017 0.0003 0.0005 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
            "is no response: eigenvalues l1 > l2 = l3");
-    expect(
-        read_text("1.7 0.3 0.3 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
-        "given.txt: the response has eigenvalues of 1.7 and 0.3 mm2/s, but those of water are at most 0.006: if they "
-        "are in um2/ms, divide them by 1000");
+    expect(read_text("1.7 0.3 0.3 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
+           "given.txt: the response has eigenvalues of 1.7 and 0.3 mm2/s, but those of water are at most 0.006: divide "
+           "eigenvalues in um2/ms by 1000");
     expect(read_text("1.7e-6 3e-7 3e-7 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
            "multiply eigenvalues in mm2/ms by 1000");
     expect(read_text("600 -250 60\n500 -200 50\n", 4, NULL, 0, &r), GLS_ERR_INPUT,
