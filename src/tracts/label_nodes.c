@@ -37,8 +37,9 @@ static gls_status number_labels(gls_nodes *nodes, const gls_image *labels, const
     for (int32_t label = 1; label <= largest; label++)
         if (number[label] || raw) number[label] = (int32_t)++nodes->n;
     if (nodes->n > GLS_CONNECTOME_MAX_NODES)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: gives a connectome of %zu regions, but at most %d are possible", name,
-                        nodes->n, GLS_CONNECTOME_MAX_NODES);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: gives a connectome of %zu regions, but at most %d are possible%s",
+                        name, nodes->n, GLS_CONNECTOME_MAX_NODES,
+                        raw ? "; --labels compact counts only labels that occur" : "");
     nodes->voxel = malloc(n * sizeof *nodes->voxel);
     nodes->label = malloc(nodes->n * sizeof *nodes->label);
     nodes->volume = calloc(nodes->n + 1, sizeof *nodes->volume);
