@@ -406,7 +406,8 @@ static bool planes_of(const gls_studio *s, const gls_tile *tile, const gls_camer
     *planes = (gls_planes){.sampler = s->image ? &s->sampler : NULL, .glyphs = s->glyphs, .window = s->window};
     if ((!s->image && !s->glyphs) || s->plan.planes == GLS_PLANES_NONE) return false;
     int along = -1;
-    /* a view along an axis shows one slice behind everything; other views show three slices among the streamlines */
+    /* a view along an axis shows one slice behind everything, unless the picture turns; other views show three slices
+     * among the streamlines */
     for (int a = 0; a < 3; a++) {
         planes->at[a] = s->planes_at[a];
         planes->low[a] = camera->low[a];

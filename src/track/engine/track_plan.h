@@ -61,8 +61,8 @@ typedef struct gls_track_plan {
     uint32_t track_groups;             /* largest number of work groups that share the streamlines of pass 2 */
     bool staged;                       /* half-streamlines wait in the work buffer between short dispatches */
     bool split;                        /* staged, and an iteration is two kernels */
-    uint32_t iterations;               /* staged: iterations of a dispatch; each draws a direction, or with voxel_runs
-                                        * crosses a voxel */
+    uint32_t iterations;   /* staged: iterations of a dispatch; with voxel_runs each crosses a voxel, otherwise
+                            * the getter says what an iteration is */
     uint32_t coefficients; /* split: words of a half-streamline that the first kernel leaves to the second */
     uint32_t
         host_arrays; /* staged: number of arrays of the work buffer that the host writes; each has one word a slot */

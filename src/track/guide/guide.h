@@ -99,8 +99,8 @@ struct gls_guide_kind {
      * streamline. */
     gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);
-    /* Whether the streamline, after every cut, meets all include regions; sets in *met the bits of the regions met.
-     * True where half-streamlines are judged each by itself. The memory is as the device left it. NULL: yes. */
+    /* Whether the streamline, after every cut, meets all include regions; true where half-streamlines are judged each
+     * by itself. Corrects in *met the bits of include regions. The memory is as the device left it. NULL: yes. */
     bool (*includes)(const gls_guide *guide, const float seed[3], const gls_guide_half half[2], uint32_t *met);
 };
 
