@@ -95,7 +95,7 @@ static inline const char *gls_job_inputs_name(const gls_job_inputs *inputs, int 
 
 /* Fills file[] with roles, names and hints from the options. */
 void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
-/* Checks that the named files can be read. Call it before any slow work. */
+/* Names the input files, and checks that they can be read. Call it before any slow work. */
 gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options);
 /* Reads images, gradient table, tissue and regions, or makes the phantom in place of a series. Checks that all grids
  * agree, logs the shells, chooses the model, makes the sphere, and makes the seeds unless they depend on the fit.
@@ -125,7 +125,7 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
  * frame: axes of the coefficients of source. */
 gls_status gls_find_peaks(const gls_job_options *options, const gls_odf_source *source, gls_bvec_frame frame,
                           gls_image **peaks);
-/* Makes inputs->peaks for a plan: an image without values. */
+/* Makes inputs->peaks for a plan, an image without values, if the run itself would find peaks; else does nothing. */
 gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 
 /* --- Where streamlines start and what they may enter: tissue, seeds, regions. */
