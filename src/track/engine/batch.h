@@ -160,7 +160,7 @@ gls_status gls_batch_run(gls_batch *batch);
 /* Runs gather.comp with these parameters, at least one work group. */
 gls_status gls_gather_dispatch(gls_engine *engine, const gls_gather_uniforms *uniforms);
 /* Starts packing the n_placed placed streamlines of a pass of n_items half-streamlines. With n_points > 0, also starts
- * to transfer the first n_points points; call gls_gather_end() for them. */
+ * to transfer the first n_points points; call gls_gather_end() for them. With plan.packs_on_host that call packs. */
 gls_status gls_gather_begin(gls_batch *batch, uint32_t n_items, uint32_t n_placed, uint64_t n_points);
 /* Waits for the points of gls_gather_begin() and stores them in result->point, which must have space for them. */
 gls_status gls_gather_end(gls_batch *batch, gls_batch_result *result);
@@ -207,7 +207,8 @@ uint32_t gls_lines_list(gls_batch *batch, uint64_t first, uint32_t from, uint32_
 gls_status gls_pass_initial_begin(gls_batch *batch, gls_seed_batch *seed_batch, uint64_t first);
 /* Waits for pass 1 and validates the directions. GLS_ERR_DEVICE: the device returned values that cannot be right. */
 gls_status gls_pass_initial_end(gls_batch *batch, gls_seed_batch *seed_batch);
-/* Pass 2 in two steps, so that the host can work between them. This step starts the tracking. */
+/* Pass 2 in two steps, so that the host can work between them. This step starts the tracking; with plan.staged it
+ * waits until no streamline goes on. */
 gls_status gls_pass_track_begin(gls_batch *batch, uint32_t n_lines);
 /* Waits for pass 2 and stores what it returns in batch->head and batch->state. */
 gls_status gls_pass_track_end(gls_batch *batch);

@@ -120,7 +120,7 @@ extern const gls_guide_kind gls_guide_tissue;    /* the stop map, regions if the
 void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);
 /* Whether the stop map ends no half-streamline inside the mask regions, or anywhere in the grid if there are none: no
  * value is negative, and the values there are so large that an eighth of each, which a point of its voxel gets at
- * least, is above the threshold. */
+ * least, is above the threshold. False if a mask region is a sphere or an image on another grid. */
 bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input *input);
 /* Returns the verdict on a streamline if one of its half-streamlines ended for the reason `end`: GLS_VERDICT_KEPT, or
  * the verdict of the region that rejects the streamline. */
