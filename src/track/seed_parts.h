@@ -6,7 +6,7 @@
 
 #define GLS_SEED_FAR_AWAY 1e30f /* voxel coordinate outside any grid, for "no position found" */
 
-/* Seeds first .. first + count - 1 of a list or of a random sequence. Immutable once made, except that
+/* Seeds first .. first + count - 1 of a list or of a sequence of drawn seeds. Immutable once made, except that
  * gls_seeds_restrict() changes the range; any thread may read. */
 struct gls_seeds {
     uint64_t first, count;
@@ -15,7 +15,7 @@ struct gls_seeds {
     void (*draw)(const gls_seeds *seeds, uint64_t i, float point[3]);
     uint64_t rng_seed;
     gls_grid grid;         /* grid of tracking */
-    uint32_t *voxel;       /* voxels that get seeds: shuffled, or in the order of the image if seeds have weights */
+    uint32_t *voxel;       /* indices of voxels that get seeds: shuffled, or, with weights, in the order of the image */
     uint64_t n_voxels;     /* length of `voxel` */
     uint32_t dim[2], side; /* dim: numbers of voxels along x and y; side: number of seeds along each axis of a voxel,
                             for seeds on a grid */

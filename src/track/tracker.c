@@ -56,8 +56,8 @@ static gls_mapping next_mapping(gls_mapping mapping, const gls_device_info *limi
     return mapping == GLS_MAPPING_GROUP && !limits->software ? GLS_MAPPING_SINGLE : GLS_MAPPING_AUTO;
 }
 
-/* Makes engine i with one other mapping after another until the driver compiles its kernels. If the user chose the
- * mapping, fails with GLS_ERR_DEVICE. */
+/* Makes engine i with one other mapping after another until the driver compiles its kernels.
+ * GLS_ERR_DEVICE: no mapping is left, or the user chose the mapping. */
 static gls_status try_mappings(gls_tracker *t, size_t i)
 {
     const gls_device_info *info = gls_device_kept_info(t->device[i]);
@@ -81,8 +81,8 @@ static gls_status handle_failure(gls_tracker *t, size_t i, gls_status status)
     size_t n_others = 0;
     gls_engine_destroy(t->engine[i]);
     t->engine[i] = NULL;
-    /* First cure: a new context. Second: another mapping. A shortage of memory in single precision is left to the
-     * caller, which changes all engines to half precision. */
+    /* A lost device gets a new context. If the driver does not compile the kernels, another mapping follows. A shortage
+     * of memory in single precision is left to the caller, which changes all engines to half precision. */
     for (unsigned losses = 0; status == GLS_ERR_LOST && losses < GLS_MAX_LOSSES; losses++) {
         gls_log(GLS_LOG_WARNING, "%s: %s: trying again on a new context", gls_device_kept_info(t->device[i])->renderer,
                 gls_last_error());

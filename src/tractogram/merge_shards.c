@@ -351,8 +351,8 @@ static gls_status fail_shard(const char *path)
 }
 
 /* Leaves out streamlines beyond the number that the run asked for (--select): no shard knows how many the others have.
- * Notes in *m the shard of the last streamline that is kept, and the number of seeds up to and with the seed of that
- * streamline; this number is 0 if the file may have rounded the index of the seed to float32. */
+ * If this block reaches the number, notes in *m the shard, and the number of seeds up to and with the seed of the last
+ * streamline that is kept, or 0 if the file may have rounded the index of this seed to float32. */
 static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
 {
     uint64_t left = shard->select - m->lengths.streamlines;

@@ -19,7 +19,8 @@
 /* Size of the first pieces: they are shorter so that the writing thread does not wait long. The size doubles after
  * every n_threads pieces, up to PIECE_OF_MANY. */
 #define PIECE_FIRST ((uint64_t)256 << 10)
-/* Number of bytes by which a piece may exceed its size, because it ends only after a whole streamline or value. */
+/* A piece ends only after a whole streamline or value. Its memory has this many bytes more than its size, so that it
+ * seldom has to grow. */
 #define ROOM_SPARE ((uint64_t)64 << 10)
 /* One thread for each four cores: the other cores track, and copy what comes from the device. */
 #define CORES_EACH 4

@@ -26,8 +26,8 @@ typedef struct block_memory {
     gls_column *filled[3]; /* dps, dpv, groups */
 } block_memory;
 
-/* Bytes of memory for the streamlines of a block with their values, and for its points with their values, unless a
- * single row is larger. */
+/* The largest numbers of streamlines and of points of a block are such that the streamlines with their values, and the
+ * points with their values, each take at most this many bytes, or are a single row. */
 #define MEMORY ((size_t)64 << 20)
 
 void gls_reader_warn(const gls_tractogram_reader *r, const char *format, ...)

@@ -50,11 +50,11 @@ bool gls_cursor_ends(gls_cursor *cursor);
 /* --- Readers of the formats. */
 
 #define GLS_READER_LINES 16384              /* maximum number of streamlines in a block */
-#define GLS_READER_POINTS ((size_t)1 << 17) /* a block ends after this many points */
+#define GLS_READER_POINTS ((size_t)1 << 17) /* a block ends with the streamline that reaches this number of points */
 
 /* One format. open() reads the header, fills info, and adds columns and header fields. next() reads at most max_lines
- * streamlines into the arrays of the reader and stores their number in *n; it stops after max_points; *n is 0 only at
- * the end, after all checks. close() frees the state, which may be incomplete or NULL. */
+ * streamlines into the arrays of the reader and stores their number in *n; it stops when the block has max_points
+ * points; *n is 0 only at the end, after all checks. close() frees the state, which may be incomplete or NULL. */
 typedef struct gls_reader_driver {
     gls_status (*open)(gls_tractogram_reader *reader);
     gls_status (*next)(gls_tractogram_reader *reader, size_t *n);
@@ -99,7 +99,8 @@ struct gls_tractogram_reader {
     bool seen_finite;               /* true: next() has checked that points are finite */
     /* streamlines and points in all blocks before the current one */
     uint64_t lines_read, points_read;
-    /* Largest numbers of streamlines and points of a block, which depend on the memory that its columns need. */
+    /* A block ends with streamline number max_lines, or with the streamline that reaches max_points points. Both
+     * limits depend on the memory that the columns need. */
     size_t max_lines, max_points;
     uint64_t *line_offset; /* max_lines + 1 elements */
     /* points of the block, in world mm, or as stored with in_stored_space */

@@ -44,7 +44,7 @@ typedef struct gls_pieces {
     gls_status (*aside)(void *user);
 } gls_pieces;
 
-/* Number of threads for a large append: one writes, the others format. */
+/* Number of threads for a large append; one of them also writes. */
 int gls_pieces_threads(void);
 /* Whether an append of so many bytes is worth several threads. */
 bool gls_pieces_wanted(uint64_t bytes);

@@ -50,9 +50,9 @@ static double norm(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* Direction of the streamline beyond one of its ends, a unit vector: twice the last step before the end, minus the step
- * before that one scaled to the same length. (0, 0, 0) for one point. backwards: the end is the last point, otherwise
- * the first. */
+/* Direction of the streamline beyond one of its ends, a unit vector: of twice the last step before the end, minus the
+ * step before that one scaled to the same length; of the last step alone if there are only two points, or if the step
+ * before has length 0. (0, 0, 0) for one point. backwards: the end is the last point, otherwise the first. */
 static void find_direction(const float (*point)[3], size_t n, bool backwards, double out[3])
 {
     const size_t end = backwards ? n - 1 : 0, next = backwards ? n - 2 : 1;
@@ -80,8 +80,8 @@ static bool was_seen(const forward_search *h, const int32_t v[3])
 }
 
 /* Computes the cost of a voxel, mm: the distance of its centre from the end times 1 + angle / 45 degrees. Returns
- * false for a voxel that is not to be searched: outside the cone, beyond the reach, at the end itself, or of a cost
- * that another voxel in the queue has. */
+ * false for a voxel that is not to be searched: outside the cone, beyond the reach, with its centre at the end, or
+ * of a cost that another voxel in the queue has. */
 static bool find_cost(const forward_search *h, const int32_t v[3], double *cost)
 {
     const double centre[3] = {v[0], v[1], v[2]};
@@ -101,8 +101,8 @@ static bool find_cost(const forward_search *h, const int32_t v[3], double *cost)
     return true;
 }
 
-/* Adds the 27 voxels around `from` to the search, in the order of axes that point towards RAS, unless they were seen
- * before. */
+/* Looks at voxel `from` and its 26 neighbours, unless they were seen before, and puts into the queue those to which
+ * find_cost() gives a cost. Order: along RAS, x fastest. */
 static void spread(forward_search *h, const int32_t from[3])
 {
     for (int k = 0; k < 27; k++) {
@@ -219,8 +219,8 @@ static int compare_offsets(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Lists the offsets within reach of any point of a voxel. Offsets of equal distance are in the order of axes that point
- * towards RAS. */
+/* Lists the offsets within reach of any point of a voxel. Offsets of equal distance are sorted by z, then y,
+ * then x, each ascending along RAS. */
 static gls_status list_offsets(gls_assigner *a)
 {
     const double *size = a->grid.voxel_size, reach = a->radius + a->half_diagonal;
@@ -372,8 +372,8 @@ static int32_t search(gls_assigner *a, const float point[3])
     return node;
 }
 
-/* First region among `count` points from index `at` in steps of `step`, 1 or -1: from one end inwards. With a radius,
- * mm, stops where the way along the streamline exceeds the radius. Returns 0 if no point lies in a region. */
+/* First region among `count` points from index `at` in steps of `step`, 1 or -1: from one end inwards. With a radius
+ * above 0, mm, stops where the way along the streamline exceeds the radius. Returns 0 if no point lies in a region. */
 static int32_t look_back(const gls_assigner *a, const float (*point)[3], ptrdiff_t at, ptrdiff_t step, size_t count)
 {
     double way = 0;

@@ -211,8 +211,9 @@ static double value_of(const gls_member *m, bool by_points)
 
 /* One round of cleaning, as pyAFQ's clean_bundle(). Drops members whose Mahalanobis distance from the mean is
  * o->distance or more at a node of the inner part, or whose length is o->length_z or more standard deviations above the
- * mean; at least o->min members stay. scratch: memory for 3 n values; stays: for n. Returns false if no further round
- * is needed. */
+ * mean. If fewer than o->min would stay, the o->min members nearest the core stay instead. scratch: memory for 3 n
+ * values; stays: for n. Returns false if this was the last round: all members stayed, or fewer than o->min would have.
+ */
 static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o, double *scratch, bool *stays)
 {
     /* first .. last - 1: the nodes of the inner part, the middle share `core` of the line; core 0: all nodes */
@@ -290,9 +291,10 @@ static gls_profile_node summarise(double *value, const double *weight, size_t n,
     return out;
 }
 
-/* Weights of the members at node k, with a sum of 1: equal, of a column, or inverse to the Mahalanobis distance from
- * the mean as in AFQ. If nodes coincide with the mean, only their streamlines get weight. how: GLS_PROFILE_MEAN and
- * GLS_PROFILE_MEDIAN give equal weights. */
+/* Weights of the members at node k, with a sum of 1. GLS_PROFILE_COLUMN: those of the column. GLS_PROFILE_MEAN and
+ * GLS_PROFILE_MEDIAN: equal. Others: inverse to the Mahalanobis distance from the mean as in AFQ; if nodes coincide
+ * with the mean, only their streamlines get weight; equal if there is one member, if all nodes coincide, or, with
+ * GLS_PROFILE_MAHALANOBIS, for fewer than MIN_WEIGHTED members. */
 static void find_weights(const gls_bundle *b, uint32_t nodes, uint32_t k, gls_profile_weights how, double *weight)
 {
     double all = 0;

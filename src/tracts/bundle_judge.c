@@ -118,8 +118,9 @@ static bool runs_along(const float (*point)[3], size_t n, int axis)
     return 2 * along > last - first;
 }
 
-/* Whether the streamline, read forwards or backwards, fits the start, the end and the order of the include regions.
- * *at_ends is set if start and end fit. */
+/* Whether the streamline fits the start and the end of the rule and, if the rule is ordered, the order of its include
+ * regions. backwards: the streamline is read from its last point to its first. Sets *at_ends to true if start and end
+ * fit; otherwise leaves it. */
 static bool fits(const gls_bundle_rules *rules, const gls_bundle_rule *r, const gls_roi_hits *hits,
                  const float (*point)[3], size_t n, bool backwards, bool *at_ends)
 {

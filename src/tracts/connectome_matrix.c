@@ -49,7 +49,7 @@ struct gls_connectome {
     gls_nodes nodes;
     gls_assigner *assigner;
     /* ends[r]: number of ends in the region with number r, or with GLS_ASSIGN_ALL of streamlines that meet it;
-     * ends[0]: number of ends without a region */
+     * ends[0]: number of ends without a region, 0 with GLS_ASSIGN_ALL */
     uint64_t *ends;
     double *value, *weight; /* sums or extremes of values, and sums of weights: (n + 1) x (n + 1), upper triangle */
     edge *edge;             /* one for each cell, in the order of `value`; NULL: not wanted */
@@ -119,7 +119,8 @@ static void add(gls_connectome *c, int32_t one, int32_t other, double value, dou
     e->length += length * weight;
 }
 
-/* Adds one streamline: the pair of its ends, or all pairs of its regions. */
+/* Adds one streamline: the pair of the regions of its ends. With GLS_ASSIGN_ALL: all pairs of its regions, also of each
+ * region with itself; for fewer than two regions the pair of 0 (no region) and its region, or 0. */
 static void add_streamline(gls_connectome *c, const int32_t *node, size_t n, double value, double weight, double length)
 {
     const bool all = c->options.assignment == GLS_ASSIGN_ALL;

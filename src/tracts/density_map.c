@@ -30,8 +30,8 @@ gls_density_options gls_density_options_default(void)
 }
 
 /* Number of bits behind the binary point of the fixed-point sums. Counts need none. Weighted sums get as many as leave
- * the largest possible sum, o->sum_weights (times LENGTH_ROOM for mm), below 2^61; at most 961, so that 2^bits is
- * finite. */
+ * the largest possible sum, o->sum_weights (times LENGTH_ROOM for mm), below 2^61, or 0 if it is larger anyway; at
+ * most 961, so that 2^bits is finite. */
 static int choose_bits(const gls_density_options *o)
 {
     double most = o->sum_weights;
@@ -182,7 +182,8 @@ static double count_visits(const gls_density *d, const gls_visits *v, int64_t *s
 }
 
 /* Adds the visits of a streamline to the map with index `map`, in the copy of the maps that the thread uses. Returns
- * the largest addition to one voxel, in the unit of gls_density.total; INFINITY if it would exceed LARGEST. */
+ * an upper bound of what this adds to one voxel, in the unit of gls_density.total; INFINITY if it would exceed LARGEST;
+ * 0 for EXTREME. */
 static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t map, share one)
 {
     /* threads share a copy where there is no memory for one each; additions are then atomic */
@@ -266,11 +267,11 @@ static double value_of(const gls_density *d, const columns *c, const gls_streaml
     }
 }
 
-/* Fate of a streamline. UNUSED: it has no points or met no voxel of the grid; USED: it was added to the map; ZERO: its
- * value is 0 or not finite, and is not mapped. */
+/* Fate of a streamline. ZERO: it is left out because its value is 0 or not finite; UNUSED: it has no points or met no
+ * voxel of the grid; USED: it met a voxel. */
 enum { UNUSED, USED, ZERO };
 
-/* Adds one streamline. Returns the largest addition to one voxel, as add_visits(). */
+/* Adds one streamline. Returns the largest of the bounds that add_visits() returned, or 0. */
 static double add_one(gls_density *d, int thread, const columns *c, const gls_streamlines *s, size_t i)
 {
     gls_visits *v = &d->visits[thread];

@@ -81,7 +81,7 @@ typedef struct gls_density_sums {
     /* partial: streamlines with points outside the grid; places, places_outside: lookups of voxels, and how many of
      * them were outside the grid, see gls_visits */
     uint64_t partial, places, places_outside;
-    /* sum over streamlines of the largest addition of each to one voxel, in the unit of gls_density.total */
+    /* sum over streamlines of the most that each may have added to one voxel, in the unit of gls_density.total */
     double total;
 } gls_density_sums;
 

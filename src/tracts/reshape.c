@@ -60,7 +60,7 @@ static position move_on(const gls_streamlines *s, size_t i, position from, doubl
     return (position){last, 0};
 }
 
-/* Appends the part of streamline i between two positions: mm from its start, or indices of points. */
+/* Appends the part of streamline i between two positions; a part of one point is left out. from, until: see below. */
 static gls_status add_piece(reshaper *f, const gls_streamlines *s, size_t i, double from, double until)
 {
     double at = 0;

@@ -443,7 +443,7 @@ double gls_rois_share(const gls_rois *r, const gls_roi_hits *h, size_t index)
     return inside / h->length;
 }
 
-/* Index in the list of the first region that holds the streamline at the current events at[]; n: none. */
+/* Index in the list of the first region in which the streamline lies by the current events at[]; n: in none. */
 static size_t lowest(const gls_rois *r, const gls_roi_hits *h, const size_t *at, const size_t *index, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -297,8 +297,8 @@ static double weighted_median(const weighted *sorted, size_t n, bool below)
     return sorted[n - 1].value;
 }
 
-/* Median of the samples of volume t, weighted by length if they are voxels; NaN is left out. upper: not weighted, NaN
- * counts as larger than all numbers, and of two middle values the result is the upper one. */
+/* Median of the samples of volume t. Without `upper`: NaN is left out, and samples of voxels are weighted by length.
+ * upper: without weights; NaN counts as larger than all numbers; of two middle values the upper one is the median. */
 static double median_of(const sampler *s, scratch *r, size_t n, size_t volumes, size_t t, bool upper)
 {
     size_t m = 0;

@@ -29,7 +29,7 @@ gls_status gls_journal_open(const char *path, const char *identity, const char *
 /* The origin given by the run that created the journal. Owned by the journal. */
 const char *gls_journal_origin(const gls_journal *journal);
 /* Reads the next result that an earlier run wrote. *found is false behind the last undamaged one; the journal then
- * drops what follows, and gls_journal_append() may be called. */
+ * drops what follows, except a list of complete files, and gls_journal_append() may be called. */
 gls_status gls_journal_read(gls_journal *journal, gls_batch_result *result, bool *found);
 /* Whether the journal holds neither results nor a list of complete files: its file ends behind its head. */
 bool gls_journal_is_empty(const gls_journal *journal);

@@ -86,15 +86,17 @@ static gls_status poll(void *user)
 /* Smallest number of seeds that keeps a device busy. */
 #define FEW_SEEDS 256
 
-/* Returns the number of seeds that this worker should take next. With select: its share of the seeds that are still
- * needed for the missing streamlines and 10 % more, without the seeds in work; 0: the seeds in work should suffice. */
+/* Returns the number of seeds that this worker should take next; 0, only with select: it should wait for the seeds that
+ * workers track. */
 static uint64_t needed_seeds(const gls_worker *w)
 {
     const gls_queue *q = &w->run->queue;
     const gls_track_result *r = &w->run->stats.result;
     const uint64_t wanted = w->run->tracker->params.select, in_work = gls_queue_taken(q) - r->seeds;
-    /* Without select: an equal share of all seeds. With select: a whole batch if the finished seeds gave no streamline,
-     * else an estimate from their yield. */
+    /* Without select: an equal share of all seeds. With select: a whole batch if the finished seeds gave no streamline;
+     * else a share of the seeds that the missing streamlines need, by the yield so far (10 % more), or by one
+     * streamline a seed before any is finished, less the seeds in work. A share below FEW_SEEDS is not worth a batch.
+     */
     if (wanted == 0) return 1 + q->total / w->run->n_workers;
     if (r->seeds > 0 && r->streamlines == 0) return w->batch.engine->plan.batch_seeds;
     const double seeds_each = r->seeds > 0 ? 1.1 * (double)r->seeds / (double)r->streamlines : 1,
