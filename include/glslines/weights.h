@@ -56,7 +56,9 @@ typedef struct gls_weights_options {
     double term_ratio; /* SIFT: stop when the relative decrease of the cost is less than this ratio times the relative
                           decrease of the streamlines' total length; default 0 */
     double term_mu;    /* SIFT: stop when mu reaches this value; default 0: no target */
-    size_t chunk_entries;  /* entries of a chunk, 1 .. 2^29; default 2^25 (128 MiB). Never changes the result */
+    size_t chunk_entries;  /* size of a chunk, in entries of 4 bytes, 1 .. 2^29; default 2^25 (128 MiB). With more than
+                              2^24 fixels an entry takes 5 bytes, so that a chunk has 4/5 as many. Never changes the
+                              result */
     uint64_t device_bytes; /* memory of each device that may be used; default 0: half of its memory if its size is
                               known, else enough for all chunks. Never changes the result */
 } gls_weights_options;

@@ -10,7 +10,7 @@
 #include "util/status.h"
 
 /* Whether a folder, and the symbolic link that may lead to it, belongs to the user. A folder that does not exist counts
- * as the user's own unless `made` says that it was just created. */
+ * as the user's own, unless `made` says that it should have been created. */
 static bool is_own_folder(const char *path, bool made)
 {
     struct stat link, folder;
@@ -20,8 +20,8 @@ static bool is_own_folder(const char *path, bool made)
 }
 
 /* Stores the path of the cache folder of glslines: $XDG_CACHE_HOME/glslines, or ~/.cache/glslines. make: creates the
- * folders. Returns false if the path needs HOME and HOME is missing or belongs to another user, or if the cache folder
- * belongs to another user. */
+ * folders. Returns false if the path needs HOME and HOME is missing or belongs to another user, if the cache folder
+ * cannot be made or belongs to another user, or if the path is too long. */
 static bool find_folder(bool make, char *folder, size_t size)
 {
     const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -164,7 +164,8 @@ const gls_option *gls_options_find(const gls_option *table, const char *name);
 /* Key of an option in a sidecar: "max-angle" in degrees -> "max_angle_degrees". */
 void gls_option_key(const gls_option *option, char *key, size_t size);
 /* Range of the values that the command line takes. A length may be in voxels, whose size is not known yet: its upper
- * bound, in mm, is left to later checks. A lower bound of 0 is left out for GLS_KIND_UINT64, which has no other. */
+ * bound, in mm, is left to later checks. For GLS_KIND_UINT64 a lower bound of 0 is left out, because
+ * no value of the type lies below it. */
 gls_range gls_option_range(const gls_option *option);
 /* Writes the range: "at least 1 s/mm2", "more than 0 and at most 90 degrees"; for a length without its unit; "" without
  * bounds, or if the value is no number. */

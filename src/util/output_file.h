@@ -48,8 +48,8 @@ gls_status gls_output_check(const char *path, bool overwrite, const char *const 
  * file and the reason: it exists, the folder does not exist, no permission, not a regular file. After a failure output
  * is as after gls_output_discard(). */
 gls_status gls_output_create(const char *path, bool overwrite, gls_output *output);
-/* Allows the name `second` for the case that path is taken when the file is committed. The commit then sets *took,
- * which must live until then. */
+/* Allows the name `second` for the case that path is taken when the file is committed. Sets *took to false; the commit
+ * sets it to true if it uses `second`, so *took must live until then. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_output_offer(gls_output *output, const char *second, bool *took);
 /* Whether path is the final name of this output. */
 bool gls_output_is(const gls_output *output, const char *path);
@@ -96,7 +96,7 @@ gls_status gls_text_write(gls_text *text, const char *path, bool overwrite, gls_
 /* --- Files in the user's cache folder, by which one run of the library leaves results for the next. */
 
 /* Path of the cached file with this key in the subfolder `kind`. make: creates the folders. Returns false if the user
- * has no cache folder, or if the folder belongs to another user, as it may under sudo. */
+ * has no cache folder, or if the folder cannot be made or belongs to another user, as it may under sudo. */
 bool gls_kept_path(const char *kind, uint64_t key, bool make, char *path, size_t size);
 /* Path of the cached file with this name. Otherwise like gls_kept_path(). */
 bool gls_kept_file(const char *name, bool make, char *path, size_t size);

@@ -23,7 +23,7 @@ typedef struct gls_lobe_sphere {
     uint16_t neighbour[GLS_LOBE_DIRECTIONS][GLS_LOBE_NEIGHBOURS];
     double weight[GLS_LOBE_DIRECTIONS]; /* weight of a sample in an integral over the whole sphere; the sum is 4 pi */
     uint16_t start[3][GLS_LOBE_CELLS]
-                  [GLS_LOBE_CELLS]; /* a direction near the centre of each cell of a cube round the sphere */
+                  [GLS_LOBE_CELLS]; /* index of a direction near the centre of each cell of a cube round the sphere */
 } gls_lobe_sphere;
 
 /* Returns the sphere, which the first call makes. Safe from any thread. */

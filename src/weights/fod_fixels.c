@@ -156,8 +156,8 @@ static void add_voxel(const segmentation *s, block *b, size_t voxel, const gls_l
     b->n_dropped += (size_t)lobes->dropped;
 }
 
-/* Lists the voxels of a block whose FOD is finite and has a positive mean, and copies their coefficients to sh. Returns
- * their number. */
+/* Lists the voxels of a block that lie in the mask and whose FOD is finite and has a positive mean, and copies their
+ * coefficients to sh. Returns their number. Counts FODs that are not finite. */
 static size_t gather(const segmentation *s, size_t number, block *b, size_t voxel[GLS_FIXEL_BLOCK], float *sh)
 {
     const size_t n_voxels = gls_grid_voxels(&s->sh->grid), first = number * GLS_FIXEL_BLOCK;

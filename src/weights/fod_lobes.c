@@ -71,8 +71,8 @@ static void sort_samples(work *w, float most)
     }
 }
 
-/* Labels the positive samples in falling order. A sample joins the lobe of its labelled neighbours, starts a lobe, or,
- * if its neighbours have several lobes, is a ridge. Ridges do not label their neighbours. */
+/* Labels the positive samples in falling order. A sample starts a lobe if none of its neighbours is labelled, ridges
+ * not counted; joins their lobe if they have the same; and is a ridge if they have several. */
 static void label(work *w)
 {
     memset(w->own, 0xff, sizeof w->own);
@@ -86,7 +86,7 @@ static void label(work *w)
             ridge = lobe == OPEN ? 0 : RIDGE;
             if (lobe == OPEN || precedes(w->v, own, lobe)) lobe = own;
         }
-        /* no labelled neighbour: the sample is a local maximum and starts a lobe */
+        /* no neighbour is labelled, except ridges: the sample starts a lobe */
         if (lobe == OPEN) w->seed[w->n_seeds++] = (uint16_t)(lobe = i);
         w->own[i] = (uint16_t)(lobe | ridge);
     }

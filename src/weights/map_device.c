@@ -177,8 +177,8 @@ void gls_mapper_destroy(gls_mapper *m)
     free(m);
 }
 
-/* Number of streamlines, n at most, whose points and spare slots fit into memory in one run; *points: number of their
- * points. At least one streamline, however long it is. */
+/* Number of streamlines, n at most, for one run: as many as have GLS_MAPPER_POINTS points and spare slots together, or
+ * fewer if memory is short, but at least one, however long it is. *points: number of their points. */
 static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
     const uint64_t limit = m->source.device_bytes / 2 / SLOT_BYTES,

@@ -90,7 +90,7 @@ static bool rises(const run *r, size_t i)
     return total(&r->list[i]) > (1 + 1e-6) * total(&r->list[i - 3]);
 }
 
-/* Returns the iteration with the lowest cost. */
+/* Returns the index of the iteration with the lowest cost, of equal ones the first. */
 static size_t find_best(const run *r)
 {
     size_t best = 0;
@@ -107,7 +107,8 @@ static bool is_last(const run *r, size_t i)
     if (r->diverged || i == 0) return i >= (r->diverged ? r->end : r->o->max_iters);
     double cost = total(&r->list[i]), before = total(&r->list[i - 1]);
     if (i >= r->o->max_iters) return true;
-    /* as in MRtrix3, the cost must fall by at least min_cf_decrease times the first data term */
+    /* as in MRtrix3, from iteration min_iters on, the cost must fall by more than min_cf_decrease times the first data
+     * term for the run to go on */
     return !(cost - before < -r->o->min_cf_decrease * r->list[0].data) && i >= r->o->min_iters;
 }
 

@@ -131,7 +131,8 @@ static void take_out(sift *s, const gls_chunk *c, size_t i)
     s->left--;
 }
 
-/* Removes idle streamlines until their removed share is that of the removed length. */
+/* Removes idle streamlines until their removed share reaches that of the removed length, or `target` streamlines are
+ * left. */
 static void take_out_idle(sift *s, uint64_t target)
 {
     while (s->idle_gone < s->n_idle && s->left > target &&
