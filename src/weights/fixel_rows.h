@@ -149,8 +149,8 @@ gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *streamlines);
 
 /* --- Mapping by a device, with the same bytes as on the CPU. */
 
-#define GLS_MAPPER_POINTS \
-    ((size_t)1 << 23) /* largest number of points and spare slots of a run, unless one streamline has more */
+/* Largest number of points and spare slots (see map_device.c) of a run, unless one streamline has more. */
+#define GLS_MAPPER_POINTS ((size_t)1 << 23)
 
 typedef struct gls_mapper gls_mapper;
 
