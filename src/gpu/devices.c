@@ -24,6 +24,20 @@ size_t gls_device_set_count(const char *names)
     return n;
 }
 
+gls_status gls_device_names_check(const char *names)
+{
+    const size_t n = gls_device_set_count(names);
+    if (n > GLS_TRACKER_MAX_DEVICES)
+        return gls_fail(GLS_ERR_ARGUMENT, "--device: has %zu names, but a run takes %d devices at most", n,
+                        GLS_TRACKER_MAX_DEVICES);
+    const char *at = names;
+    for (size_t i = 0; i < n; i++, at += name_length(at) + 1)
+        if (name_length(at) == 0)
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "--device: '%s' has an empty name: give names with one comma between them", names);
+    return GLS_OK;
+}
+
 /* Opens n devices of one name of --device; name: `length` bytes, without a NUL behind them. */
 static gls_status open_named(gls_device_set *set, const char *name, size_t length, size_t n, gls_graphics api)
 {
@@ -76,20 +90,12 @@ static void make_cache_folder(void)
 gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n, gls_graphics api)
 {
     make_cache_folder();
-    size_t n_names = gls_device_set_count(names);
+    const size_t n_names = gls_device_set_count(names);
     *set = (gls_device_set){.n = 0};
-    if (n_names > GLS_TRACKER_MAX_DEVICES)
-        return gls_fail(GLS_ERR_ARGUMENT, "--device: has %zu names, but a run takes %d devices at most", n_names,
-                        GLS_TRACKER_MAX_DEVICES);
-    gls_status status = GLS_OK;
+    gls_status status = gls_device_names_check(names);
     /* several names: one device each; one name: n devices */
-    for (const char *at = names; !status && set->n < n_names; at += name_length(at) + 1) {
-        if (name_length(at) == 0)
-            status = gls_fail(GLS_ERR_ARGUMENT,
-                              "--device: '%s' has an empty name: give names with one comma between them", names);
-        else
-            status = open_named(set, at, name_length(at), n_names > 1 ? 1 : n, api);
-    }
+    for (const char *at = names; !status && set->n < n_names; at += name_length(at) + 1)
+        status = open_named(set, at, name_length(at), n_names > 1 ? 1 : n, api);
     if (status)
         gls_device_set_close(set);
     else

@@ -14,6 +14,8 @@ typedef struct gls_device_set {
 /* Number of names in a list. Only a comma without a blank after it separates names, because names of renderers contain
  * commas with blanks. */
 size_t gls_device_set_count(const char *names);
+/* GLS_ERR_ARGUMENT: the list has an empty name, or more names than a run takes devices. Opens no device. */
+gls_status gls_device_names_check(const char *names);
 /* Opens the devices in the list, or n devices of the one name in it (see gls_device_open_several()), and logs them.
  * Close with gls_device_set_close(). */
 gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n, gls_graphics api);

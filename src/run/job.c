@@ -1,5 +1,4 @@
 /* The run of tracking: reads and fits the inputs, tracks, and writes all outputs. */
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +46,12 @@ gls_status gls_job_open(gls_job *job)
     GLS_REQUIRE(job && job->devices.n == 0);
     const gls_job_options *o = &job->options;
     gls_beside opening = {.name = "open devices", .work = open_devices, .user = job, .logs_first = true};
-    gls_beside_begin(&opening);
-    gls_status status = gls_job_memory_check(&job->inputs, o->memory_limit);
+    /* a device that cannot be opened ends the run before more than 256 MiB are read */
+    uint64_t bytes = 0;
+    for (int i = 0; i < GLS_FILE_N_FILES; i++) bytes += job->inputs.file[i].bytes;
+    opening.at_once = bytes > UINT64_C(256) << 20;
+    gls_status status = gls_beside_begin(&opening);
+    if (!status) status = gls_job_memory_check(&job->inputs, o->memory_limit);
     if (!status) status = gls_job_inputs_read(&job->inputs, o);
     status = gls_beside_end(&opening, status);
     if (status) return status;
@@ -100,8 +103,7 @@ gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
 gls_status gls_job_fit(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n > 0);
-    /* true: the seeds exist, restricted to the shard; false: they are made with the fit and restricted below */
-    bool restricted = job->inputs.seeds;
+    const bool restricted = job->inputs.seeds; /* to the shard; false: the fit makes the seeds */
     gls_status status = gls_job_inputs_fit(&job->inputs, &job->options, &job->monitor);
     if (!status && !restricted) status = identify_seeds(job);
     if (!status) gls_advise_of_fit(job);

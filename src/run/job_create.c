@@ -377,9 +377,9 @@ static gls_status check_region_roles(const gls_job_options *o)
 /* Checks the options before any file is opened. */
 static gls_status check_options(const gls_job_options *o)
 {
-    GLS_REQUIRE(o->sphere && o->device);
-    GLS_REQUIRE(o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
-    gls_status status = check_inputs(o);
+    GLS_REQUIRE(o->sphere && o->device && o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
+    gls_status status = gls_device_names_check(o->device);
+    if (!status) status = check_inputs(o);
     if (!status) status = check_tissue(o);
     if (!status) status = check_seeds(o);
     if (!status) status = check_region_roles(o);

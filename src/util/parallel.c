@@ -162,12 +162,13 @@ static void *thread_main(void *user)
     return work_beside(user);
 }
 
-void gls_beside_begin(gls_beside *b)
+gls_status gls_beside_begin(gls_beside *b)
 {
     b->mutes_info = gls_log_info_muted();
-    b->running = pthread_create(&b->thread, NULL, thread_main, b) == 0;
+    b->running = !b->at_once && pthread_create(&b->thread, NULL, thread_main, b) == 0;
     if (!b->running) (void)work_beside(b);
     if (b->logs_first) gls_log_defer();
+    return b->running ? GLS_OK : b->status;
 }
 
 gls_status gls_beside_end(gls_beside *b, gls_status status)

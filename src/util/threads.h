@@ -43,13 +43,14 @@ void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task,
 
 /* --- Work on a thread beside the caller. */
 
-/* Work beside the caller, who fills in the members up to logs_first. All zero: there is no work. */
+/* Work beside the caller, who fills in the members up to at_once. All zero: there is no work. */
 typedef struct gls_beside {
     /* names the thread and the work in a timeline */
     const char *name;
     gls_status (*work)(void *user);
     void *user;
     bool logs_first; /* messages of the caller are kept until gls_beside_end(), so that those of the work come first */
+    bool at_once;    /* the work is done, without a thread, before gls_beside_begin() returns */
     bool running;    /* the work has a thread that was not joined yet */
     bool mutes_info; /* the caller drops messages of the level info, and so does the work */
     pthread_t thread;
@@ -57,8 +58,9 @@ typedef struct gls_beside {
     char message[GLS_MESSAGE_BYTES];
 } gls_beside;
 
-/* Begins the work. If no thread can be started, does all of it before returning. */
-void gls_beside_begin(gls_beside *beside);
+/* Begins the work. With at_once, or if no thread can be started, does all of it and returns its status, else GLS_OK.
+ * Call gls_beside_end() in any case. */
+gls_status gls_beside_begin(gls_beside *beside);
 /* Waits for the work. Returns `status`, which the caller's own work had meanwhile, if it is a failure; else the status
  * of the work beside it, whose message becomes the caller's last error. */
 gls_status gls_beside_end(gls_beside *beside, gls_status status);

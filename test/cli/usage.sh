@@ -264,8 +264,13 @@ fails 2 --output track --output --force
 
 fails 2 --ngpus track --ngpus 65
 fails 2 --ngpus track --device llvmpipe,llvmpipe --ngpus 3
-fails 2 "empty name" track --phantom --device llvmpipe,,llvmpipe
-fails 5 nobody track --phantom --device llvmpipe,nobody
+# malformed names are refused before any file is read, unknown devices before a large file is
+cp "$bval" "$work/large.nii"
+fails 2 "empty name" track "$work/large.nii" "$bval" "$bvec" "$mask" --device llvmpipe,,llvmpipe
+fails 3 large.nii track "$work/large.nii" "$bval" "$bvec" "$mask" --device llvmpipe,nobody
+truncate -s 257M "$work/large.nii"
+fails 5 nobody track "$work/large.nii" "$bval" "$bvec" "$mask" --device llvmpipe,nobody
+rm "$work/large.nii"
 
 # models and direction getters
 fails 2 csd track --dg boot --model csd

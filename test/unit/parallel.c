@@ -174,6 +174,13 @@ static void test_beside(void **state)
     check_beside(GLS_OK, GLS_ERR_INPUT, "failed beside");
     check_beside(GLS_ERR_DEVICE, GLS_ERR_INPUT, "failed itself");
     assert_int_equal(gls_beside_end(&none, GLS_OK), GLS_OK);
+    /* work that is done at once is over, with its status, when it was begun */
+    gls_status failure = GLS_ERR_DEVICE;
+    gls_beside b = {.name = "at once", .work = log_late, .user = &failure, .at_once = true};
+    atomic_store(&caller_logs, true);
+    assert_int_equal(gls_beside_begin(&b), GLS_ERR_DEVICE);
+    assert_false(b.running);
+    assert_int_equal(gls_beside_end(&b, GLS_OK), GLS_ERR_DEVICE);
 }
 
 int main(void)
