@@ -164,7 +164,7 @@ values = data[352:]
 open(sys.argv[2], "wb").write(data[:352] + b"".join(b"\0" * 4 if any(values[i:i + 4]) else b"\0\0\x80?" for i in range(0, len(values), 4)))
 END
     expect 3 $track --bedpostx row --roi apart.nii -o x.tck
-    says "apart.nii: no voxel of this seed mask lies in the mask row: give masks that overlap"
+    says "apart.nii: no voxel of this seed mask lies in the mask (row): give masks that overlap"
     rm crossing/nodif_brain_mask.nii
     expect 3 $track --bedpostx crossing --roi seed.nii -o x.tck
     says "crossing: has no nodif_brain_mask.nii.gz: give the file of a mask (--mask FILE)"
