@@ -262,7 +262,8 @@ static gls_status read_archive(tree *t)
 
 static gls_status read_folder(tree *t, const char *folder, int depth);
 
-/* Adds a file, or the files of a folder down to MAX_DEPTH levels. name: path below the root. */
+/* Adds a regular file, or the files of a folder down to MAX_DEPTH levels; others, such as pipes, are left out. name:
+ * path below the root. */
 static gls_status add_file(tree *t, const char *name, int depth)
 {
     gls_tractogram_reader *r = t->reader;
@@ -286,7 +287,8 @@ static int is_shown(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Lists a folder, "" for the root, in alphabetical order, so that columns have the same order on every machine. */
+/* Lists the files of a folder that are not hidden, "" for the root, in alphabetical order, so that columns have the
+ * same order on every machine. */
 static gls_status read_folder(tree *t, const char *folder, int depth)
 {
     gls_tractogram_reader *r = t->reader;

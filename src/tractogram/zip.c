@@ -6,7 +6,7 @@
 #include <string.h>
 #include "util/status.h"
 
-/* Python's zipfile writes a ZIP64 field from this size on; the format itself asks for it only from 2^32 - 1 on. */
+/* Above this size Python's zipfile writes a ZIP64 field; the format itself asks for it only from 2^32 - 1 on. */
 #define ZIP64_LIMIT 0x7fffffffu
 #define DOS_DATE 0x0021 /* 1 January 1980: the same run must give the same bytes */
 /* Largest directory record of an entry: 46 bytes, the name, and a ZIP64 field of 28. */
@@ -74,8 +74,8 @@ size_t gls_zip_local(const gls_zip_entry *e, unsigned char *start)
     return (size_t)(to.p - start);
 }
 
-/* Stores the directory record of an entry (APPNOTE 4.3.12), with the ZIP64 extra field where a size or position needs
- * 64 bits. Returns its length. */
+/* Stores the directory record of an entry (APPNOTE 4.3.12), with the ZIP64 extra field where a size or position is
+ * above ZIP64_LIMIT. Returns its length. */
 static size_t central(const gls_zip_entry *e, unsigned char *start)
 {
     bytes to = {start};

@@ -287,7 +287,7 @@ void gls_assigner_destroy(gls_assigner *a)
     free(a);
 }
 
-/* Finds the voxel of a point. A point midway between two centres belongs to the one farther from 0. Returns false
+/* Finds the voxel of a point. Voxel coordinates midway between two whole numbers are rounded away from 0. Returns false
  * outside the grid, where v is still set. */
 static bool find_voxel(const gls_assigner *a, const float point[3], double v[3], size_t *voxel)
 {
@@ -341,7 +341,8 @@ static size_t first_label(gls_assigner *a, const double v[3], size_t voxel, bool
     return i;
 }
 
-/* Radial search: number of the region whose voxel centre is nearest to the point, within the radius; 0: none. */
+/* Radial search: number of the region of the labelled voxel whose centre is nearest to the point; 0: none is nearer
+ * than the radius. */
 static int32_t search(gls_assigner *a, const float point[3])
 {
     const double p[3] = {point[0], point[1], point[2]};

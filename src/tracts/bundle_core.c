@@ -119,8 +119,8 @@ static void triangle_inverse(const double c[3][3], double out[3][3])
 }
 
 /* Mahalanobis distance of each of n points from their mean: sqrt(d^T C^+ d), C their covariance with divisor n. stride:
- * floats between points. triangle: use the inverse of the upper triangle of C, as DIPY does. Returns false if C is 0.
- */
+ * floats between points. triangle: use the inverse of the upper triangle of C, as DIPY does. Returns false if C is 0
+ * within 1e-8. */
 static bool mahalanobis(const float *point, size_t n, size_t stride, bool triangle, double *distance)
 {
     double mean[3] = {0}, c[3][3] = {{0}}, inverse[3][3];

@@ -71,7 +71,7 @@ static gls_status set_number(gls_bundle_row *row, gls_bundle_cell cell, double v
     return set_cell(row, cell, text);
 }
 
-/* Turns one key of a bundle into a cell of its row. */
+/* Turns one key of a bundle into a cell of its row, or into two (LIMIT_CELLS). A value of null adds no cell. */
 static gls_status add_key(gls_bundle_row *row, const cJSON *item)
 {
     int k = 0;
@@ -195,7 +195,7 @@ static gls_status range(const row *r, column c, double value[2])
                                r->path, r->where, column_names[c], text);
 }
 
-/* Adds the text of a region, FILE or FILE:LABELS, to the list of files. */
+/* Adds the text of a region or mask, FILE or FILE:LABELS, to the list of files. */
 static gls_status note_file(gls_bundle_rules *rules, const char *text)
 {
     char **more = realloc(rules->file, (rules->n_files + 1) * sizeof *more);
@@ -207,7 +207,7 @@ static gls_status note_file(gls_bundle_rules *rules, const char *text)
 }
 
 /* Fills in *path: the text of a region with the folder in front of its file; the caller frees it. A text of
- * digits, signs and commas is a sphere, X,Y,Z,RADIUS, and names no file; every other text joins rules->file. */
+ * numbers and commas alone is a sphere, X,Y,Z,RADIUS, and names no file; every other text joins rules->file. */
 static gls_status path_of(gls_bundle_rules *rules, const row *r, const char *text, char **path)
 {
     const bool is_sphere = strspn(text, "0123456789+-.eE,") == strlen(text);

@@ -428,7 +428,7 @@ static gls_status reserve_groups(filter *f, const gls_streamlines *in)
 }
 
 /* The second pass: hands on members, flipped to the direction of their first bundle, and with f->all also all other
- * streamlines; adds a group for each bundle. */
+ * streamlines that have points. Adds a group for each bundle, in place of groups of the same name. */
 static gls_status send(void *user, const gls_streamlines *in)
 {
     filter *f = user;

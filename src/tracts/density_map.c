@@ -55,7 +55,8 @@ static gls_status check_options(const gls_density_options *o)
     return GLS_OK;
 }
 
-/* Allocates the maps: one for each thread if they are small enough. Returns false if memory ran out. */
+/* Allocates the maps of sums, a copy for each thread if they are small enough, or the one map of extremes. Returns
+ * false if memory ran out. */
 static bool make_maps(gls_density *d)
 {
     const gls_density_options *o = &d->options;

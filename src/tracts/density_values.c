@@ -57,7 +57,7 @@ static void find_values(void *user, int thread, size_t from, size_t until)
     const values *of = user;
     const gls_density *d = of->density;
     (void)thread;
-    /* with directions: the sum of unit vectors gives the direction, the sum of values the length */
+    /* with directions: the sum of the vectors gives the direction, the sum of their lengths the length */
     for (size_t v = from; v < until; v++) {
         if (!d->options.directions) {
             store(of, v, value_at(d, v));
