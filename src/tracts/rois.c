@@ -114,7 +114,7 @@ static gls_status region_area_split(const gls_region_area *area, const char *nam
 
 /* A region as it was named. is_graded: its image has values between 0 and 1. */
 typedef struct roi {
-    /* the region as it stands on the command line; an owned copy */
+    /* the region as the user named it, or "end 1 of a region"; an owned copy */
     char *text;
     /* distance, mm, by which the region is widened; -1: an end of a split region, which gls_rois_add() must not find by
      * its text */

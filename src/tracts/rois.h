@@ -94,7 +94,8 @@ void gls_rois_find(const gls_rois *rois, gls_roi_hits *hits, const float (*point
 void gls_roi_hits_finish(gls_roi_hits *hits);
 /* Position, in the unit of gls_roi_event.at, where the streamline first meets the region; INFINITY: nowhere. */
 double gls_rois_first(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
-/* Position where the streamline last leaves the region; -INFINITY: it never meets the region. */
+/* Position where the streamline last leaves the region, or its end if it ends inside; -INFINITY: it never meets the
+ * region. */
 double gls_rois_last(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
 /* Share of the streamline that lies in the region, 0 .. 1; for length 0: 1 if the streamline meets the region. */
 double gls_rois_share(const gls_rois *rois, const gls_roi_hits *hits, size_t index);

@@ -101,7 +101,7 @@ static gls_status add_regions(gls_selection *s)
     return GLS_OK;
 }
 
-/* Checks that each list with a count exists. */
+/* Checks that the lists of regions and groups exist and have no NULL. */
 static gls_status check_members(const gls_select_options *o)
 {
     GLS_REQUIRE(o->region || o->n_regions == 0);

@@ -163,7 +163,7 @@ static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, doubl
  * follow. */
 #define MAX_VOXELS 1e6
 
-/* Whether a step passes more than MAX_VOXELS voxels, or is not a number. */
+/* Whether a step is longer than MAX_VOXELS of the smallest side of a voxel, or is not a number. */
 static bool has_long_step(const gls_visit_grid *g, const float (*point)[3], size_t n)
 {
     for (size_t i = 1; i < n; i++)

@@ -110,7 +110,7 @@ static inline void cross_face(path *w, size_t i, int axis, double mm, const doub
 static bool cross_faces(path *w, size_t i, int n, double mm, const double size[3])
 {
     /* share[r]: share of the step at which it crosses the face of axis r; 2: the voxel does not change along r. way:
-     * smallest size of the step along the axes whose faces it crosses */
+     * smallest size of the step along the axes whose faces it crosses, at most 1 */
     double share[3], way = 1, least = 1, cut[5] = {0};
     int64_t voxel[4] = {w->voxel[i]}, ahead[3];
     for (int r = 0; r < 3; r++) {
