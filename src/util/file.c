@@ -98,7 +98,7 @@ int64_t gls_fd_read(int fd, void *data, size_t bytes)
 }
 
 /* Turns bytes with a NUL behind them into text: removes the byte order mark of UTF-8, which editors and spreadsheets
- * write. UTF-16 is an error. */
+ * write. The byte order mark of UTF-16 is an error, after which `text` is freed. */
 static gls_status take_text(const char *path, char *text, size_t bytes, char **data, size_t *n)
 {
     if (bytes >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {

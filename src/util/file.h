@@ -14,7 +14,7 @@
 gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t *n);
 
 /* Like gls_file_read(), for text in which line ends do not stand in quotes: \r\n and \r become \n, and NUL bytes at the
- * end are left out. GLS_ERR_INPUT: NUL bytes elsewhere, as in UTF-16. */
+ * end are left out. GLS_ERR_INPUT: NUL bytes elsewhere, as in UTF-16, or a file compressed by gzip. */
 gls_status gls_file_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
 
 /* The part of a path behind its last slash. */

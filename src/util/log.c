@@ -87,11 +87,11 @@ static void keep(gls_warnings *warnings, const char *line)
     warnings->n += grown[warnings->n] != NULL;
 }
 
-/* Hands a line to the open collections and to the callback. */
+/* Hands a line to the callback if the host wants its level, and a warning also to the open collections. */
 static void deliver(gls_log_level level, const char *line)
 {
     pthread_mutex_lock(&logger.lock);
-    /* every open collection gets the warning, also where the host did not ask for the level */
+    /* collections get warnings even if the host did not ask for the level */
     for (gls_warnings *w = logger.collections; level == GLS_LOG_WARNING && w; w = w->next) keep(w, line);
     if (wanted(level)) logger.callback(logger.user, level, line);
     pthread_mutex_unlock(&logger.lock);

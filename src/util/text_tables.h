@@ -54,8 +54,8 @@ size_t gls_record_next(gls_records *records, char **field, size_t max);
 /* Size of a header up to the end of its line END; 0: no line END in these n bytes. whole: no more bytes follow in the
  * file, so that a last line without a line end counts. */
 size_t gls_mrtrix_header_bytes(const char *text, size_t n, bool whole);
-/* Prepares a header of n bytes: NUL bytes become blanks, text[n] becomes NUL. Returns the text behind the first
- * line. */
+/* Prepares a header of n bytes: NUL bytes become blanks, text[n] becomes NUL. Returns the end of the first line,
+ * for gls_mrtrix_next(). */
 char *gls_mrtrix_lines(char *text, size_t n);
 /* Cuts the next line off *rest and trims blanks. NULL: it was the line END, or no line is left. */
 char *gls_mrtrix_next(char **rest);
@@ -66,8 +66,9 @@ bool gls_mrtrix_split(char *line, char **key, char **value);
 /* Splits the byte order, LE or BE, off the name of a type. *n: length of the name without it. *swapped: the byte order
  * differs from this machine's. */
 void gls_mrtrix_type(const char *name, size_t *n, bool *swapped);
-/* Parses the header line that says where the data are, "NAME OFFSET" or "NAME". *file: path of the data in the folder
- * of `path`, from malloc; NULL if NAME is ".", the file itself. GLS_ERR_INPUT names path. */
+/* Parses the header line that says where the data are, "NAME OFFSET" or "NAME". *file: path of the data, from
+ * malloc; a relative NAME counts from the folder of `path`; NULL if NAME is ".", the file itself. GLS_ERR_INPUT names
+ * path. */
 gls_status gls_mrtrix_data_file(const char *path, const char *value, char **file, uint64_t *offset);
 
 #endif
