@@ -221,8 +221,8 @@ static bool set_point(const double p[3], const gls_grid *grid, float out[3])
 }
 
 /* Creates seeds from a list of n points in `space`. name: file name for messages, or NULL. Points outside the grid are
- * kept, so that each seed has the index of its point in the list; they give no streamline. GLS_ERR_INPUT if no point
- * lies inside. */
+ * kept, so that each seed has the index of its point in the list; they give no streamline. GLS_ERR_INPUT: the
+ * list is empty, a point is not finite, or none lies inside. */
 static gls_status create_list(const char *name, const double (*point)[3], size_t n, gls_seed_space space,
                               const gls_grid *grid, gls_seeds **seeds)
 {

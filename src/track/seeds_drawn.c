@@ -209,8 +209,8 @@ static bool plane_at(const gls_tissue *t, const double world[3], double u[3], do
     return true;
 }
 
-/* Moves a point along the border by a random distance, so that seeds do not cluster. Returns false if there is no
- * border near the new position. */
+/* Moves a point along the border by a random distance, so that seeds do not cluster. Returns false if the
+ * border has no normal at the point, or if there is no border near the new position. */
 static bool spread(const gls_seeds *s, uint64_t i, uint32_t attempt, double world[3])
 {
     const gls_tissue *t = s->tissue;

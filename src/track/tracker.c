@@ -132,7 +132,7 @@ static gls_status on_all_engines(gls_tracker *t, gls_device_work step)
     return status;
 }
 
-/* Fills the fields of all engines in one pass; drops or replaces engines that fail. */
+/* Fills the fields of all engines in one pass. Drops or replaces an engine that fails, and makes another pass. */
 static gls_status fill_engines(gls_tracker *t)
 {
     for (;;) {

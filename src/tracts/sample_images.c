@@ -169,8 +169,7 @@ static bool is_by_voxel(const sampler *s, const gls_sample_column *c)
     return s->o.weight >= GLS_SAMPLE_BY_VOXEL && !c->per_vertex;
 }
 
-/* Collects the values of the voxels that a streamline passes; the weight of a value is the length in its voxel, mm, the
- * value with o.total its share of the total. Returns the number of voxels. */
+/* Collects the values of the voxels that a streamline passes, weighted by the mm inside. Returns their number. */
 static size_t collect_voxels(const sampler *s, scratch *r, size_t k, const float (*point)[3], size_t n)
 {
     const gls_image *image = s->column[k].image;

@@ -49,7 +49,7 @@ uint64_t gls_queue_taken(const gls_queue *queue);
 bool gls_queue_is_stopped(gls_queue *queue);
 /* Whether the wanted number of streamlines is reached, so that no more seeds are needed. Takes the lock. */
 bool gls_queue_is_satisfied(gls_queue *queue);
-/* Whether `seed` begins a returned range that no worker has taken again. The caller holds the lock. */
+/* Whether the first returned range, which no worker has taken again, begins with `seed`. The caller holds the lock. */
 bool gls_queue_is_waiting(const gls_queue *queue, uint64_t seed);
 
 /* --- The writer thread: receives batch results from all workers and passes them on in the order of seeds. */

@@ -83,9 +83,9 @@ void gls_table_matrix(gls_tables *tables, gls_define_list *defines, const char *
 
 /* Adds MODEL_VERTICES; with `neighbours` also MODEL_NEIGHBOURS, two 16-bit indices in a word, and NEIGHBOUR_QUADS. */
 void gls_table_sphere(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, bool neighbours);
-/* Adds N_ORBITS, the number of known reflection orbits of the sphere. If it is 0, adds MODEL_ODF, the whole matrix from
- * SH coefficients to amplitudes. Otherwise adds, in quads, MODEL_ORBITS, the matrix rows of the first vertex of each
- * orbit, and MODEL_MEMBERS, this vertex and its mirror images under x -> -x, y -> -y and both. */
+/* Adds N_ORBITS, the number of reflection orbits of the sphere if they cover it, else 0. If it is 0, adds MODEL_ODF,
+ * the whole matrix from SH coefficients to amplitudes. Otherwise adds, in quads, MODEL_ORBITS, the matrix rows of the
+ * first vertex of each orbit, and MODEL_MEMBERS, this vertex and its mirror images under x -> -x, y -> -y and both. */
 gls_status gls_table_orbits(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
 
 /* Adds MODEL_START and START_GIVEN: the given start direction along the voxel axes. world: the direction along the
