@@ -44,7 +44,7 @@ typedef struct piece {
     size_t bytes;
     /* the bytes of the piece, in `room` or where form() found them */
     const void *data;
-    struct gls_piece_room *room; /* memory that holds the data; NULL: the data stay where they came from */
+    struct gls_piece_room *room; /* memory for the data; not used if p->rooms is NULL: the data stay where they are */
 } piece;
 
 /* One append of data, which several threads share. `lock` guards everything from `next` on. */

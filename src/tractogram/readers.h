@@ -96,7 +96,7 @@ struct gls_tractogram_reader {
     gls_cursor data;                /* TRK, TCK: the streamlines, behind the header or in a file of their own */
     double done;                    /* share of the file that was read, 0 .. 1 */
     struct gls_reader_ahead *ahead; /* reading thread; NULL: none */
-    bool seen_finite;               /* true: next() has checked that points are finite */
+    bool seen_finite;               /* true: next() has found that all points are finite */
     /* streamlines and points in all blocks before the current one */
     uint64_t lines_read, points_read;
     /* A block ends with streamline number max_lines, or with the streamline that reaches max_points points. Both

@@ -114,7 +114,8 @@ static bool add_name(values *v, size_t index, const gls_column *column)
 }
 
 /* Assigns columns to the scalars (values of points) and properties (values of streamlines) of TRK: at most ten columns
- * each, with names of up to 20 bytes. Groups become numbers in a property. */
+ * each, with names of up to 20 bytes. Groups become numbers in a property if there is room. What does not fit is left
+ * out. */
 static gls_status define(gls_tractogram_writer *w)
 {
     trk *t = w->state;

@@ -42,7 +42,7 @@ typedef struct gls_weight_model {
     gls_model_constant *constant;
     gls_model_state *state; /* state before the first iteration */
     float
-        *variation; /* for each streamline: reg_tv times scale / contribution; 0: the streamline contributes nothing */
+        *variation; /* for each streamline: reg_tv times scale / contribution, without removed fixels; 0 if this is 0 */
     /* numbers of fixels without streamlines, of those that have streamlines but are excluded because of too small a
      * density or a single entry, and of those that the options remove */
     size_t n_untracked, n_excluded, n_removed;

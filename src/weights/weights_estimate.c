@@ -140,8 +140,8 @@ gls_status gls_weights_set_walk(gls_weights *w, uint32_t ratio, gls_walk_line li
     return GLS_OK;
 }
 
-/* Whether a device has double precision in hardware, judged by its vendor. Other drivers emulate doubles, slower than
- * the CPU; software renderers run on the CPU anyway. */
+/* Whether a device has double precision in hardware, judged by its vendor: drivers of other vendors emulate doubles,
+ * slower than the CPU. False for OpenGL ES, which has no doubles, and for software renderers. */
 static bool has_doubles(const gls_device_info *info)
 {
     static const char *const vendors[] = {"NVIDIA", "AMD", "ATI "};

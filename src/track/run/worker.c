@@ -16,8 +16,9 @@
 
 /* Fewest items of a dispatch that keep all cores of a CPU busy. */
 #define MIN_ON_CPU 64
-/* Pace for GPUs of small boards (v3d, panfrost, lima, etnaviv): Linux kills their jobs after half a second, and a hot
- * chip may become three times slower from one job to the next. */
+/* GPUs of small boards (v3d, panfrost, lima, etnaviv): items of the first dispatch, fewest items of a dispatch, and the
+ * time that a dispatch should take. Linux kills jobs of these GPUs after half a second, and a hot chip may become three
+ * times slower from one job to the next. */
 #define FIRST_ON_BOARD 64
 #define MIN_ON_BOARD 16
 #define SECONDS_ON_BOARD 0.12
