@@ -117,8 +117,7 @@ struct gls_tractogram_writer {
     gls_piece_rooms rooms;
     gls_text lost;       /* names of columns that the format cannot store */
     bool numbers_groups; /* TRK: the property "group" holds each streamline's group, counted from 1 */
-    gls_status
-        failed; /* status of the first append that failed; later appends and the finish return it, with its message */
+    gls_status failed;   /* status of the first append that failed; later appends and the finish repeat it */
     char message[1024];
 };
 

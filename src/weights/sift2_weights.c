@@ -23,8 +23,8 @@ typedef struct run {
     /* number of iterations so far, and of iterations for which memory is allocated */
     size_t n, capacity;
     float *before, *now; /* coefficients before and after an iteration; NULL without statistics */
-    bool diverged;       /* true: the cost rose in three iterations, or was not finite; all iterations up to `end` are
-                            repeated */
+    bool diverged; /* true: the cost rose in the last three iterations, or was not finite; iterations up to `end` are
+                      repeated */
     size_t end;
 } run;
 

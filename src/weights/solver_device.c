@@ -42,7 +42,7 @@ typedef struct device_solver {
     device_chunk *chunk;                /* one for each chunk of the rows */
     float (*cost)[2], (*fixel_cost)[2]; /* costs of the groups of all streamlines and fixels, read back */
     uint32_t *sum;                      /* sums over all devices */
-    bool summed;                        /* true: all devices have the same sums */
+    bool summed;                        /* true: the sums on each device are those over all devices */
     int from;                           /* index of the coefficients that a pass starts from */
 } device_solver;
 
