@@ -120,7 +120,7 @@ enum {
 
 /* --- VTK: words and arrays of legacy files. */
 
-/* Largest word and line of a header that are kept, with their NUL. Words are names, types and numbers. */
+/* Sizes of the memory for a word and for a line of a header, with its NUL. Words are names, types and numbers. */
 #define GLS_VTK_WORD 128
 #define GLS_VTK_LINE 512
 

@@ -97,7 +97,7 @@ struct gls_tractogram_reader {
     double done;                    /* share of the file that was read, 0 .. 1 */
     struct gls_reader_ahead *ahead; /* reading thread; NULL: none */
     bool seen_finite;               /* true: next() has found that all points are finite */
-    /* streamlines and points in all blocks before the current one */
+    /* streamlines and points in all blocks that were read before */
     uint64_t lines_read, points_read;
     /* A block ends with streamline number max_lines, or with the streamline that reaches max_points points. Both
      * limits depend on the memory that the columns need. */

@@ -12,8 +12,9 @@
 
 /* Whether the map can be made from counts in this grid. */
 bool gls_density_takes_visited(const gls_density *density, const gls_grid *grid);
-/* While *visited is not NULL, append() takes the counts of the appended streamlines from **visited, and follows only
- * streamlines that the device has left to the host. The map is the same. */
+/* While *visited is not NULL, append() takes the counts of the appended streamlines from **visited if the map can use
+ * them, and follows only streamlines that the device has left to the host. Otherwise it follows all streamlines, or
+ * fails with GLS_ERR_UNSUPPORTED if their points are missing. The map is the same. */
 void gls_density_use_visited(gls_density *density, const gls_visited **visited);
 
 /* --- Files written as part of a group, which may be NULL. An existing file is an error unless `overwrite`. */

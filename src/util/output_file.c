@@ -49,7 +49,7 @@ static int directory_length(const char *path)
     return (int)(gls_file_name(path) - path);
 }
 
-/* Returns a name beside path that no other process uses. NULL: out of memory. */
+/* Returns a name beside path, made from the process and the time, that is hardly ever in use. NULL: out of memory. */
 static char *temporary_name(const char *path, unsigned attempt)
 {
     struct timespec now;

@@ -19,7 +19,7 @@
 /* The seeds that are left to track. Workers take ranges of them in order. */
 typedef struct gls_queue {
     pthread_mutex_t lock;   /* also guards the statistics of the run and the writer thread */
-    pthread_cond_t changed; /* signalled at every change of what `lock` guards; timed waits use the monotonic clock */
+    pthread_cond_t changed; /* signalled when a thread may go on; timed waits use the monotonic clock */
     uint64_t next, end;     /* seeds next .. end - 1: no worker has taken them yet */
     uint64_t total;         /* number of seeds that the queue began with */
     gls_seed_range returned[GLS_QUEUE_RETURNED];
