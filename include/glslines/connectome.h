@@ -49,6 +49,9 @@ typedef struct gls_connectome_options {
     bool keep_unassigned;     /* adds a first row and column for ends without a region; default false */
     bool raw_labels;     /* rows for all labels from 1 to the largest; default false: only for labels that occur, in
                             ascending order */
+    const int32_t *rows; /* n_rows labels from 1 on that have rows although they may not occur, in any order; default
+                            NULL. Needed during gls_connectome_create() only */
+    size_t n_rows;
     bool edges;          /* collects what gls_connectome_get_edge() returns, 48 bytes for each cell; default false */
     const char *weights; /* column of one component for each streamline; default NULL: weights of 1. Borrowed until the
                             connectome is destroyed */
@@ -76,9 +79,9 @@ typedef struct gls_connectome_counts {
 typedef struct gls_connectome gls_connectome;
 
 /* Creates a connectome. labels: one volume of integers >= 0 on any grid, 0: no region. name: for messages. Regions are
- * the labels that occur, or with raw_labels all labels up to the largest, in ascending order. Memory: 4 bytes for each
- * voxel, 16 bytes for each cell. GLS_ERR_INPUT: other values, or no label; GLS_ERR_UNSUPPORTED: more than
- * GLS_CONNECTOME_MAX_NODES regions. */
+ * the labels that occur and those of `rows`, or with raw_labels all labels up to the largest, in ascending order.
+ * Memory: 4 bytes for each voxel, 16 bytes for each cell. GLS_ERR_INPUT: other values, or no label;
+ * GLS_ERR_UNSUPPORTED: more than GLS_CONNECTOME_MAX_NODES regions. */
 GLS_API gls_status gls_connectome_create(const gls_image *labels, const char *name,
                                          const gls_connectome_options *options, gls_connectome **connectome);
 /* Returns the connectome as a sink. The connectome stays with the caller: finishing or aborting the sink does nothing.

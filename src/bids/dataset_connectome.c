@@ -126,10 +126,10 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     gls_tract_run run;
     options.bids = true;
     options.lut = m->names;
+    options.labels = m->names ? GLS_LABELS_LUT : GLS_LABELS_COMPACT; /* all subjects get the same rows */
     options.weights = m->weights;
     cJSON_AddStringToObject(root, "Description", "Connectome: streamlines between the regions of an atlas");
-    gls_sidecar_add_software(root, 0, NULL); /* marks the sidecar as written by glslines, so that later runs may replace
-                                                it */
+    gls_sidecar_add_software(root, 0, NULL); /* shows later runs of glslines that they may replace the sidecar */
     /* drop the command line, because `glslines bids` has other options; the parameters below describe the matrix */
     cJSON_DeleteItemFromObjectCaseSensitive(root, "command_line");
     gls_dataset_add_sources(o, NULL, false, GLS_PATHS(m->tractogram, m->labels, m->names), root);

@@ -22,28 +22,21 @@
 
 /* State of `glslines connectome`. */
 typedef struct connecting {
-    /* files, sidecar and message of the command */
-    gls_tract_run *run;
+    gls_tract_run *run; /* files, sidecar and message of the command */
     const gls_connectome_cli *o;
-    /* paths of tractogram, image of labels and matrix */
-    const char *const *file;
-    /* method of --assign */
-    gls_assignment assign;
+    const char *const *file; /* paths of tractogram, image of labels and matrix */
+    gls_assignment assign;   /* method of --assign */
     /* reach of --assign: the largest distance between an end and its region, mm; GLS_ASSIGN_REVERSE: 0 stands for no
      * limit */
     double radius;
-    char *nodes; /* path of the table of regions; NULL: none */
-    /* the connectome that streamlines fill */
-    gls_connectome *connectome;
-    /* names of labels by --lut */
-    gls_label_names names;
-    char **name; /* names of the rows */
+    char *nodes;                /* path of the table of regions; NULL: none */
+    gls_connectome *connectome; /* the connectome that streamlines fill */
+    gls_label_names names;      /* names of labels by --lut */
+    char **name;                /* names of the rows */
     size_t n_names;
-    /* weights of streamlines; factors of --scale-file */
-    gls_tract_weights weights, scales;
-    /* text of --assignments, if it goes to a file */
-    gls_tract_text assignments;
-    const char *column; /* name of the column of labels in the output of --trx; NULL: none */
+    gls_tract_weights weights, scales; /* weights of streamlines; factors of --scale-file */
+    gls_tract_text assignments;        /* text of --assignments, if it goes to a file */
+    const char *column;                /* name of the column of labels in the output of --trx; NULL: none */
     /* filter that drops streamlines without points or with a coordinate that is not finite, then the writer of --trx */
     gls_sink copy;
     int32_t (*pair)[2]; /* two labels of each streamline of a batch */
@@ -159,23 +152,27 @@ static gls_status create(connecting *c)
                                       .symmetric = o->symmetric || o->bids,
                                       .zero_diagonal = o->zero_diagonal,
                                       .keep_unassigned = o->keep_unassigned,
-                                      .raw_labels = o->raw_labels,
+                                      .raw_labels = o->labels == GLS_LABELS_RAW,
                                       .edges = o->edges != NULL,
                                       .weights = c->weights.column,
-                                      .scale_column = c->scales.column};
-    /* assigned() collects the labels of each streamline for the output */
-    if (o->assignments) {
-        options.assigned = assigned;
-        options.user = c;
-    }
+                                      .scale_column = c->scales.column,
+                                      /* collects the labels of each streamline for the output */
+                                      .assigned = o->assignments ? assigned : NULL,
+                                      .user = c};
     if (options.radius == 0 && options.assignment == GLS_ASSIGN_RADIAL)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--radius 0: --assign radial needs more than 0 mm; --assign end takes the voxel of an end");
     /* read the image of labels last, so that wrong options fail at once */
     gls_status status = parse_scales(&o->scale, &options.scale);
+    if (!status) status = gls_label_names_read(&c->names, o->lut);
+    int32_t *rows = !status && o->labels == GLS_LABELS_LUT ? malloc((c->names.n + 1) * sizeof *rows) : NULL;
+    for (size_t i = 0; rows && i < c->names.n; i++) rows[options.n_rows++] = c->names.list[i].label;
+    options.rows = rows;
+    if (!status && o->labels == GLS_LABELS_LUT && !rows) status = gls_no_memory();
     if (!status) status = gls_image_read(c->file[1], GLS_IMAGE_3D, &labels);
     if (!status) status = gls_connectome_create(labels, c->file[1], &options, &c->connectome);
     gls_image_destroy(labels);
+    free(rows);
     return status;
 }
 
@@ -232,8 +229,6 @@ static gls_status name_rows(connecting *c)
     size_t n = gls_connectome_nodes(c->connectome, &label), unnamed = 0;
     /* with --keep-unassigned the first row is for ends without a region */
     const size_t first = gls_connectome_size(c->connectome) - n;
-    gls_status status = gls_label_names_read(&c->names, c->o->lut);
-    if (status) return status;
     c->n_names = n + first;
     c->name = calloc(c->n_names, sizeof *c->name);
     if (!c->name) return gls_fail(GLS_ERR_MEMORY, "out of memory for names");
@@ -330,27 +325,32 @@ static void warn_of_lonely(const connecting *c)
     free(text);
 }
 
-/* Counts the labels below the largest one that have no voxels, and warns of them: the parcellation may have been cut or
- * moved. Does not warn if there are at least as many of them as regions, as in schemes with scattered numbers. */
+/* Counts the labels below the largest one, or with --labels lut of the table, that have no voxels, and warns of them:
+ * the parcellation may have been cut or moved. Does not warn if there are at least as many of them as regions with
+ * voxels, as in schemes with scattered numbers. */
 static size_t warn_of_absent(const connecting *c)
 {
     const int32_t *label;
+    const bool lut = c->o->labels == GLS_LABELS_LUT, compact = c->o->labels == GLS_LABELS_COMPACT;
     const size_t n = gls_connectome_nodes(c->connectome, &label);
     gls_text list = {0};
-    size_t absent = 0;
+    size_t absent = 0, present = 0;
     /* next: one more than the last label that has voxels */
     int32_t next = 1;
     for (size_t i = 0; i < n; i++) {
-        if (gls_connectome_get_node(c->connectome, i).voxels == 0) continue;
-        for (; next < label[i]; next++)
+        const bool empty = gls_connectome_get_node(c->connectome, i).voxels == 0;
+        /* of a compact matrix gaps between labels are absent, of others rows without voxels */
+        for (next = compact ? next : label[i]; next < label[i] + empty; next++)
             if (absent++ < MAX_LISTED) gls_text_printf(&list, " %d", next);
         next = label[i] + 1;
+        present += !empty;
     }
     if (absent > MAX_LISTED) gls_text_puts(&list, " ...");
     char *text = gls_text_take(&list);
-    if (absent > 0 && absent < n)
-        gls_log(GLS_LOG_WARNING, "%s: %zu labels below the largest do not occur:%s", c->file[1], absent,
-                text ? text : "");
+    if (absent > 0 && absent < present)
+        gls_log(GLS_LOG_WARNING, "%s: %zu labels %s do not occur:%s%s", c->file[1], absent,
+                lut ? "of the table" : "below the largest", text ? text : "",
+                compact ? "; they have no rows: see --labels of 'glslines connectome'" : "");
     free(text);
     return absent;
 }
@@ -457,6 +457,7 @@ static gls_status check(connecting *c)
     if (c->column && c->assign == GLS_ASSIGN_ALL)
         return gls_fail(GLS_ERR_ARGUMENT, "--assignments dps:NAME: holds two labels for each streamline, but --assign "
                                           "all may find more: name a text file");
+    if (o->labels == GLS_LABELS_LUT && !o->lut) return gls_fail(GLS_ERR_ARGUMENT, "--labels lut: needs --lut FILE");
     if (o->roi_test && c->assign != GLS_ASSIGN_ALL) return gls_fail(GLS_ERR_ARGUMENT, "--roi-test: needs --assign all");
     const size_t length = strlen(c->file[2]), suffix = strlen("_relmat.tsv");
     if (o->bids && (length <= suffix || strcmp(c->file[2] + length - suffix, "_relmat.tsv") != 0))

@@ -318,7 +318,7 @@ gls_status gls_connectome_create(const gls_image *labels, const char *name, cons
     gls_connectome *c = calloc(1, sizeof *c);
     if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
     c->options = o;
-    status = gls_nodes_init(&c->nodes, labels, name, o.raw_labels);
+    status = gls_nodes_init(&c->nodes, labels, name, &o);
     if (!status) status = gls_assigner_create(&c->nodes.grid, c->nodes.voxel, &o, &c->assigner);
     if (!status) status = make_cells(c);
     if (status)

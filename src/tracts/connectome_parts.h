@@ -20,9 +20,9 @@ typedef struct gls_nodes {
     double (*centre)[3]; /* centre[r]: sum of the voxel coordinates of region r */
 } gls_nodes;
 
-/* Finds the regions: the labels that occur, ascending, or with `raw` all labels from 1 to the largest. name: for
- * messages. GLS_ERR_INPUT: a value is not a label. Call gls_nodes_finish() even after a failure. */
-gls_status gls_nodes_init(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw);
+/* Finds the regions by raw_labels and rows of the options. name: for messages. GLS_ERR_INPUT: a value is not a label.
+ * Call gls_nodes_finish() even after a failure. */
+gls_status gls_nodes_init(gls_nodes *nodes, const gls_image *labels, const char *name, const gls_connectome_options *o);
 /* Frees the arrays. */
 void gls_nodes_finish(gls_nodes *nodes);
 

@@ -26,8 +26,8 @@ static gls_status find_largest(const gls_image *labels, const char *name, int32_
     return *largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0: give an image of labels", name);
 }
 
-/* Numbers the regions and measures them. number[]: 0 on entry; on return for each label from 0 to `largest` the number
- * of its region, from 1; 0: none. */
+/* Numbers the regions and measures them. number[]: 1 for the labels of the options, else 0 on entry; on return for each
+ * label from 0 to `largest` the number of its region, from 1; 0: none. */
 static gls_status number_labels(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw, int32_t *number,
                                 int32_t largest)
 {
@@ -59,15 +59,19 @@ static gls_status number_labels(gls_nodes *nodes, const gls_image *labels, const
     return GLS_OK;
 }
 
-gls_status gls_nodes_init(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw)
+gls_status gls_nodes_init(gls_nodes *nodes, const gls_image *labels, const char *name, const gls_connectome_options *o)
 {
     int32_t largest;
     *nodes = (gls_nodes){.grid = labels->grid};
     gls_status status = find_largest(labels, name, &largest);
     if (status) return status;
+    for (size_t i = 0; i < o->n_rows; i++)
+        if (o->rows[i] > largest && o->rows[i] <= MAX_LABEL) largest = o->rows[i];
     int32_t *number = calloc((size_t)largest + 1, sizeof *number);
     if (!number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
-    status = number_labels(nodes, labels, name, raw, number, largest);
+    for (size_t i = 0; i < o->n_rows; i++)
+        if (o->rows[i] > 0 && o->rows[i] <= largest) number[o->rows[i]] = 1;
+    status = number_labels(nodes, labels, name, o->raw_labels, number, largest);
     free(number);
     return status;
 }

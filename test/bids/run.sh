@@ -258,8 +258,10 @@ for mask in glob.glob("made/sub-*/**/*_desc-brain_mask.nii.gz", recursive=True):
     d = struct.unpack("<3h", raw[42:48])
     head = bytearray(raw[:352])
     head[70:74] = struct.pack("<2h", 4, 16)
+    lacking = 4 if "sub-02" in mask else 5  # a region that a subject lacks
     folder = "made/" + os.path.basename(mask).split("_")[0] + "/anat/" + os.path.basename(mask).split("_")[0]
     values = [1 + (v // d[0] // d[1]) // 10 * 2 + (v % d[0]) // (d[0] // 2 + 1) for v in range(d[0] * d[1] * d[2])]
+    values = [v % lacking for v in values]
     gzip.open(folder + "_space-ACPC_seg-Four_dseg.nii.gz", "wb").write(head + struct.pack("<%dh" % len(values), *values))
     open(folder + "_space-ACPC_seg-Four_dseg.json", "w").write('{"SpatialReference": "bids::x"}\n')
 open("made/seg-Four_dseg.tsv", "w").write("index\tname\n1\tlower left\n2\tlower-right\n3\tupper-left\n4\tupper-right\n")
@@ -289,6 +291,7 @@ mv labels made/sub-01/anat/*_seg-Four_dseg.nii.gz
 check "--atlas with new labels" atlas
 check "writes it anew" test "$(cat before)" != "$(stat -c %Y.%y $matrix.tsv)"
 check "with weights" "$program" bids -q made weighted participant --participant-label 02 --no-report --atlas Four -- --nseeds 100 --model csd --weights --device llvmpipe
+check "a row for the region that the subject lacks" test "$(sed -n '1s/\t/;/gp;$p' weighted/sub-02/dwi/*_relmat.tsv | tr '\t' ';' | tr '\n' ' ')" = ";lower_left;lower-right;upper-left;upper-right upper-right;0;0;0;0 "
 check "that the sidecar tells of" grep -q '"RelationshipMeasure":.*"sum of streamlines, weighted"' weighted/sub-02/dwi/*_relmat.json
 exits 3 "seg-Other_dseg" "$program" bids made other_out participant --atlas Other
 exits 2 "'a_b': labels of BIDS have letters, digits and + alone" "$program" bids made other_out participant --atlas a_b

@@ -240,6 +240,15 @@ printf '3 left-3 0 0 0 0\n4 "right 4"\n' > lut.txt
 expect 0 connectome t.trx labels.nii lut.tsv --nodes lut_nodes.tsv --lut lut.txt --header
 says "no name for 10 of 12 labels"
 grep -q 'right_4' lut_nodes.tsv || note "no name of a label"
+# rows of labels that do not occur, so that the matrices of all subjects are alike
+printf '3 left-3\n1 none-1\n99 none-99\n' > more.txt
+expect 0 connectome t.trx labels.nii more.tsv --lut more.txt --labels lut --header
+says "2 labels of the table do not occur: 1 99"
+[ "$(head -n 1 more.tsv | cut -f 2-3)" = "$(printf 'none-1\tleft-3')" ] || note "--labels lut: first rows"
+[ "$(tail -n 1 more.tsv | cut -f 1-2)" = "$(printf 'none-99\t0')" ] || note "--labels lut: the last row"
+[ "$(wc -l < more.tsv)" -eq $(($(wc -l < lut.tsv) + 2)) ] || note "--labels lut: number of rows"
+expect 2 connectome t.trx labels.nii e.csv --labels lut
+says "needs --lut FILE"
 expect 0 connectome t.trx labels.nii a.csv --assignments dps:ends --trx ends.trx
 expect 0 info ends.trx
 says "ends: 2 x int32"

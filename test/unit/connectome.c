@@ -131,6 +131,14 @@ static void test_assignments(void **state)
     assert_true(gls_connectome_get_edge(c, 6, 8).count == 0); /* without the option edges */
     assert_true(gls_connectome_size(c) == 30 && gls_connectome_value(c, 6, 8) == 2);
     gls_connectome_destroy(c);
+    /* labels that get rows though they do not occur; what is no label gets none */
+    o = (gls_connectome_options){
+        .size = sizeof o, .radius = 4, .rows = (const int32_t[]){40, 9, 8, 0, -3, 1 << 30, 8}, .n_rows = 7};
+    c = make(o);
+    const int32_t *label;
+    assert_true(gls_connectome_nodes(c, &label) == 5 && label[1] == 8 && label[4] == 40);
+    assert_true(gls_connectome_value(c, 0, 2) == 2 && gls_connectome_value(c, 0, 1) == 0);
+    gls_connectome_destroy(c);
 }
 
 static void test_errors(void **state)
