@@ -23,7 +23,7 @@ typedef struct tck {
     size_t n_header;           /* size of the header in bytes */
     size_t count, total_count; /* positions of the digits of both counts in the header */
     size_t stamp;              /* position of the timestamp in the header */
-    size_t crc;                /* position in the header of the checksum, which is in the note on a shard; 0: none */
+    size_t crc;                /* position in the header of the checksum (in the note on a shard); 0: none */
 } tck;
 
 /* Frees the state of a writer, which may be NULL. */

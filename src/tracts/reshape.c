@@ -181,7 +181,7 @@ static void discard(void *user)
     free(f);
 }
 
-/* Creates a filter with the values of `like`, which hands its streamlines to `next`. Takes over like->rois on
+/* Creates a filter that has the values of `like` and hands its streamlines to `next`. Takes over like->rois on
  * success. */
 static gls_status create(const reshaper *like, const gls_sink *next, gls_sink *filter)
 {

@@ -44,7 +44,7 @@ void gls_json_text(cJSON *object, const char *key, const char *text);
 void gls_json_double(cJSON *object, const char *key, double v);
 /* Like gls_json_double(), but appends to an array. */
 void gls_json_append_double(cJSON *array, double v);
-/* Adds a number if v is at most 2^53, which every reader holds exactly, and a string otherwise. */
+/* Adds v as a number up to 2^53, which every reader holds exactly, and as a string above. */
 void gls_json_uint(cJSON *object, const char *key, uint64_t v);
 /* Adds true or false. */
 void gls_json_bool(cJSON *object, const char *key, bool v);

@@ -142,7 +142,7 @@ gls_child_end gls_child_attend(gls_child *child, double seconds, gls_child_line 
 /* --- OpenBLAS: whether memory suffices for it, and its number of threads. Its functions are in util/lapack.h. */
 
 /* Loads OpenBLAS. Call it before work that uses BLAS or LAPACK. GLS_ERR_MEMORY: the limit on the address space is too
- * small for OpenBLAS on all threads, which would wait for ever; the message names the limit and the need.
+ * small for OpenBLAS on all threads (it would wait for ever); the message names the limit and the need.
  * GLS_ERR_UNSUPPORTED: the library is missing. what: names the work in messages. */
 gls_status gls_blas_check(const char *what);
 

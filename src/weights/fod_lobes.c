@@ -17,8 +17,8 @@ enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 /* An FOD whose largest amplitude is smaller has no lobes: the scale by which samples are sorted would overflow. */
 #define MIN_AMPLITUDE (BUCKETS * FLT_MIN)
 
-/* Label of a sample: the seed of its lobe, or OPEN. RIDGE marks samples between lobes, which carry the lobe whose seed
- * has the larger sample. */
+/* Label of a sample: the seed of its lobe, or OPEN. RIDGE marks samples between lobes, which have the label of the lobe
+ * whose seed has the larger sample. */
 #define OPEN 0xffff
 #define RIDGE 0x8000
 

@@ -95,8 +95,8 @@ static inline uint32_t fixel_of(const row *r, uint32_t i)
     return r->entry[i] >> 8 | (r->high ? (uint32_t)r->high[i] << r->low_bits : 0);
 }
 
-/* Returns the coefficient that replaces one above the maximum: the mean coefficient of the fixels of the row, without
- * the fixel whose missing density costs most, which it marks; 0 if no fixel lacks density. */
+/* Returns the coefficient that replaces one above the maximum: the mean coefficient of the fixels of the row except
+ * the one whose missing density costs most, which it marks; 0 if no fixel lacks density. */
 static float replace_coefficient(const host_solver *h, host_thread *t, const row *r)
 {
     const uint32_t *entry = r->entry, n = r->n;

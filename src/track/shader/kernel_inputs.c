@@ -197,7 +197,7 @@ void gls_rows_axes(gls_text *out, const gls_sphere *sphere)
 /* --- The model buffer: matrices, neighbours and reflection orbits of a sphere. Offsets become definitions, so that
  * shaders address tables by constants. */
 
-/* Appends n words of 0; NULL if memory ran out, which is also noted in s->failed. */
+/* Appends n words of 0. NULL, with s->failed set, if memory ran out. */
 static uint32_t *table_words(gls_tables *s, size_t n)
 {
     if (s->n + n > s->capacity) {
