@@ -96,7 +96,7 @@ static inline uint32_t fixel_of(const row *r, uint32_t i)
 }
 
 /* Returns the coefficient that replaces one above the maximum: the mean coefficient of the fixels of the row except
- * the one whose missing density costs most, which it marks; 0 if no fixel lacks density. */
+ * the one whose missing density costs most, which it marks; 0 if no fixel lacks density or no other counts. */
 static float replace_coefficient(const host_solver *h, host_thread *t, const row *r)
 {
     const uint32_t *entry = r->entry, n = r->n;
