@@ -14,6 +14,7 @@ static const struct {
     {"version", "--version"},
     {"completions|completion", "help --format bash (or zsh, fish)"},
     {"tckgen|dipy_track|scil_tracking_local|run_gpu_streamlines.py|trekker|probtrackx2|probtrackx2_gpu", "track"},
+    {"dipy_track_pft|scil_tracking_pft", "track"},
     {"5ttgen", "help anatomy"},
     {"dwi2fod|mtnormalise|dipy_fit_csd|dipy_fit_csa|dipy_fit_opdt|scil_fodf_ssst", "fit"},
     {"dwi2response|scil_frf_ssst", "response"},
@@ -37,8 +38,7 @@ static const struct {
 
 /* Options of other programs, without dashes; "a|b" are two options with one counterpart. A row is used in the command
  * of glslines that does the work of its program, and in every other command that has the first option named in `here`.
- * Rows of a program that programs[] lacks, such as MRtrix3, are used in all commands. The table in
- * src/doc/coming-from.md is generated from these rows. */
+ * Rows of MRtrix3, which programs[] lacks, are used in all commands. src/doc/coming-from.md has a table of the rows. */
 typedef struct option_row {
     const char *program, *option, *here;
 } option_row;

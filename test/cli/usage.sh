@@ -18,6 +18,11 @@ bridged --output track -output x.tck
 bridged --output-seeds track -output_seeds x.txt
 bridged --quiet track -quiet
 bridged --nseeds track -seeds 5
+# a row of a program serves the command that does its work alone
+bridged --pft-back track -back 2
+fails 2 "unknown option" render -back 2
+! grep -q pft-back "$work/stderr" || note "render -back speaks of tracking"
+bridged "'glslines track'" dipy_track_pft
 # a word that two programs have
 bridged "tckgen's -stop is --stop" track -stop
 bridged "tckgen's -samples is --samples N" track -samples 4
