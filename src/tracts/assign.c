@@ -101,7 +101,7 @@ static bool find_cost(const forward_search *h, const int32_t v[3], double *cost)
     return true;
 }
 
-/* Looks at voxel `from` and its 26 neighbours, unless they were seen before, and puts into the queue those to which
+/* Looks at voxel `from` and its 26 neighbours, unless they were seen before, and adds to the queue those to which
  * find_cost() gives a cost. Order: along RAS, x fastest. */
 static void spread(forward_search *h, const int32_t from[3])
 {
