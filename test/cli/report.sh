@@ -98,6 +98,14 @@ expect 0 report small.csv -q
 check_page small.html 1
 contains small.html '<tr><th scope="row">one</th><td>two&lt;i&gt;</td><td class="number">3</td></tr>'
 contains small.html '2 of 3 pairs of different regions are joined'
+# a line and a column of names, as --header and --bids write them
+printf ',2,17\n2,0,3\n17,0,0\n' > headed.csv
+printf '\t2\t17\n2\tn/a\t3\n17\t3\t0\n' > whole_relmat.tsv
+for matrix in headed.csv whole_relmat.tsv; do
+    expect 0 report $matrix -o headed.html --force -q
+    contains headed.html '<tr><th scope="row">2</th><td>17</td><td class="number">3</td></tr>'
+    contains headed.html '1 of 1 pairs of different regions are joined'
+done
 printf '0,0\n0,0\n' > none.csv
 expect 0 report none.csv -q
 contains none.html 'The matrix: all values are 0.'
@@ -109,7 +117,7 @@ contains joined.html '<tr><th scope="row">first</th><td>second</td><td class="nu
 expect 0 connectome t.trx data/mask.nii.gz one.csv -q
 expect 3 report one.csv
 says 'no square matrix'
-for rows in '1,2\n3' '1,2\n3,4\n5,6' '1,b\n3,4' '1 2\n3 x'; do
+for rows in '1,2\n3' '1,2\n3,4\n5,6' '1,b\n3,4' '1 2\n3 x' ',a,b\na,1,2' ',a\na,1'; do
     printf "$rows\n" > bad.csv
     expect 3 report bad.csv
     says 'no square matrix'
