@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,71 +15,32 @@
 #include "tractogram/writers.h"
 #include "util/json_text.h"
 #include "util/status.h"
+#include "util/threads.h"
 #include "weights/weight_model.h"
 
-/* --- Opening the devices, on a thread of its own, while the FODs are read. */
-
-/* Devices that are opened on a thread. */
+/* The devices of the run, which are opened beside the reading of the FODs. */
 typedef struct weight_devices {
-    gls_device_set set; /* valid after devices_end(); empty: the CPU computes */
-    /* value of --device, borrowed */
-    const char *name;
-    /* --ngpus */
-    int n;
-    /* --api */
-    gls_graphics api;
-    /* decides which kernels are loaded */
-    gls_weights_method method;
-    /* true: the thread must be joined */
-    bool running;
-    /* valid if running */
-    pthread_t thread;
-    /* result of the thread */
-    gls_status status;
-    /* message of a failure, since each thread has its own last error */
-    char message[1024];
+    gls_device_set set; /* empty: the CPU computes */
+    const gls_weights_cli *o;
 } weight_devices;
 
-/* Opens devices and loads their kernels. With "cpu", and with "auto" without a GPU, opens none: the CPU computes. */
-static gls_status open_devices(weight_devices *d)
-{
-    gls_device_set *set = &d->set;
-    gls_status status = GLS_OK;
-    if (strcmp(d->name, "cpu") != 0) status = gls_device_set_open(set, d->name, (size_t)d->n, d->api);
-    if (status == GLS_ERR_DEVICE && strcmp(d->name, "auto") == 0) status = GLS_OK;
-    if (status) return status;
-    /* the CPU kernels are faster than a software renderer */
-    if (set->n > 0 && strcmp(d->name, "auto") == 0 && gls_device_get_info(set->device[0])->software)
-        gls_device_set_close(set);
-    if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: computed on the CPU, without a device");
-    for (size_t i = 0; i < set->n; i++) gls_weights_load_kernels(set->device[i], d->method, true);
-    return GLS_OK;
-}
-
-/* Main function of the thread: opens the devices. Called directly where there is no thread. */
-static void *work(void *user)
+/* Opens devices and loads the kernels of the method. With "cpu", and with "auto" without a GPU, opens none: the CPU
+ * computes. */
+static gls_status open_devices(void *user)
 {
     weight_devices *d = user;
-    d->status = open_devices(d);
-    if (d->status) snprintf(d->message, sizeof d->message, "%s", gls_last_error());
-    return NULL;
-}
-
-/* Begins to open the devices that the options name, and to load the kernels of the method. name is borrowed. The CPU
- * computes instead with the name "cpu", and with "auto" where there is no GPU. */
-static void devices_begin(weight_devices *d, const char *name, int n, gls_graphics api, gls_weights_method method)
-{
-    *d = (weight_devices){.name = name, .n = n, .api = api, .method = method};
-    d->running = omp_get_max_threads() > 1 && pthread_create(&d->thread, NULL, work, d) == 0;
-    if (!d->running) work(d);
-}
-
-/* Waits for the thread. Call it exactly once after devices_begin(), then close the set. */
-static gls_status devices_end(weight_devices *d)
-{
-    if (d->running) pthread_join(d->thread, NULL);
-    d->running = false;
-    return d->status ? gls_fail(d->status, "%s", d->message) : GLS_OK;
+    gls_device_set *set = &d->set;
+    const bool any = strcmp(d->o->device, "auto") == 0;
+    gls_status status = GLS_OK;
+    if (strcmp(d->o->device, "cpu") != 0)
+        status = gls_device_set_open(set, d->o->device, (size_t)d->o->ngpus, (gls_graphics)d->o->api);
+    if (status && (status != GLS_ERR_DEVICE || !any)) return status;
+    /* the CPU kernels are faster than a software renderer */
+    if (set->n > 0 && any && gls_device_get_info(set->device[0])->software) gls_device_set_close(set);
+    if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: computed on the CPU, without a device");
+    for (size_t i = 0; i < set->n; i++)
+        gls_weights_load_kernels(set->device[i], (gls_weights_method)d->o->method, true);
+    return GLS_OK;
 }
 
 #define BATCHES_AHEAD 16 /* number of batches, 1.5 MiB each, that may be read in advance */
@@ -153,7 +113,8 @@ static gls_status check(const gls_weights_cli *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--units: not with --method sift, which makes no weights");
     if (isfinite(o->max_factor) && isfinite(o->max_coeff))
         return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other: leave out one of them");
-    return check_method(o);
+    const gls_status status = gls_device_names_check(o->device);
+    return status ? status : check_method(o);
 }
 
 /* Translates the options of the command into those of the library. Factors of weights become their logarithms. */
@@ -278,19 +239,19 @@ static gls_status begin(weighting *w, weight_devices *devices, gls_tractogram_re
     gls_status status =
         gls_tract_open(w->run, w->tracks, false, reader); /* reports errors before the FODs are segmented */
     if (status) return status;
-    devices_begin(devices, w->o->device, w->o->ngpus, (gls_graphics)w->o->api, w->model.method);
-    status = gls_reader_ahead_start(*reader, BATCHES_AHEAD);
+    gls_beside opening = {
+        .name = "open devices", .work = open_devices, .user = devices, .at_once = omp_get_max_threads() == 1};
+    status = gls_beside_begin(&opening);
+    if (!status) status = gls_reader_ahead_start(*reader, BATCHES_AHEAD);
     if (!status) status = gls_fod_read(&w->source, &w->fod);
-    /* wait for the thread after a failure, too, since it uses *devices */
-    gls_status opened = devices_end(devices);
-    return opened ? opened : status;
+    return gls_beside_end(&opening, status);
 }
 
 /* Maps the streamlines to fixels and computes the weights. */
 static gls_status solve(weighting *w)
 {
     gls_tractogram_reader *reader = NULL;
-    weight_devices opened = {.running = false};
+    weight_devices opened = {.o = w->o};
     gls_status status = begin(w, &opened, &reader);
     gls_device_set *devices = &opened.set;
     if (!status) status = gls_weights_create(w->fod.fixels, &w->model, &w->weights);

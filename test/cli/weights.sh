@@ -56,6 +56,9 @@ expect 0 weights t.tck $sh -o w2.txt --device llvmpipe -q
 same w.txt w2.txt
 expect 0 weights t.tck $sh -o w3.txt --device llvmpipe --ngpus 2 --api gles -q
 same w.txt w3.txt
+expect 2 weights t.tck data/mask.nii.gz -o w4.txt --device llvmpipe,,llvmpipe
+says "has an empty name"
+expect 5 weights t.tck $sh -o w4.txt --device llvmpipe,nobody
 OMP_NUM_THREADS=1 expect 0 weights t.tck $sh -o w4.txt --device cpu -q
 same w.txt w4.txt
 # as a column, of this file and of another format; TRX has no step in its header
