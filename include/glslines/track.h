@@ -67,7 +67,7 @@ GLS_API gls_getter_source gls_getter_source_of(gls_direction_getter dg);
 
 /* How invocations are mapped to streamlines. */
 typedef enum gls_mapping {
-    GLS_MAPPING_AUTO,     /* the mapping that gls_mapping_auto() returns */
+    GLS_MAPPING_AUTO,     /* GLS_MAPPING_SINGLE for getters without work to share, else gls_mapping_auto() */
     GLS_MAPPING_SINGLE,   /* one invocation per streamline: for renderers on the CPU */
     GLS_MAPPING_SUBGROUP, /* one subgroup per streamline (needs KHR_shader_subgroup) */
     GLS_MAPPING_GROUP,    /* one work group per streamline: shares the work like GLS_MAPPING_SUBGROUP, but needs no
@@ -203,7 +203,7 @@ typedef struct gls_track_input {
                                  bad end; to switch the stop map off, set stop_threshold below all its values */
 } gls_track_input;
 
-/* The mapping that GLS_MAPPING_AUTO stands for on a device. */
+/* The mapping that GLS_MAPPING_AUTO stands for on a device, for getters with work that invocations can share. */
 GLS_API gls_mapping gls_mapping_auto(const gls_device_info *device);
 /* Number of invocations for each streamline in a mapping on a device; 0: the device does not support the mapping. */
 GLS_API uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device);

@@ -23,8 +23,8 @@ struct gls_tracker {
     gls_track_params params;              /* the given parameters, with the precision that memory allowed */
     gls_track_input input;
 };
-/* Like gls_tracker_create_group(), for arguments that have been checked. mapping: one for each device;
- * GLS_MAPPING_AUTO: the device decides. */
+/* Like gls_tracker_create_group(), for arguments that have been checked. mapping: how invocations are
+ * mapped to streamlines, one entry for each device; GLS_MAPPING_AUTO: getter and device decide. */
 gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const gls_track_params *params,
                                      const gls_track_input *input, const gls_mapping *mapping, gls_tracker **tracker);
 /* Makes engine i again with batches of at most `batch` seeds; lost: on a new context. After a failure engine i is NULL.

@@ -63,8 +63,8 @@ static gls_weights_spread spread_of(const float *a, const float *b, size_t n)
     return s;
 }
 
-/* Fills in the statistics of the coefficients that iteration i made, at index `which` of the solver, and of their
- * change. */
+/* Fills in the statistics of the coefficients that iteration i made, which are in array `which` of the solver, and of
+ * their change. */
 static gls_status add_statistics(run *r, gls_weights_iteration *i, int which)
 {
     const size_t n = r->w->rows.n;
@@ -174,8 +174,8 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
     return status;
 }
 
-/* Turns the coefficients at index `which` into weights e^c, and fills in the result. A coefficient at the lower
- * limit means a weight of 0. */
+/* Turns the coefficients c of array `which` into weights e^c, and fills in the result. A coefficient at the lower limit
+ * means a weight of 0. */
 static gls_status take_result(run *r, int which)
 {
     gls_weights *w = r->w;

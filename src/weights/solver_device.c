@@ -125,7 +125,7 @@ static gls_status build_part(device_solver *d, part *p)
     return status ? status : gls_buffer_write(p->sums, 0, 5 * m->n * sizeof *d->sum, d->sum);
 }
 
-/* Word of the buffer of a chunk at which the coefficients at index `which` begin, behind the starts of rows. */
+/* Word of the buffer of a chunk at which array `which` of the coefficients begins, behind the starts of rows. */
 static size_t coefficients_of(const gls_chunk *chunk, int which)
 {
     return 2 * (chunk->n + 1) + (which ? chunk->n : 0);
@@ -370,7 +370,7 @@ static gls_status device_fixels(gls_solver *solver, gls_fixel_costs *costs)
     return GLS_OK;
 }
 
-/* Reads the coefficients at index `which` of all streamlines, chunk by chunk. */
+/* Reads the coefficients of all streamlines from array `which` (0 or 1), chunk by chunk. */
 static gls_status device_read(gls_solver *solver, int which, float *coefficient)
 {
     device_solver *d = (device_solver *)solver;

@@ -348,7 +348,7 @@ static gls_status host_fixels(gls_solver *solver, gls_fixel_costs *costs)
     return GLS_OK;
 }
 
-/* Copies the coefficients at index `which`. */
+/* Copies all coefficients of one of the two arrays, h->coefficient[which]. */
 static gls_status host_read(gls_solver *solver, int which, float *coefficient)
 {
     host_solver *h = (host_solver *)solver;

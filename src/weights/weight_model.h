@@ -72,13 +72,13 @@ typedef struct gls_solver gls_solver;
 /* Functions of a solver, on the CPU or on devices: the two passes of an iteration, reading, freeing. If a device fails,
  * they return its error. */
 typedef struct gls_solver_kind {
-    /* Computes new coefficients from the coefficients at index `from` (0 or 1), stores them at the other index, and
-     * adds length times weight and length times coefficient of each streamline to the sums of its fixels. costs: of the
-     * coefficients at `from`. */
+    /* A solver has two arrays of coefficients, 0 and 1. Computes new coefficients from those of array `from`, stores
+     * them in the other array, and adds length times weight and length times coefficient of each streamline to the sums
+     * of its fixels. costs: of the coefficients of array `from`. */
     gls_status (*rows)(gls_solver *solver, int from, gls_row_costs *costs);
     /* Computes densities and means of fixels from the sums of the last rows(). */
     gls_status (*fixels)(gls_solver *solver, gls_fixel_costs *costs);
-    /* Reads the coefficients at index `which` of all streamlines. */
+    /* Reads the coefficients of all streamlines from array `which` (0 or 1). */
     gls_status (*read)(gls_solver *solver, int which, float *coefficient);
     /* Reads states and means of all fixels; either may be NULL. */
     gls_status (*read_fixels)(gls_solver *solver, gls_model_state *state, gls_model_mean *mean);

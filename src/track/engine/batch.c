@@ -69,8 +69,8 @@ static gls_status bring_all(gls_batch *c, gls_batch_result *result)
                    : status;
 }
 
-/* Fills result->point and result->offset with points of kept streamlines, which it takes from the words of the device:
- * all points of a streamline whose voxels the host must count, else its first and last point. */
+/* Fills result->point and result->offset with points of kept streamlines from result->visited.word: with all points of
+ * a streamline whose voxels the host must count, with the first and the last point of any other. */
 static void unpack(const gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
     /* Layout of the words behind the counts of voxels: for each line one word, not 0 if the line is left to the host;
@@ -92,8 +92,8 @@ static void unpack(const gls_batch *c, uint32_t n_placed, gls_batch_result *resu
     result->offset[n] = at;
 }
 
-/* Waits for the counts of visitor_begin() and, with GLS_POINTS_COUNTED, stores the points. Drops the words of lines
- * that were not kept. */
+/* Waits for the counts of visitor_begin() and, with GLS_POINTS_COUNTED, stores the points. Then makes visited.left a
+ * list with one word for each kept line. */
 static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
     gls_visited *to = &result->visited;
@@ -107,7 +107,7 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result 
     }
     c->stats->result.seconds_readback += gls_trace_phase("read visits", start, result->first);
     if (status) return status;
-    /* keep the words of kept streamlines only; the device wrote one word for each placed line */
+    /* the device wrote a word for each placed line: keep those of kept lines */
     to->left = to->word + to->n_voxels;
     to->n = 0;
     to->n_points = 0;
@@ -302,8 +302,7 @@ static void look_at_round(gls_batch *c, const gls_round *r)
     gls_engine_use_buffer_set(c->engine, r->buffer_set);
 }
 
-/* Seeds that no round has begun to track: in the seed batch `number` the seeds from index `from` on, and all later
- * batches. */
+/* The seeds to track next: in the seed batch `number` the seeds from index `from` on, then all later batches. */
 typedef struct rest {
     uint64_t number;
     uint32_t from;
@@ -369,8 +368,9 @@ static gls_status await_round(gls_batch *c, const gls_round *r)
     return status;
 }
 
-/* Delivers the previous round, then judges this round and starts packing it. *done: index in the seed batch of the
- * first seed that is not finished; the round's first seed if the batch gave way. */
+/* Waits for the round, delivers the previous one, judges this one and starts packing it; without rounds in flight also
+ * delivers this one. *done: index in the seed batch of the first seed that is not finished; the round's first seed if
+ * the batch gave way. */
 static gls_status end_round(gls_batch *c, const gls_round *r, uint32_t *done, bool *gave_way)
 {
     gls_batch_result *result = NULL;

@@ -39,7 +39,7 @@ void gls_retries_finish(gls_retries *retries);
 /* Callbacks through which a batch gets seeds and results from the run, and reports to it. */
 typedef struct gls_batch_host {
     void *user;
-    /* Called between dispatches. Returns GLS_ERR_CANCELLED if the run has been stopped. */
+    /* Called between dispatches. Returns GLS_ERR_CANCELLED if the run has been stopped. May be NULL. */
     gls_status (*poll)(void *user);
     /* Gives the seeds of the next batch, at most plan.batch_seeds; without `wait` only seeds behind those that were
      * given before. Returns false if there are none at the moment or, with `wait`, in the whole run. With `wait` the
@@ -50,10 +50,9 @@ typedef struct gls_batch_host {
     gls_status (*take)(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way);
     /* Returns a result that take() lent, unused. */
     void (*drop)(void *user, gls_batch_result *result);
-    /* Counts the outcomes of the seeds that commit() reports next. result: see there. */
+    /* Counts the outcomes of the seeds that commit() reports next, or copies them to *result, to be counted later. */
     gls_status (*count)(void *user, gls_batch_result *result, const gls_outcomes *outcomes);
-    /* Reports that the next n_seeds of the given seeds, the last of which comes before seed `end`, are finished, and
-     * sends their result, which may be NULL. */
+    /* Reports that seeds end - n_seeds .. end - 1 are finished, and sends their result, which may be NULL. */
     gls_status (*commit)(void *user, uint64_t end, uint64_t n_seeds, gls_batch_result *result);
     /* Called after the last streamline of a batch was committed. May be NULL. */
     gls_status (*finished)(void *user);
@@ -106,7 +105,7 @@ typedef struct gls_batch {
     gls_engine *engine;
     const gls_seeds *seeds;
     const double (*space)[4]; /* affine map from voxel coordinates to the space of the output */
-    gls_batch_host host;      /* poll may be NULL; all members may be NULL where only single passes run */
+    gls_batch_host host;      /* all members may be NULL where only single passes run */
     bool counts_visits;       /* results carry the voxels that their streamlines visit */
     gls_batch_points points;
     gls_track_stats *stats; /* counts since the last commit; commit() takes them */
@@ -123,7 +122,7 @@ typedef struct gls_batch {
     gls_line_record *lines[2];
     gls_placed_record *placed; /* input of pass 3: finished streamlines and where each begins in the output */
     gls_state_header *head;    /* what pass 2 returns: a header, then state */
-    uint32_t *state;           /* gls_half_words() words for 2 x batch_lines half-streamlines */
+    uint32_t *state;           /* the words, see gls_half_words(), of up to 2 x batch_lines half-streamlines */
     uint32_t *work;         /* staged plans: host copy of the first host_arrays arrays of the work buffer; else NULL */
     gls_order_entry *order; /* 2 x batch_lines entries if the plan orders streamlines; else NULL */
     float (*seed)[3];
@@ -134,7 +133,7 @@ typedef struct gls_batch {
     uint64_t steps;         /* steps tracked so far, also in rejected streamlines */
     double points_per_line; /* running estimate of the pool points that one streamline takes */
     gls_pace initial_pace;  /* limits the seeds of a dispatch of pass 1 */
-    gls_pace track_pace;    /* limits pass 2: streamlines; in staged plans half-streamlines x iterations */
+    gls_pace track_pace;    /* limits a dispatch of pass 2: its streamlines; staged: half-streamlines x iterations */
 } gls_batch;
 
 /* Bytes on the host of all arrays of a batch for this plan. */
@@ -157,7 +156,7 @@ gls_status gls_batch_run(gls_batch *batch);
 
 /* --- Pass 3: packs the points of kept streamlines into the output buffer. */
 
-/* Runs gather.comp with these parameters, at least one work group. */
+/* Runs gather.comp with these parameters, in at least one work group. */
 gls_status gls_gather_dispatch(gls_engine *engine, const gls_gather_uniforms *uniforms);
 /* Starts packing the n_placed placed streamlines of a pass of n_items half-streamlines. With n_points > 0, also starts
  * to transfer the first n_points points; call gls_gather_end() for them. With plan.packs_on_host that call packs. */
@@ -190,8 +189,8 @@ static inline uint32_t gls_lines_to_count(const gls_batch *batch, uint32_t seed)
     return gls_lines_word(batch, seed) & SEED_NOT_ADMITTED ? GLS_SEED_REJECTED : gls_lines_of_seed(batch, seed);
 }
 
-/* Edits the directions that pass 1 found for the n seeds from `first` on. Removes the directions of seeds that the
- * guide rejects, keeps only the direction nearest to seed_direction if one is given, and picks the sense of one-sided
+/* Edits the directions that pass 1 found for the n seeds from `first` on. Seeds that the guide rejects keep none. With
+ * a seed_direction the others keep one at most, see nearest() in start_lines.c. Picks the sense of one-sided
  * streamlines. */
 void gls_lines_choose(gls_batch *batch, uint64_t first, uint32_t n);
 /* Fills batch->line with the streamlines of seeds from .. n - 1 of the batch that begins with seed `first`.
@@ -240,8 +239,8 @@ bool gls_place_line(gls_batch *batch, const float at[3], uint32_t seed_index, ui
                     gls_batch_result *result, uint64_t *points);
 /* Judges and places the n_lines lines of seeds from .. until - 1 in order. Stops before the first seed with an
  * unfinished half-streamline, or whose points the output has no space for. Returns the number of lines placed.
- * *next_seed: index in the batch of the first seed that was not placed; *n_points: points of all kept lines. result may
- * be NULL. */
+ * *next_seed: index in the batch of the first seed that was not placed; *n_points: number of points of the placed
+ * lines in the output. result may be NULL. */
 uint32_t gls_place_lines(gls_batch *batch, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
                          gls_batch_result *result, uint32_t *next_seed, uint64_t *n_points);
 

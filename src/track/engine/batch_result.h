@@ -24,8 +24,8 @@ typedef struct gls_seed_range {
 } gls_seed_range;
 
 /* Streamlines of successive seeds. Streamline i has points offset[i] .. offset[i + 1] - 1 in the output space. Its seed
- * has the index seed_index[i] in the run, and lies at seed[i]. One thread at a time owns a result: the worker until it
- * sends the result, then the writer thread, which gives the result back empty. */
+ * has the index seed_index[i] in the run, and lies at seed[i], in the same space. One thread at a time owns a result:
+ * the worker until it sends the result, then the writer thread, which gives the result back empty. */
 typedef struct gls_batch_result {
     gls_result_state state;
     uint64_t first, end; /* streamlines of seeds first .. end - 1 */

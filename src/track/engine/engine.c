@@ -16,7 +16,7 @@
 #include "util/clock.h"
 #include "util/status.h"
 
-/* Largest number of kernels that a plan needs for both passes. */
+/* Largest number of kernels that a plan needs for all passes. */
 #define MAX_WANTED 4
 
 /* Copies the vertices of the sphere in single precision, so that the host computes with the values of the kernels.
@@ -129,7 +129,7 @@ static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
     }
 }
 
-/* Definitions that do not depend on the direction getter: the grid, the sphere, the loop of a half-streamline. */
+/* Definitions that all direction getters need: of the grid, the sphere, the loop of a half-streamline. */
 static void define_common(gls_define_list *d, const gls_track_params *params, const gls_track_plan *plan,
                           const gls_grid *grid, const gls_sphere *sphere)
 {
@@ -161,7 +161,7 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
     }
 }
 
-/* Definitions that depend on how invocations are assigned to streamlines. */
+/* Definitions that depend on the mapping and on the device. */
 static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const gls_device_info *limits)
 {
     gls_define_file(d, "lanes", plan->mapping->shader, plan->mapping->name);
@@ -183,8 +183,8 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const
 typedef struct wanted {
     const char *file;
     const gls_group_plan *group;
-    bool is_initial, measured; /* is_initial: a kernel of pass 1; measured: pass 1 starts from the measured signal, not
-                                  from a bootstrap sample */
+    bool is_initial, measured; /* is_initial: initial.comp, which runs all of pass 1; measured: pass 1 starts from the
+                                  measured signal, not from a bootstrap sample */
     gls_kernel **kernel;
 } wanted;
 

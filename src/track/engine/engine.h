@@ -52,7 +52,7 @@ typedef struct gls_engine {
     } buffer_set[GLS_TRACK_BUFFER_SETS];
     gls_buffer **buffer; /* indexed by gls_track_buffer; points into the buffer set in use */
     gls_fetch **fetch;   /* indexed by gls_track_fetch; points into the buffer set in use */
-    /* Wall time, s: of filling fields and making buffers; of loading kernels. */
+    /* Wall time, s: of making fields and buffers; of loading kernels. */
     double seconds_upload, seconds_compile;
     double iteration_cost; /* cost of drawing a direction, as a multiple of the search for the peaks of a seed */
     uint32_t halvings;     /* how often batches were halved because memory was short */
@@ -74,8 +74,8 @@ gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input)
 /* Creates an engine. params and input must have been checked. */
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                              gls_engine **engine);
-/* If the plan of a complete engine has rounds in flight and gls_device_waits() is true, runs the kernels once on no
- * work, see rehearse.c. A failure is left to tracking, where it comes again. */
+/* If the plan of a complete engine has rounds in flight and gls_device_waits() is true, runs the kernels on no work,
+ * see rehearse.c. A failure is left to tracking, where it comes again. */
 void gls_engine_rehearse(gls_engine *engine);
 /* Makes engine->buffer and engine->fetch point to this set (modulo GLS_TRACK_BUFFER_SETS). */
 void gls_engine_use_buffer_set(gls_engine *engine, unsigned set);

@@ -134,8 +134,8 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
 {
     gls_engine *t = c->engine;
     double start = gls_clock_seconds();
-    /* The map to the output space, then the numbers of blocks, streamlines and half-streamlines. pool_head counts on
-     * past the end of a pool that is full. */
+    /* The map to the output space, then the numbers of blocks, streamlines and half-streamlines, and whether only
+     * ends are packed. pool_head counts on past the end of a pool that is full. */
     c->packing = (gls_gather_uniforms){
         (float)c->space[0][0],
         (float)c->space[0][1],

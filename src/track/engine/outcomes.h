@@ -4,8 +4,8 @@
 
 #include <glslines/track.h>
 
-/* --- Counts and lengths of a run, in constant memory. All steps, and all parts of a step, have the same length, so
- * histograms of their numbers give exact lengths. */
+/* --- Counts and lengths of a run, in constant memory. All parts of steps have the same length, so the histogram of
+ * their numbers gives exact lengths. */
 
 /* Histogram: number of streamlines for each whole number from 0 to n_bins - 1. sum: sum of these numbers over
  * streamlines. */
@@ -19,7 +19,7 @@ typedef struct gls_track_histogram {
 typedef struct gls_track_stats {
     gls_track_result result;
     uint32_t each;                    /* number of parts of a step, times gls_refine_pieces() */
-    gls_track_histogram steps, parts; /* histograms over kept streamlines: steps begun, and parts passed */
+    gls_track_histogram steps, parts; /* histograms over kept streamlines: points - 1, and parts, of gls_outcome */
 } gls_track_stats;
 /* Sets all counts to 0 and allocates the histograms. max_steps: largest number of steps of a streamline. parts: see
  * gls_track_stats.each. GLS_ERR_MEMORY: out of memory. */
@@ -36,9 +36,9 @@ void gls_track_stats_finish(gls_track_stats *stats);
 
 /* The outcome of tracking one streamline, kept or rejected. */
 typedef struct gls_outcome {
-    uint32_t backward, forward; /* kept points of each half-streamline, without the seed */
+    uint32_t backward, forward; /* points of each half-streamline before any are thinned out, without the seed */
     uint32_t parts;             /* parts of steps of both half-streamlines; after cropping, pieces of parts */
-    uint32_t points;            /* stored points, including the seed */
+    uint32_t points;            /* points of the streamline, without those that were thinned out */
     uint32_t met;               /* bits of the regions that the streamline met, as in gls_regions_at() */
     uint16_t retries;           /* how often the streamline was tracked again */
     uint16_t filter_runs;       /* runs of the particle filter in both half-streamlines */

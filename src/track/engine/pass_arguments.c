@@ -46,8 +46,8 @@ gls_status gls_pass_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active,
     return gls_buffer_write(t->buffer[uniforms_of(initial)], 0, sizeof u, &u);
 }
 
-/* Sets the arguments of a kernel: textures and texels from unit first_unit on, buffers from GLS_FIELD_FIRST_BINDING on.
- * Returns their number. */
+/* Sets the textures or buffers of a field as arguments of a kernel: textures, and buffers of texels, from unit
+ * first_unit on; other buffers from GLS_FIELD_FIRST_BINDING on. Returns their number. */
 static size_t field_arguments(const gls_field *field, uint32_t first_unit, gls_arg *args)
 {
     size_t n = 0;

@@ -211,7 +211,7 @@ static gls_status run_iterations(gls_engine *t, uint32_t n_active, uint32_t iter
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_WORK]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[initial ? GLS_TRACK_DIRECTIONS : GLS_TRACK_POOL]);
     args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
-    /* Whole plans have one kernel that loops over the iterations; split plans run two kernels for each. */
+    /* In split plans each iteration runs two kernels; in other plans one kernel loops over the iterations. */
     uint32_t slots = slots_per_group(&t->plan.group, t->plan.lanes);
     const gls_engine_time time = initial ? GLS_TIME_INITIAL : GLS_TIME_TRACK;
     if (!t->plan.split) return run(t, t->kernels.step, time, n_active, slots, limit, args, n_args);
@@ -234,8 +234,8 @@ static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, 
     gls_engine *t = c->engine;
     gls_pace *pace = initial ? &c->initial_pace : &c->track_pace;
     gls_status status = GLS_OK;
-    /* An item is one iteration of one half-streamline. On a slow device first the iterations, then the half-streamlines
-     * of a dispatch become fewer. */
+    /* An item is one iteration of one half-streamline, or of one seed in pass 1. On a slow device first the iterations,
+     * then the half-streamlines of a dispatch become fewer. */
     uint32_t most = initial ? 1 : t->plan.iterations, few = n_active < FEW_HALVES ? n_active : FEW_HALVES;
     uint32_t iterations = (gls_pace_items(pace, most * few) + few - 1) / few;
     *all_iterations += iterations;
@@ -255,7 +255,7 @@ static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, 
     return status;
 }
 
-/* Pass 1 of split plans: the same two kernels as pass 2, run once for each seed. */
+/* Pass 1 of split plans: one iteration for each seed, by the kernels that gls_kernels names. */
 static gls_status initial_split(gls_batch *c, const gls_seed_batch *seed_batch, uint64_t first)
 {
     const uint32_t n = seed_batch->n;
@@ -307,8 +307,8 @@ static void fill_halves(gls_batch *c, uint32_t n)
 }
 
 /* Keeps the running half-streamlines among the first n entries of the host's list, sorted by the number of steps that
- * they will probably take in their cells (HALF_RUNNING). Returns how many it keeps. The words of slots, behind the
- * list, were sent to the device and are work space. */
+ * they will probably take before they leave their cell of the grid (HALF_RUNNING). Returns how many it keeps. Sorts in
+ * the memory behind the list, whose words the device has already. */
 static uint32_t keep_running(gls_batch *c, uint32_t n_items, uint32_t n)
 {
     enum { STATES = 16 }; /* number of states from HALF_RUNNING to the largest 32-bit number */

@@ -224,8 +224,8 @@ static inline uint32_t steps_of(const gls_batch *c, uint32_t line)
     return points_of(state[0] & HALF_POINTS, each) + points_of(state[1] & HALF_POINTS, each);
 }
 
-/* Whether the output has no space for `more` points: the pool may hold runs that stand for more points than the
- * output. */
+/* Whether the output has no space for `more` points behind the first `points`. That happens where the pool holds runs,
+ * which stand for more points than they take space for. Without a result nothing is stored in the output. */
 static bool overflows(const gls_batch *c, const gls_batch_result *result, uint64_t points, uint64_t more)
 {
     return result && points + more > c->engine->plan.output_points;
@@ -256,7 +256,7 @@ bool gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32
 typedef struct part {
     bool is_finished;    /* all streamlines of the part have ended; if not, the sums leave out those that have not */
     uint64_t steps;      /* steps before any cut */
-    uint64_t all_points; /* points of all streamlines */
+    uint64_t all_points; /* points of all streamlines, also of rejected ones */
     uint64_t points;     /* number of points in the output; after begin_parts() the index of the first of them there */
     size_t n; /* number of kept streamlines; after begin_parts() the index of the first of them in the result */
 } part;

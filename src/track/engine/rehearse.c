@@ -1,4 +1,4 @@
-/* Runs the kernels of an engine once, on nothing, before the first seeds come: drivers make buffers and the memory for
+/* Runs the kernels of an engine on nothing, before the first seeds come: drivers make buffers and the memory for
  * transfers at their first use, which would delay the first streamlines. */
 #include <stdlib.h>
 

@@ -392,9 +392,9 @@ uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n)
     return piece < most ? (uint32_t)piece : most;
 }
 
-/* A copy that the host fills or reads stays in use until the round after its own has begun, so there are three copies.
- * The pool, which only the device uses, is free once its round is packed, so there are two copies. Other buffers have
- * one. */
+/* The buffers of pass 2 that the host fills or reads have three copies, because a copy stays in use until the round
+ * after its own has begun. The pool, which only the device uses, has two, because a copy is free once its round is
+ * packed. Other buffers have one. */
 unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer buffer)
 {
     if (!plan->in_flight) return 1;

@@ -103,7 +103,7 @@ static inline uint64_t gls_half_words(const gls_track_plan *plan, uint64_t n_hal
     return n_halves * (1 + plan->guide.n_words);
 }
 
-/* The buffers of an engine except the model's. Only track_plan.c knows their sizes. */
+/* The buffers of the three passes, except the model's. Only track_plan.c knows their sizes. */
 typedef enum gls_track_buffer {
     GLS_TRACK_UNIFORMS,
     GLS_TRACK_INITIAL_UNIFORMS,

@@ -21,8 +21,9 @@ typedef struct gls_visitor {
 bool gls_visitor_pays(const gls_device_info *device, const gls_grid *grid);
 /* If counting on the device pays, announces the kernel to the driver, which then compiles it early. */
 void gls_visitor_announce(gls_device *device, const gls_grid *grid);
-/* Creates kernel and buffers for n_lines lines at a time, unless they exist or do not pay. If the device lacks memory
- * or its compiler refuses the kernel, the host counts instead. in_flight: transfer counts while the device works on. */
+/* Creates kernel and buffers for n_lines lines at a time, unless they exist or gls_visitor_pays() is false. If the
+ * device lacks memory or its compiler refuses the kernel, the host counts instead. in_flight: transfer counts while the
+ * device works on. */
 void gls_visitor_create(gls_visitor *visitor, gls_device *device, const gls_grid *grid, uint32_t n_lines,
                         bool in_flight);
 /* Destroys kernel, buffers and fetch of the visitor. */

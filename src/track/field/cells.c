@@ -1,7 +1,7 @@
-/* Fields as storage buffers of cells, in half precision: the values of neighbouring voxels lie side by side or, where
- * memory is short, each value lies alone. A field of ODFs has one value for each direction and voxel; getters that look
- * up single directions (ptt) read all eight corners of a cell with few loads. The shader is glsl/odf/cells.glsl. Below:
- * fields as buffers of texels. */
+/* Fields of ODFs as storage buffers, in half precision, for getters that look up single directions (ptt). A cell is the
+ * cube between eight neighbouring voxels, its corners. The values of a direction at all eight corners, or at two, lie
+ * side by side, so that few loads read them; where memory is short, each value lies alone. The shader is
+ * glsl/odf/cells.glsl. Below: fields as buffers of texels. */
 #include "track/field/field.h"
 
 #include <stdlib.h>
@@ -98,8 +98,8 @@ static int shrink(const gls_field_plan *plan)
     return plan->cells.corners == 8 ? NO_OCTETS : plan->cells.corners == 2 ? NO_PAIRS : 0;
 }
 
-/* Creates the buffers of a field. With single values each buffer also has the first layer of the next one, so that a
- * cell never spans two buffers. */
+/* Creates the buffers of a field. With single values each buffer but the last also has the first layer of the next one,
+ * so that a cell never spans two buffers. */
 static gls_status create(gls_field *field, const char *label)
 {
     const gls_field_plan *plan = &field->plan;
@@ -195,8 +195,8 @@ typedef struct target {
     gls_kernel *octets;
 } target;
 
-/* Prepares a field for filling. With 8 corners the host uploads pairs, from which a kernel makes octets: loads the
- * kernel and creates the buffer of pairs. */
+/* Prepares a field for filling. Only octets need that: the host uploads pairs, from which a kernel makes octets. Loads
+ * this kernel and creates the buffer of pairs. */
 static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_t slab_bytes)
 {
     if (t->field->plan.cells.corners < 8) return GLS_OK;
@@ -350,7 +350,7 @@ static void define_texels(const gls_field_plan *plan, gls_define_list *d)
     gls_define_int(d, "TEXELS", plan->n_channels / 4 / quads, "texels of a voxel");
 }
 
-/* Fills fields that all have the same precision. */
+/* Fills the fields, all of which have the precision of the first. */
 static gls_status fill_texels(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                               size_t *failed)
 {

@@ -104,8 +104,8 @@ float gls_field_scale(float largest, float maximum);
 
 extern const gls_field_kind gls_field_cells;
 
-/* Makes the plan for n directions. smaller: 0, or what shrink() returned for the plan before. Returns false if the
- * device has no room for cells; then use textures. */
+/* Makes the plan for n directions. smaller: 0, or what shrink() returned for the plan before. Single values are planned
+ * only if `smaller` asks for them. Returns false if the device has no room; then use textures. */
 bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, int smaller, gls_field_plan *plan);
 /* Like gls_cells_plan(), but plans the form of cells that takes the least memory: each value is stored alone, not
  * together with values of neighbouring voxels. Kernels read this form more slowly. It often takes half of the memory of

@@ -10,8 +10,8 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Largest texture, unless a single tile is larger. Some drivers refuse larger textures or swap them out; llvmpipe's
- * limit is 1 GiB. */
+/* Bytes of the largest texture, unless a single tile is larger. Some drivers refuse larger textures or swap them out;
+ * llvmpipe's limit is 1 GiB. */
 #define MAX_TEXTURE_BYTES ((uint64_t)1 << 30)
 /* Positions of samples are rounded to multiples of 1 / ROUNDING voxel: floats hold them exactly up to 16384 texels. */
 #define ROUNDING 1024

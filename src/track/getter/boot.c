@@ -120,7 +120,7 @@ static bool load_signal(const boot_fill *f, size_t first, size_t count, float *s
 }
 
 /* Computes the channels of a block of voxels: coefficients of the hat fit and the mean b0 signal, then the residuals of
- * the bootstrap, q_i of <glslines/qball.h>. Voxels without signal get zeros. */
+ * the bootstrap, (R d)_i of <glslines/qball.h>. Voxels without signal get zeros. */
 static void fill_block(const void *user, size_t first, size_t count, float *rows, float *signal)
 {
     const boot_fill *f = user;

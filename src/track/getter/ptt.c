@@ -79,9 +79,10 @@ static uint64_t slot_bytes(int quality)
     return 4 * (positions > round ? positions : round);
 }
 
-/* Chooses cells where the device has room, because single directions are looked up; else textures whose texels have one
- * channel, or, where these would take more than half of the memory, the smallest form of cells if it takes less. In
- * single precision: always textures. */
+/* Chooses how the field is stored. In single precision: as textures whose texels have one channel. In half precision:
+ * as cells, see field.h, if gls_cells_plan() finds room for them, because this getter looks up single directions. Else
+ * as textures, too; but if these would take more than half of the device's memory, as the smallest form of cells, where
+ * that is smaller than the textures. */
 static gls_status plan_field(const gls_model_request *request, gls_field_plan *field)
 {
     const gls_grid *grid = &request->input->stop_map->grid;
