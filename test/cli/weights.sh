@@ -1,11 +1,9 @@
-#!/ bin / sh
-#Tests of the commands fixels and weights : weights.sh TOOL WORK_DIR.Needs a device(a software renderer will do) and \
-    python3.
-."$(dirname " $0 ")/common.sh"
+#!/bin/sh
+# Tests of the commands fixels and weights: weights.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
+. "$(dirname "$0")/common.sh"
 
-#check WHAT PYTHON : an expression that is true; w(FILE) : its numbers
-    check()
-{
+# check WHAT PYTHON: an expression that is true; w(FILE): its numbers
+check() {
     python3 -c "
 import json, sys
 def w(path): return [float(x) for l in open(path) if l[0] != '#' for x in l.replace(',', ' ').split()]
@@ -18,7 +16,7 @@ set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz
 expect 0 fit "$@" fod --model csd --sh-order 6 -q
 expect 0 track "$@" data/roi.nii.gz --sh fod_sh.nii.gz --nseeds 400 --dg prob --step-size 1mm --device llvmpipe -q -o t.tck
 sh=fod_sh.nii.gz
-#regions : eighths of the mask
+# regions: eighths of the mask
 python3 - << 'END'
 import gzip
 raw = bytearray(gzip.open("data/mask.nii.gz").read())
@@ -29,7 +27,7 @@ for i in range(352, len(raw)):
 open("labels.nii", "wb").write(raw)
 END
 
-#-- - fixels -- -
+# --- fixels ---
 expect 0 fixels $sh fixels -q
 for file in index directions fd peak; do [ -s fixels/$file.nii ] || note "no fixels/$file.nii"; done
 check "counts of fixels" "j('fixels/fixels.json')['fixels'] > j('fixels/fixels.json')['voxels'] > 500"
@@ -42,11 +40,11 @@ says "SH coefficients"
 expect 2 fixels $sh
 says "takes SH and DIR, got 1 argument"
 grep -q "arguments" stderr && note "one argument is called arguments"
-#this option changes which fixel a streamline touches, not the fixels
+# this option changes which fixel a streamline touches, not the fixels
 expect 2 fixels $sh none --no-dilate
 expect 3 fixels $sh none --act data/mask.nii.gz
 
-#-- - weights : the same bytes on the CPU, by kernels, by chunks of devices -- -
+# --- weights: the same bytes on the CPU, by kernels, by chunks of devices ---
 n=$(grep -a '^count:' t.tck | tr -dc 0-9 | sed 's/^0*//')
 expect 0 weights t.tck $sh -o w.txt --csv it.csv --mu mu.txt --fixels densities -q
 check "weights" "len(w('w.txt')) == $n and min(w('w.txt')) >= 0 and 0.2 < sum(w('w.txt')) / $n < 5"
@@ -63,7 +61,7 @@ says "has an empty name"
 expect 5 weights t.tck $sh -o w4.txt --device llvmpipe,nobody
 OMP_NUM_THREADS=1 expect 0 weights t.tck $sh -o w4.txt --device cpu -q
 same w.txt w4.txt
-#as a column, of this file and of another format; TRX has no step in its header
+# as a column, of this file and of another format; TRX has no step in its header
 expect 0 convert t.tck t.trx --reference data/mask.nii.gz -q
 expect 0 weights t.trx $sh -o weighted.trx --coeffs -q --step-size 1
 expect 0 info weighted.trx
@@ -76,15 +74,15 @@ expect 0 connectome weighted.trx labels.nii c2.csv --weights dps:sift2_weights -
 check "a connectome of a column" "max(abs(a - b) for a, b in zip(w('c1.csv'), w('c2.csv'))) < 1e-4 * max(w('c1.csv'))"
 expect 2 weights t.tck $sh -o coeffs.txt --coeffs
 says "coeffs.txt: a text file holds no --coeffs"
-#bases and axes of the harmonics
+# bases and axes of the harmonics
 expect 0 fit "$@" dipy --model csd --sh-order 6 --sh-basis descoteaux07 -q
 expect 0 weights t.tck dipy_sh.nii.gz --sh-basis descoteaux07 -o w5.txt -q
 check "another basis" "sum(abs(a - b) for a, b in zip(w('w.txt'), w('w5.txt'))) < 0.01 * sum(w('w.txt'))"
-#units
+# units
 expect 0 weights t.tck $sh -o area.txt --units area -q
 check "an area" "abs(w('area.txt')[7] / w('w.txt')[7] / w('mu.txt')[0] / 8 - 1) < 1e-5"
 
-#-- - other methods -- -
+# --- other methods ---
 expect 6 weights t.tck $sh -o none.txt --fd-threshold 1000 -q
 says "no streamline passes through a fixel above --fd-threshold: lower it"
 expect 0 weights t.tck $sh -o linear.txt --method linear -q
@@ -96,7 +94,7 @@ says "400 streamlines"
 expect 0 weights t.tck $sh -o few.tck --method sift --term-number 10
 says "ended before"
 
-#-- - while tracking -- -
+# --- while tracking ---
 expect 0 track "$@" data/roi.nii.gz --sh $sh --nseeds 400 --dg prob --step-size 1mm --device llvmpipe -q -o r.tck \
     --weights --connectome labels.nii:c3.csv
 expect 0 weights r.tck $sh -o r.txt -q
@@ -107,7 +105,7 @@ expect 0 track "$@" data/roi.nii.gz --model csd --nseeds 200 --dg det --device l
 expect 0 info r.trx
 says "sift2_weights"
 check "the sidecar of track" "j('r.json')['weights']['counts']['streamlines'] > 100"
-#a result that fails while the FODs are segmented
+# a result that fails while the FODs are segmented
 head -c 2000 data/dwi.nii.gz > cut.nii.gz
 expect 3 track "$@" data/roi.nii.gz --sh $sh --dg det --nseeds 10 --device llvmpipe -q -o no.trx --weights --sample cut.nii.gz:no.csv
 says "cut.nii.gz"
@@ -115,7 +113,7 @@ says "cut.nii.gz"
 expect 2 track "$@" data/roi.nii.gz --model opdt --nseeds 10 --weights -o no.trx
 says "needs fibre orientation distributions: give --model msmt or csd, or --sh FILE"
 
-#-- - bad input -- -
+# --- bad input ---
 expect 2 weights t.tck $sh
 expect 2 weights t.tck $sh -o w.tck
 expect 4 weights t.tck $sh -o w.txt
@@ -147,16 +145,15 @@ END
 expect 6 weights far.tck $sh -o x.txt
 says "do not overlap: the points span 900 900 900 to 901 900 900 mm, the FODs "
 expect 2 weights t.tck $sh -o x.txt --device-memory 0
-for memory in "" "--device-memory 1";
-do
-#shellcheck disable = SC2086
+for memory in "" "--device-memory 1"; do
+    # shellcheck disable=SC2086
     expect 0 weights t.tck $sh -o memory.txt --device llvmpipe $memory --force
     grep -v '^#' memory.txt > "memory.${memory##* }"
 done
 same memory. memory.1
 expect 6 weights none.tck $sh -o x.txt
 
-#-- - no fixel at all : a message and exit code 6, whatever the method -- -
+# --- no fixel at all: a message and exit code 6, whatever the method ---
 python3 - << 'END'
 import gzip, struct
 raw = gzip.open("fod_sh.nii.gz").read()
@@ -171,7 +168,7 @@ open("corner.nii", "wb").write(raw)
 END
 for method in sift2 sift linear; do
     for fods in zero.nii nan.nii negative.nii "$sh --fixel-peak 1000" "$sh --fixel-integral 1e9"; do
-#shellcheck disable = SC2086
+        # shellcheck disable=SC2086
         expect 6 weights t.tck $fods -o none.trx --method $method
         says "no fixels: no FOD has a lobe"
     done
@@ -183,7 +180,7 @@ says "no fixels"
 expect 6 track "$@" data/roi.nii.gz --sh small.nii --dg ifod2 --nseeds 10 --device llvmpipe -o none.trx --weights
 says "no fixels"
 
-#-- - warnings come once, though a file without step_size is read twice, and once more for its copy -- -
+# --- warnings come once, though a file without step_size is read twice, and once more for its copy ---
 python3 - << 'END'
 data = open("t.tck", "rb").read()
 end = data.index(b"END")
@@ -194,7 +191,7 @@ END
 expect 0 weights count.tck $sh -o count.trx
 [ "$(grep -c "but its header says 9999999999" stderr)" = 1 ] || note "warnings of a file that is read three times"
 
-#-- - a cost that rises : the best iteration, in words and code; the same on a device -- -
+# --- a cost that rises: the best iteration, in words and code; the same on a device ---
 expect 8 weights t.tck $sh -o rose.txt --reg-tv 5 --min-iters 20
 says "did not converge"
 says "the cost rose in three iterations"
@@ -206,7 +203,7 @@ expect 8 weights t.tck $sh -o rose2.txt --reg-tv 5 --min-iters 20 --csv rose2.cs
 same rose.txt rose2.txt
 [ "$(wc -l < rose2.csv)" = $((best + 2)) ] || note "iterations of a cost that rises"
 
-#-- - the column within the file itself -- -
+# --- the column within the file itself ---
 cp t.trx own.trx
 expect 0 weights own.trx $sh --in-place --step-size 1 -q
 expect 0 convert own.trx own.tck -q
@@ -221,7 +218,7 @@ expect 0 weights own.trx $sh --in-place --step-size 1 --force -q
 expect 2 weights t.tck $sh --in-place
 expect 2 weights own.trx $sh --in-place -o own3.trx
 expect 2 weights own.trx $sh --in-place --method sift
-#data of groups stay, and what another format cannot hold is told
+# data of groups stay, and what another format cannot hold is told
 python3 - << 'END'
 import struct, zipfile
 with zipfile.ZipFile("own.trx", "a") as archive:
@@ -235,14 +232,14 @@ python3 -c "
 import struct, sys, zipfile
 sys.exit(zipfile.ZipFile('own.trx').read('dpg/some/mean.float32') != struct.pack('<f', 2.5))" || note "data of a group after --in-place"
 
-#-- - units of a column -- -
+# --- units of a column ---
 expect 0 weights t.tck $sh -o area.trx --units area -q
 expect 0 connectome area.trx labels.nii c5.csv --weights dps:sift2_weights -q
 expect 0 connectome t.tck labels.nii c6.csv --weights area.txt -q
 check "areas in a column" "max(abs(x - y) for x, y in zip(w('c5.csv'), w('c6.csv'))) < 1e-4 * max(w('c6.csv'))"
 expect 2 weights t.tck $sh -o x.tck --method sift --units area
 
-#-- - a directory of fixels comes whole or not at all, and keeps away from inputs; so do weights in place -- -
+# --- a directory of fixels comes whole or not at all, and keeps away from inputs; so do weights in place ---
 cp $sh own_sh.nii.gz
 mkdir full
 ln own_sh.nii.gz full/index.nii
@@ -259,7 +256,7 @@ expect 4 weights own.trx own_sh.nii.gz --in-place --step-size 1 --force -q
 says "is an input"
 rm own_weights.json
 
-#-- - an upload that fails : the same weights, or an error and no file -- -
+# --- an upload that fails: the same weights, or an error and no file ---
 for n in 4 5 6; do
     rm -f inject.txt inject.json
     GLSLINES_INJECT=upload:$n "$tool" weights t.tck $sh -o inject.txt --device llvmpipe -q > stdout 2> stderr
@@ -268,7 +265,7 @@ for n in 4 5 6; do
     if [ $code -eq 0 ]; then same inject.txt w2.txt; else [ $code -eq 5 ] && [ ! -e inject.txt ] || note "upload $n: exit code $code"; fi
 done
 
-#-- - what was tracked is not lost where no weights can be computed -- -
+# --- what was tracked is not lost where no weights can be computed ---
 for suffix in trx tck; do
     expect 0 track "$@" data/roi.nii.gz --sh $sh --nseeds 40 --select 1 --dg det --device llvmpipe -q -o few1.$suffix --sidecar none --weights
     says "each streamline gets 1"
