@@ -14,6 +14,16 @@ fail() {
     exit 1
 }
 
+# the pkg-config file names the folders beside it, wherever the library was installed
+build=$(dirname "$tool")
+if [ -e "$build/glslines.pc" ] && command -v pkg-config > /dev/null; then
+    libraries=$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
+    mkdir -p "root/$libraries/pkgconfig" root/include
+    cp "$build/glslines.pc" "root/$libraries/pkgconfig"
+    folder=$(PKG_CONFIG_LIBDIR=$PWD/root/$libraries/pkgconfig pkg-config --variable=includedir glslines)
+    [ "$(realpath "$folder")" = "$(realpath root/include)" ] || fail "glslines.pc: headers in $folder"
+fi
+
 "$tool" phantom data --shape 18 20 18 --voxel-size 4 -q || fail "no phantom"
 set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz
 for suffix in trx trk tck; do

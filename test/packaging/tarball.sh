@@ -17,8 +17,6 @@ cmake -S . -B "$build" -G Ninja -DGLS_TESTS=OFF -DGLS_UNITY=OFF -DCMAKE_INSTALL_
 cmake --build "$build"
 rm -rf "$stage"
 cmake --install "$build" --strip --prefix "$stage"
-# found from where the file lies, wherever that is
-sed -i 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$stage/lib/pkgconfig/glslines.pc"
 rm -f "$stage"/lib/*.a
 
 # what the program, the library and the part of it that is loaded later need: all but the C library and what belongs to drivers, which have to be the system's
