@@ -110,6 +110,11 @@ class Layout(unittest.TestCase):
         sh = glslines.QBall(p.gradients).fit(p.dwi, p.mask)
         odf = glslines.ODF.from_sh(sh, affine=p.dwi.affine)
         points = np.ones((4, 3))
+
+        def mirrored(image):
+            array, affine = image if isinstance(image, tuple) else (np.asarray(image.dataobj), image.affine)
+            return array[::-1], affine @ np.diag([-1, 1, 1, 1])
+
         for name, call in (
                 ("b0_threshold", lambda: glslines.Gradients([0, 1000], np.eye(3)[:2], frame="image", b0_threshold=nan)),
                 ("smooth", lambda: glslines.QBall(p.gradients, smooth=-1)), ("min_signal", lambda: glslines.QBall(p.gradients, min_signal=0)),
@@ -125,6 +130,12 @@ class Layout(unittest.TestCase):
                 ("the series has no signal", lambda: glslines.Tracker("llvmpipe", stop_map=fa, dwi=np.zeros(p.dwi.shape), affine=p.affine,
                                                                       qball=glslines.QBall(p.gradients))),
                 ("the stop map", lambda: glslines.Tracker("llvmpipe", odf=odf, stop_map=fa * np.float32(nan))),
+                ("the seed region and the mask are on different grids", lambda: glslines.Seeds.random(p.roi, 5, mask=mirrored(p.mask))),
+                ("the series and the stop map are on different grids", lambda: glslines.Tracker("llvmpipe", glslines.Params(
+                    dg="tensordet"), dwi=p.dwi, gradients=p.gradients, stop_map=mirrored((fa, p.affine)))),
+                ("seeds: a masked", lambda: glslines.Seeds.points(np.ma.masked_less(np.arange(6.).reshape(2, 3), 1))),
+                ("bvals: .* name of a file", lambda: glslines.Gradients(p.names[1], p.names[2], p.affine)),
+                ("sh: .* name of a file", lambda: glslines.ODF.from_sh("sh.nii.gz")), ("'float'", lambda: glslines.Result.from_arrays(points, [0, 4])[0.5]),
                 ("points", lambda: glslines.Result.from_arrays(np.ones((6, 2)), [0, 2, 4])),
                 ("offsets", lambda: glslines.Result.from_arrays(points, [0, 2.5, 4])), ("offsets", lambda: glslines.Result.from_arrays(points, [])),
                 ("dps", lambda: glslines.Result.from_arrays(points, [0, 2, 4], {"a": np.ones(3)})),
@@ -222,8 +233,13 @@ class Arrays(unittest.TestCase):
             with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=array,
                                   qball=phantom.qball, affine=phantom.affine) as tracker:
                 results.append(tracker.run(phantom.seeds).points)
-        np.testing.assert_array_equal(results[0], results[1])
-        np.testing.assert_array_equal(results[0], results[2])
+        # a pair, as commands give it, brings its affine
+        with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=(phantom.fa, phantom.affine), qball=phantom.qball,
+                              dwi=(data, phantom.affine), tracking_mask=glslines.load_image(phantom.names[3])) as tracker:
+            results.append(tracker.run(glslines.Seeds.random(glslines.load_image(phantom.names[4]), NSEEDS)).points)
+        for other in results[1:3]:
+            np.testing.assert_array_equal(results[0], other)
+        self.assertGreater(len(results[3]), 0)
 
     def test_odf(self):
         sh = phantom.qball.fit(phantom.dwi, phantom.mask)

@@ -17,10 +17,20 @@ LARGE = 1 << 30
 logger = logging.getLogger("glslines")
 
 
+def is_pair(value: Any) -> bool:
+    """Whether it is an image as the functions of commands give it: (array, affine)."""
+    return isinstance(value, tuple) and len(value) == 2 and not isinstance(value[1], tuple) and np.ndim(value[1]) == 2
+
+
+def own_affine(image: Any) -> Any:
+    """The affine that an image brings; None: it has none."""
+    return image[1] if is_pair(image) else getattr(image, "affine", None)
+
+
 def affine_of(*images: Any, default: Any = None) -> NDArray[np.float64]:
     """The affine of the first that has one."""
     for image in images:
-        affine = getattr(image, "affine", None)
+        affine = own_affine(image)
         if affine is not None:
             return np.asarray(affine, dtype=np.float64)
     return np.eye(4) if default is None else np.asarray(default, dtype=np.float64)
@@ -36,7 +46,7 @@ def is_same_affine(affine, own):
 def require_same_affine(affine, **images):
     """One that is given has to be that of the images that have one: theirs would be taken, without a word."""
     for name, image in images.items():
-        own = getattr(image, "affine", None)
+        own = own_affine(image)
         if affine is None or own is None:
             continue
         if not is_same_affine(affine, own):
@@ -45,12 +55,13 @@ def require_same_affine(affine, **images):
 
 def is_placed(*images, affine=None):
     """Whether their place in space is known."""
-    return affine is not None or any(getattr(image, "affine", None) is not None for image in images)
+    return affine is not None or any(own_affine(image) is not None for image in images)
 
 
 def values(image, name, ndim):
     """The values as float32 in Fortran order, x fastest."""
-    data = getattr(image, "dataobj", image)
+    refuse_name(image, name, "load_image() reads it")
+    data = image[0] if is_pair(image) else getattr(image, "dataobj", image)
     array = np.asanyarray(data)
     if np.ma.is_masked(array):
         raise ValueError("%s: a masked array; the values behind its mask would count: give filled(0) of it" % name)
@@ -69,6 +80,23 @@ def values(image, name, ndim):
     if converted is not array and converted.nbytes > LARGE:
         logger.info("%s: copied, %.1f GiB, as float32 in Fortran order", name, converted.nbytes / LARGE)
     return converted
+
+
+def refuse_name(value, name, remedy):
+    """Refuses the name of a file, of which numpy would make an array without dimensions."""
+    if isinstance(value, (str, os.PathLike)):
+        raise TypeError("%s: %r is the name of a file, but values are needed: %s" % (name, os.fspath(value), remedy))
+
+
+def reals(numbers, name, remedy):
+    """Numbers as float64 in C order. remedy: for the name of a file."""
+    refuse_name(numbers, name, remedy)
+    array = np.asanyarray(numbers)
+    if np.ma.is_masked(array):
+        raise ValueError("%s: a masked array; the numbers behind its mask would count: leave them out" % name)
+    if array.dtype.kind == "c":
+        raise ValueError("%s: complex numbers" % name)
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def grid_of(shape, affine):

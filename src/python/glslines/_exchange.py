@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _program
-from ._arrays import affine_of, load_image, save_image
+from ._arrays import affine_of, is_pair, load_image, save_image
 from ._errors import Error
 from .files import load
 from .tracking import Result, _points
@@ -188,7 +188,7 @@ class Folder:
         if isinstance(value, (str, os.PathLike)):
             return _safe(value)
         path = self.name(name + ".nii")
-        pair = _is_pair(value)
+        pair = is_pair(value)
         if not pair and getattr(value, "affine", None) is None:
             raise TypeError("%s: a file, an image of nibabel or a pair (array, affine) is needed, not %s: an array alone "
                             "does not say where it lies" % (name.rstrip("0123456789"), type(value).__name__))
@@ -210,10 +210,10 @@ class Folder:
         if name in _TABLES and isinstance(value, (list, tuple, np.ndarray)):
             # a row for each b-value; with one row alone, arrays have one dimension
             return self.numbers(np.atleast_2d(value) if name in ("response", "response_wm") else value, name)
-        if _is_pair(value) or hasattr(value, "dataobj"):
+        if is_pair(value) or hasattr(value, "dataobj"):
             return self.image(value, name)
         if isinstance(value, (list, tuple)) and any(
-                _is_pair(v) or hasattr(v, "dataobj") or np.ndim(v) > 0 for v in value):
+                is_pair(v) or hasattr(v, "dataobj") or np.ndim(v) > 0 for v in value):
             return [self.option(v, "%s%d" % (name, i)) for i, v in enumerate(value)]
         if isinstance(value, np.ndarray):
             return self.image(value, name) if value.ndim > 1 else value.tolist()
@@ -223,10 +223,6 @@ class Folder:
 #: options that take a file of numbers
 _TABLES = ("assignments", "csd_directions", "ids", "response", "response_csf", "response_gm", "response_wm",
            "scale_file", "seeds", "transform", "weights")
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and not isinstance(value[1], tuple) and np.ndim(value[1]) == 2
 
 
 def _safe(path: PathLike) -> str:

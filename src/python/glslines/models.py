@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arrays import Image, affine_of, is_placed, require_same_affine, require_shape, taken
+from ._arrays import Image, affine_of, is_placed, reals, require_same_affine, require_shape, taken
 from ._library import call, encode, made, one_of, structs
 
 PathLike = Union[str, "os.PathLike[str]"]
@@ -38,8 +38,8 @@ class Gradients(_library.Handle):
 
     def __init__(self, bvals: ArrayLike, bvecs: ArrayLike, affine: Optional[ArrayLike] = None, frame: str = "fsl",
                  b0_threshold: float = 50) -> None:
-        bvals = np.ascontiguousarray(bvals, dtype=np.float64).ravel()
-        bvecs = np.asarray(bvecs, dtype=np.float64)
+        bvals = reals(bvals, "bvals", "Gradients.read() reads it").ravel()
+        bvecs = reals(bvecs, "bvecs", "Gradients.read() reads it")
         if bvecs.ndim == 2 and bvecs.shape[0] == 3 and bvecs.shape != (3, 3):
             bvecs = bvecs.T
         if bvecs.shape != (len(bvals), 3):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import ctypes
+import operator
 import os
 import tempfile
 import threading
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arrays import Image, affine_of, grid_like, is_placed, is_same_affine, require_same_affine, require_shape
+from ._arrays import Image, affine_of, grid_like, is_pair, is_placed, is_same_affine, reals, require_same_affine, require_shape
 from ._errors import CancelledError, Error
 from ._library import call, constants, encode, made, structs, utf8
 from .devices import Device
@@ -45,7 +46,7 @@ class Seeds:
         placed = is_placed(roi, affine=affine)
         affine = affine_of(roi, default=affine)
         region = Image(roi, affine, "roi")
-        inside = None if mask is None else Image(mask, affine, "mask")
+        inside = None if mask is None else Image(mask, affine_of(mask, default=affine), "mask")
         if inside is not None:
             require_shape(inside.array, region.array, "mask", "roi")
         n, seed = _library.integer(n, "n", 1, most), _library.integer(seed, "seed", 0, 2**64 - 1)
@@ -69,7 +70,7 @@ class Seeds:
     @classmethod
     def points(cls, xyz: ArrayLike, space: str = "voxel") -> Seeds:
         """A list (n, 3) of points, in voxels (centres at whole numbers) or in world mm."""
-        array = np.ascontiguousarray(xyz, dtype=np.float64)
+        array = reals(xyz, "seeds", "numpy.loadtxt() reads it")
         if space not in ("voxel", "world"):
             raise ValueError("space: '%s' is none of voxel, world" % space)
         if array.ndim != 2 or array.shape[1] != 3:
@@ -333,9 +334,10 @@ class Result:
     def __getitem__(self, i: Union[int, slice, List[int], NDArray[Any]]) -> Union[NDArray[np.float32], List[NDArray[np.float32]]]:
         if isinstance(i, (slice, list)) or (isinstance(i, np.ndarray) and i.ndim > 0):
             return [self[int(k)] for k in np.arange(len(self))[i]]
-        if not -len(self) <= i < len(self):
-            raise IndexError("streamline %d of %d" % (i, len(self)))
-        k = int(i) % len(self)
+        k = operator.index(i)
+        if not -len(self) <= k < len(self):
+            raise IndexError("streamline %d of %d" % (k, len(self)))
+        k %= len(self)
         return self.points[self.offsets[k]:self.offsets[k + 1]]
 
     def __iter__(self) -> Iterator[NDArray[np.float32]]:
@@ -527,7 +529,7 @@ class Tracker(_library.OfProcess):
         if odf is not None and affine is not None and not is_same_affine(affine, _affine(odf.image)):
             raise ValueError("affine: is another than that of odf: give it to ODF.from_sh or ODF.from_amplitudes")
         affine = affine_of(dwi, peaks, stop_map, default=_affine(odf.image) if odf is not None else affine)
-        self._stop_map = Image(stop_map, affine, "stop_map")
+        self._stop_map = Image(stop_map, affine_of(stop_map, default=affine), "stop_map")
         self.grid = self._stop_map.grid
         self._input = structs["gls_track_input"]()
         self._input.stop_map = self._stop_map.pointer
@@ -564,7 +566,7 @@ class Tracker(_library.OfProcess):
     def _use_series(self, dwi, qball, sphere, affine):
         if dwi is None or not isinstance(qball, QBall):
             raise ValueError("dg='boot' needs dwi and a QBall")
-        series = Image(dwi, affine, "dwi", 4)
+        series = Image(dwi, affine_of(dwi, default=affine), "dwi", 4)
         require_shape(series.array, self._stop_map.array, "dwi", "stop_map")
         if series.shape[3] != len(qball.gradients):
             raise ValueError("dwi has %d volumes, the gradient table %d" % (series.shape[3], len(qball.gradients)))
@@ -576,7 +578,7 @@ class Tracker(_library.OfProcess):
     def _use_signals(self, dwi, gradients, affine):
         if dwi is None or not isinstance(gradients, Gradients):
             raise ValueError("dg='%s' needs dwi and Gradients" % self.params.dg)
-        series = Image(dwi, affine, "dwi", 4)
+        series = Image(dwi, affine_of(dwi, default=affine), "dwi", 4)
         require_shape(series.array, self._stop_map.array, "dwi", "stop_map")
         if series.shape[3] != len(gradients):
             raise ValueError("dwi has %d volumes, the gradient table %d" % (series.shape[3], len(gradients)))
@@ -593,7 +595,7 @@ class Tracker(_library.OfProcess):
     def _use_peaks(self, peaks, affine):
         if peaks is None:
             raise ValueError("dg='%s' needs peaks" % self.params.dg)
-        image = Image(peaks, affine, "peaks", 4)
+        image = Image(peaks, affine_of(peaks, default=affine), "peaks", 4)
         require_shape(image.array, self._stop_map.array, "peaks", "stop_map")
         if image.shape[3] % 3:
             raise ValueError("peaks has %d volumes: three are needed for each peak" % image.shape[3])
@@ -602,7 +604,7 @@ class Tracker(_library.OfProcess):
 
     def _make_regions(self, mask, regions, affine):
         given = {"mask": mask, **regions}
-        roles = {_REGION_ROLES[name]: value if isinstance(value, (list, tuple)) else [value]
+        roles = {_REGION_ROLES[name]: value if isinstance(value, (list, tuple)) and not is_pair(value) else [value]
                  for name, value in given.items() if value is not None}
         if not any(roles.values()):
             return None
