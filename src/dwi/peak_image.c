@@ -109,7 +109,7 @@ gls_status gls_peaks_set_values(gls_image *peaks, size_t first, const gls_image 
 {
     GLS_REQUIRE(peaks && values && name);
     const size_t n = gls_grid_voxels(&peaks->grid), n_peaks = peaks->n_volumes / 3;
-    if (first + values->n_volumes > n_peaks)
+    if (first > n_peaks || values->n_volumes > n_peaks - first)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: with this file there are %zu volumes of amplitudes, but only %zu peaks in a voxel", name,
                         first + values->n_volumes, n_peaks);

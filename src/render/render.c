@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "record/run.h"
+#include "record/run_params.h"
 #include "render/drawing.h"
 #include "render/studio.h"
 #include "util/option.h"
@@ -16,7 +17,16 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Checks numbers that the command line has limited; programs may pass any. */
+/* The options; only their names and choices are of use here. */
+static const gls_option rows[] = {
+#define ROW(group_, type, field, name_, letter_, metavar_, unit_, range_, default_, default_text_, choices_, help_) \
+    {.name = name_, .kind = GLS_KIND_##type, .offset = offsetof(gls_render_options, field), .choices = choices_},
+#include "render/render.def"
+#undef ROW
+    {.name = NULL},
+};
+
+/* Checks numbers and enumerators that the command line has limited; programs may pass any. */
 static gls_status check_numbers(const gls_render_options *o)
 {
     GLS_REQUIRE(o->size == sizeof *o);
@@ -26,12 +36,9 @@ static gls_status check_numbers(const gls_render_options *o)
     GLS_REQUIRE(o->max_streamlines >= 1 && o->max_streamlines <= UINT32_MAX);
     GLS_REQUIRE(o->turn == 0 || (o->turn >= 8 && o->turn <= 360));
     GLS_REQUIRE(o->fps >= 1 && o->fps <= 60);
-    GLS_REQUIRE(o->colormap >= GLS_VIRIDIS && o->colormap <= GLS_REDBLUE);
-    GLS_REQUIRE(o->style == GLS_RENDER_TUBES || o->style == GLS_RENDER_LINES);
-    GLS_REQUIRE(o->convention == GLS_RENDER_NEUROLOGICAL || o->convention == GLS_RENDER_RADIOLOGICAL);
     GLS_REQUIRE(o->columns >= 0);
     GLS_REQUIRE(o->min_length >= 0 && o->max_length >= 0);
-    return GLS_OK;
+    return gls_options_check_choices(rows, o);
 }
 
 /* Checks that the folder for frames exists, or makes it. *made: whether it was made. */

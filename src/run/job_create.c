@@ -378,7 +378,8 @@ static gls_status check_region_roles(const gls_job_options *o)
 static gls_status check_options(const gls_job_options *o)
 {
     GLS_REQUIRE(o->sphere && o->device && o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
-    gls_status status = gls_device_names_check(o->device);
+    gls_status status = gls_options_check_choices(gls_params, o);
+    if (!status) status = gls_device_names_check(o->device);
     if (!status) status = check_inputs(o);
     if (!status) status = check_tissue(o);
     if (!status) status = check_seeds(o);
@@ -409,8 +410,6 @@ static gls_status take_results(gls_job *job)
     job->sinks.writes_trx = gls_job_writes_trx(job);
     return gls_sinks_take(&job->sinks);
 }
-
-/* --- The run. */
 
 gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **out)
 {

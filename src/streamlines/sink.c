@@ -8,10 +8,20 @@
 #include "util/maths.h"
 #include "util/status.h"
 
+/* Stores a message for a status that a function of a sink returned, unless the function has stored one. A sink of the
+ * calling program has no way to store one, and gls_last_error() would be the text of an older failure. before:
+ * gls_failures() before the call. */
+static gls_status name_failure(gls_status status, unsigned before)
+{
+    if (!status || gls_failures() != before) return status;
+    return gls_fail(status, "the sink of the calling program failed: %s", gls_status_name(status));
+}
+
 gls_status gls_sink_append(const gls_sink *sink, const gls_streamlines *streamlines)
 {
     GLS_REQUIRE(sink && sink->append && streamlines);
-    return sink->append(sink->user, streamlines);
+    const unsigned before = gls_failures();
+    return name_failure(sink->append(sink->user, streamlines), before);
 }
 
 gls_status gls_sink_finish(gls_sink *sink)
@@ -20,7 +30,8 @@ gls_status gls_sink_finish(gls_sink *sink)
     GLS_REQUIRE(sink);
     gls_sink s = *sink;
     *sink = (gls_sink){0};
-    return s.finish ? s.finish(s.user) : GLS_OK;
+    const unsigned before = gls_failures();
+    return s.finish ? name_failure(s.finish(s.user), before) : GLS_OK;
 }
 
 void gls_sink_abort(gls_sink *sink)

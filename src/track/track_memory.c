@@ -22,7 +22,9 @@ uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_
                                  const gls_track_input *input, uint64_t n_seeds)
 {
     gls_track_plan plan;
-    if (params->batch_seeds > 0 || gls_track_plan_make(params, device, input, &plan) != GLS_OK)
+    /* parameters out of range get no plan here: the tracker refuses them */
+    if (params->batch_seeds > 0 || gls_track_params_check(params) ||
+        gls_track_plan_make(params, device, input, &plan) != GLS_OK)
         return params->batch_seeds;
     if (!plan.in_flight && n_seeds < SHORTEST_ALONE) n_seeds = SHORTEST_ALONE;
     /* A run of at least one whole batch of the default size keeps the default; a shorter one gets buffers for one of

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -71,10 +72,10 @@ static bool find_folder(char *folder, size_t size)
     if (!dladdr1((void *)find_folder, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return false;
     if (*map->l_name) {
         if (!realpath(map->l_name, path)) return false;
-    } else { /* search the folder of the program itself */
+    } else { /* search the folder of the program itself; without /proc, by the path with which it was started */
         const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-        if (n < 0) return false;
-        path[n] = '\0';
+        if (n < 0 && !realpath((const char *)getauxval(AT_EXECFN), path)) return false;
+        if (n >= 0) path[n] = '\0';
     }
     char *slash = strrchr(path, '/');
     return slash && snprintf(folder, size, "%.*s", (int)(slash - path), path) < (int)size;

@@ -6,11 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/status.h"
+
 const gls_option *gls_options_find(const gls_option *table, const char *name)
 {
     for (; table->name; table++)
         if (strcmp(table->name, name) == 0) return table;
     return NULL;
+}
+
+gls_status gls_options_check_choices(const gls_option *table, const void *options)
+{
+    for (; table->name; table++) {
+        const int value = table->kind == GLS_KIND_CHOICE ? *(const int *)((const char *)options + table->offset) : 0;
+        if (value < 0 || (value > 0 && !*GLS_WORD(table->choices, value)))
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s has no value %d", table->name, value);
+    }
+    return GLS_OK;
 }
 
 void gls_option_key(const gls_option *option, char *key, size_t size)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <glslines/common.h>
 #include <glslines/params_fields.h>
 
 #include "util/numbers.h"
@@ -161,6 +162,9 @@ typedef enum gls_param_user {
 
 /* The row of this name; NULL: none. */
 const gls_option *gls_options_find(const gls_option *table, const char *name);
+/* Checks that each value of GLS_KIND_CHOICE in a struct of options is the index of a word; GLS_ERR_ARGUMENT names the
+ * option. For values that a calling program has set. */
+gls_status gls_options_check_choices(const gls_option *table, const void *options);
 /* Key of an option in a sidecar: "max-angle" in degrees -> "max_angle_degrees". */
 void gls_option_key(const gls_option *option, char *key, size_t size);
 /* Range of the values that the command line takes. A length may be in voxels, whose size is not known yet: its upper

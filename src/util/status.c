@@ -10,6 +10,8 @@
 
 /* Message of the calling thread; "" before its first failure. */
 static _Thread_local char last_error[GLS_MESSAGE_BYTES];
+/* Number of failures on the calling thread so far. */
+static _Thread_local unsigned failures;
 
 gls_status gls_fail(gls_status status, const char *format, ...)
 {
@@ -21,7 +23,13 @@ gls_status gls_fail(gls_status status, const char *format, ...)
     /* escape control characters of names in the message, so that it is one line */
     for (size_t n = strlen(text); n > 0 && gls_is_space((unsigned char)text[n - 1]); n--) text[n - 1] = '\0';
     gls_escape(text, last_error, sizeof last_error);
+    failures++;
     return status;
+}
+
+unsigned gls_failures(void)
+{
+    return failures;
 }
 
 gls_status gls_no_memory(void)

@@ -15,6 +15,9 @@
 /* Stores a message of one line for gls_last_error(). Returns status. */
 gls_status gls_fail(gls_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Number of messages that gls_fail() has stored on the calling thread: it shows whether a function has stored one. */
+unsigned gls_failures(void);
+
 /* Returns GLS_ERR_MEMORY with the message "out of memory". */
 gls_status gls_no_memory(void);
 

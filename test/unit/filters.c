@@ -109,6 +109,25 @@ static void expect_indices(const uint32_t *expected, size_t n)
     }
 }
 
+static gls_status fail_silently(void *user, const gls_streamlines *s)
+{
+    (void)user, (void)s;
+    return GLS_ERR_OUTPUT;
+}
+
+/* A sink without a message of its own does not leave that of an older failure. */
+static void test_message(void **state)
+{
+    (void)state;
+    gls_streamlines s = make_lines();
+    gls_sink sinks[2] = {{.append = fail_silently}, keeper(&other)}, tee;
+    assert_int_equal(gls_sink_tee(sinks, 2, &tee), GLS_OK);
+    gls_fail(GLS_ERR_INPUT, "an older failure");
+    assert_int_equal(gls_sink_append(&tee, &s), GLS_ERR_OUTPUT);
+    assert_string_equal(gls_last_error(), "the sink of the calling program failed: output error");
+    gls_sink_abort(&tee);
+}
+
 static void test_tee(void **state)
 {
     (void)state;
@@ -344,9 +363,10 @@ static void test_other_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tee),      cmocka_unit_test(test_pair),   cmocka_unit_test(test_selection),
-        cmocka_unit_test(test_chain),    cmocka_unit_test(test_points), cmocka_unit_test(test_step),
-        cmocka_unit_test(test_compress), cmocka_unit_test(test_growth), cmocka_unit_test(test_other_columns),
+        cmocka_unit_test(test_message),       cmocka_unit_test(test_tee),      cmocka_unit_test(test_pair),
+        cmocka_unit_test(test_selection),     cmocka_unit_test(test_chain),    cmocka_unit_test(test_points),
+        cmocka_unit_test(test_step),          cmocka_unit_test(test_compress), cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_other_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

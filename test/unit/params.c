@@ -201,6 +201,20 @@ static void test_refused(void **state)
     assert_int_equal(gls_track_params_check(&p), GLS_OK);
     p.dg = GLS_DG_PTT;
     assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+    /* an enumerator that is none, in any option of a run */
+    for (const gls_option *row = gls_params; row->name; row++) {
+        for (int wrong = -1; row->kind == GLS_KIND_CHOICE && wrong <= 1000; wrong += 1001) {
+            gls_job_options o = gls_job_options_default();
+            gls_job *job = NULL;
+            *(int *)((char *)&o + row->offset) = wrong;
+            assert_int_equal(gls_job_create(&o, NULL, &job), GLS_ERR_ARGUMENT);
+            assert_non_null(strstr(gls_last_error(), row->name));
+            assert_null(job);
+        }
+    }
+    gls_model_options model = gls_job_options_default().model;
+    model.model = (gls_model_kind)-1;
+    assert_int_equal(gls_model_options_check(&model), GLS_ERR_ARGUMENT);
     static const double none[][3] = {{NAN, 0, 1}, {0, INFINITY, 0}, {1e200, 0, 0}, {0, 1e-200, 0}};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         p = gls_track_params_default();

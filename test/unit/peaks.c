@@ -232,6 +232,7 @@ static void append(void **state)
     assert_vector(peaks, 2, 0, 0.6, 0, 0.8);
     assert_int_equal(gls_peaks_set_values(peaks, 2, many, "many.nii"), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "many.nii"));
+    assert_int_equal(gls_peaks_set_values(peaks, SIZE_MAX, values, "f.nii"), GLS_ERR_INPUT);
     assert_int_equal(gls_peaks_to_world(peaks), GLS_OK);
     assert_vector(peaks, 0, 0, 1.2, 0, 1.6);
     assert_true(isnan(peaks->data[1]));

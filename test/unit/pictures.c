@@ -59,6 +59,8 @@ static void test_out_of_range(void **state)
     REFUSED(max_length, NAN);
     REFUSED(columns, -1);
     REFUSED(colormap, 9);
+    REFUSED(api, (gls_graphics)9);
+    REFUSED(sh_frame, -1);
     REFUSED(style, (gls_render_style)7);
     REFUSED(convention, (gls_render_convention)7);
     REFUSED(turn, 7);
