@@ -41,9 +41,9 @@ typedef struct gls_batch_host {
     void *user;
     /* Called between dispatches. Returns GLS_ERR_CANCELLED if the run has been stopped. May be NULL. */
     gls_status (*poll)(void *user);
-    /* Gives the seeds of the next batch, at most plan.batch_seeds; without `wait` only seeds behind those that were
-     * given before. Returns false if there are none at the moment or, with `wait`, in the whole run. With `wait` the
-     * call may wait for seeds that other workers give back, so commit all finished seeds first. */
+    /* Gives the seeds of the next batch, at most plan.batch_seeds. With `wait` it may wait for seeds that other workers
+     * give back, so commit all finished seeds first; false: the run has no more seeds. Without `wait` it gives only
+     * seeds behind those that were given before; false: there are none at the moment. */
     bool (*next)(void *user, bool wait, gls_seed_range *range);
     /* Lends an empty result for streamlines of seeds from `seed` on; *result is NULL if the run has no sink. *gave_way:
      * no result was lent and the batch must end, because an earlier seed is due that no worker tracks. */

@@ -425,7 +425,7 @@ gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
     gls_device_release(t->device);
     gls_model_plan_finish(&t->model_plan);
     if (status) return status;
-    /* The definitions and tables of the plan have been freed; the sizes go to the log. */
+    /* The sizes go to the log. */
     t->complete = true;
     uint64_t bytes[GLS_TRACK_BUFFERS], buffer_bytes = gls_track_buffer_bytes(&t->params, &t->plan, bytes);
     const gls_field_plan *field = &t->model.field.plan;

@@ -23,8 +23,9 @@ typedef struct gls_kernels {
     gls_kernel *initial;                      /* runs pass 1 in one kernel */
     gls_kernel *track;                        /* pass 2 in one kernel */
     gls_kernel *step;                         /* staged plans: a few iterations of pass 2 */
-    gls_kernel *sample, *first_sample, *turn; /* split plans: both passes, an iteration is sample, then turn;
-                                                 first_sample replaces sample in pass 1 where the two differ */
+    gls_kernel *sample, *first_sample, *turn; /* split plans: passes 1 and 2; an iteration runs sample,
+                                                 then turn. Pass 1 runs first_sample, if it is not NULL, in
+                                                 place of sample */
     gls_kernel *gather;                       /* pass 3 */
 } gls_kernels;
 

@@ -34,8 +34,8 @@ static double wanted_of(const gls_pace *pace)
     return pace->wanted > 0 ? pace->wanted : gls_pace_rule.wanted;
 }
 
-/* Whether a dispatch took so long that the limit must fall: more than longest / wanted of the default rules times the
- * wanted duration. */
+/* Whether a dispatch took so long that the limit must fall: longer than the wanted duration times the default rules'
+ * longest / wanted. */
 static bool is_too_long(const gls_pace *pace, double seconds)
 {
     return seconds > gls_pace_rule.longest / gls_pace_rule.wanted * wanted_of(pace);

@@ -59,8 +59,8 @@ void gls_order_lines(const gls_line_record *line, size_t n, gls_order_entry *ent
     sort_by_digit(other, n, 20, entry);
 }
 
-/* Runs a kernel for `items` items, per_group of them in a work group, with at most max_groups groups: kernels stride or
- * take items from a queue where the groups are fewer. */
+/* Runs a kernel for `items` items, per_group of them in a work group, with at most max_groups groups. If these are too
+ * few for all items at once, the kernel strides over the items or takes them from a queue. */
 static gls_status run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, uint32_t items, uint32_t per_group,
                       uint32_t max_groups, const gls_arg *args, size_t n_args)
 {

@@ -8,7 +8,7 @@
 #include "util/clock.h"
 #include "util/status.h"
 
-/* Largest upload of a rehearsal. Rounds of the default size send less, except of particle filtering. */
+/* Largest upload of a rehearsal. Rounds of the default size send less, except with particle filtering. */
 #define MAX_BYTES ((size_t)64 << 20)
 
 /* Fills a buffer, or its first MAX_BYTES, with zeros that come from the host, as the uploads of a run do.

@@ -28,7 +28,7 @@ typedef struct gls_pace {
     uint32_t least;          /* smallest limit: fewer items take as long; 0: gls_pace_rule.least */
     double wanted;           /* wanted duration of a dispatch, s; 0: gls_pace_rule.wanted */
     uint32_t most;           /* items of the largest dispatch so far */
-    double seconds_per_item; /* time for each item in the largest dispatch so far, s: small ones take as long */
+    double seconds_per_item; /* time for each item in the largest dispatch so far, s; smaller ones say little */
     double longest;          /* duration of the longest dispatch so far, s */
 } gls_pace;
 

@@ -32,9 +32,9 @@ static uint32_t turned(const gls_engine *t, uint32_t vertex)
     return best;
 }
 
-/* Sets vertex[0] to the one of the n directions that is nearest to the seed direction. Returns false if none lies
- * within max_angle of it. If directions are not vertices, sets vertex[0] to the seed direction itself; if the shader
- * starts along the seed direction, changes nothing. */
+/* Sets vertex[0] to that of the n directions which is nearest to the seed direction. Returns false if none lies within
+ * max_angle of it. Two kinds of getters differ: with own_start vertex[0] becomes the seed direction itself; with
+ * `towards`, where the shader starts along the seed direction, nothing changes. */
 static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
 {
     const double *wanted = t->seed_direction;
