@@ -231,8 +231,8 @@ static void boot_rows_mean(gls_text *out, const gls_qball *qball)
     for (size_t i = 0; i < qball->n; i++) append_call(out, "MEAN", i, 1 / qball->leverage_scale[i] / sum);
 }
 
-/* Appends rows that restore the measured signals and fit the model to them: for each block MEASURED(index in the block,
- * measurement, 1 / leverage_scale), then the rows of append_block(). */
+/* Appends rows that restore the measured signals and fit the model to them: for each block BEGIN, a row MEASURED(index
+ * in the block, measurement, 1 / leverage_scale) for each of its measurements, and the rows of append_block(). */
 static void boot_rows_measured(gls_text *out, const gls_qball *qball)
 {
     char text[40];
@@ -245,7 +245,8 @@ static void boot_rows_measured(gls_text *out, const gls_qball *qball)
     }
 }
 
-/* Appends SCALE(j, w) for every coefficient; FIXED(0, value) for the first coefficient of CSA, which is constant. */
+/* Appends a row SCALE(j, fit_scale[j]) for each coefficient j, but FIXED(0, value) for the first coefficient of CSA,
+ * which is constant. */
 static void boot_rows_scale(gls_text *out, const gls_qball *qball)
 {
     for (size_t j = 0; j < qball->k; j++) {
@@ -274,7 +275,8 @@ static double signal_scale(const gls_image *dwi)
     return positive ? gls_field_scale(largest, VOLUME_MAXIMUM) : 0;
 }
 
-/* Adds the matrices as tables for shaders with loops: neighbouring lanes read neighbouring measurements. */
+/* Adds the matrices of the q-ball model as tables for shaders with loops. Their layout lets neighbouring lanes read
+ * neighbouring measurements. */
 static gls_status add_matrices(gls_tables *tables, gls_define_list *d, const gls_qball *q)
 {
     /* The fit is transposed, so that all coefficients of a measurement are a row. */
@@ -401,7 +403,7 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     return gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
 }
 
-/* The sphere whose vertices are directions. */
+/* `sphere` of gls_getter: directions are vertices of the sphere of the input. */
 static const gls_sphere *sphere(const gls_track_input *input)
 {
     return input->sphere;

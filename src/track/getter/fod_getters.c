@@ -1,6 +1,6 @@
-/* Direction getters along FODs, of which only single directions are evaluated: ifod1 and ifod2, integration of first
- * and second order (Tournier et al. 2012 and 2010), and sdstream, which climbs from the last direction to a peak of the
- * FOD (Tournier et al. 2012). The shaders are glsl/getter/ifod.glsl and sdstream.glsl. */
+/* Direction getters that evaluate FODs in single directions, not at all vertices of a sphere: ifod1 and ifod2,
+ * integration of first and second order (Tournier et al. 2012 and 2010), and sdstream, which climbs from the last
+ * direction to a peak of the FOD (Tournier et al. 2012). The shaders are glsl/getter/ifod.glsl and sdstream.glsl. */
 #include "track/getter/fod_getters.h"
 
 #include <math.h>
@@ -92,7 +92,8 @@ static char *rows_of(int order, const gls_field_plan *field)
     return gls_text_take(&rows.text);
 }
 
-/* See gls_getter.check: the getters need SH of even orders. */
+/* See gls_getter.check: the getters need SH of even degrees that are not normalised in each voxel, and an antipodal
+ * sphere. */
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
     GLS_REQUIRE(input->odf);
@@ -152,8 +153,8 @@ static double peak_at(int order, double angle)
 }
 
 /* A single bundle with the sharpest FOD of an SH order, and the arcs along which it is weighed. parts: number of parts
- * of an arc, 0 without arcs; step: length of an arc, mm; voxel: side, mm; power: exponent of the amplitudes along
- * arcs. */
+ * of an arc; 0: candidates are directions, without arcs. step: length of an arc, mm. voxel: side of a voxel, mm. power:
+ * exponent of the amplitudes along arcs. */
 typedef struct bundle {
     int order, parts;
     double step, voxel, power;
@@ -295,7 +296,7 @@ static uint32_t parts(const gls_track_params *params)
     return (uint32_t)positions(params);
 }
 
-/* Number of iterations of a dispatch; each iteration examines a few candidates. */
+/* Number of iterations of a dispatch; each iteration examines few candidates, or few parts of candidates. */
 static uint32_t iterations_ifod(const gls_track_params *params)
 {
     (void)params;
@@ -353,7 +354,7 @@ const gls_getter gls_getter_ifod2 = {
 
 /* --- sdstream. */
 
-/* Plans the field of coefficients, and adds the seed direction to the tables if one is given. */
+/* Plans the field of coefficients, and adds the table of the seed direction. */
 static gls_status plan_sdstream(const gls_model_request *request, gls_model_plan *model)
 {
     gls_table_start(&model->tables, &model->defines, &request->input->stop_map->grid, request->params->seed_direction);

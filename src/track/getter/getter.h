@@ -22,7 +22,7 @@ typedef struct gls_model_request {
     bool looped;      /* true: shaders have loops, whose iterations the lanes share; false: they are written out for one
                          invocation, where such source exists */
     int smaller_field;  /* 0, or the value that shrink() of the field's kind returned when memory was short */
-    bool tables_shared; /* shared tables fit into shared memory */
+    bool tables_shared; /* shared memory has room for the tables of shared_bytes() */
 } gls_model_request;
 
 /* A model before it is on a device. All zero: empty. */
@@ -30,10 +30,11 @@ typedef struct gls_model_plan {
     gls_field_plan field;
     gls_tables tables;
     gls_define_list defines;
-    const char *odf; /* BASE of the file that fills the slot <odf>, a string constant: BASE_unrolled.glsl in kernels of
-                        pass 2 if `looped` is false here and in the request, else BASE_looped.glsl; see
-                        gls_define_loops(). NULL: the getter samples no ODF */
-    bool looped;     /* use BASE_looped.glsl whatever gls_model_request.looped says */
+    /* The slot <odf> gets the file BASE_looped.glsl or BASE_unrolled.glsl, see gls_define_loops(). odf: BASE, a string
+     * constant; NULL: the getter samples no ODF. looped: true: always use BASE_looped.glsl; false: use
+     * BASE_unrolled.glsl in kernels of pass 2 if gls_model_request.looped is false. */
+    const char *odf;
+    bool looped;
 } gls_model_plan;
 
 /* A model on a device. */
@@ -56,9 +57,10 @@ typedef struct gls_getter {
     const char *name;
     const char *shader;  /* file of the shader library that fills the slot <getter>, see glsl/slots.txt */
     const char *initial; /* file that fills the slot <initial_directions> */
-    /* true: instead of a vertex a half-streamline carries a frame (three axes), and its first iteration makes the frame
-     * from the seed's direction; a point is stored every `substeps` iterations; both half-streamlines bend at the seed
-     * as anywhere else. false: the backward half-streamline first repeats the first step of the forward one. */
+    /* true: the getter itself turns the direction that a half-streamline carries, and its aux words, which some getters
+     * use for a frame of axes. Both half-streamlines start at the seed by themselves. A point is stored every
+     * `substeps` iterations. false: each iteration stores a point. The backward half-streamline first finds the first
+     * step of the forward one again, and starts opposite to it. */
     bool framed;
     bool own_start;     /* initial directions are packed vectors (glsl/base/packed.glsl), not vertices of the sphere */
     bool towards;       /* the shader itself starts streamlines along seed_direction; false: the host picks the start */
@@ -69,7 +71,7 @@ typedef struct gls_getter {
                       another mapping */
     bool ordered;  /* hardware is faster if neighbouring streamlines are tracked together */
     bool filters;  /* directions are vertices and every draw gives one: particle filtering is possible */
-    bool coefficients; /* can interpolate SH coefficients between voxels where it needs a whole ODF */
+    bool coefficients; /* the getter reads whole ODFs, and may interpolate their SH coefficients between voxels */
     bool mm_steps;     /* the default step size is in mm, not in voxels */
     bool one_point;    /* streamlines are their seeds, without a step */
     uint32_t n_peaks;  /* number of peaks to find in each ODF for the getter; 0: three, the default of sh2peaks */

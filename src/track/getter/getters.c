@@ -1,5 +1,5 @@
 /* The direction getters without data, the table of all getters, and functions that give other files facts of a getter:
- * cutoffs, interpolation, source of directions. */
+ * cutoffs, interpolation, whether it ends half-streamlines itself, source of directions. */
 #include <string.h>
 
 #include "track/field/field.h"
@@ -47,14 +47,14 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
                              &model->field);
 }
 
-/* Number of iterations of a dispatch: many, because steps are short and cheap. */
+/* Number of iterations of a dispatch: many, because an iteration takes little time. */
 static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
     return 64;
 }
 
-/* Number of positions of an arc, as many as ifod2 has with its default number of samples. */
+/* Number of parts of an arc, as many as ifod2 has with its default number of samples. */
 static uint32_t parts(const gls_track_params *params)
 {
     (void)params;

@@ -17,7 +17,8 @@ static uint32_t n_samples(const gls_track_input *input)
     return input->peak_samples > 0 ? input->peak_samples : 1;
 }
 
-/* Requires an image of peaks, with three volumes for each peak, on the grid of the stop map. */
+/* Requires an image of peaks on the grid of the stop map, with three volumes for each peak and as many peaks for each
+ * sample as for the others. */
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
     (void)params;
@@ -57,7 +58,7 @@ static void peak_block(const void *user, size_t at, size_t count, float *rows, f
         }
 }
 
-/* Largest component of any peak; no vector is longer than sqrt(3) times this. */
+/* Largest magnitude of a component of any peak; no peak is longer than sqrt(3) times this. */
 static float largest_part(const gls_image *peaks)
 {
     const size_t n = gls_grid_voxels(&peaks->grid) * peaks->n_volumes;
@@ -90,7 +91,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
 
 /* --- The model. */
 
-/* Plans a tile of four channels for each peak. */
+/* Plans a tile of four channels for each peak, and adds what the shaders of all three getters need. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool mean)
 {
     gls_define_list *d = &model->defines;
@@ -137,7 +138,7 @@ static void bedpost_uniforms(const gls_track_params *params, const gls_model *mo
     u->whole_fraction = (float)model->scale;
 }
 
-/* Number of iterations of a dispatch: more for fact, whose steps are short and cheap. */
+/* Number of iterations of a dispatch: more for fact, whose iterations take less time. */
 static uint32_t iterations(const gls_track_params *params)
 {
     return params->dg == GLS_DG_FACT ? 64 : 16;

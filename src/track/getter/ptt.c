@@ -213,8 +213,8 @@ static uint32_t iterations(const gls_track_params *params)
     return samples < 16384 / 32 ? 32 : samples < 16384 ? 16384 / samples : 1;
 }
 
-/* One iteration samples the field along the probes of a few curves; a search for peaks samples all vertices at one
- * position, four in a texel. */
+/* One iteration samples the field along the probes of about two curves. The search for the peaks of a seed counts as
+ * one sample for every four vertices. */
 static double iteration_cost(const gls_track_params *params, const gls_track_input *input)
 {
     const double curves = 2;

@@ -13,8 +13,8 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define LARGEST_TEXTURE 2048u /* number of texels along each axis of a texture, which every device supports */
-#define ROUNDING 8192         /* positions are rounded to 1 / ROUNDING voxel, exact on LARGEST_TEXTURE texels */
+#define LARGEST_TEXTURE 2048u /* number of texels along each axis of a texture of signals, at most */
+#define ROUNDING 8192         /* positions are rounded to 1 / ROUNDING voxel, which floats hold up to LARGEST_TEXTURE */
 /* Largest number of quads (groups of four volumes) that are written out in the source; more would take too long to
  * compile. */
 #define MAX_ROWS 40u
