@@ -20,8 +20,8 @@
 
 typedef struct gls_guide_kind gls_guide_kind;
 
-/* Resources of a guide on a device, and the offset of its words in the memory of a half-streamline. The plan depends on
- * parameters, input and limits only. */
+/* Resources of a guide on a device, and the indices of its words in the memory of a half-streamline. The plan depends
+ * on parameters, input and limits of the device only. */
 typedef struct gls_guide_plan {
     const gls_guide_kind *kind;
     uint32_t n_textures; /* the guide uses texture units 0 .. n_textures - 1 */
@@ -30,17 +30,18 @@ typedef struct gls_guide_plan {
     uint64_t bytes;      /* memory of the guide's textures */
     bool amplitude;      /* true: the shader needs an amplitude at each point, see glsl/kernel/half.glsl */
     uint32_t side;       /* texels of the texture of regions along x; along y it has at most as many */
-    /* Indices of words of memory, where used. met: bits of the regions met; order: number of ordered regions met;
-     * leaving: of the regions that must not be left, the bits of those that hold the last point, and in the next word
-     * the bits of those that hold all points from the seed on; visits: first of n_visits words, each with the number,
-     * from 1, of the first point in an include region, 0 if there is none; tissue: flags of tissue. In deep grey
-     * matter: least: the smallest amplitude so far; keep, keep_met, keep_order: the number of points, the regions and
-     * the number of ordered regions met, if the half-streamline is cut there; left_keep, left_met: keep and keep_met
-     * when the half-streamline last left deep grey matter. */
+    /* Indices of the words of memory that are used.
+     * Regions. met: bits of the regions met; order: number of ordered regions met; leaving: two words with bits of the
+     * regions that must not be left: those that hold the last point, then those that hold the seed and all points so
+     * far; visits: first of n_visits words, one for each include region: number, from 1, of the first part of a step
+     * that ends in the region; 0: none does.
+     * Tissue. tissue: flags; least: smallest amplitude in deep grey matter so far; keep, keep_met, keep_order: number
+     * of parts of steps, bits of the regions met and number of ordered regions met up to that amplitude, where the
+     * half-streamline may be cut; left_keep, left_met: keep and keep_met when it last left deep grey matter. */
     uint32_t met, order, leaving, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;     /* true: word `met` holds the regions that a half-streamline met */
-    bool backtracks;    /* true: half-streamlines with a bad end are taken back and tried again */
-    uint32_t backtrack; /* index of the words for backtracking, behind all other words */
+    bool backtracks;    /* true: half-streamlines with a bad end are taken back, or filtered, and tried again */
+    uint32_t backtrack; /* first word of backtracking or particle filtering, behind all other words */
     /* Particle filtering, if particles > 0: number of particles; steps back before a bad end and forward behind it;
      * blocks of the pool for the particles of a half-streamline. */
     uint32_t particles, filter_back, filter_front, filter_blocks;
@@ -94,9 +95,9 @@ struct gls_guide_kind {
     bool (*turns_round)(const gls_guide *guide, const float seed[3], const float direction[3]);
     /* Returns the verdict on a streamline with the half-streamlines half[0], backward, and half[1], forward; may
      * shorten them. The streamline is cut to the maximum length only afterwards, so the memory of a half-streamline
-     * also covers points that this cut will remove. *met: bits of the regions met. Include regions are left to
-     * includes(), unless half-streamlines are judged each by itself (region_rule). NULL: the guide keeps every
-     * streamline. */
+     * also covers points that this cut will remove. If there are regions, sets *met to the bits of those met. Missed
+     * include regions are left to includes(), unless half-streamlines are judged each by itself (region_rule). NULL:
+     * the guide keeps every streamline. */
     gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);
     /* Whether the streamline, after every cut, meets all include regions; true where half-streamlines are judged each
@@ -118,14 +119,15 @@ extern const gls_guide_kind gls_guide_tissue;    /* the stop map, regions if the
 
 /* Sets the threshold of the stop map: `uniforms` of all guides. */
 void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);
-/* Whether the stop map ends no half-streamline inside the mask regions, or anywhere in the grid if there are none: no
- * value is negative, and the values there are so large that an eighth of each, which a point of its voxel gets at
- * least, is above the threshold. False if a mask region is a sphere or an image on another grid. */
+/* Whether the stop map surely ends no half-streamline inside the mask regions, or anywhere in the grid if there are
+ * none. True if no value of the map is negative, and an eighth of each value there is above the threshold:
+ * interpolation gives a point at least an eighth of the value of its voxel. False if a mask region is a sphere or an
+ * image on another grid. */
 bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input *input);
-/* Returns the verdict on a streamline if one of its half-streamlines ended for the reason `end`: GLS_VERDICT_KEPT, or
- * the verdict of the region that rejects the streamline. */
+/* Returns the verdict of the region in which a half-streamline ended with `end`; GLS_VERDICT_KEPT if that end does not
+ * reject the streamline. */
 gls_verdict gls_guide_regions_verdict_of(gls_end end);
-/* Whether this is a verdict by which regions reject streamlines. */
+/* Whether this is the verdict of regions that reject each streamline with a point in them. */
 bool gls_guide_regions_gave(gls_verdict verdict);
 
 #endif

@@ -61,8 +61,8 @@ bool gls_guide_regions_gave(gls_verdict verdict)
 /* Texels of a line of the texture of regions, one word each, if the device allows so many. */
 #define SIDE 1024u
 
-/* Size of the texture for all words: lines of `side` words, layers of `side` lines. A single layer may have fewer
- * lines. */
+/* Size of the texture for all words of the regions: lines of `side` words, layers of `side` lines. A single layer may
+ * have fewer lines. */
 static void texture_size(const gls_regions *r, uint32_t side, uint32_t size[3])
 {
     size_t lines = r->n_words / side + 1;
@@ -216,15 +216,16 @@ static void define(const gls_guide_plan *plan, const gls_track_params *params, c
     gls_define_slot(d, "region_ends", end_rows_of(r), "regions that end a half-streamline");
 }
 
-/* Whether a point with these bits lies in all regions of a role. */
+/* Whether `bits`, those of a point, include all bits of a role. Regions of a role may share a bit; a role without
+ * regions has none. */
 static bool has_all(const gls_regions *r, gls_region_role role, uint32_t bits)
 {
     uint32_t wanted = gls_regions_bits(r, role);
     return (bits & wanted) == wanted;
 }
 
-/* Whether streamlines may start at a seed: the seed lies in all mask and tracking-mask regions, and in no region that
- * rejects streamlines. */
+/* Whether streamlines may start at a seed: the seed lies in the mask and in the tracking mask, if there are such
+ * regions, and in no region that rejects streamlines. */
 static bool admits(const gls_guide *guide, const float seed[3])
 {
     const gls_regions *r = guide->regions;
@@ -273,8 +274,8 @@ static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *ha
     return met;
 }
 
-/* Whether a half-streamline met include regions in the order in which they were given: when it met a region, it had
- * met all regions given earlier, except those in `met`, which the other half-streamline met. */
+/* Whether a half-streamline met include regions in the order in which they were given: when it first met a region, it
+ * had met all regions given earlier, apart from those in `met`, which the other half-streamline met. */
 static bool keeps_order(const gls_guide_plan *plan, const gls_guide_half *half, uint32_t met)
 {
     for (uint32_t i = 0; i < plan->n_visits; i++)
@@ -285,9 +286,9 @@ static bool keeps_order(const gls_guide_plan *plan, const gls_guide_half *half, 
     return true;
 }
 
-/* Returns the verdict on a half-streamline. *met: the include regions that count as met by the other half-streamline;
- * adds those that this one met. A half-streamline that ended in an exclude region, or was not tracked, is rejected and
- * adds none. */
+/* Returns the verdict on a half-streamline. *met: a bit for each include region that the other half-streamline met, as
+ * far as that counts; adds the bits of those that this one met. A half-streamline that ended in an exclude region, or
+ * was not tracked, is rejected and adds none. */
 static half_verdict on_half(const gls_guide *guide, const gls_guide_half *half, uint32_t *met)
 {
     const uint32_t all = (uint32_t)((UINT64_C(1) << guide->plan.n_visits) - 1);
@@ -301,8 +302,8 @@ static half_verdict on_half(const gls_guide *guide, const gls_guide_half *half, 
     return guide->params.region_rule == GLS_REGION_RULE_HALVES_ANY ? COUNTS : WAITS;
 }
 
-/* Returns the verdict by half-streamlines, and sets the parts of each that does not count to 0. The forward
- * half-streamline is judged first; its verdict may depend on the backward one. */
+/* Returns the verdict on a streamline whose half-streamlines are judged each by itself, and sets the parts of each that
+ * does not count to 0. The forward half-streamline is judged first, and may have to wait for the backward one. */
 static gls_verdict judge_halves(const gls_guide *guide, gls_guide_half half[2])
 {
     uint32_t met = 0;

@@ -109,7 +109,7 @@ static void store_texel(const gls_tissue *t, size_t voxel, float out[4])
     out[3] = v[GLS_TISSUE_CSF];
 }
 
-/* Creates and fills the texture of the four tissues, or with `path` the texture of pathology. */
+/* Creates and fills the texture of the texels of store_texel(), or with `path` the texture of pathology. */
 static gls_status create_texture(gls_guide *guide, gls_device *device, uint32_t unit, bool path)
 {
     const gls_tissue *t = guide->tissue;
@@ -259,8 +259,9 @@ static bool join_in_deep_grey(const gls_guide *guide, gls_guide_half half[2], ui
     return true;
 }
 
-/* Whether ACT rejects a streamline because this half-streamline ends in CSF, after its last attempt of backtracking, or
- * stuck outside deep grey matter and pathology. */
+/* Whether a streamline is rejected for the end of this half-streamline: in CSF or on the map of bad ends, after the
+ * last attempt of backtracking, without a direction, or by the stop map. With ACT the last two are allowed in deep grey
+ * matter and in pathology. */
 static bool is_poor(const gls_guide *guide, const gls_guide_half *half)
 {
     bool stuck = half->end == GLS_END_NO_DIRECTION || half->end == GLS_END_STOP_MAP;
@@ -268,8 +269,7 @@ static bool is_poor(const gls_guide *guide, const gls_guide_half *half)
            (stuck && !(flags_of(guide, half) & TISSUE_ON_PATH));
 }
 
-/* The verdict after join_in_deep_grey(). white: the result of that function, false if neither half-streamline reaches
- * white matter. */
+/* The verdict after join_in_deep_grey(). white: what that function returned. */
 static gls_verdict verdict_on(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                               bool white, uint32_t *met)
 {

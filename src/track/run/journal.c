@@ -43,7 +43,7 @@ typedef struct record {
     uint64_t hash;
 } record;
 
-/* The last record: all seeds are tracked, and these are the complete output files. */
+/* The last record: the run is complete, and these are its output files. */
 typedef struct completion {
     char magic[8];
     uint64_t n;
@@ -152,8 +152,9 @@ static bool is_torn_head(int fd, uint64_t size)
     return read_at(fd, 0, start, n) && memcmp(start, MAGIC, n) == 0;
 }
 
-/* Checks the opened file: keeps a journal of the same identity; begins a journal in an empty or torn file and, with
- * `anew`, in any other regular file; else refuses the file. Always refuses one that another run has open. */
+/* Checks the opened file. Keeps a journal of the same identity. Begins a journal in a file that is empty or holds only
+ * a part of a head and, with `anew`, in any other regular file. Refuses all other files, and always one that another
+ * run has open. */
 static gls_status go_on(gls_journal *j, const char *identity, const char *origin, bool anew)
 {
     struct stat info;

@@ -12,7 +12,7 @@
 
 typedef struct gls_journal gls_journal;
 
-/* Identifies an output file just before it is renamed to its final name. */
+/* Identifies an output file apart from its name, which changes when the file is complete. */
 typedef struct gls_journal_file {
     uint64_t device, inode;
 } gls_journal_file;
@@ -57,8 +57,9 @@ typedef struct gls_track_extras {
     gls_journal *journal;        /* the run first delivers its results, then appends new ones; NULL: none */
     const gls_visited **visited; /* NULL: counts are not wanted; else *visited points to the device's counts of visited
                                   * voxels while the sink is called, or is NULL if there are none */
-    bool ends_alone; /* the sink reads only first and last points, and with `visited` all points of streamlines that are
-                      * left to the host; other streamlines may come with one or two points. Not with a journal. */
+    /* The sink reads only first and last points, so streamlines may come with one or two points. With `visited` the
+     * streamlines that are left to the host come with all points. Not with a journal. */
+    bool ends_alone;
 } gls_track_extras;
 
 /* Like gls_tracker_run(), with the additional parameters in *extras. */
@@ -66,9 +67,9 @@ gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seed
                                      const gls_track_extras *extras, gls_track_progress progress, void *progress_user,
                                      gls_track_result *result);
 
-/* The value of batch_seeds for a run of n_seeds seeds on each device: params->batch_seeds if it is not 0; for a run
- * shorter than a batch of the default size, a smaller value that is enough, because drivers take longer to make larger
- * buffers (llvmpipe fills them with zeros); else 0, the default. */
+/* The value of batch_seeds for a run of n_seeds seeds on each device: params->batch_seeds if it is not 0; for a run of
+ * few seeds, which has no batch of the default size, a smaller value that is enough, because drivers take longer to
+ * make larger buffers (llvmpipe fills them with zeros); else 0, the default. */
 uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_params *params,
                                  const gls_track_input *input, uint64_t n_seeds);
 

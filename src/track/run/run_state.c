@@ -13,9 +13,9 @@
 
 /* --- The queue of seeds. */
 
-/* With several workers ranges get shorter towards the end, so that all workers finish at about the same time. The
- * shortest have 1 / SMALLEST_PART of the seeds that the worker asks for, or of an equal share of all seeds if that is
- * less. */
+/* With several workers ranges get shorter towards the end, so that all workers finish at about the same time. Unless
+ * fewer seeds are left, a range has at least 1 / SMALLEST_PART of the seeds that the worker asks for, or of an equal
+ * share of all seeds if that is less. */
 #define SMALLEST_PART 2
 
 void gls_queue_init(gls_queue *q, uint64_t first, uint64_t end, size_t n_workers)

@@ -1,7 +1,7 @@
 /* Runs a tracker: one worker for each device, streamlines delivered in the order of seeds. The thread of the caller
  * reports progress; a single device works on that thread, too. Of several devices each works on the thread that made
  * its engine, because the first use of a context on a thread, and the end of such a thread, take NVIDIA's driver some
- * 30 ms. With a sink the writer thread delivers streamlines meanwhile. */
+ * 30 ms. If there is something to deliver, the writer thread does so meanwhile. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>

@@ -11,9 +11,9 @@
 /* Shortest time between two calls of progress() during a batch, s. */
 #define GLS_SECONDS_BETWEEN_REPORTS 0.2
 
-/* The state of a run, which all workers share. The lock of `queue` guards the queue, and `stats` to `message`. The
- * other members are set before the workers start and then only read, except `polled`, which the thread that reports
- * progress sets. */
+/* The state of a run, which all workers share. The lock of `queue` guards the queue, and the members from `stats` to
+ * `message`. The other members are set before the workers start and then only read, except `polled`, which the thread
+ * that reports progress sets. */
 typedef struct gls_run {
     gls_tracker *tracker;
     const gls_seeds *seeds;

@@ -11,8 +11,8 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* Results that a worker may have in use: FEW if it is the only worker. Of several workers each: FEW always; up to MANY
- * while the results that wait for the sink take less than SHARED_BYTES; and one more whose seeds are due. */
+/* Results that a worker may have in use. A single worker: FEW. Each of several workers: FEW at any time; up to MANY
+ * while the results that wait for the sink take less than SHARED_BYTES; and one more for the seeds that are due. */
 #define FEW 2
 #define MANY 16
 #define SHARED_BYTES ((uint64_t)512 << 20)

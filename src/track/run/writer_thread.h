@@ -35,10 +35,10 @@ void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, size_t n_wor
 /* Frees the queue. All workers must have ended. */
 void gls_queue_finish(gls_queue *queue);
 
-/* Takes up to `limit` seeds: those of the first returned range, or, if none was returned, the next seeds that no worker
- * has had. wait: if there are neither, wait while workers track ranges, which may come back. Without `wait` nothing is
- * taken while there is a returned range, because it lies before the range that the worker took last. Returns false if
- * nothing was taken, or if the queue is stopped. The caller holds the lock. */
+/* Takes up to `limit` seeds: of the first returned range or, if there is none, of the seeds that no worker has had.
+ * wait: if there are no such seeds, waits as long as workers track ranges, which may come back. Without `wait` takes
+ * nothing while there is a returned range, because that range lies before the one that the worker took last. Returns
+ * false if nothing was taken, or if the queue is stopped. The caller holds the lock. */
 bool gls_queue_take(gls_queue *queue, uint64_t limit, bool wait, gls_seed_range *range);
 /* Returns the unfinished rest of a range to the queue; `rest` may be empty. Call this once after each gls_queue_take().
  * The caller holds the lock. */
@@ -62,8 +62,7 @@ typedef struct gls_writer_task {
     uint64_t select;      /* number of streamlines after which the thread stops the queue and marks it satisfied; 0: no
                            * limit */
     gls_journal *journal; /* gets a copy of each result; NULL: none */
-    const gls_visited **visited; /* while the sink is called, *visited has the counts of the voxels that its streamlines
-                                    visit, or NULL if the device made none; visited is NULL: not wanted */
+    const gls_visited **visited; /* see gls_track_extras; NULL: counts are not wanted */
     bool ends_alone;             /* the sink reads only first and last points, see gls_track_extras */
     gls_track_stats *stats;      /* counts of the run, guarded by the queue's lock */
 } gls_writer_task;
