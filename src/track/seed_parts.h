@@ -11,10 +11,10 @@
 struct gls_seeds {
     uint64_t first, count;
     float (*point)[3]; /* points of a list; NULL: seeds are drawn */
-    /* computes drawn seed i, in voxel coordinates */
+    /* computes drawn seed i, in voxel coordinates of the grid of tracking */
     void (*draw)(const gls_seeds *seeds, uint64_t i, float point[3]);
     uint64_t rng_seed;
-    gls_grid grid;         /* grid of tracking */
+    gls_grid grid;         /* grid of tracking; set for the seeds of seeds_drawn.c only */
     uint32_t *voxel;       /* indices of voxels that get seeds: shuffled, or, with weights, in the order of the image */
     uint64_t n_voxels;     /* length of `voxel` */
     uint32_t dim[2], side; /* dim: numbers of voxels along x and y; side: number of seeds along each axis of a voxel,

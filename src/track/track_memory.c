@@ -27,8 +27,8 @@ uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_
         gls_track_plan_make(params, device, input, &plan) != GLS_OK)
         return params->batch_seeds;
     if (!plan.in_flight && n_seeds < SHORTEST_ALONE) n_seeds = SHORTEST_ALONE;
-    /* A run of at least one whole batch of the default size keeps the default; a shorter one gets buffers for one of
-     * its batches. */
+    /* A run that consists of batches of the default size keeps the default; another one gets buffers for one of its
+     * smaller batches. */
     const uint32_t piece = gls_track_plan_piece(&plan, n_seeds);
     if (piece == plan.batch_seeds && n_seeds >= piece) return 0;
     return n_seeds < piece ? n_seeds : piece;

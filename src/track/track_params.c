@@ -60,7 +60,7 @@ static gls_status require_range(const char *name, double value, const gls_range 
                     gls_is_single(value) ? text : GLS_SINGLE_TEXT);
 }
 
-/* Requires all enums to have one of their values. */
+/* Requires the parameters in the list to have one of the values of their enums. */
 static gls_status check_choices(const gls_track_params *p)
 {
     const struct {

@@ -27,7 +27,7 @@
 #define GLS_RESPONSE_CHOICES "dhollander|tournier|fa|manual|msmt_5tt"
 #define GLS_SINGLE_FIBRES_CHOICES "tournier|fa"
 #define GLS_SCALING_CHOICES "auto|on|off"
-/* GLS_GETTER_WORDS is "|boot|prob|det ..."; GLS_GETTER_CHOICES omits the first bar. */
+/* GLS_GETTER_WORDS is "|boot|prob|det|..."; GLS_GETTER_CHOICES omits the first bar. */
 #define GLS_GETTER_WORD(value, word) "|" #word
 #define GLS_GETTER_WORDS GLS_GETTERS(GLS_GETTER_WORD)
 #define GLS_GETTER_CHOICES (&(GLS_GETTER_WORDS)[1])
@@ -75,7 +75,7 @@ gls_direction_getter gls_getter_named(const char *name);
 /* Whether the getter uses the parameters whose user in params.def is `user`. */
 bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
 
-/* Facts from the row of a getter, with the names that they have in track/getter/getter.h. */
+/* Facts from the row of a getter. All but `curved` are members of gls_getter, see track/getter/getter.h. */
 typedef struct gls_getter_facts {
     bool deterministic, mm_steps, one_point;
     bool curved; /* a step is not a straight line, so that lengths need all points */
@@ -84,8 +84,8 @@ typedef struct gls_getter_facts {
 } gls_getter_facts;
 /* The facts of a getter. All are false or 0 for a value that is not a getter. */
 gls_getter_facts gls_getter_facts_of(gls_direction_getter dg);
-/* Writes the names of the getters that use these parameters, as "boot, prob, det", into text and returns text. For
- * GLS_FOR_CUTOFF it adds ", and prob, det of FODs". */
+/* Writes the names of the getters that use the parameters of `user`, as "boot, prob, det", into text and returns text.
+ * For GLS_FOR_CUTOFF it adds ", and prob, det of FODs". */
 const char *gls_getters_with(gls_param_user user, char *text, size_t size);
 
 /* --- Checks before a tracker is made. */

@@ -1,6 +1,6 @@
 /* Creates a tracker: an engine for each device. After a failure it tries another mapping, half precision or fewer
- * devices. The functions for gls_device_team_run() run for each device on its own thread, for a single device on the
- * caller's; all others run on the caller's thread. */
+ * devices. The functions for gls_device_team_run() run on the thread of each device; a single device has the caller's
+ * thread. */
 #include "track/tracker.h"
 
 #include <stdlib.h>
@@ -32,8 +32,8 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
     bool owns = t->engine[i] && t->engine[i]->owns_device;
     params.batch_seeds = batch;
     params.mapping = t->mapping[i];
-    /* A device that the engine itself had opened is closed with the engine if its context is lost, else kept for the
-     * new engine. */
+    /* If the engine itself had opened the device: the device is closed with the engine if its context is lost, and
+     * otherwise stays open for the new engine. */
     if (t->engine[i]) t->engine[i]->owns_device = owns && lost;
     gls_engine_destroy(t->engine[i]);
     t->engine[i] = NULL;

@@ -101,8 +101,9 @@ static bool same(double a, double b)
     return fabs(a - b) <= 1e-9;
 }
 
-/* Appends the terms of the orbit of `size` vertices that begins with vertex v. The class of a term says whether its
- * basis function changes its sign under x -> -x and y -> -y. */
+/* Appends the terms of the orbit of `size` vertices that begins with vertex v. The class of a term in an orbit of 4
+ * says whether its basis function keeps (P) or changes (M) its sign under x -> -x and under y -> -y. An orbit of 2 has
+ * PP, or MM if the sign differs at the second vertex; a single vertex has PP. */
 static void append_orbit(gls_text *out, const double *y, size_t k, size_t v, size_t size)
 {
     static const char *const classes[2][2] = {{"PP", "PM"}, {"MP", "MM"}};
@@ -110,8 +111,7 @@ static void append_orbit(gls_text *out, const double *y, size_t k, size_t v, siz
     for (size_t j = 0; j < k; j++) {
         double value = y[v * k + j];
         if (fabs(value) < 1e-12) continue;
-        /* An orbit of 4 has its first vertex, then the mirror images by x, by y and by both. Terms of 0 are left
-         * out. */
+        /* An orbit of 4 has its first vertex, then the mirror images by x, by y and by both. */
         bool minus_x = size == 4 && !same(y[(v + 1) * k + j], value),
              minus_y = size == 4 && !same(y[(v + 2) * k + j], value);
         bool minus = size == 2 && !same(y[(v + 1) * k + j], value);
@@ -294,8 +294,9 @@ static gls_status table_odf(gls_tables *s, gls_define_list *defines, const gls_s
     return status;
 }
 
-/* Index within an orbit of the mirror image of its first vertex. In an orbit of 2 one coordinate is 0: the reflection
- * of a coordinate 0 changes nothing; with z = 0 the reflections of x and of y give the same axis. */
+/* Index within an orbit of the mirror image of its first vertex, mirrored in x if turn_x and in y if turn_y. In an
+ * orbit of 2 one coordinate is 0: the reflection of a coordinate 0 changes nothing; with z = 0 the reflections of x and
+ * of y give the same axis. */
 static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bool turn_y)
 {
     if (size == 4) return turn_x + 2u * turn_y;

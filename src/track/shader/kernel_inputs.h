@@ -13,8 +13,8 @@
 
 /* --- Definitions and contents of slots, each with a reason that a dump of the sources shows. */
 
-/* Defines for one kernel. The list owns the texts of their values; names and reasons must be string constants. A list
- * of zeros is empty. */
+/* Definitions and contents of slots for kernels. The list owns their texts; names and reasons must be string constants.
+ * A list of zeros is empty. */
 typedef struct gls_define_list {
     gls_define define[160];
     char *owned[160];
@@ -43,15 +43,17 @@ void gls_define_finish(gls_define_list *list);
 /* Formats a GLSL float literal, with a point or an exponent in any locale. Returns text. */
 const char *gls_glsl_float(double value, char text[40]);
 
-/* --- Generated shader source. Each row calls a macro that the kernel defines; its arguments are numbers of a sphere.
- * All rows but those of gls_rows_orbit_terms() are for kernels with one invocation for each streamline. */
+/* --- Generated shader source. Each row calls a macro that the kernel defines; its arguments are numbers of a sphere or
+ * of spherical harmonics. All rows but those of gls_rows_orbit_terms() are for kernels with one invocation for each
+ * streamline. */
 
 /* Appends rows that compute the ODF of order sh_order on the sphere; uses reflection orbits where the sphere has them.
  * GLS_ERR_MEMORY. */
 gls_status gls_rows_odf(gls_text *out, const gls_sphere *sphere, int sh_order);
-/* Appends for every four coefficients a row QUAD(index of the four), then for each coefficient j a row TERM(class, j,
- * component), and a row QUAD_END. class: pp, mp, pm or mm, whether its basis function keeps (p) or changes (m) its sign
- * under x -> -x and under y -> -y; component: x, y, z or w. */
+/* Appends for every four coefficients a row QUAD(index of the four), a row TERM(class, j, component) for each
+ * coefficient j of the four, and a row QUAD_END. class: pp, mp, pm or mm: whether the basis function of j keeps (p) or
+ * changes (m) its sign under x -> -x, first letter, and under y -> -y. component: x, y, z or w, by the place of j among
+ * the four. */
 gls_status gls_rows_orbit_terms(gls_text *out, int sh_order);
 /* Appends rows that find the vertices with local maxima, and store one bit for each vertex, 32 in a word. */
 void gls_rows_peaks(gls_text *out, const gls_sphere *sphere);
@@ -88,8 +90,8 @@ void gls_table_sphere(gls_tables *tables, gls_define_list *defines, const gls_sp
  * first vertex of each orbit, and MODEL_MEMBERS, this vertex and its mirror images under x -> -x, y -> -y and both. */
 gls_status gls_table_orbits(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
 
-/* Adds MODEL_START and START_GIVEN: the given start direction along the voxel axes. world: the direction along the
- * world axes; 0 0 0: none is given. */
+/* Adds START_GIVEN, whether a start direction is given, and MODEL_START, this direction along the voxel axes. world:
+ * the direction along the world axes; 0 0 0: none is given. */
 void gls_table_start(gls_tables *tables, gls_define_list *defines, const gls_grid *grid, const double world[3]);
 
 /* Appends zeros up to a multiple of four words. */
