@@ -61,11 +61,11 @@ typedef struct gls_bundles_options {
     const struct gls_orientation *given;
     const char *weights; /* column of one component for each streamline, for GLS_PROFILE_COLUMN and gls_bundle_info;
                             borrowed until all streamlines are collected. Default NULL: all weights are 1 */
-    bool clip; /* nodes lie between the first and the last include region of a rule, which must have two; default false:
-                  along the whole streamline */
-    bool keep_nodes;    /* keep the nodes for profiles; default false: only where orientation or cleaning needs them */
-    const char *folder; /* folder of the files that a table of rules names; borrowed during the call. Default NULL:
-                           paths are used as they are */
+    bool clip;       /* nodes lie between the first and the last include region of a rule; a rule with fewer than two is
+                        GLS_ERR_INPUT; default false: along the whole streamline */
+    bool keep_nodes; /* keep the nodes for profiles; default false: only where orientation or cleaning needs them */
+    const char *folder;   /* folder of the files that a table of rules names; borrowed during the call. Default NULL:
+                             paths are used as they are */
     const gls_grid *grid; /* grid on which tractograms that a table names become regions; borrowed during the call.
                              Default NULL: each tractogram gets a grid of its own */
 } gls_bundles_options;

@@ -42,8 +42,8 @@ typedef enum gls_status {
 
 /* Precision of stored numbers. */
 typedef enum gls_precision {
-    GLS_PRECISION_HALF, /* float16: 11 bits */
-    GLS_PRECISION_FLOAT /* float32: 24 bits */
+    GLS_PRECISION_HALF, /* float16: 11 significant bits */
+    GLS_PRECISION_FLOAT /* float32: 24 significant bits */
 } gls_precision;
 
 /* Whether an output file that exists is an error or is replaced. */

@@ -204,7 +204,7 @@ static inline gls_status gls_vector_add(gls_array *a, gls_array *b, gls_array *y
 
 /* C = A B of row-major float32 matrices: A is m x k, B is k x n, C is m x n, each in the first elements of its array. C
  * is neither A nor B. Every element of C is a sum of k products in float32: its error is at most k 2^-23 times the same
- * sum of absolute values. Sizes are at least 1 and limited by the arrays only. */
+ * sum of absolute values. Sizes are at least 1. GLS_ERR_UNSUPPORTED: a matrix of more than 2^31 - 1 elements. */
 GLS_API gls_status gls_matmul(uint32_t m, uint32_t n, uint32_t k, gls_array *a, gls_array *b, gls_array *c,
                               gls_run_result *result);
 
@@ -238,7 +238,7 @@ GLS_API gls_status gls_unified_create(gls_device *device, gls_type type, size_t 
                                       gls_unified **unified);
 GLS_API void gls_unified_destroy(gls_unified *unified);
 /* Returns the copy on the host: n elements of its type. Use it until gls_unified_device() is called or the object is
- * destroyed. If the conversion refuses a value (see gls_type), both sides and their flags stay unchanged. */
+ * destroyed. If the conversion refuses a value (see the rules above), both sides and their flags stay unchanged. */
 GLS_API gls_status gls_unified_host(gls_unified *unified, gls_access access, void **data);
 /* Returns the copy on the device, which belongs to the object. Use it until gls_unified_host() is called. */
 GLS_API gls_status gls_unified_device(gls_unified *unified, gls_access access, gls_array **array);

@@ -85,7 +85,7 @@ typedef struct gls_connectome gls_connectome;
 GLS_API gls_status gls_connectome_create(const gls_image *labels, const char *name,
                                          const gls_connectome_options *options, gls_connectome **connectome);
 /* Returns the connectome as a sink. The connectome stays with the caller: finishing or aborting the sink does nothing.
- * GLS_ERR_INPUT: the column of weights is missing, or a weight is not finite. */
+ * GLS_ERR_INPUT: a column that the options name is missing, or has a value that is not finite. */
 GLS_API gls_sink gls_connectome_sink(gls_connectome *connectome);
 /* Counts of the streamlines that the sink has received so far. */
 GLS_API gls_connectome_counts gls_connectome_get_counts(const gls_connectome *connectome);
@@ -97,7 +97,7 @@ typedef struct gls_connectome_node {
     uint64_t voxels, ends; /* ends: number of ends of streamlines in the region; with GLS_ASSIGN_ALL, number of
                               streamlines that meet the region */
     double volume;         /* mm3 */
-    double centroid[3];    /* world mm */
+    double centroid[3];    /* world mm; NaN if the region has no voxels */
 } gls_connectome_node;
 /* Region i of gls_connectome_nodes(). */
 GLS_API gls_connectome_node gls_connectome_get_node(const gls_connectome *connectome, size_t i);

@@ -104,7 +104,7 @@ GLS_API gls_csd_options gls_csd_options_default(void);
 typedef bool (*gls_csd_progress)(void *user, size_t done, size_t total);
 
 /* Deconvolves every voxel where mask (NULL: all) is > 0, on all cores. dwi, gradients and volume as for
- * gls_response_estimate(); the table must hold one shell. sh gets gls_sh_count(sh_order) volumes of
+ * gls_response_estimate(); the table must hold b0 volumes and one shell. sh gets gls_sh_count(sh_order) volumes of
  * GLS_SH_DESCOTEAUX07_LEGACY coefficients along the voxel axes, 0 outside the mask and in voxels with a value that is
  * not finite (counted in a warning). Voxels that do not converge keep their last solution and are counted in the log.
  * The same data give the same bytes for any number of threads. GLS_ERR_CANCELLED if progress (may be NULL) returns

@@ -94,8 +94,8 @@ typedef struct gls_density gls_density;
  * GLS_ERR_ARGUMENT: an option out of range. */
 GLS_API gls_status gls_density_create(const gls_grid *grid, const gls_density_options *options, gls_density **density);
 /* Returns the map as a sink. The map stays with the caller: finishing or aborting the sink does nothing. Points must be
- * finite. Several threads work on each block of streamlines. GLS_ERR_INPUT: the column of weights is missing, or a
- * weight is not finite. GLS_ERR_UNSUPPORTED: a sum of mm or weights exceeds its range. */
+ * finite. Several threads work on each block of streamlines. GLS_ERR_INPUT: a column or group that the options name is
+ * missing, or a weight is not finite. GLS_ERR_UNSUPPORTED: a sum of mm or weights exceeds its range. */
 GLS_API gls_sink gls_density_sink(gls_density *density);
 /* Counts of the streamlines that the sink has received so far. */
 GLS_API gls_density_counts gls_density_get_counts(const gls_density *density);
@@ -105,8 +105,8 @@ GLS_API size_t gls_density_volumes(const gls_density *density);
 GLS_API void gls_density_set_scale(gls_density *density, double factor);
 /* Value of each voxel, x fastest. out: memory for gls_density_volumes() * gls_grid_voxels() values. */
 GLS_API void gls_density_get(const gls_density *density, double *out);
-/* Writes NIfTI (.nii or .nii.gz): int32 for numbers of visits, float64 if one exceeds 2^31 - 1, float32 for all other
- * maps. An existing file is replaced. */
+/* Writes NIfTI (.nii or .nii.gz): int32 for numbers of visits without a scale, float64 if one exceeds 2^31 - 1, float32
+ * for all other maps. An existing file is replaced. */
 GLS_API gls_status gls_density_write(const gls_density *density, const char *path);
 /* Frees `density`, which may be NULL. */
 GLS_API void gls_density_destroy(gls_density *density);

@@ -40,7 +40,8 @@ GLS_API gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, co
  * is not a peak. GLS_ERR_INPUT: another grid, or more volumes than peaks. */
 GLS_API gls_status gls_peaks_set_values(gls_image *peaks, size_t first, const gls_image *values, const char *name);
 /* Finds the n largest maxima of spherical harmonics of even order in each voxel, strongest first. The maxima are above
- * 0, reach the threshold, and are at least 8 degrees apart. A voxel with a coefficient that is not finite has none. */
+ * 0, reach the threshold, and are at least 8 degrees apart. A voxel with a coefficient that is not finite has none.
+ * GLS_ERR_INPUT: the number of volumes fits no order. */
 GLS_API gls_status gls_peaks_of_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                                    size_t n, double threshold, gls_image **peaks);
 /* Fits a tensor in each voxel of the mask (NULL: all), with the default options of gls_tensor_fit(). The peak of the

@@ -32,11 +32,12 @@ typedef struct gls_render_options {
     size_t size;         /* size of this struct; set by gls_render_options_default() */
     const char *views;   /* superior inferior anterior posterior left right axial coronal sagittal oblique slab, with
                             commas. Default: with turn "posterior", else with odf "axial", else
-                            "superior,posterior,left"; but slabs across three axes for a single tractogram of 10000
-                            streamlines or more without tile, columns, turn, outline and odf */
+                            "superior,posterior,left"; but slabs across three axes for a single tractogram with 10000
+                            streamlines or more to draw, without tile, columns, turn, outline and odf */
     const char *slab;    /* AXIS:N[:MM],...; default "axial:12" */
     const char *oblique; /* AZIMUTH,ELEVATION, degrees; default "35,25" */
-    const char *image;   /* file behind the streamlines; default none */
+    const char *image; /* file behind the streamlines; default none, but the slabs that stand for `views` show the stop
+                          map of the run, else the density of the streamlines */
     gls_numbers image_range;       /* values shown as black and as white; default none: 2nd and 98th percentile of
                                       the values that are not 0; black is at most 0 if there are values that are 0 or
                                       not finite */
@@ -72,7 +73,8 @@ typedef struct gls_render_options {
     gls_graphics api;                 /* graphics interface of the device; default GLS_GRAPHICS_AUTO */
     bool (*go_on)(void); /* called now and then; false: stop with GLS_ERR_CANCELLED; default NULL: not called */
     bool force;          /* overwrite; default false */
-    bool fail_if_empty;  /* GLS_ERR_EMPTY where no streamline is drawn (the picture is written); default false */
+    bool fail_if_empty;  /* GLS_ERR_EMPTY if tractograms are given but no streamline is drawn; the picture is written;
+                            default false */
     const gls_image *image_data; /* image behind the streamlines, used if `image` is NULL; default NULL */
     const char *odf; /* image of spherical harmonics, shown as glyphs on the slices; there may then be no tractogram.
                         Default none */

@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Statistic of the values along a streamline. */
+/* Statistic of the values along a streamline. Median, minimum and maximum leave NaN out; for means, sums and deviations
+ * see gls_sample_options.keep_not_finite. Statistics of the ends are NaN if the value at an end is NaN. */
 typedef enum gls_track_stat {
     GLS_TRACK_MEAN,
     GLS_TRACK_MEDIAN, /* the mean of the two middle values if there is an even number of them */
@@ -42,7 +43,7 @@ typedef enum gls_sample_weight {
     GLS_SAMPLE_BY_LENGTH, /* a point weighs half the length of the segments at it, as in tcksample -stat_tck mean */
     GLS_SAMPLE_BY_POINT,  /* all points weigh the same */
     GLS_SAMPLE_BY_VOXEL,  /* samples are the voxels that the streamline passes, in place of its points; a voxel weighs
-                             the mm inside it, also in the median */
+                             the mm inside it, in the median, too */
     GLS_SAMPLE_BY_SPLINE  /* like GLS_SAMPLE_BY_VOXEL, along the spline of GLS_DENSITY_PRECISE; the median is the
                              largest value up to which the weights add up to at most half of their sum, or the smallest
                              value if there is none. As tcksample -precise */
@@ -52,11 +53,10 @@ typedef struct gls_sample_options {
     size_t size;              /* size of this struct, set by the default function */
     bool nearest;             /* take the value of the nearest voxel; default false: trilinear interpolation */
     gls_sample_edge edge;     /* default GLS_EDGE_CLAMP */
-    bool outside_zero;        /* the value outside the image is 0; default false: NaN, which statistics ignore */
-    bool keep_not_finite;     /* keep NaN and infinities of voxels: means, sums and deviations over them are not finite,
-                                 other statistics ignore NaN. As tcksample. Default false: voxels that are not finite
-                                 have no value, and all statistics ignore them */
-    gls_sample_weight weight; /* weights of means and deviations; default GLS_SAMPLE_BY_LENGTH */
+    bool outside_zero;        /* the value outside the image is 0; default false: NaN */
+    bool keep_not_finite;     /* as tcksample: keep infinities of voxels; means, sums and deviations over NaN are NaN.
+                                 Default false: infinities become NaN; means, sums and deviations leave NaN out */
+    gls_sample_weight weight; /* what is sampled, and weights of means and deviations; default GLS_SAMPLE_BY_LENGTH */
     const double *total; /* with GLS_SAMPLE_BY_VOXEL and GLS_SAMPLE_BY_SPLINE, for images on one grid: the length, mm,
                             of all streamlines in each voxel. The value of a voxel is multiplied by the share of this
                             length that the streamline has. Borrowed until the filter is finished. Default NULL:

@@ -65,7 +65,7 @@ GLS_API gls_status gls_sphere_create_guess(const double (*direction)[3], size_t 
 
 /* Makes a sphere with both ends of each antipodal pair as vertices, for functions without antipodal symmetry: first the
  * n vertices, then at n + v the antipode of vertex v. It has no orbits. A sphere that is not antipodal is
- * copied. */
+ * copied. GLS_ERR_UNSUPPORTED: more than GLS_SPHERE_MAX_DIRECTIONS vertices. */
 GLS_API gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full);
 
 /* Creates a sphere, as gls_sphere_create_guess() does, from a text file of directions: x y z in a line, '#' comments.

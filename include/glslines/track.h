@@ -124,7 +124,7 @@ typedef enum gls_odf_interpolation {
 /* The rows of params.def that belong to the tracker: their help, range and default say what the members are. Besides:
  * - step_size, probe_length and all other lengths are in mm. The defaults of step_size, probe_length and ptt_substep
  *   are meant for voxels of 1 mm, see gls_track_params_scale(). A negative step_size, min_length or max_length is a
- *   length in voxels.
+ *   length in voxels, which gls_tracker_create() refuses until it is converted.
  * - fod_cutoff, seed_cutoff: -1 stands for the default, see gls_track_cutoff() and gls_track_seed_cutoff().
  * - fod_power: 0 stands for 1 / ifod_samples.
  * - min_radius_of_curvature: 0 stands for the radius of the arc whose chord of step_size bends by max_angle.

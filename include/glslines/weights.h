@@ -40,8 +40,8 @@ typedef struct gls_weights_options {
     double reg_tv;                 /* >= 0; default 0.1 */
     double min_td_frac;            /* 0 .. 1: exclude fixels whose density of streamlines (mu TD with weights of 1) is
                                       below this fraction of their FOD's density; default 0.1 */
-    uint32_t min_iters, max_iters; /* default 10, 1000 */
-    double min_coeff, max_coeff;   /* limits of a coefficient, ln(weight); default -INFINITY, INFINITY */
+    uint32_t min_iters, max_iters; /* min_cf_decrease ends no run before iteration min_iters; default 10, 1000 */
+    double min_coeff, max_coeff;   /* limits of a coefficient, ln(weight), <= 0 and >= 0; default -INFINITY, INFINITY */
     double max_coeff_step;         /* largest change of a coefficient in an iteration, > 0; default 1 */
     double min_cf_decrease;        /* 0 .. 1: stop after an iteration that lowers the cost by less than this fraction of
                                       the first cost; default 2.5e-5 */
@@ -52,7 +52,7 @@ typedef struct gls_weights_options {
     double unmapped;       /* SIFT2: weight of streamlines that touch no fixel, 0 or 1; default 1 */
     bool force;            /* go on where all fixels are excluded; default false */
     bool statistics;       /* fill in step and coefficient of gls_weights_iteration; default false */
-    uint64_t term_number;  /* SIFT: streamlines to keep; default 0: no target */
+    uint64_t term_number;  /* SIFT: streamlines to keep, fewer than there are; default 0: no target */
     double term_ratio; /* SIFT: stop when the relative decrease of the cost is less than this ratio times the relative
                           decrease of the streamlines' total length; default 0 */
     double term_mu;    /* SIFT: stop when mu reaches this value; default 0: no target */
@@ -96,7 +96,8 @@ GLS_API gls_status gls_weights_set_walk(gls_weights *weights, uint32_t ratio, gl
  * lacks memory or has no hardware for double precision, the CPU maps instead. */
 GLS_API gls_status gls_weights_set_devices(gls_weights *weights, gls_device *const *devices, size_t n);
 /* Returns the weights as a sink, which maps streamlines to fixels with several threads. The weights stay with the
- * caller: finishing or aborting the sink does nothing. GLS_ERR_INPUT: a point is not finite. */
+ * caller: finishing or aborting the sink does nothing. GLS_ERR_INPUT: a point is not finite, or successive points are
+ * too far apart. */
 GLS_API gls_sink gls_weights_sink(gls_weights *weights);
 
 typedef struct gls_weights_spread {

@@ -35,7 +35,8 @@ typedef enum gls_model_kind {
     GLS_MODEL_CSD,  /* constrained spherical deconvolution of one shell */
     GLS_MODEL_MSMT, /* multi-tissue deconvolution of all shells into white matter, grey matter and CSF; with one shell
                        and b0 volumes into white matter and CSF */
-    GLS_MODEL_AUTO  /* GLS_MODEL_CSD with one response, without b0 volumes, or with b-values on a grid; else
+    GLS_MODEL_AUTO  /* GLS_MODEL_CSD if `response` is given; else GLS_MODEL_MSMT if response_wm is given; else
+                       GLS_MODEL_CSD without b0 volumes or, unless shells are chosen, with b-values on a grid; else
                        GLS_MODEL_MSMT */
 } gls_model_kind;
 
@@ -122,12 +123,14 @@ typedef struct gls_monitor {
 } gls_monitor;
 
 /* clang-format off */
-/* The inputs and options of a run of tracking: the rows of params.def say what the members are. One of dwi, sh, odf,
- * peaks, bedpostx and phantom must be set; for getters that look at no data (GLS_FROM_NOTHING) mask or roi is enough,
- * which gives the grid. All images but tissues and regions must be on one grid. In addition:
- * - mask: NULL stands for gls_mask_estimate() of dwi; without dwi for all voxels.
- * - roi: NULL stands for gls_seed_region_of_tissues() with three tissues, else for gls_seed_region_of_fa() of 0.2.
- *   Without dwi it is needed unless seeds is given. seed_sphere, seed_rejection and seed_gmwmi replace it.
+/* The inputs and options of a run of tracking: the rows of params.def say what the members are. At least one of dwi,
+ * sh, odf, peaks, bedpostx and phantom must be set; for getters that look at no data (GLS_FROM_NOTHING) mask or roi is
+ * enough, which gives the grid. All images but tissues and regions must be on one grid. In addition:
+ * - mask: NULL stands for the mask of the phantom or of bedpostx; else for gls_mask_estimate() of dwi; without dwi for
+ *   all voxels.
+ * - roi: NULL stands for the region of the phantom; else with three tissues for gls_seed_region_of_tissues(); else for
+ *   gls_seed_region_of_fa() of 0.2. seeds, seed_sphere, seed_rejection and seed_gmwmi replace it; without them, dwi and
+ *   fa it is needed.
  * - fa: NULL stands for FA of a tensor fit.
  * - sphere: the name of a built-in one, see gls_sphere_create(), or a file.
  * - nseeds: 0 (only with select) stands for as many seeds as select needs. Set seeds_per_voxel, seeds (a file) or
@@ -136,7 +139,7 @@ typedef struct gls_monitor {
  * - shard: "3/8", or "auto" for what srun or mpirun says. NULL: all seeds.
  * - preset: the set of defaults for options that are not given, see gls_job_options_set_defaults().
  * - regions: each a text as gls_regions_add() takes it.
- * - with tissue a stop_threshold of -1 leaves the stop map out, and a min_length of -1 stands for two voxels.
+ * - stop_threshold: with tissue, a negative value leaves the stop map out.
  * - device: see gls_device_open(); several names with commas share the work. ngpus: 1 to GLS_TRACKER_MAX_DEVICES.
  * - output: NULL stands for tracks.trx. sidecar: NULL stands for a file beside output.
  */
@@ -251,8 +254,8 @@ typedef enum gls_response_algorithm {
 } gls_response_algorithm;
 
 /* Options of an estimate of responses, which glslines and MRtrix3 read. The files are PREFIX_wm.txt, PREFIX_gm.txt and
- * PREFIX_csf.txt, or for one response PREFIX_response.txt; PREFIX_voxels.nii.gz, the voxels that were used; and
- * PREFIX.json. <glslines/responses.h> explains the numbers. */
+ * PREFIX_csf.txt, or for one response PREFIX_response.txt; PREFIX_voxels.nii.gz, the voxels that were used;
+ * PREFIX_mask.nii.gz if no mask is given; and PREFIX.json. <glslines/responses.h> explains the numbers. */
 typedef struct gls_respond_options {
     size_t size;                      /* size of this struct, set by the default function */
     const char *dwi, *prefix;         /* the series, and the start of the names of files; both needed */
