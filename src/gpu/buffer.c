@@ -1,6 +1,6 @@
 /* Buffers and textures: creation, clearing, writing and reading; and the order of writes by host and device. Contracts
- * are in <glslines/device.h>. Each function of the interface holds the device itself. An injected fault takes the place
- * of a call of the driver. */
+ * are in <glslines/device.h>. The functions declared there hold the device themselves where they call the driver. An
+ * injected fault takes the place of a call of the driver. */
 #include "gpu/device_cache.h"
 
 #include <math.h>
@@ -54,8 +54,8 @@ static gls_status view_texels(gls_buffer *buffer, const char *label)
     return gls_device_check(buffer->device, label ? label : "buffer");
 }
 
-/* Gets storage for a buffer, from the cache or from the driver. If memory runs out, the cache is emptied and the driver
- * asked again. */
+/* Gets storage for a buffer, from the pool (see device_cache.h) or from the driver. If the driver is out of memory,
+ * empties the pool and asks the driver again, unless the pool was empty. */
 static gls_status allocate(gls_buffer *buffer, const char *label)
 {
     gls_device *device = buffer->device;
@@ -65,7 +65,7 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     if (!refused) buffer->name = gls_cache_take_buffer(device, buffer->kind, buffer->size);
     bool pooled = buffer->name != 0;
     buffer->order.last_run =
-        pooled ? device->n_runs : 0; /* earlier kernels may still use a buffer that comes from the cache */
+        pooled ? device->n_runs : 0; /* earlier kernels may still use storage that comes from the pool */
     if (!pooled) glGenBuffers(1, &buffer->name);
     for (bool again = !refused; again;) {
         glBindBuffer(target, buffer->name);
@@ -80,7 +80,7 @@ static gls_status allocate(gls_buffer *buffer, const char *label)
     return gls_device_check(device, what);
 }
 
-/* Updates the memory counts of the device after it allocated and freed this many bytes. */
+/* Updates the memory counts of the device. added, removed: bytes that were allocated and freed. */
 static void account(gls_device *device, uint64_t added, uint64_t removed)
 {
     device->memory.allocated_bytes += added - removed;
@@ -140,8 +140,8 @@ size_t gls_buffer_size(const gls_buffer *buffer)
     return gls_handle_alive(buffer, GLS_HANDLE_BUFFER) ? buffer->size : 0;
 }
 
-/* OpenGL clears on the device, without a transfer. OpenGL ES has no call for that: the host sends zeros, and for this
- * first waits for kernels that use the buffer. */
+/* OpenGL clears on the device, without a transfer. OpenGL ES has no call for that, so the host sends zeros. In both
+ * cases the host first waits for the kernels that use the buffer. */
 gls_status gls_buffer_clear(gls_buffer *buffer)
 {
     GLS_REQUIRE_HANDLE(buffer, GLS_HANDLE_BUFFER);
@@ -251,8 +251,8 @@ static const struct {
     [GLS_TEXTURE_R32UI] = {GL_R32UI, GL_RED_INTEGER, 1, 4, GL_UNSIGNED_INT, GL_NEAREST},
 };
 
-/* Returns the format that is stored: half precision, with a warning, in place of single precision that the device
- * cannot filter; else the format itself. */
+/* Returns the format that is stored: half precision, with one warning for the device, in place of single precision that
+ * the device cannot filter; else the format itself. */
 static unsigned stored_format(gls_device *device, gls_texture_format format)
 {
     if (device->info.float_linear || formats[format].type != GL_FLOAT) return format;
@@ -351,8 +351,8 @@ void gls_texture_destroy(gls_texture *texture)
     free(texture);
 }
 
-/* Converts n values to half precision. finite: values beyond the range of half precision become its largest value,
- * because interpolation would spread infinity. */
+/* Converts n values to half precision. A finite value beyond the range of half precision becomes infinity or, with
+ * `finite`, the largest value of half precision, because interpolation would spread infinity. */
 static uint16_t *to_half(const float *data, size_t n, bool finite)
 {
     const size_t part = 65536;
@@ -478,7 +478,7 @@ gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order
         device->n_ended = device->n_marked;
         return GLS_OK;
     }
-    /* report an error of the driver, if there is one, before a missing completion count */
+    /* report an error of the driver, if there is one, rather than that the device does not answer */
     gls_status status = gls_device_check_reset(device, what);
     return status ? status : gls_fail(GLS_ERR_DEVICE, "%s: the device does not answer", what);
 }

@@ -1,5 +1,6 @@
 /* Counts finished work groups on the device, to notice kernels that the driver has dropped silently. The counting code
- * is the outer main() that gls_shader_compose() appends; the contracts are in internal.h. Numbers count modulo 2^32. */
+ * is the outer main() that gls_shader_compose() appends; the contracts are in internal.h. Counts of work groups are
+ * modulo 2^32. */
 #include "gpu/internal.h"
 
 #include <stdlib.h>
@@ -69,7 +70,7 @@ void gls_completion_forgive(gls_device *device, const uint32_t groups[3])
     const bool ran = read_word(device, device->completion, &count) && (int32_t)(count - before) > 0;
     device->n_groups = ran ? count : before;
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
-    } /* the caller has already reported the first error */
+    } /* drop these errors: the caller has already reported the first one */
 }
 
 /* The test kernel: each work group adds one to a word, and to the completion count. */
@@ -81,8 +82,8 @@ static const char *const trial = "layout(local_size_x = 64) in;\n"
                                  "    atomicAdd(word, 1u);\n"
                                  "}\n";
 
-/* Whether the driver's completion count is wrong although the test kernel ran. The test kernel bypasses injected faults
- * of this device. */
+/* Whether the driver's completion count is wrong although the test kernel ran. Injected faults do not affect the test
+ * kernel. */
 static bool counts_wrong(gls_device *device)
 {
     enum { WIDE = 61, HIGH = 67 };

@@ -101,7 +101,7 @@ static bool reflect(gls_shared_program *program)
         static const GLenum wanted[] = {GL_BLOCK_INDEX, GL_LOCATION, GL_TYPE};
         GLint found[3] = {0};
         glGetProgramResourceiv(program->name, GL_UNIFORM, (GLuint)i, 3, wanted, 3, NULL, found);
-        if (found[0] >= 0 || found[1] < 0) continue; /* the uniform is part of a block */
+        if (found[0] >= 0 || found[1] < 0) continue; /* the uniform is part of a block, or an atomic counter */
         gls_slot slot = {.slot = (uint32_t)found[1]};
         GLint unit = 0;
         switch (found[2]) {
@@ -235,7 +235,7 @@ static GLuint start_compiling(const char *text)
     return program;
 }
 
-/* Starts compiling one source, if the driver has compiler threads and has not compiled this source before. Takes over
+/* Starts compiling one source, unless the driver has no compiler threads or has compiled this source before. Takes over
  * text. */
 static void announce_text(gls_device *device, char *text)
 {

@@ -31,7 +31,7 @@ typedef gls_status (*gls_device_work)(void *user, size_t i);
 
 /* Creates a team. devices: n distinct devices, borrowed until gls_device_team_destroy(). */
 gls_status gls_device_team_create(gls_device *const *devices, size_t n, gls_device_team **team);
-/* Begins work(user, i) for all devices. A single device has ended its work when this returns. */
+/* Begins work(user, i) for all devices. In a team of one device the work has ended when this returns. */
 void gls_device_team_begin(gls_device_team *team, gls_device_work work, void *user);
 /* Waits for the work of all devices. Returns the failure with the lowest i; GLS_OK: none failed. */
 gls_status gls_device_team_end(gls_device_team *team);

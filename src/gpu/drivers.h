@@ -35,8 +35,8 @@ gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_
 bool gls_probe_step(const char *place);
 /* Why the driver of a place fails; NULL: no failure is known. */
 const char *gls_probe_failure(const char *place);
-/* Whether the surfaceless platform can be used. It may lead to any render node, so that a failing driver excludes
- * it. */
+/* Whether the surfaceless platform may be used: neither the platform itself nor the driver of any render node is known
+ * to fail. The platform may lead to any render node. */
 bool gls_probe_surfaceless(void);
 /* Logs a warning, once in a process, for each place that is left out because its driver fails. */
 void gls_probe_warn(void);
@@ -47,7 +47,7 @@ void gls_probe_warn(void);
  * widely used that errors would be known. Always true with GLSLINES_SELF_TEST=0, always false with
  * GLSLINES_SELF_TEST=1. */
 bool gls_renderer_is_known(const gls_device_info *device);
-/* Whether glslines has run on this renderer with its results compared. */
+/* Whether glslines has run on this renderer and its results were checked. */
 bool gls_renderer_was_tested(const gls_device_info *device);
 /* Tests with a kernel whether an unknown renderer keeps the private arrays of invocations apart, and stores the answer
  * in info.apart: false also if the test fails to run. */

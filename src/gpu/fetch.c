@@ -162,7 +162,7 @@ gls_status gls_host_unmap(gls_device *device, gls_host_view *views, size_t n, co
     for (size_t i = 0; i < n; i++) {
         kept = views[i].data && glUnmapBuffer(targets[i]) && kept;
         views[i].data = NULL;
-        glBindBuffer(targets[i], 0); /* unbind the buffer, or it would be read in place of the next buffer */
+        glBindBuffer(targets[i], 0); /* a buffer left at GL_PIXEL_UNPACK_BUFFER would be read by texture writes */
     }
     gls_status status = gls_device_check_reset(device, what);
     if (!status && !kept)

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Largest number of devices that a thread holds at the same time. */
+/* Largest number of entries of the stack of holds of a thread. */
 #define MAX_NESTED 16
 
 /* An entry of the stack of holds: `count` nested holds of one device. */

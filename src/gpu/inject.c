@@ -14,13 +14,13 @@
 /* Largest number of rules in GLSLINES_INJECT. */
 #define MAX_RULES 32
 
-/* A rule: which call of a kind fails. */
+/* A rule of inject.h. */
 typedef struct rule {
     gls_fault fault;
     uint64_t call;  /* number behind ':': bytes for memory, ms for patience, number of the kernel run for slow, else
                        number of the call */
     bool later;     /* true: the fault happens at the call of this number and at all later calls */
-    uint64_t value; /* value after '=', for kinds that have one; slow: nanoseconds for each work group */
+    uint64_t value; /* slow: nanoseconds for each work group, the number behind '='; else 0 */
 } rule;
 
 atomic_bool gls_inject_active;
@@ -40,7 +40,7 @@ static size_t n_rules;
 static uint64_t counts[GLS_FAULT_KINDS], memory_limit, patience, n_runs;
 static double owed;       /* seconds for which the simulated slow device is still busy */
 static bool late;         /* true: a kernel took longer than the rule "patience" allows */
-static char *environment; /* value of GLSLINES_INJECT when it was last read */
+static char *environment; /* value of GLSLINES_INJECT when it was last read; NULL: not set, or invalid */
 
 /* Parses a rule of this length: "KIND:N", "KIND:N+" or "slow:N=VALUE". */
 static bool parse_rule(const char *text, size_t length, rule *r)

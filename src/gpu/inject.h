@@ -3,7 +3,7 @@
  *
  * Rules are a text such as "alloc:3,compile:1,reset:40". KIND:N fails the N-th call, counted from 1; KIND:N+ fails the
  * N-th call and all later ones. Kinds:
- * - open: gls_device_open() gets no context
+ * - open: opening a device, which gets no context
  * - alloc: creating a buffer or texture, out of memory
  * - upload: writing or clearing a buffer or texture, out of memory
  * - compile: a kernel does not compile
@@ -13,7 +13,7 @@
  * - dispatch: running a kernel, error of the driver
  * - skip: a kernel is not run, without an error
  * - readback: reading from a buffer, out of memory
- * - reset: any of these except open, or a synchronisation: the device is lost and stays lost
+ * - reset: asking the driver for errors (gls_device_check()): the device is lost and stays lost
  *
  * Three rules are not about calls:
  * - memory:BYTES: memory of each device; an allocation beyond it fails

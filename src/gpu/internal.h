@@ -86,7 +86,7 @@ struct gls_device {
     GLsync
         sent[GLS_SENT_PIECES]; /* for each piece: fence that the device reaches once the piece is empty; NULL: empty */
     unsigned next_piece;
-    bool lost; /* true: the device is lost for good, and no call reaches the driver any more */
+    bool lost; /* true: the device is lost for good; gls_device_enter() fails from then on */
     const char *lost_why;
     GLenum (*reset_status)(void); /* asks the driver for resets; NULL if the driver does not report them */
     GLenum injected;              /* injected error of the driver; GL_NO_ERROR: none */
@@ -113,8 +113,8 @@ struct gls_device {
                            not mapped */
     GLuint completion, completion_copy;
     const uint8_t *completion_mapped;
-    uint32_t n_groups, n_seen; /* n_groups: number of work groups dispatched, modulo 2^32; n_seen: value of n_groups
-                                  when completion was last checked */
+    uint32_t n_groups, n_seen; /* n_groups: number of work groups dispatched, modulo 2^32; n_seen: how many of them have
+                                  been checked */
 };
 
 /* When the device last used a buffer or texture, as numbers of kernel runs (gls_device.n_runs). */

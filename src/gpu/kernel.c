@@ -55,7 +55,7 @@ static GLint texture_units(GLuint program)
     return units;
 }
 
-/* Checks the limits that the device info states; they may be lower than the driver's own, which the driver checks. */
+/* Checks the limits in `info`. The driver checks only its own limits, which may be higher. */
 static gls_status check_limits(const gls_device_info *info, const char *label, GLuint program)
 {
     GLint blocks = 0, group[3] = {1, 1, 1}, units = texture_units(program);
@@ -356,8 +356,8 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     gls_span_end(device);
     if (gpu_seconds) *gpu_seconds = timer_stop(device, &timer);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    /* Later reads compare the counter of finished work groups with the number that is expected. A dispatch that the
-     * driver refused runs no group. */
+    /* Later reads compare the counter of finished work groups with the expected number. If the driver reports an error,
+     * the groups of this kernel are expected only if they ran after all. */
     gls_completion_expect(device, groups);
     status = gls_device_check(device, kernel->label);
     if (status) gls_completion_forgive(device, groups);

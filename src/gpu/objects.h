@@ -47,8 +47,8 @@ const gls_device_info *gls_device_kept_info(const gls_device *device);
 /* Whether calls wait for the work of the device; false with GLS_LISTEN_NEVER_WAIT. */
 bool gls_device_waits(const gls_device *device);
 
-/* Holds the device, like gls_device_hold(). GLS_ERR_LOST if the device is lost; then it is not held. Every function
- * that calls the driver and can fail starts with this call. */
+/* Holds the device, like gls_device_hold(). GLS_ERR_LOST if the device is lost; then it is not held. what: start of the
+ * message. */
 gls_status gls_device_enter(gls_device *device, const char *what);
 
 /* Waits for the device and adds its work so far to the timeline, if one is kept. */
@@ -96,7 +96,7 @@ typedef struct gls_host_view {
 } gls_host_view;
 
 /* Maps n views, at most GLS_HOST_BUFFERS, with the results of all earlier commands. The device must be held. Returns
- * false if a view could not be mapped; call gls_host_unmap() in this case, too. */
+ * false after a failure. Call gls_host_unmap() even then; it returns the error. */
 bool gls_host_map(gls_device *device, gls_host_view *views, size_t n);
 /* Unmaps the views. GLS_ERR_DEVICE if a view was not mapped or lost what was written. what: names the work in
  * messages. */

@@ -330,7 +330,7 @@ static gls_status probe(trial *t, bool anew, bool *done)
     *done = false;
     gls_status status = read_seconds(&seconds);
     if (status || seconds == 0 || (known && !anew)) return status;
-    /* nothing remains to do if the file has the result, or if a driver is loaded, so that a child could not probe */
+    /* the result in the file is enough unless `anew`; with a driver loaded a child could not probe */
     bool noted = !known && read_note(), loaded = driver_is_loaded();
     known = true;
     if (loaded || (noted && !anew)) return GLS_OK;

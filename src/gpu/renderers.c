@@ -8,8 +8,8 @@
 #include "gpu/internal.h"
 #include "util/status.h"
 
-/* Renderers known to compute correctly, by parts of their names. tested: glslines has run on the renderer with its
- * results compared. A renderer on top of another one, like zink on lavapipe, has both in its name. */
+/* Renderers known to compute correctly, by parts of their names. tested: glslines has run on the renderer and its
+ * results were checked. A renderer on top of another one, like zink on lavapipe, has both in its name. */
 static const struct {
     const char *vendor, *renderer; /* NULL: any name */
     bool tested;

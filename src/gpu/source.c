@@ -18,7 +18,7 @@
 typedef struct composer {
     const gls_define *defines;
     size_t n_defines;
-    const char *seen[64]; /* names of the files included so far */
+    const char *seen[64]; /* names of the files included so far, except lists (.def) */
     size_t n_seen;
     unsigned depth; /* number of inclusions that the current line is nested in */
     gls_text out;   /* the text so far */

@@ -123,8 +123,8 @@ static size_t list_amd(const char *root, gpu *list)
     return n;
 }
 
-/* Chooses the GPUs that a text names: "0,2" by their index in list[], or "GPU-3f..." by their identifier. Ignores
- * entries after an invalid one, as CUDA does. Returns how many were chosen. */
+/* Chooses the GPUs that a text names: "0,2" by their index in list[], or "GPU-3f" by the beginning of their identifier.
+ * Ignores entries after an invalid one, as CUDA does. Returns how many were chosen. */
 static size_t choose(const gpu *list, size_t n, const char *text, gpu *chosen)
 {
     size_t k = 0;

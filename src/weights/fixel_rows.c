@@ -152,8 +152,8 @@ static size_t join_visits(row_thread *t)
     return kept;
 }
 
-/* Adds a length to the entry of its fixel among the entries from `first` on, which belong to the same voxel. Starts
- * another entry if the sum would exceed GLS_ROW_MAX_LENGTH. */
+/* Adds a length to the entry of its fixel among the entries from `first` on, which belong to the same voxel. Starts an
+ * entry if the fixel has none whose sum would stay within GLS_ROW_MAX_LENGTH. */
 static void add_entry(const gls_rows *rows, row_thread *t, size_t first, uint32_t fixel, uint32_t length)
 {
     const uint32_t low = rows->wide ? fixel & ((UINT32_C(1) << rows->low_bits) - 1) : fixel;
@@ -181,8 +181,8 @@ static float make_row(const gls_rows *rows, row_thread *t)
     const size_t n = join_visits(t);
     size_t first = t->n;
     double contribution = 0;
-    /* portions of a voxel follow each other, so the earlier entries of a fixel lie among those from `first`, the
-     * voxel's first entry, on */
+    /* first: the first entry of the voxel; portions of a voxel follow each other, so all earlier entries of its fixels
+     * lie from there on */
     for (size_t i = 0; i < n; i++) {
         const portion *p = &t->portion[i];
         size_t voxel = (size_t)(p->key >> 11);
@@ -414,7 +414,7 @@ static gls_status end_threads(const map_task *p)
         row_thread *t = &rows->thread[i];
         if (t->failed || t->walk.failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
         if (t->bad < bad) bad = t->bad;
-        if (!p->copy) { /* a device counts copied streamlines later, on its own thread */
+        if (!p->copy) { /* copied streamlines are counted when they are mapped */
             rows->n_without_points += t->n_without_points;
             rows->n_outside += t->n_outside;
         }

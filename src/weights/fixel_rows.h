@@ -29,7 +29,7 @@ typedef struct gls_walk_block {
     /* to_grid: world mm to voxels; axis: columns are the steps of one voxel along each grid axis, world mm */
     double to_grid[3][4], axis[3][4];
     double metric[2][4]; /* factors xx, yy, zz, 2 xy, 2 xz, 2 yz that give the squared length, mm2, of a step in voxels;
-                            squared precision, mm2; 1 / ratio */
+                            square of the distance, mm2, to which faces of voxels are found; 1 / ratio */
     double shape[3][4];  /* factors that give each coefficient of the curve from the steps to the previous point, to the
                             next, and to the one after it */
     int32_t size[4];     /* voxels along each axis; pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
@@ -89,8 +89,8 @@ static inline uint32_t gls_chunk_fixel(const gls_chunk *c, size_t i)
 }
 
 /* The sparse matrix of lengths: a row for each streamline, with an entry for each fixel that it passes through, or
- * several if one cannot hold the length. Passages of up to half a unit of length in one direction are left out. Rows
- * are stored in chunks, in the order of the streamlines. Not thread-safe: one thread adds streamlines. */
+ * several if one cannot hold the length. Lengths of up to half a unit in one voxel and direction are left out. Rows are
+ * stored in chunks, in the order of the streamlines. Not thread-safe: one thread adds streamlines. */
 typedef struct gls_rows {
     /* borrowed; must outlive the rows */
     const gls_fixels *fixels;
@@ -105,8 +105,8 @@ typedef struct gls_rows {
     gls_chunk *chunk;
     size_t n, n_capacity; /* streamlines */
     float *contribution;  /* for each streamline: sum of its lengths in fixels, mm, times mask, not rounded to units */
-    uint64_t *length;     /* for each fixel the sum of the lengths of streamlines in it, in units; count: for each
-                             fixel its number of entries. Both NULL: not known yet */
+    uint64_t *length; /* for each fixel the sum of the lengths of streamlines in it, in units; count: for each fixel its
+                         number of entries. Both NULL unless devices have mapped all streamlines */
     uint32_t *count;
     uint64_t n_entries, n_without_points, n_outside, n_without_fixels;
     double low[3], high[3]; /* bounding box of all points, mm */
@@ -159,8 +159,7 @@ typedef struct gls_mapped {
     uint32_t first, n;
     /* sum of lengths in fixels, mm, times mask */
     double contribution;
-    /* visits: number of voxels that the streamline passes; unused: pads the struct to the 24 bytes of the kernel's
-     * layout */
+    /* visits: number of visits, see gls_visit; unused: pads the struct to the 24 bytes of the kernel's layout */
     uint32_t visits, unused;
 } gls_mapped;
 
@@ -198,7 +197,7 @@ void gls_mapper_destroy(gls_mapper *mapper);
 
 typedef struct gls_row_queue gls_row_queue;
 
-/* Points that wait before the device maps them, by default: 50 MB of points. */
+/* The queue maps a buffer as soon as it has this many points, 50 MB, by default. */
 #define GLS_QUEUE_POINTS ((size_t)1 << 22)
 
 /* Makes a queue that maps on n devices as soon as `points` points wait, with at most device_bytes of the memory of each

@@ -202,7 +202,7 @@ static void segment_block(const segmentation *s, size_t number, block *b)
     }
 }
 
-/* Numbers the fixels of all blocks, and reports dropped and invalid ones. */
+/* Numbers the fixels of all blocks. Logs how many lobes were dropped, and how many voxels have invalid FODs. */
 static gls_status number_fixels(const segmentation *s, const block *blocks, const char *name)
 {
     gls_fixels *f = s->fixels;

@@ -17,8 +17,8 @@ enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 /* An FOD whose largest amplitude is smaller has no lobes: the scale by which samples are sorted would overflow. */
 #define MIN_AMPLITUDE (BUCKETS * FLT_MIN)
 
-/* Label of a sample: the seed of its lobe, or OPEN. RIDGE marks samples between lobes, which have the label of the lobe
- * whose seed has the larger sample. */
+/* Label of a sample: the seed of its lobe, or OPEN. RIDGE marks samples between lobes. Such a sample has the label of
+ * that of its lobes whose seed has the largest sample. */
 #define OPEN 0xffff
 #define RIDGE 0x8000
 
@@ -71,8 +71,9 @@ static void sort_samples(work *w, float most)
     }
 }
 
-/* Labels the positive samples in falling order. A sample starts a lobe if none of its neighbours is labelled, ridges
- * not counted; joins their lobe if they have the same; and is a ridge if they have several. */
+/* Labels the positive samples in falling order. Only labelled neighbours that are no ridges count. A sample without
+ * such a neighbour starts a lobe. If all have one label, the sample joins their lobe; if they have several, it is a
+ * ridge. */
 static void label(work *w)
 {
     memset(w->own, 0xff, sizeof w->own);
@@ -192,8 +193,8 @@ static void select_lobes(const work *w, const gls_fixel_options *o, int order, c
         double peak = (double)w->v[seed], length = 0;
         slot[s] = GLS_NO_LOBE;
         if (fd[s] < o->integral) continue;
-        /* a peak between samples may reach the threshold although its sample does not: climb from samples above 0.8 of
-         * the threshold */
+        /* a peak between samples may reach the threshold although its sample does not: even without `refine` climb from
+         * samples above 0.8 of the threshold */
         if (o->refine || (peak < o->peak && peak > 0.8 * o->peak)) peak = refine(w, order, sh, seed);
         if (peak < o->peak) continue;
         int at = out->n;

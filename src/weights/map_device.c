@@ -23,7 +23,7 @@ enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 
 #define SPARE 8        /* visits for which each streamline has space beyond its number of points, as in map.comp */
 #define VISIT_BYTES 32 /* bytes for each visit: half for the visit, half for sorting */
 #define TOTAL_BYTES ((size_t)12) /* bytes of the totals of a fixel */
-#define SLOT_BYTES 48            /* bytes for each visit in the buffer: the visit, its entry, and its point */
+#define SLOT_BYTES 48            /* bytes of memory for each slot: a visit, its entry, and a point */
 
 /* A device buffer that grows. */
 typedef struct grown_buffer {
@@ -43,7 +43,7 @@ typedef struct answer {
 } answer;
 
 struct gls_mapper {
-    /* a copy; device, fixels and mask are borrowed */
+    /* a copy; what its pointers point to is borrowed */
     gls_mapper_source source;
     gls_kernel *kernel, *adder;
     gls_buffer *grid, *lobes, *totals; /* totals: of all fixels, in the layout of totals.comp */
@@ -177,8 +177,8 @@ void gls_mapper_destroy(gls_mapper *m)
     free(m);
 }
 
-/* Number of streamlines, n at most, for one run: as many as have GLS_MAPPER_POINTS points and spare slots together, or
- * fewer if memory is short, but at least one, however long it is. *points: number of their points. */
+/* Number of streamlines, n at most, for one run: as many as have at most GLS_MAPPER_POINTS points and spare slots
+ * together, or fewer if device_bytes is small, but at least one of any length. *points: number of their points. */
 static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
     const uint64_t limit = m->source.device_bytes / 2 / SLOT_BYTES,
@@ -262,8 +262,8 @@ gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t firs
     return status ? status : run(m);
 }
 
-/* Reads what the run wrote for each streamline. counts[0]: number of visits that did not fit into the slots of their
- * streamlines, and for some of which the buffer may lack space; counts[1]: number of entries. */
+/* Reads what the run wrote for each streamline. counts[0]: number of visits of streamlines with more visits than slots;
+ * the buffer may lack space for these visits; counts[1]: number of entries. */
 static gls_status read_rows(gls_mapper *m, answer *a, uint32_t counts[2])
 {
     const size_t bytes = ROW_HEADER + m->n * sizeof(gls_mapped);

@@ -17,7 +17,7 @@ enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };
 
 /* The inputs, and the voxels of each tissue. */
 typedef struct estimation {
-    /* series, and the voxels that may be taken */
+    /* dwi: the series; mask: the voxels that may be used */
     const gls_image *dwi, *mask;
     /* table of the series */
     const gls_gradients *gradients;
@@ -208,7 +208,7 @@ static gls_status estimate(estimation *s, const gls_image *five, const char *nam
     return status;
 }
 
-/* Makes an image of three volumes, one mask for each tissue. */
+/* Makes an image of three volumes: for each tissue the voxels of its response. */
 static gls_status join(const estimation *s, gls_image **voxels)
 {
     const gls_image *part[N_TISSUES] = {[WM] = s->single, [GM] = s->tissue[GM], [CSF] = s->tissue[CSF]};

@@ -138,7 +138,7 @@ static gls_status pass_fixels(const run *r, gls_fixel_costs *costs)
     return status;
 }
 
-/* Runs the iterations. *which: index of the last coefficients. */
+/* Runs the iterations. *which: array of the solver, 0 or 1, that has the coefficients of the last iteration. */
 static gls_status iterate(run *r, gls_weights_progress progress, void *user, int *which)
 {
     gls_fixel_costs fixels;

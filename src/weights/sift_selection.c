@@ -166,8 +166,8 @@ static void filter(sift *s, bool *done)
          * ranked */
         double limit = fmin(-o->term_ratio * share * before, gradient - d);
         if (s->quantised) limit = fmin(limit, -0.5 * quantum);
-        /* the next candidate no longer pays: ranks anew. If the ranking was fresh: with a target goes on once without
-         * the limit by rounding, else ends. */
+        /* the next candidate no longer pays. After a removal: rank anew. If nothing was removed: with a target go on
+         * once without the limit by rounding, else end. */
         if (!(d < fmin(limit, 0))) {
             if (removed > 0) return;
             *done = !(s->quantised && has_target);

@@ -308,7 +308,7 @@ static gls_status shrink(passes *p, const gls_image *mask, size_t n)
     return status;
 }
 
-/* Whether the n best candidates are those that the last pass marked in `last`. Then marks the present ones there
+/* Whether the n best candidates are those that the last pass marked in `last`. In any case marks the n best there
  * instead. */
 static bool same_as_last(const passes *p, size_t n, uint8_t *last, size_t all)
 {

@@ -43,7 +43,7 @@ typedef struct device_solver {
     float (*cost)[2], (*fixel_cost)[2]; /* costs of the groups of all streamlines and fixels, read back */
     uint32_t *sum;                      /* sums over all devices */
     bool summed;                        /* true: the sums on each device are those over all devices */
-    int from;                           /* index of the coefficients that a pass starts from */
+    int from;                           /* array of coefficients, 0 or 1, from which a pass starts */
 } device_solver;
 
 /* Number of work groups for n streamlines or fixels. */

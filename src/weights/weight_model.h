@@ -42,7 +42,7 @@ typedef struct gls_weight_model {
     gls_model_constant *constant;
     gls_model_state *state; /* state before the first iteration */
     float
-        *variation; /* for each streamline: reg_tv times scale / contribution, without removed fixels; 0 if this is 0 */
+        *variation; /* for each streamline: reg_tv times scale / contribution in remaining fixels; 0: no contribution */
     /* numbers of fixels without streamlines, of those that have streamlines but are excluded because of too small a
      * density or a single entry, and of those that the options remove */
     size_t n_untracked, n_excluded, n_removed;
@@ -76,7 +76,8 @@ typedef struct gls_solver_kind {
      * them in the other array, and adds length times weight and length times coefficient of each streamline to the sums
      * of its fixels. costs: of the coefficients of array `from`. */
     gls_status (*rows)(gls_solver *solver, int from, gls_row_costs *costs);
-    /* Computes densities and means of fixels from the sums of the last rows(). */
+    /* Computes densities and means of fixels from the sums of the last rows(), before the first rows() from sums for
+     * weights of 1. */
     gls_status (*fixels)(gls_solver *solver, gls_fixel_costs *costs);
     /* Reads the coefficients of all streamlines from array `which` (0 or 1). */
     gls_status (*read)(gls_solver *solver, int which, float *coefficient);
@@ -99,7 +100,8 @@ struct gls_solver {
 /* Makes a solver on the CPU. Coefficients start as 0 at index 0. Call fixels() before the first rows(). */
 gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weights_options *options,
                                   gls_solver **solver);
-/* Makes a solver that shares the chunks among n devices. GLS_ERR_DEVICE_MEMORY: the fixels do not fit. */
+/* Makes a solver that shares the chunks among n devices. GLS_ERR_DEVICE_MEMORY: the fixels, the streamlines or the
+ * buffers for sending entries do not fit. */
 gls_status gls_device_solver_create(const gls_weight_model *model, const gls_weights_options *options,
                                     gls_device *const *devices, size_t n, gls_solver **solver);
 
@@ -128,8 +130,8 @@ struct gls_weights {
     gls_weights_result result;
 };
 
-/* Loads the kernels of the method, and with `maps` that of the mapper, into the device's cache. Ignores failures: they
- * show when the kernels are used. */
+/* Loads the kernels of the method, and with `maps` map.comp if the device has doubles in hardware, into the device's
+ * cache. Ignores failures: they show when the kernels are used. */
 void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps);
 /* Runs SIFT2 on the model, with n devices or, if n is 0, on the CPU. progress may be NULL; GLS_ERR_CANCELLED if
  * progress asks to stop. */
