@@ -38,12 +38,13 @@ typedef struct gls_clean_options {
     bool by_points;  /* length is the number of points, as in pyAFQ; default false: length in mm */
 } gls_clean_options;
 
-/* How streamlines of a bundle without start and end regions are oriented. */
+/* How the streamlines of bundles are oriented. */
 typedef enum gls_bundle_orientation {
-    GLS_ORIENT_AUTO, /* along their mean, which runs to the right, front or top along the axis on which its
-                         ends lie farthest apart */
-    GLS_ORIENT_NONE, /* not changed */
-    GLS_ORIENT_GIVEN /* by the rule in gls_bundles_options.given, see <glslines/select.h> */
+    GLS_ORIENT_AUTO, /* from the start to the end region of the rule, or in the order of its include regions. If the
+                        rule gives no direction: along the mean of the bundle, which runs to the right, front or top
+                        along the axis on which its ends lie farthest apart */
+    GLS_ORIENT_NONE, /* not changed, whatever the rule says */
+    GLS_ORIENT_GIVEN /* all by gls_bundles_options.given, whatever the rule says */
 } gls_bundle_orientation;
 
 typedef struct gls_bundles_options {
@@ -57,8 +58,9 @@ typedef struct gls_bundles_options {
                        the box round each region that has a tolerance. Default false */
     bool clean;     /* clean all bundles; default false: only the bundles whose rule asks for it */
     gls_clean_options cleaning;
-    gls_bundle_orientation orientation; /* default GLS_ORIENT_AUTO */
-    const struct gls_orientation *given;
+    gls_bundle_orientation orientation;  /* default GLS_ORIENT_AUTO */
+    const struct gls_orientation *given; /* for GLS_ORIENT_GIVEN, see <glslines/select.h>; borrowed until all
+                                            streamlines are collected. Default NULL */
     const char *weights; /* column of one component for each streamline, for GLS_PROFILE_COLUMN and gls_bundle_info;
                             borrowed until all streamlines are collected. Default NULL: all weights are 1 */
     bool clip;       /* nodes lie between the first and the last include region of a rule; a rule with fewer than two is
@@ -80,14 +82,15 @@ GLS_API gls_status gls_bundles_read(const char *path, const gls_bundles_options 
 /* Makes a bundle of all streamlines. */
 GLS_API gls_status gls_bundles_whole(const char *name, const gls_bundles_options *options, gls_bundles **bundles);
 /* Makes a bundle for each of n groups of the streamlines. directed[k]: true if the streamlines of group k run in one
- * direction already; directed may be NULL. */
+ * direction already; directed may be NULL. A streamline outside a group fails GLS_BUNDLE_INCLUDE. */
 GLS_API gls_status gls_bundles_groups(const char *const *names, const bool *directed, size_t n,
                                       const gls_bundles_options *options, gls_bundles **bundles);
 /* Frees `bundles`, which may be NULL. */
 GLS_API void gls_bundles_destroy(gls_bundles *bundles);
 
 /* A sink that collects streamlines; the bundles stay with the caller. Several threads test streamlines. Memory: 32
- * bytes for each streamline in a bundle, and 12 bytes for each node that is kept. */
+ * bytes for each streamline in a bundle, and 12 bytes for each node that is kept. GLS_ERR_INPUT: the column of weights
+ * or a group is missing. */
 GLS_API gls_sink gls_bundles_sink(gls_bundles *bundles);
 /* Orients and cleans the bundles. Call it once all streamlines are collected, before the functions below. */
 GLS_API gls_status gls_bundles_complete(gls_bundles *bundles);

@@ -94,7 +94,7 @@ typedef struct gls_run_result {
 } gls_run_result;
 
 /* A compute shader without a block size. A run puts `layout(local_size_x = ...) in;` in front of the source and defines
- * BLOCK_X, BLOCK_Y and BLOCK_Z. Each block size is compiled once. */
+ * BLOCK_X, BLOCK_Y and BLOCK_Z. A kernel is compiled for each block size; the 8 compiled last are kept. */
 typedef struct gls_program gls_program;
 
 /* Creates a program. source and defines as for gls_kernel_create(); they are copied. Fails if the source compiles with
@@ -116,12 +116,12 @@ typedef struct gls_elementwise gls_elementwise;
 /* Creates an element-wise kernel.
  * parameters: a list like "float a, in float x[], inout float y[], out uint n[]": scalars, and arrays that are read
  * (in), written (out) or both (inout); types float, int, uint and bool (a GLSL bool, stored as uint). There may be 32
- * parameters, of which 8 (fewer if the device has fewer storage bindings) may be arrays.
+ * parameters, of which 1 to 8 (fewer if the device has fewer storage bindings) are arrays.
  * expression: one or several GLSL statements, the last semicolon may be left out, e.g. "y = a * x + y". The name of an
  * array stands for its element, `i` (uint) is the index of the element. Elements of an array that is `out` are 0 at
  * first; scalars and arrays that are `in` may be changed, which has no effect elsewhere. GLS_ERR_ARGUMENT with the part
- * that is not understood for bad parameters; a bad expression gives the driver's message, whose line 1 is the first
- * line of the expression. */
+ * that is not understood for bad parameters; a bad expression is GLS_ERR_DEVICE with the driver's message, whose
+ * line 1 is the first line of the expression. */
 GLS_API gls_status gls_elementwise_create(gls_device *device, const char *label, const char *parameters,
                                           const char *expression, gls_elementwise **elementwise);
 GLS_API void gls_elementwise_destroy(gls_elementwise *elementwise);

@@ -196,9 +196,9 @@ typedef enum gls_texture_format {
 } gls_texture_format;
 
 /* Creates a 3D texture of zeros, clamped at its edges, with linear filtering (GLS_TEXTURE_R32UI: without). size: texels
- * along x, y and z, each >= 1; label: as for gls_buffer_create(). On a device without float_linear a texture of single
- * precision is stored in half precision, and larger values become 65504; a warning says so once. Write only finite
- * values: a NaN beside a sampled position makes the sample NaN, even with weight 0. */
+ * along x, y and z, each >= 1; label and errors: as for gls_buffer_create(). On a device without float_linear a texture
+ * of single precision is stored in half precision, and larger values become 65504; a warning says so once. Write only
+ * finite values: a NaN beside a sampled position makes the sample NaN, even with weight 0. */
 GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3],
                                       const char *label, gls_texture **texture);
 /* Frees `texture`, which may be NULL. */
@@ -227,11 +227,11 @@ typedef struct gls_define {
 #define GLS_DEFINE_SUBGROUPS "SUBGROUPS"
 
 /* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files
- * of the built-in shader library are put in front of it. A failed compilation logs the numbered source at debug level
- * and returns the driver's first message. main() becomes gls_kernel(), behind which each work group adds one to the
- * atomic counter gls_finished_groups at binding 0: the source must not use these names and this binding.
- * GLS_ERR_UNSUPPORTED for more storage blocks, texture units or invocations of a work group than the device's info
- * says. */
+ * of the built-in shader library are put in front of it. A failed compilation is GLS_ERR_DEVICE with the driver's
+ * first message, and logs the numbered source at debug level. main() becomes gls_kernel(), behind which each work group
+ * adds one to the atomic counter gls_finished_groups at binding 0: the source must not use these names and this
+ * binding. GLS_ERR_UNSUPPORTED for more storage blocks, texture units or invocations of a work group than the device's
+ * info says. */
 GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, const char *source,
                                      const gls_define *defines, size_t n_defines, gls_kernel **kernel);
 /* Like gls_kernel_create(), for a file of the shader library, e.g. "kernel/track.comp". */

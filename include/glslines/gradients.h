@@ -80,7 +80,7 @@ GLS_API void gls_gradients_destroy(gls_gradients *gradients);
  */
 typedef struct gls_shell {
     double bval;      /* mean, not rounded, s/mm2 */
-    double deviation; /* standard deviation of the b-values */
+    double deviation; /* standard deviation of the b-values, with the divisor n - 1; 0 for a single volume */
     double min_bval, max_bval;
     size_t n; /* number of volumes */
     bool is_b0;

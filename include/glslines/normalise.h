@@ -11,7 +11,7 @@ extern "C" {
 
 typedef struct gls_normalise_result {
     double balance[4];     /* factor of each tissue that makes the sum of all tissues most even; the images are not
-                              multiplied by it. 1 for a tissue that was left out because its factor would not be positive */
+                              multiplied by it. 1 for a tissue that was left out: its factor would not be positive */
     double scale;          /* geometric mean of the field over the voxels that were used */
     size_t n_voxels;       /* number of voxels of the mask with a signal */
     size_t n_outliers;     /* number of these voxels that were not used, because their sum of tissues stands out */

@@ -14,8 +14,9 @@ extern "C" {
 typedef struct gls_report_options {
     size_t size;        /* size of this struct; set by gls_report_options_default() */
     const char *output; /* default NULL: the input's name with .html */
-    const char *image; /* image behind the streamlines in pictures; default NULL: the stop map that the sidecar names */
-    const char *mqc;   /* folder for the files of MultiQC; default NULL: none */
+    const char *image;  /* image behind the streamlines in pictures; default NULL: the stop map that the sidecar names,
+                           else the density of the streamlines */
+    const char *mqc;    /* folder for the files of MultiQC; default NULL: none */
     uint64_t max_streamlines; /* number of streamlines that are drawn and in the 3-D view, 1 .. 100000; default 5000 */
     bool no_view;             /* leave out the 3-D view; default false */
     gls_tractogram_read_options read; /* how the tractogram is read */
@@ -30,7 +31,7 @@ GLS_API gls_report_options gls_report_options_default(void);
 
 typedef struct gls_report_result {
     uint64_t bytes;       /* size of the report */
-    uint64_t streamlines; /* number of streamlines of the tractogram; 0: there is no tractogram */
+    uint64_t streamlines; /* number of streamlines of the tractogram; 0 without a tractogram */
     size_t warnings;      /* number of warnings of the run and of the report */
 } gls_report_result;
 

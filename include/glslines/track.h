@@ -161,10 +161,12 @@ typedef enum gls_odf_interpolation {
 typedef struct gls_track_params {
     size_t size; /* size of this struct, set by the default function */
 #include <glslines/params.def>
-    double seed_direction[3]; /* a vector along world axes: one streamline starts from each seed, along the peak nearest
-                                 to this vector if the angle is at most max_angle (ifod1, ifod2, nulldist1, nulldist2:
-                                 along the vector itself), towards the side to which it points; default 0 0 0: the
-                                 getter finds the directions */
+    double seed_direction[3]; /* a vector along world axes: one streamline starts from each seed, towards the side to
+                                 which the vector points, along the peak nearest to it if the angle is at most
+                                 max_angle. sdstream: along the peak reached from the vector. ifod1, ifod2, nulldist1,
+                                 nulldist2: along the vector itself. tensordet, tensorprob: along the vector itself if
+                                 it is within max_angle of the eigenvector. Default 0 0 0: the getter finds the
+                                 directions */
 } gls_track_params;
 #undef GLS_PARAM
 /* The defaults of GPUStreamlines, the same for every getter. */

@@ -199,7 +199,8 @@ typedef struct gls_job_result {
 } gls_job_result;
 
 /* Runs a whole job: reads the files that the options name, fits, tracks, and writes the tractogram and its sidecar.
- * monitor and result may be NULL; the names in *result are NULL. A failure leaves no file behind. */
+ * monitor and result may be NULL; the names in *result are NULL. A failure leaves no file behind, with two exceptions:
+ * GLS_ERR_EMPTY (fail_if_empty), after which files and *result are complete, and the journal of `resume`. */
 GLS_API gls_status gls_track_files(const gls_job_options *options, const gls_monitor *monitor, gls_job_result *result);
 
 /* A job that is run step by step: create, open, fit (or plan), track, destroy. */
@@ -282,7 +283,7 @@ typedef struct gls_merge_options {
     const char
         *sidecar; /* path of the sidecar; default NULL: beside the output. "none": no sidecar is read or written */
     bool force;   /* replace existing files; default false: GLS_ERR_OUTPUT */
-    bool fail_if_empty; /* GLS_ERR_EMPTY if the shards have no streamline; default false */
+    bool fail_if_empty; /* GLS_ERR_EMPTY if the tractogram has no streamline; the files are written; default false */
     int argc;           /* as in gls_job_options */
     char **argv;
 } gls_merge_options;
