@@ -296,7 +296,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
                         "texture '%s' of %u x %u x %u is over the device's limit of %u along each axis",
                         label ? label : "", size[0], size[1], size[2], limit);
     unsigned stored = stored_format(device, format);
-    /* refuse a texture larger than the whole memory with a message of both sizes; whether enough is free shows below */
+    /* refuse a texture larger than the whole memory with a message of both sizes; too little free memory shows below */
     uint64_t bytes = (uint64_t)size[0] * size[1] * size[2] * formats[stored].bytes;
     if (device->info.memory_bytes > 0 && bytes > device->info.memory_bytes)
         return gls_fail(GLS_ERR_DEVICE_MEMORY, "texture '%s' of %llu bytes is larger than the device's memory of %llu",

@@ -197,8 +197,7 @@ typedef struct gls_announced {
 } announced;
 
 /* Stores in path[size] the path of an empty file in the user's cache folder. If the file exists, the driver has
- * compiled this source before and keeps the result. make: creates the folder. Returns false if the user has no cache
- * folder. */
+ * compiled this source before and keeps the result. make: creates the folder. Returns false as gls_kept_path() does. */
 static bool find_note(const gls_device *device, const char *source, bool make, char *path, size_t size)
 {
     uint64_t key = hash_of(source) * 31 + hash_of(device->info.version) * 17 + hash_of(device->info.renderer);

@@ -17,8 +17,8 @@ struct gls_fetch {
                     bytes > 0 */
     gls_buffer *source; /* buffer of the last gls_fetch_begin() */
     size_t offset, bytes;
-    uint64_t n_runs;   /* number of kernel runs before the copy */
-    uint32_t n_groups; /* number of work groups of these kernels; the completion count is copied behind the part */
+    uint64_t n_runs;   /* value of gls_device.n_runs at the time of the copy */
+    uint32_t n_groups; /* value that the completion count must reach; the count is copied to the end of the buffer */
 };
 
 gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **out)

@@ -56,7 +56,7 @@ bool gls_egl_available(void);
 /* Checks, before a device is searched, that this process may use EGL: drivers do not survive fork(). */
 gls_status gls_egl_check_process(void);
 /* Lists the candidates of a search, the preferred ones first, at most capacity of them. Returns their number. finding
- * (may be NULL) gets a line for each candidate that cannot be used. */
+ * (may be NULL) gets a line for each obstacle, such as a render node that this user may not open. */
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user);
 /* Lists the candidates that may lead to Mesa's software renderer. Returns their number, 0 to 2. */
 size_t gls_egl_software(gls_candidate candidates[2]);

@@ -21,7 +21,7 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
-/* Largest number of failed drivers. After so many failures probing gives up, and its result is not kept. */
+/* Largest number of failed drivers. After so many failures probing gives up, and writes no file. */
 #define MAX_FAILURES 16
 #define SECONDS 30 /* time limit for a driver, s; some drivers first start up a GPU */
 
@@ -175,7 +175,7 @@ static uint64_t state_of_drivers(void)
 }
 
 /* Stores in path[size] the path of the file that keeps the result of probing on this host with these variables. make:
- * creates the folders. Returns false if the user has no cache folder. */
+ * creates the folders. Returns false as gls_kept_path() does. */
 static bool find_note(bool make, char *path, size_t size)
 {
     struct utsname system;

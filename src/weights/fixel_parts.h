@@ -12,7 +12,7 @@
 
 /* 1281 = (10 * 4^4 + 2) / 2: an icosahedron subdivided four times, one vertex of each antipodal pair. */
 #define GLS_LOBE_DIRECTIONS 1281
-/* Neighbours of a vertex; the vertices of the icosahedron have five. */
+/* Largest number of neighbours of a vertex; the vertices of the icosahedron itself have five. */
 #define GLS_LOBE_NEIGHBOURS 6
 #define GLS_LOBE_CELLS 32 /* number of cells along each side of a face of a cube round the sphere */
 

@@ -50,7 +50,7 @@ typedef struct host_solver {
     host_fixel *fixel;
     /* two arrays: the coefficients before and after a pass */
     float *coefficient[2];
-    float (*part)[2]; /* partial costs of each group of streamlines */
+    float (*part)[2]; /* partial costs of each group of streamlines of a chunk, or of fixels */
     int n_threads;
     /* one for each thread */
     host_thread *thread;

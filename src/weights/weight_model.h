@@ -1,6 +1,6 @@
 /* The model of streamline weights (SIFT2), its solvers on the CPU and on devices, and the struct behind gls_weights.
- * Symbols are those of Smith et al. 2015: FD, the density of a fixel by the FOD; TD, TD0, the length of streamlines in
- * the fixel with their weights, and with weights of 1; PM, its mask; mu, the factor from TD to FD. */
+ * Symbols are those of Smith et al. 2015: FD, the density of a fixel by the FOD; TD, the sum over streamlines of weight
+ * times length in the fixel; TD0, this sum with weights of 1; PM, its mask; mu, the factor from TD to FD. */
 #ifndef GLS_WEIGHTS_WEIGHT_MODEL_H
 #define GLS_WEIGHTS_WEIGHT_MODEL_H
 
@@ -22,7 +22,7 @@ typedef struct gls_model_constant {
 typedef struct gls_model_state {
     float excess;  /* mu TD - FD */
     float density; /* mu TD0 */
-    float share;   /* PM / (mu TD0); 0: the fixel is excluded */
+    float share;   /* PM / (mu TD0); 0: the fixel takes no part in the fit */
     float unit;    /* PM times the unit of length */
 } gls_model_state;
 /* Mean of the coefficients of the streamlines in a fixel, weighted by length. */
@@ -97,7 +97,7 @@ struct gls_solver {
     float unit, tikhonov; /* mu times the unit of length; reg_tikhonov times scale */
 };
 
-/* Makes a solver on the CPU. Coefficients start as 0 at index 0. Call fixels() before the first rows(). */
+/* Makes a solver on the CPU. Array 0 of the coefficients starts as 0. Call fixels() before the first rows(). */
 gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weights_options *options,
                                   gls_solver **solver);
 /* Makes a solver that shares the chunks among n devices. GLS_ERR_DEVICE_MEMORY: the fixels, the streamlines or the
