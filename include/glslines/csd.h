@@ -95,7 +95,8 @@ typedef struct gls_csd_options {
     int max_iterations; /* >= 1; default 50 */
     const gls_sphere *sphere;     /* directions of the constraint along the voxel axes; NULL (default): the built-in
                                      sphere "small", with GLS_CSD_RULE_MRTRIX "repulsion600" */
-    const double (*direction)[3]; /* alternatively n_directions unit vectors along the scanner axes; default NULL */
+    const double (*direction)[3]; /* in place of `sphere`, which must then be NULL: n_directions unit vectors along the
+                                     scanner axes; default NULL */
     size_t n_directions;
 } gls_csd_options;
 GLS_API gls_csd_options gls_csd_options_default(void);

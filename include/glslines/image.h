@@ -70,7 +70,8 @@ typedef enum gls_image_kind {
 /* Reads NIfTI-1 or -2 (.nii, .nii.gz, .hdr/.img), or by these suffixes MRtrix's .mif, .mif.gz and .mih, any real
  * numeric type, scl_slope applied. The axes of a .mif are taken in the order in which they are stored, the fastest
  * first. The affine is the sform if its code > 0, else the qform if its code > 0, else the voxel sizes alone (with a
- * warning). Values that are not a number are kept. Errors name the file: GLS_ERR_INPUT, GLS_ERR_MEMORY. */
+ * warning). Values that are not a number are kept. Errors name the file: GLS_ERR_INPUT, GLS_ERR_MEMORY; for a .mif also
+ * GLS_ERR_UNSUPPORTED: complex values, or values in several files. */
 GLS_API gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image);
 
 /* Value types of written images. */
@@ -80,7 +81,8 @@ typedef enum gls_image_type { GLS_IMAGE_FLOAT32, GLS_IMAGE_INT16, GLS_IMAGE_UINT
 GLS_API gls_status gls_image_name_check(const char *path);
 /* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767). Both sform and qform get the
  * code gls_grid.space, 1 if it is 0. The file appears under its name only when complete; an existing file is replaced.
- * Integer values are rounded half to even and limited to the range of the type. GLS_ERR_OUTPUT names the file. */
+ * Integer values are rounded half to even and limited to the range of the type; NaN becomes 0. GLS_ERR_OUTPUT names the
+ * file. */
 GLS_API gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type);
 
 #ifdef __cplusplus

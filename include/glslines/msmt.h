@@ -78,7 +78,7 @@ GLS_API gls_msmt_options gls_msmt_options_default(void); /* NULL options mean th
  * fit does not converge keep its last step; the log gives their number. The same data give the same bytes for any
  * number of threads; results of a device differ from results of the CPU by rounding. The CPU fits the voxels that need
  * more active constraints than the device has space for, and, with a warning, all voxels if the device has no double
- * precision (OpenGL ES). GLS_ERR_CANCELLED if progress (may be NULL) returns false. */
+ * precision (OpenGL ES) or cannot fit such orders. GLS_ERR_CANCELLED if progress (may be NULL) returns false. */
 GLS_API gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                 const gls_tissue_response *const *response, size_t n_tissues,
                                 const gls_msmt_options *options, gls_csd_progress progress, void *progress_user,

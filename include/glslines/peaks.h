@@ -51,8 +51,8 @@ GLS_API gls_status gls_peaks_of_tensors(const gls_image *dwi, const gls_gradient
 /* Reads the samples of bedpostX in a folder, as peaks: for each sample its fibres, three volumes each. The mask is the
  * image at mask_path; NULL: the mask beside the samples. grid: grid on which mask and samples must lie; NULL: any.
  * grid_name: for messages. *n_samples: number of samples. GLS_ERR_INPUT names a file that is missing or has another
- * number of samples, another grid, a value in the mask that is not finite, or a fraction outside 0 to 1. After any
- * failure *mask and *peaks are NULL. */
+ * number of samples, another grid, a sample inside the mask that is not finite, or a fraction outside 0 to 1.
+ * GLS_ERR_UNSUPPORTED: too many fibres. After any failure *mask and *peaks are NULL. */
 GLS_API gls_status gls_bedpostx_read(const char *folder, const char *mask_path, const gls_grid *grid,
                                      const char *grid_name, gls_image **mask, gls_image **peaks, uint32_t *n_samples);
 /* Rotates an image of peaks to scanner axes, as sh2peaks of MRtrix3 writes them: NaN where there is no peak. */

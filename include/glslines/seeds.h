@@ -18,7 +18,7 @@ typedef struct gls_seeds gls_seeds;
  * seeds i, i + V, i + 2V ..., so that every voxel gets count / V seeds or one more. Inside its voxel a seed is uniform
  * in (-0.5, 0.5)^3; rounding its coordinates to the nearest integers gives the voxel. Random numbers: Philox4x32-10
  * (Salmon et al. 2011), key rng_seed, counter = index of the seed. Memory does not grow with count. GLS_ERR_INPUT: roi
- * or its overlap with mask is empty, or the grids differ. */
+ * or its overlap with mask is empty, or the grids differ. GLS_ERR_UNSUPPORTED: the grid has 2^32 voxels or more. */
 GLS_API gls_status gls_seeds_create_random(const gls_image *roi, const gls_image *mask, uint64_t count,
                                            uint64_t rng_seed, gls_seeds **seeds);
 /* Makes per_voxel > 0 random seeds in each voxel: gls_seeds_create_random() with count = per_voxel V. */

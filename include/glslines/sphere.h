@@ -59,7 +59,7 @@ GLS_API gls_status gls_sphere_create_from(const double (*direction)[3], size_t n
                                           gls_sphere **sphere, uint32_t *order);
 
 /* Calls gls_sphere_create_from() with GLS_SPHERE_FOLD if there is no antipodal pair and all directions lie in one
- * closed hemisphere, else with GLS_SPHERE_AS_GIVEN. */
+ * closed hemisphere, else with GLS_SPHERE_AS_GIVEN. GLS_ERR_INPUT also for more than GLS_SPHERE_MAX_DIRECTIONS. */
 GLS_API gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_sphere **sphere,
                                            uint32_t *order);
 

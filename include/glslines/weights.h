@@ -132,18 +132,18 @@ typedef struct gls_weights_result {
     double seconds_map, seconds_solve;
 } gls_weights_result;
 
-/* Progress by iterations; return false to cancel. */
+/* Progress of SIFT2 and SIFT by iterations; return false to cancel. */
 typedef bool (*gls_weights_progress)(void *user, uint64_t iteration, double cost);
-/* Computes the weights; call this after the last streamline. SIFT2 runs on n distinct devices that share its chunks, or
- * with n = 0 on the CPU; the other methods run on the CPU. llvmpipe and the CPU give the same bytes. GLS_ERR_EMPTY:
- * there is no streamline, no streamline touches a fixel, or all fixels are excluded and gls_weights_options.force is
- * false. progress may be NULL. */
+/* Computes the weights; call this once, after the last streamline. SIFT2 runs on n distinct devices that share its
+ * chunks, or with n = 0 on the CPU; the other methods run on the CPU. llvmpipe and the CPU give the same bytes.
+ * GLS_ERR_EMPTY: there is no streamline, no streamline touches a fixel, or all fixels are excluded and
+ * gls_weights_options.force is false. progress may be NULL. */
 GLS_API gls_status gls_weights_solve(gls_weights *weights, gls_device *const *devices, size_t n,
                                      gls_weights_progress progress, void *user);
 /* Returns counts and measures, which are complete after gls_weights_solve(). Borrowed until the weights are destroyed.
  */
 GLS_API const gls_weights_result *gls_weights_get_result(const gls_weights *weights);
-/* Weights of all streamlines, in their order; for SIFT 0 or 1. Borrowed. */
+/* Weights of all streamlines, in their order; for SIFT 0 or 1. Borrowed; NULL before gls_weights_solve(). */
 GLS_API const float *gls_weights_get(const gls_weights *weights, uint64_t *n);
 /* Returns the natural logarithms of the weights of SIFT2, borrowed; NULL before gls_weights_solve() and for other
  * methods. */
@@ -157,7 +157,8 @@ typedef enum gls_weights_values {
     GLS_WEIGHTS_COUNT,    /* number of streamlines that touch the fixel */
     GLS_WEIGHTS_MEAN,     /* SIFT2: mean coefficient of the streamlines that touch the fixel, weighted by length in it;
                              else 0 */
-    GLS_WEIGHTS_EXCLUDED, /* 1: the fixel is excluded, so that no coefficient depends on it; else 0 */
+    GLS_WEIGHTS_EXCLUDED, /* 1: streamlines touch the fixel, but it is excluded, so that no coefficient depends on it;
+                             else 0 */
     GLS_WEIGHTS_MU_TD,    /* mu TD, to be compared with FD */
     GLS_WEIGHTS_N_VALUES
 } gls_weights_values;
