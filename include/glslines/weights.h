@@ -41,7 +41,8 @@ typedef struct gls_weights_options {
     double min_td_frac;            /* 0 .. 1: exclude fixels whose density of streamlines (mu TD with weights of 1) is
                                       below this fraction of their FOD's density; default 0.1 */
     uint32_t min_iters, max_iters; /* min_cf_decrease ends no run before iteration min_iters; default 10, 1000 */
-    double min_coeff, max_coeff;   /* limits of a coefficient, ln(weight), <= 0 and >= 0; default -INFINITY, INFINITY */
+    double min_coeff, max_coeff;   /* limits of a coefficient, ln(weight), <= 0 and >= 0; a coefficient of min_coeff
+                                      gives the weight 0; default -INFINITY, INFINITY */
     double max_coeff_step;         /* largest change of a coefficient in an iteration, > 0; default 1 */
     double min_cf_decrease;        /* 0 .. 1: stop after an iteration that lowers the cost by less than this fraction of
                                       the first cost; default 2.5e-5 */
@@ -135,9 +136,9 @@ typedef struct gls_weights_result {
 /* Progress of SIFT2 and SIFT by iterations; return false to cancel. */
 typedef bool (*gls_weights_progress)(void *user, uint64_t iteration, double cost);
 /* Computes the weights; call this once, after the last streamline. SIFT2 runs on n distinct devices that share its
- * chunks, or with n = 0 on the CPU; the other methods run on the CPU. llvmpipe and the CPU give the same bytes.
- * GLS_ERR_EMPTY: there is no streamline, no streamline touches a fixel, or all fixels are excluded and
- * gls_weights_options.force is false. progress may be NULL. */
+ * chunks, or with n = 0 on the CPU; the other methods run on the CPU. If a device fails or lacks memory, the CPU begins
+ * anew, with a warning. llvmpipe and the CPU give the same bytes. GLS_ERR_EMPTY: there is no streamline, no streamline
+ * touches a fixel, or all fixels are excluded and gls_weights_options.force is false. progress may be NULL. */
 GLS_API gls_status gls_weights_solve(gls_weights *weights, gls_device *const *devices, size_t n,
                                      gls_weights_progress progress, void *user);
 /* Returns counts and measures, which are complete after gls_weights_solve(). Borrowed until the weights are destroyed.
