@@ -377,8 +377,8 @@ static bool contains(const gls_texture *texture, const uint32_t origin[3], const
     return inside;
 }
 
-/* Whether texels go through a buffer. Drivers of GPUs rearrange texels of host memory one by one; from a buffer the GPU
- * rearranges them. */
+/* Whether texels go to a texture through a buffer. Drivers of GPUs rearrange texels of host memory one by one, but let
+ * the GPU rearrange those of a buffer. */
 static bool stages_texels(const gls_device *device, size_t bytes)
 {
     return !device->info.software && bytes >= 65536;

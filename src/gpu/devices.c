@@ -75,9 +75,9 @@ static void print_devices(const gls_device_set *set, bool asked_for_any)
     }
 }
 
-/* Makes ~/.cache, where NVIDIA's driver keeps compiled kernels if XDG_CACHE_HOME names no other folder; this saves a
- * second in each run. The driver itself does not make it, and new users and containers lack it. Not done in the home of
- * another user, as under sudo. */
+/* Makes ~/.cache, where NVIDIA's driver keeps compiled kernels if XDG_CACHE_HOME names no other folder; kept kernels
+ * save a second in each run. The driver itself does not make it, and new users and containers lack it. Not done in the
+ * home of another user, as under sudo. */
 static void make_cache_folder(void)
 {
     const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -35,7 +35,7 @@ gls_status gls_device_team_create(gls_device *const *devices, size_t n, gls_devi
 void gls_device_team_begin(gls_device_team *team, gls_device_work work, void *user);
 /* Waits for the work of all devices. Returns the failure with the lowest i; GLS_OK: none failed. */
 gls_status gls_device_team_end(gls_device_team *team);
-/* Begins the work, and waits for it. */
+/* Begins the work, and waits for it. Returns the same as gls_device_team_end(). */
 gls_status gls_device_team_run(gls_device_team *team, gls_device_work work, void *user);
 /* Returns the status of device i in the last run, and makes its message the last error. */
 gls_status gls_device_team_status(const gls_device_team *team, size_t i);

@@ -135,7 +135,7 @@ bool gls_handle_remove(const void *object, gls_handle_kind kind)
     return alive;
 }
 
-/* Removes one entry that belongs to owner and stores it in *taken. Returns false if there is none. */
+/* Removes the entry of one object on the device `owner` and stores it in *taken. Returns false if there is none. */
 static bool take_one(const gls_device *owner, entry *taken)
 {
     bool found = false;

@@ -82,8 +82,8 @@ static inline void gls_inject_work(const char *label, const uint32_t groups[3])
     if (atomic_load_explicit(&gls_inject_active, memory_order_relaxed)) gls_inject_run(label, groups);
 }
 
-/* Returns true if a kernel took longer than the rule "patience" allows. Call this after the host has waited for all
- * kernels. */
+/* Moves the clock forward by the time that slow kernels still need. Returns true if one took longer than the rule
+ * "patience" allows. Call this after the host has waited for all kernels. */
 static inline bool gls_inject_wait(void)
 {
     return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_late();

@@ -221,8 +221,8 @@ GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size
  * held. */
 GLuint gls_announced_take(gls_device *device, const char *text);
 
-/* Begins a phase of the device in the timeline, if one is kept: the commands until gls_span_end(). name: a constant.
- * Does not wait. The device must be held. */
+/* Begins a phase of the device in the timeline: the commands until gls_span_end(). Does nothing if phases are not
+ * measured (see timer.c). name: a constant. Does not wait. The device must be held. */
 void gls_span_begin(gls_device *device, const char *name);
 /* Ends the phase that gls_span_begin() began. */
 void gls_span_end(gls_device *device);
@@ -247,8 +247,8 @@ void gls_completion_forgive(gls_device *device, const uint32_t groups[3]);
  * device is lost: GLS_ERR_LOST. what: start of the message. */
 gls_status gls_completion_take(gls_device *device, uint32_t count, uint32_t expected, const char *what);
 /* Waits for all kernels and checks the counter, as gls_completion_take() does, but also refuses a larger count. Does
- * nothing if the counter was checked after the last kernel, if nothing is counted, or if never_wait is set. Check first
- * for errors that the driver itself reports. */
+ * nothing if the counter was checked after the last kernel, if nothing is counted, or if never_wait is set.
+ * GLS_ERR_DEVICE: the device does not answer. Check first for errors that the driver itself reports. */
 gls_status gls_completion_verify(gls_device *device, const char *what);
 
 #endif

@@ -240,8 +240,8 @@ static void bind_argument(const gls_arg *arg)
     }
 }
 
-/* Checks that a buffer or texture belongs to this device, and that a number has the type that the kernel expects. A
- * slot that the kernel does not use accepts any argument. */
+/* Checks that a buffer or texture belongs to this device, at whatever slot, and that a number has the type of its
+ * uniform. A slot that the kernel does not use accepts any number. */
 static gls_status check_argument(const gls_kernel *kernel, size_t number, const gls_arg *arg)
 {
     static const char *const names[] = {"buffer", "block of uniforms", "texture", "int", "uint", "float"};

@@ -49,7 +49,7 @@ static void query_subgroup(gls_device_info *info)
     info->subgroup_features = (uint32_t)features;
 }
 
-/* Memory of the GPU in bytes; 0 if the driver does not say. */
+/* Memory of the GPU in bytes, which drivers with GL_NVX_gpu_memory_info give; 0: not known. */
 static uint64_t query_memory(void)
 {
     GLint kib = 0;

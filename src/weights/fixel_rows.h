@@ -36,7 +36,7 @@ typedef struct gls_walk_block {
     double unit[2];      /* unit[0]: units of length in 1 mm; unit[1]: lengths up to this, mm, make no entry */
 } gls_walk_block;
 
-/* Where streamlines are walked: the grid of voxels, and the directions to which those of visits are rounded. */
+/* Where streamlines are walked: the grid of voxels, and the directions, of which each visit gets the nearest. */
 typedef struct gls_walk_grid {
     /* the grid in the layout of the kernel's uniform block */
     gls_walk_block block;

@@ -117,7 +117,7 @@ typedef struct block {
 typedef struct segmentation {
     /* receives the fixels */
     gls_fixels *fixels;
-    /* sh: SH coefficients in the basis tournier07; mask: voxels other than 0 are segmented; NULL: all */
+    /* sh: SH coefficients in the basis tournier07; mask: voxels whose value is not 0 are segmented; NULL: all voxels */
     const gls_image *sh, *mask;
     /* thresholds, borrowed */
     const gls_fixel_options *options;

@@ -72,7 +72,7 @@ static void keep_failure(gls_row_queue *q, gls_status status)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Makes the mapper of a device. GLS_ERR_UNSUPPORTED: entries take 5 bytes, which only the CPU makes. */
+/* Makes the mapper of a device. GLS_ERR_UNSUPPORTED also if entries take 5 bytes, which only the CPU makes. */
 static gls_status create_mapper(row_worker *w)
 {
     const gls_rows *rows = w->queue->rows;

@@ -110,7 +110,8 @@ static gls_status fill_fixels(const gls_weight_model *m, part *p)
 }
 
 /* Makes kernels and buffers on one device. p->room: what fixels and streamlines leave of device_bytes, or, if
- * device_bytes is 0, of half of the device's memory. If the size of its memory is not known, entries have no limit. */
+ * device_bytes is 0, of half of the device's memory. If device_bytes is 0 and the memory unknown, entries have no
+ * limit. */
 static gls_status build_part(device_solver *d, part *p)
 {
     const gls_weight_model *m = d->base.model;

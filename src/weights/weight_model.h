@@ -134,7 +134,7 @@ struct gls_weights {
  * cache. Ignores failures: they show when the kernels are used. */
 void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps);
 /* Runs SIFT2 on the model, with n devices or, if n is 0, on the CPU. progress may be NULL; GLS_ERR_CANCELLED if
- * progress asks to stop. */
+ * progress asks to stop. If a device is lost or has too little memory, the CPU begins anew. */
 gls_status gls_weights_run_sift2(gls_weights *weights, gls_device *const *devices, size_t n,
                                  gls_weights_progress progress, void *user);
 /* Selects streamlines by SIFT on the CPU. progress as for gls_weights_run_sift2(). */

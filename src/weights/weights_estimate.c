@@ -200,7 +200,7 @@ gls_sink gls_weights_sink(gls_weights *weights)
     return (gls_sink){.append = append, .user = weights};
 }
 
-/* Fails because all streamlines lie outside the grid. The message gives the extents of points and grid, mm. */
+/* Fails because no streamline enters the grid. The message gives the extents of points and grid, mm. */
 static gls_status fail_apart(const gls_rows *rows)
 {
     const gls_grid *grid = &rows->fixels->grid;
