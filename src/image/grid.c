@@ -228,6 +228,7 @@ gls_status gls_image_create(const gls_grid *grid, size_t n_volumes, gls_image **
     gls_grid checked;
     gls_status status = gls_grid_init(&checked, grid->dim, grid->affine);
     if (status) return status;
+    checked.space = grid->space;
     return gls_image_allocate(&checked, n_volumes, true, image);
 }
 
@@ -237,6 +238,7 @@ gls_status gls_image_wrap(const gls_grid *grid, size_t n_volumes, float *data, g
     gls_grid checked;
     gls_status status = gls_grid_init(&checked, grid->dim, grid->affine);
     if (status) return status;
+    checked.space = grid->space;
     gls_image *made = malloc(sizeof *made);
     if (!made) return gls_fail(GLS_ERR_MEMORY, "no memory for an image");
     *made = (gls_image){.grid = checked, .n_volumes = n_volumes, .data = data, .is_wrapped = true};

@@ -35,7 +35,8 @@ static void test_round_trip(void **state)
     (void)state;
     static const char *const names[] = {"w.nii", "w.nii.gz"};
     for (size_t volumes = 1; volumes <= 6; volumes += 5) {
-        gls_image *image = make_image(volumes), *back;
+        gls_image *image = make_image(volumes), *back, *like;
+        image->grid.space = NIFTI_XFORM_MNI_152;
         image->data[3] = NAN;
         image->data[4] = 1e9f;
         image->data[5] = -1e9f;
@@ -49,6 +50,9 @@ static void test_round_trip(void **state)
                 fail_msg("%s", gls_last_error());
             assert_int_equal(gls_grid_require_equal(&image->grid, "a", &back->grid, "b"), GLS_OK);
             assert_int_equal(back->n_volumes, volumes);
+            assert_int_equal(gls_image_create(&back->grid, 1, &like), GLS_OK);
+            assert_int_equal(like->grid.space, NIFTI_XFORM_MNI_152);
+            gls_image_destroy(like);
             for (size_t i = 0; i < 105 * volumes; i++) {
                 float x = image->data[i], low = type == GLS_IMAGE_INT16 ? -32768.0f : 0.0f,
                       high = type == GLS_IMAGE_INT16 ? 32767.0f : 255.0f;
