@@ -73,7 +73,7 @@ GLS_API gls_status gls_responses_manual(const gls_image *dwi, const gls_gradient
 
 /* Estimates the response of one shell (order 10) from the voxels in whose deconvolved FOD one lobe stands out most. The
  * deconvolution is repeated with the new response until the voxels stay the same, at most 10 times (Tournier et al.
- * 2013). */
+ * 2013). erode is not used. */
 GLS_API gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                           const gls_responses_options *options, gls_tissue_response **response,
                                           gls_image **voxels);

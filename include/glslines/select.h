@@ -118,12 +118,12 @@ typedef enum gls_inside_kept { GLS_INSIDE_PART, GLS_INSIDE_WHOLE } gls_inside_ke
 GLS_API gls_status gls_filter_inside_create(const gls_grid *grid, gls_inside_kept kept, gls_filter_counts *counts,
                                             const gls_sink *next, gls_sink *filter);
 
-/* Which end of a streamline becomes its start. */
+/* Which end of a streamline becomes its start. Exactly one of axis, centre and line is set. */
 typedef struct gls_orientation {
-    int axis;               /* 1, 2, 3: the end with the smaller world x, y, z; 0: `centre` or `line` decides */
-    const double *centre;   /* with axis 0: the end nearer to this point, world mm; NULL: `line` decides */
-    const float (*line)[3]; /* with axis 0 and centre NULL: streamlines run in the direction in which 12 points along
-                               them lie nearer to 12 points along this line, world mm */
+    int axis;               /* 1, 2, 3: the end with the smaller world x, y, z; 0: not set */
+    const double *centre;   /* the end nearer to this point, world mm; NULL: not set */
+    const float (*line)[3]; /* streamlines run in the direction in which 12 points along them lie nearer to 12 points
+                               along this line, world mm; NULL: not set */
     size_t n_line;          /* number of points of `line` */
 } gls_orientation;
 /* Creates a filter that orients streamlines, with their columns per vertex. *n_turned (may be NULL): number of
