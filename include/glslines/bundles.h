@@ -49,7 +49,7 @@ typedef enum gls_bundle_orientation {
 
 typedef struct gls_bundles_options {
     size_t size;    /* size of this struct, set by the default function */
-    uint32_t nodes; /* number of points at equal distances along each streamline; default 100 */
+    uint32_t nodes; /* number of points at equal distances along each streamline, >= 2; default 100 */
     bool unique;    /* a streamline that passes the tests of several bundles belongs only to the nearest of them. The
                        distance from a bundle is the sum of the distances, mm, from the include, start and end regions
                        of its rule, without tolerances; a region that the streamline meets adds 0. Of bundles at equal
@@ -125,7 +125,7 @@ typedef enum gls_profile_weights {
     GLS_PROFILE_DIPY,        /* weights of DIPY's gaussian_weights(), which inverts the upper triangle of the
                                 covariance */
     GLS_PROFILE_MEAN,        /* weight 1 for every point */
-    GLS_PROFILE_MEDIAN,      /* median instead of mean */
+    GLS_PROFILE_MEDIAN,      /* median instead of mean; sd is still about the mean */
     GLS_PROFILE_COLUMN       /* weight: value of the column gls_bundles_options.weights */
 } gls_profile_weights;
 

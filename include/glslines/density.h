@@ -78,7 +78,7 @@ typedef struct gls_density_counts {
     uint64_t streamlines;
     uint64_t used;    /* streamlines that visit at least one voxel of the grid */
     uint64_t empty;   /* streamlines without points */
-    uint64_t partial; /* streamlines that also leave the grid; the part outside is not counted */
+    uint64_t partial; /* streamlines with a part outside the grid, which is not counted */
     uint64_t zero;    /* streamlines left out because their value is 0 or not finite */
     double weight;    /* sum of the weights of the streamlines used; their number without weights */
     /* Number of positions at which streamlines were looked up in the grid, and how many of them were outside. The
@@ -103,7 +103,8 @@ GLS_API gls_density_counts gls_density_get_counts(const gls_density *density);
 GLS_API size_t gls_density_volumes(const gls_density *density);
 /* Sets the factor by which all values are multiplied when they are read or written; 1 before the call. */
 GLS_API void gls_density_set_scale(gls_density *density, double factor);
-/* Value of each voxel, x fastest. out: memory for gls_density_volumes() * gls_grid_voxels() values. */
+/* Value of each voxel, x fastest; 0 without visits. out: memory for gls_density_volumes() * gls_grid_voxels() values.
+ */
 GLS_API void gls_density_get(const gls_density *density, double *out);
 /* Writes NIfTI (.nii or .nii.gz): int32 for numbers of visits without a scale, float64 if one exceeds 2^31 - 1, float32
  * for all other maps. An existing file is replaced. */

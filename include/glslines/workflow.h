@@ -131,7 +131,8 @@ typedef struct gls_monitor {
  * - roi: NULL stands for the region of the phantom; else with three tissues for gls_seed_region_of_tissues(); else for
  *   gls_seed_region_of_fa() of 0.2. seeds, seed_sphere, seed_rejection and seed_gmwmi replace it; without them, dwi and
  *   fa it is needed.
- * - fa: NULL stands for FA of a tensor fit.
+ * - fa: the stop map. NULL stands for a map that is 1 everywhere if the getter ends streamlines by its own data (see
+ *   gls_getter_ends_itself()), or if tissue ends them and there is no dwi; else for FA of a tensor fit.
  * - sphere: the name of a built-in one, see gls_sphere_create(), or a file.
  * - nseeds: 0 (only with select) stands for as many seeds as select needs. Set seeds_per_voxel, seeds (a file) or
  *   seed_grid instead of nseeds for other seeds.
