@@ -16,8 +16,8 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // streamlines, at most SLOTS; SLOT is the index of a streamline in its group.
 //
 // SLOT_ARRAY(type, name, size) declares an array for each streamline. SLOT_ELEMENT(name, size, i) is its element i.
-// Writes of one lane to an element are visible to the other lanes after lane_sync(); lane_writes_done() suffices if one
-// of the functions below has just combined the lanes.
+// Writes of one lane to an element are visible to the other lanes after lane_sync(). If one of the functions below has
+// combined the lanes since the writes, lane_writes_done() suffices.
 // - lane_sum, lane_max, lane_min: over all lanes
 // - lane_upto: the sum over this lane and all lanes before it; total: the sum over all lanes
 // - lane_range: the largest and the smallest value
@@ -34,15 +34,15 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // Callers let every lane read all values if these are at most FEW, instead of combining the lanes.
 #include <lanes>
 
-// Executes the statement for every coefficient j, at most 45. Compilers unroll loops of up to 32 iterations; arrays
-// indexed in longer loops end in memory, which takes Mesa minutes to compile.
+// Executes the statement for every coefficient j; there are at most 45. Compilers unroll loops of up to 32 iterations;
+// arrays indexed in longer loops end in memory, which takes Mesa minutes to compile.
 #define EACH_COEFFICIENT(statement)                                 \
     for (int j = 0; j < min(N_COEFFICIENTS, 32); j++) { statement } \
     for (int j = 32; j < N_COEFFICIENTS; j++) { statement }
 
 // Position of a draw in the random sequence. It does not depend on batch, device or launch.
 struct Draw {
-    uint block;     // attempt << 16, plus the index of the block within the attempt
+    uint block;     // number of earlier tries at the step << 16, plus the index of the block within this try
     uint step;      // number of the step, from 1 (0: pass 1), with STEP_BACKWARD in the backward half-streamline
     uint seed_lo;
     uint seed_hi;   // upper bits of the index of the seed | direction << 16 | 1 << 31

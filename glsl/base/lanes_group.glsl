@@ -138,7 +138,7 @@ uint lane_upto(uint x, out uint total)
 
 // Sums up to eight elements at a time: the lanes write their values of these elements to ROOM, each lane adds a part of
 // the values of one element, then one lane for each element adds the parts. No two lanes read from the same bank of
-// memory.
+// memory at a time.
 #define LANE_SUMS(x, n, ROOM, size, TARGET)                                                                     \
     {                                                                                                             \
         const int at_once = (size) >= 8 * LANES ? 8 : (size) >= 4 * LANES ? 4 : (size) >= 2 * LANES ? 2 : 1;      \
@@ -159,8 +159,8 @@ uint lane_upto(uint x, out uint total)
         }                                                                                                         \
     }
 
-// All lanes mark vertices before any lane counts them, because a barrier in every iteration would be slow. Each lane
-// then counts the marks in some of the words.
+// LANE_LIST marks the values v, which are vertices, as bits. All lanes mark before any lane counts, because a barrier
+// in every iteration would be slow. Each lane then counts the marks in some of the words.
 const int MARK_WORDS = (N_VERTICES + 31) / 32;
 shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 

@@ -21,13 +21,13 @@ void lane_sync() { barrier(); }
 #elif LANES_IN_STEP
 // A subgroup barrier would order all memory of the device and empty the L1 cache. Lanes reconverge after every branch
 // without a barrier, and a subgroup's accesses to shared memory keep their order; waiting for earlier accesses would
-// cost a sixth of the time of boot.
+// cost the direction getter boot a sixth of its time.
 void lane_sync() { subgroupMemoryBarrierShared(); }
 #else
 void lane_sync() { subgroupBarrier(); subgroupMemoryBarrierShared(); }
 #endif
-// NVIDIA's sums and maxima first check that all lanes are active, which keeps the compiler from overlapping several of
-// them.
+// Lanes in step, which are NVIDIA's, do not use the built-in sums and maxima: these first check that all lanes are
+// active, which keeps the compiler from overlapping several of them.
 #if SUBGROUP_ARITHMETIC && !LANES_IN_STEP
 float lane_sum(float x) { return subgroupAdd(x); }
 float lane_max(float x) { return subgroupMax(x); }

@@ -32,8 +32,9 @@ void store_c(uint row, uint column, vec4 sum)
     if (accumulate != 0u) sum += c[at];
     c[at] = sum;
 }
-// Four elements of a row of A near its edges, without a branch: a row behind the last one gives the last row, whose
-// products are not stored again; a vector behind the end of a row gives the last vector. Elements from last_k on are 0.
+// Four elements of a row of A near its edges, without a branch. A row behind the last one gives the elements of the
+// last row; store_c() drops its products. A vector behind the end of a row gives the last vector. Elements from last_k
+// on are 0.
 vec4 edge_a(uint row, uint k)
 {
     vec4 x = load_a(min(row, rows - 1u), min(k, depth - 4u));

@@ -83,8 +83,8 @@ void lowest_of(inout double x, inout uint at)
     meet();
 }
 
-// Finds the lowest value below 0 among rows that are not active, and its row; 0 if there is none. Single precision is
-// precise enough for a choice.
+// Returns the lowest value of B y below 0 among the rows that are not active, and its row; 0 if there is none. Single
+// precision is precise enough for a choice.
 double lowest_float(out uint row)
 {
     float sum[PER_LANE];
@@ -174,8 +174,8 @@ double column_sum()
     return sum + more;
 }
 
-// Makes a row active: extends V by a row and a column, and moves the target of the multipliers. value: the constraint
-// at the current solution, which is negative.
+// Makes a row active: extends V by a row and a column, and moves the target of the multipliers. value: that of the
+// row's constraint at the current solution, below 0.
 void append(uint row, double value)
 {
     bool mine = lane < count;
@@ -199,7 +199,8 @@ void append(uint row, double value)
     meet();
 }
 
-// Releases the active row at position q: a reflection moves its column of V into the last row, which is dropped.
+// Releases the active row at position q. A reflection of V leaves a single element in column q, in the last row; column
+// and row are then dropped.
 void remove(uint q)
 {
     // The reflection (Householder) makes column q of V a multiple of the last unit vector.
@@ -304,8 +305,8 @@ double lowest_active()
 }
 
 // Adds the most violated row until no row is violated more than the active rows. Returns false if there are too many
-// rows or iterations. noise: largest error of a constraint in single precision; once no violation exceeds it, double
-// precision finds the row.
+// rows or iterations. noise: largest error of a constraint in single precision. Once no violation clearly exceeds it,
+// or none exceeds those of the active rows, double precision finds the row.
 bool iterate(double noise)
 {
     bool exact = false;

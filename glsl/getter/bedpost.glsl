@@ -44,7 +44,7 @@ void draw_fibres(vec3 p, uvec4 words)
 }
 
 // The fibre above the cutoff with the smallest angle to the line of d, the first of equals; the first fibre if none is
-// above the cutoff. A single fibre is always taken.
+// above the cutoff.
 vec4 nearest_fibre(vec3 d)
 {
     vec4 best = fibre[0];
@@ -109,7 +109,7 @@ vec4 first_fibre(vec3 p, Draw draw)
 // step that would bend by more than the largest angle ends the half-streamline.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
-    // begins: the first step of a half-streamline. It uses the random numbers of the seed.
+    // begins: this is the first step of the half-streamline.
     bool begins = (draw.step & ~STEP_BACKWARD) == 1u, backward = (draw.step & STEP_BACKWARD) != 0u;
     vec4 chosen = vec4(0.0);
     if (begins) {
@@ -124,7 +124,8 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     }
     if (chosen.w == 0.0) return DIRECTION_NONE;
 #if STOP_BY_FRACTION
-    // The fraction of the fibre is the probability to go on; at the seed, the fraction of the sample's first fibre.
+    // The half-streamline goes on with a probability equal to the fraction of the fibre; in the first step, of the
+    // first fibre of the sample.
     float fraction = begins ? fibre[0].w : chosen.w;
     if (!(fraction > unit(draw_block(draw, 1u).z) * params.whole_fraction)) return DIRECTION_NONE;
 #endif
@@ -140,9 +141,9 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return DIRECTION_FOUND;
 }
 
-// Returns one direction, or none if the seed lies outside the grid, the fraction of its fibre is below the cutoff of
-// seeds, or no fibre lies in the cone around the given direction. A streamline from a fibre of fraction 0 has one
-// point.
+// Returns one direction, or none if the seed lies outside the grid or the fraction of its fibre is below the cutoff of
+// seeds. With a given direction also none if the fraction is 0 or the fibre lies outside the cone around this
+// direction; otherwise a streamline from a fibre of fraction 0 has one point.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;

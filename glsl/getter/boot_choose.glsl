@@ -1,8 +1,8 @@
 // Choice of the next direction of boot among the peaks of a bootstrap sample.
 const uint RETRIES = 4u; // largest number of further samples, after one that gave no direction
 
-// Chooses the peak nearest to d among the n peaks of a sample. Asks for another sample if this one has no peak at all
-// and, if --boot-retry asks for it, also if no peak lies in the cone.
+// Chooses the peak nearest to d among the n peaks of a sample, if it lies in the cone. Asks for another sample if this
+// one has no peak at all; with RETRY_ON_CONE (--boot-retry cone) also if no peak lies in the cone.
 uint choose_direction(vec3 d, uint n, inout uvec3 aux, inout vec3 next)
 {
     int vertex = closest_peak(d);

@@ -1,7 +1,7 @@
 // Direction getters nulldist1, nulldist2 and seedtest, which look at no image; their streamlines show what arises by
 // chance (null distribution, Morris et al. 2008). Each step draws a direction, uniform within the cone around the last
 // one. NULL_STEPS 1: the step goes straight along that direction; 2: along the arc that ends in it; 0: there is no
-// step, so streamlines are seeds.
+// step, so each streamline is only its seed.
 #include "base/packed.glsl"
 #include "base/model.glsl"
 #include "getter/arc.glsl"

@@ -10,7 +10,7 @@
 #if TABLES_SHARED
 shared uint nearest_map[NEAREST_WORDS];
 #define NEAREST_WORD(i) nearest_map[i]
-// Copies the map to shared memory; all invocations of the group take part, for the barrier.
+// Copies the map to shared memory. All invocations of the group must call it, because it has a barrier.
 void prepare_getter()
 {
     for (uint i = gl_LocalInvocationIndex; i < uint(NEAREST_WORDS); i += uint(GROUP_SIZE))
@@ -59,8 +59,8 @@ vec2 arc_gone(float k, float a)
 // Converts a displacement along the voxel axes from mm to voxels.
 vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
 
-// A probe has PROBE_STEPS + 1 samples, each one amplitude. If the probe is a single curve (PROBE_COUNT 1), its sample
-// at the start is the same at any curvature, and is taken once for all candidates.
+// A probe has PROBE_STEPS + 1 samples. If the probe is a single curve (PROBE_COUNT 1), its sample at the start is the
+// same at any curvature, and is taken once for all candidates.
 #if PROBE_COUNT > 1
 const int FIRST_SAMPLE = 0;
 float probe_start(vec3 p, vec3 t) { return 0.0; }
@@ -68,7 +68,7 @@ float probe_start(vec3 p, vec3 t) { return 0.0; }
 const int FIRST_SAMPLE = 1;
 float probe_start(vec3 p, vec3 t) { return amplitude(p, t); }
 #endif
-const int PROBE_SAMPLES = PROBE_STEPS + 1 - FIRST_SAMPLE; // number of amplitudes that depend on the curvature
+const int PROBE_SAMPLES = PROBE_STEPS + 1 - FIRST_SAMPLE; // number of samples taken for each candidate
 
 // A point on a probe: displacement and tangent in the frame (t, n, b) at its start, and the direction of its bend
 // between n and b.
@@ -123,8 +123,8 @@ vec3 normal_at(vec3 t, float angle)
 float random_part(uint word) { return float(word >> 8) * (1.0 / 16777216.0); }
 float random_angle(uint word) { return 6.283185307 * float(word >> 8) * (1.0 / 16777216.0); }
 
-// A candidate curve is taken with a probability in proportion to its support, the sum of the samples along its probe,
-// which must reach `least`. No sample but the one at the start exceeds 1.
+// A candidate curve is taken with a probability in proportion to its support, the sum of the samples along its probe:
+// the support must reach `least`. Each sample is at most 1.
 struct Candidate {
     float k;      // curvature, 1/mm
     vec2 bend;    // direction of the bend between n and b

@@ -130,7 +130,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 }
 
 // Finds the direction of a seed: the principal eigenvector, with an arbitrary sign, if FA reaches the cutoff of seeds.
-// If the user gave a seed direction, the angle to it must be at most the largest angle of a step.
+// If the caller gave a seed direction, the angle to it must be at most the largest angle of a step.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     approach(p, draw);

@@ -78,7 +78,7 @@ void enter_cell(vec3 p, Draw draw)
 bool in_cell(vec3 p) { return texel_cell(p) == cell; }
 
 #ifdef CELL_STEPS
-// Number of steps, at most CELL_STEPS, that a straight line from p along d takes in the cell around p.
+// Number of steps, at most CELL_STEPS, that begin in the cell around p on the straight line from p along d.
 uint steps_ahead(vec3 p, vec3 d)
 {
     vec3 step = d * vec3(params.step_x, params.step_y, params.step_z), q = texel_position(p), low = texel_cell(p);

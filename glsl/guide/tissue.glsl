@@ -89,9 +89,9 @@ bool is_path(Tissue t)
 const uint DEPTH = 0x00ffffffu;
 
 #if TISSUE_SGM
-// Notes the last point, with the number `number`, if it has the smallest amplitude in deep grey matter so far: a
-// half-streamline that leaves deep grey matter on the other side is cut back to this point. amplitude: the amplitude at
-// the last point.
+// Notes the last point if it has the smallest amplitude in deep grey matter so far: a half-streamline that ends because
+// it leaves deep grey matter is cut back to this point. number: of the point, counted in parts of steps; amplitude: the
+// amplitude there.
 void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 {
     if ((memory[GUIDE_TISSUE] & DEPTH) == 0u || !(amplitude < uintBitsToFloat(memory[GUIDE_LEAST]))) return;
@@ -105,8 +105,8 @@ void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 #endif
 }
 
-// Number of points that a half-streamline keeps after leaving deep grey matter: the points up to the smallest
-// amplitude. The regions visited behind that point no longer count.
+// What a half-streamline keeps that ends because it leaves deep grey matter: the number, in parts of steps, of the
+// point with the smallest amplitude. The regions visited behind that point no longer count.
 #define GUIDE_CUTS
 uint guide_cut(inout uint memory[GUIDE_ROOM])
 {
@@ -131,7 +131,8 @@ uint deep_grey(uint number, inout uint memory[GUIDE_ROOM])
     return GUIDE_GO_ON;
 }
 
-// Leaves deep grey matter for white matter: allowed once, if the seed lies in deep grey matter.
+// A point outside grey matter: ends the half-streamline if its last point lies in deep grey matter. But if the seed
+// lies in deep grey matter, the half-streamline may leave it once.
 uint leave_deep_grey(inout uint memory[GUIDE_ROOM])
 {
     uint flags = memory[GUIDE_TISSUE];
@@ -154,7 +155,7 @@ bool in_deep_grey(uint memory[GUIDE_ROOM]) { return false; }
 #endif
 
 // ACT at a stored point (Smith et al. 2012): a half-streamline ends on entering cortical grey matter or CSF, and goes
-// on in white matter and in deep grey matter. A half-streamline that leaves deep grey matter is cut back to a point
+// on in white, deep grey and pathological tissue. A half-streamline that leaves deep grey matter is cut back to a point
 // inside; but from a seed in deep grey matter it may leave once.
 uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
@@ -286,9 +287,9 @@ void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 #endif
 
 // Returns the end of the half-streamline at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. The first of these
-// that ends it is reported: --mask, stop map, tissue, --tracking-mask, other regions. But at an end in cortical grey
-// matter a region that rejects the streamline is reported instead. For particles, --tracking-mask is tested together
-// with --mask, and other regions are not tested.
+// that ends it is reported: --mask, stop map, tissue, --tracking-mask, other regions. But at a good end (GLS_END_CGM) a
+// region that rejects the streamline is reported instead. For particles, --tracking-mask is tested together with
+// --mask, and other regions are not tested.
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
 #if WITH_REGIONS

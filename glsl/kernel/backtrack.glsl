@@ -3,8 +3,8 @@
 // goes back. All lanes of a streamline call the functions below with the same state; lane 0 alone reads and writes the
 // buffers, and passes the words that it reads to the other lanes.
 
-// Block for the next point of a half-streamline whose block is full: its own block from before it was taken back, or a
-// new one.
+// Block for the next point of a half-streamline that has no block or whose block is full: its own block from before it
+// was taken back, or a new one.
 uint block_behind(Half h)
 {
     uint block = NO_BLOCK;

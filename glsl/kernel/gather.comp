@@ -52,7 +52,7 @@ void write_point(uint first, uint k, uint last, vec3 p)
 void copy_run(uint from)
 {
     uint owner = params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * (from / POOL_BLOCK);
-    // Skip half-streamlines behind the placed streamlines, and blocks of particles, whose record names NO_ITEM.
+    // Skip half-streamlines of streamlines that Lines lacks, and blocks of particles, whose record names NO_ITEM.
     uint item = state[owner + BLOCK_HALF];
     if (item >= 2u * params.n_lines) return;
     uint k = state[owner + BLOCK_PART] * POOL_BLOCK + from % POOL_BLOCK, s = item / 2u;

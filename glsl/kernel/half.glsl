@@ -28,7 +28,7 @@ const uint NO_ITEM = 0xffffffffu; // stands in place of the index of a half-stre
 struct Half {
     uint item;     // index of the half-streamline: 2 x index of the streamline, plus 1 for the forward half-streamline
     vec3 p, d;     // position in voxel coordinates; last direction, a unit vector along the voxel axes
-    uvec3 aux;     // state of the direction getter: vertex of d, or normal of a frame
+    uvec3 aux;     // state of the direction getter, such as the vertex of d or the normal of a frame
     Draw draw;     // which random numbers come next
     uint attempt;  // how often the getter has asked for another try at the current step
     bool joint;    // true: the next direction only fixes d at the seed
@@ -39,8 +39,8 @@ struct Half {
 };
 
 // Starts a half-streamline. Backward half-streamlines (even items) first repeat the first step of the forward
-// half-streamline, because the joint at the seed must not bend more than a step. If half-streamlines carry a frame, the
-// getter makes the frame at the seed and reverses it for the backward half-streamline.
+// half-streamline, because the joint at the seed must not bend more than a step. With FRAMED they do not: at the first
+// step the getter itself reverses d for the backward half-streamline, and makes its frame if it has one.
 Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
 {
     // Seed, and first direction of the forward half-streamline.
@@ -56,7 +56,7 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
     h.d = vertex_direction(vertex);
     if (flipped) h.d = -h.d;
 #endif
-    // A getter with a frame makes the frame at the first step; other getters need the vertex of d.
+    // With FRAMED the getter sets up aux at the first step; other getters need the vertex of d.
 #if FRAMED
     h.aux = uvec3(0u);
     h.draw = Draw(0u, 1u | (backward ? STEP_BACKWARD : 0u), seed_lo, stream);
@@ -152,7 +152,7 @@ void half_report(Half h)
 #endif
 }
 
-// Whether the next position becomes a point of the streamline; with a frame, one in SUBSTEPS iterations does.
+// Whether the next position becomes a point of the streamline; with FRAMED one in SUBSTEPS positions does.
 bool half_stores(Half h)
 {
 #if FRAMED
@@ -162,7 +162,7 @@ bool half_stores(Half h)
 #endif
 }
 
-// Whether the half-streamline is at its last point; with a frame it may be between points.
+// Whether the half-streamline is at its last point; with FRAMED it may be between points.
 bool half_at_point(Half h)
 {
 #if FRAMED
@@ -194,7 +194,7 @@ uint half_move(inout Half h, vec3 q, vec3 next)
     // Store the point, and advance position, direction and counters.
     h.p = q;
 #if FRAMED
-    // the getter has moved the frame already
+    // the getter has changed d already
     bool due = half_stores(h);
     bool stored = !due || half_store(h, q);
     h.n_points += due ? 1u : 0u;
@@ -251,7 +251,8 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     }
 #endif
 #if OWN_STEPS
-    // A step is tested at STEP_PARTS positions. If one ends the half-streamline, the positions before it are kept.
+    // A step is tested at STEP_PARTS positions. If one ends the half-streamline, the step keeps the positions before
+    // it, and this one if end_keeps_point().
     vec3 q = h.p;
     int passed = 0;
     end = outcome == DIRECTION_FOUND ? GUIDE_GO_ON : end_of_outcome(outcome, memory);
@@ -335,8 +336,8 @@ bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
 }
 
 // Takes the steps that begin in one voxel, at most RUN_MOST, for a getter whose direction is the same in the whole
-// voxel, and stores them as a run. Steps that stay in the voxel read no image, so they have a loop of their own, in
-// which no lane waits for long; half_advance() takes the last step, and the first step of a half-streamline, because
+// voxel, and stores them as a run. Steps that stay in the voxel draw no direction, so they have a loop of their own, in
+// which no lane waits for long. half_advance() takes the last step, and the first step of a half-streamline, because
 // the guide has not tested the seed. Returns false if the half-streamline has ended.
 bool half_run(inout Half h, uint outcome, vec3 next)
 {

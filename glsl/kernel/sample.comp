@@ -1,8 +1,8 @@
-// First stage of an iteration: draws a bootstrap sample at every active position, as SH coefficients. An iteration is
-// two kernels where the shader is written out without loops, because drivers compile two short kernels faster. One
-// invocation handles one entry of the list of active slots; it reads the position and the counters of random numbers of
-// the slot from the work buffer and writes the coefficients behind the slots, for turn.comp. A coefficient that is not
-// finite becomes 0.
+// First stage of an iteration: draws a bootstrap sample at every active position, as SH coefficients; with
+// HAVE_MEASURED (in pass 1) it takes the measured signal as it is. An iteration is two kernels where the shader is
+// written out without loops, because drivers compile two short kernels faster. One invocation handles one entry of the
+// list of active slots; it reads the position and the counters of random numbers of the slot from the work buffer and
+// writes the coefficients behind the slots, for turn.comp. A coefficient that is not finite becomes 0.
 //
 // Dispatched by run_iterations() of src/track/engine/passes.c, in front of turn.comp. Reads the field and Work (binding
 // 0), and writes to Work alone.

@@ -13,8 +13,9 @@ struct Placed {
 layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
 layout(std430, binding = 1) readonly buffer Points { float point[]; };
 // Words: for each voxel its number of streamlines; for each streamline 0, or, if it is left to the host, 1 + the index
-// of its first point among the points below; the number of all points that are left to the host; then, unless
-// params.room is 0, the first and last point of each streamline, and memory for params.room points left to the host.
+// of its first point among all points left to the host; the number of all points that are left to the host; then,
+// unless params.room is 0, the first and last point of each streamline, and memory for params.room points left to the
+// host.
 layout(std430, binding = 2) buffer Words { uint word[]; };
 layout(std140, binding = 0) uniform Params {
 #include "layout/visit_params.def"

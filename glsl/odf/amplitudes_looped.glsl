@@ -17,7 +17,8 @@ vec4 weights(int v)
 #define weights(v) vec4(1.0)
 #endif
 
-// Interpolates the ODF at p for all vertices, into shared memory, and finds its largest and smallest value.
+// Interpolates the ODF at p for all vertices, into shared memory, and finds its largest value and, if ODF_EXTREMES
+// needs it, its smallest.
 void odf_at(vec3 p)
 {
     vec3 base = volume_base(p);

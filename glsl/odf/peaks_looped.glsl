@@ -1,6 +1,6 @@
-// Peaks of the ODF in loops, with vertices shared among the lanes. The list of high vertices takes shared memory,
-// which limits how many streamlines are tracked side by side: it has space for half of the vertices, but for
-// 512 at most and for MAX_CANDIDATES at least.
+// Peaks of the ODF in loops, with vertices shared among the lanes. With LISTED_FIRST a list of the vertices that are
+// high enough for a peak comes first. It takes shared memory, which limits how many streamlines are tracked side by
+// side: it has space for half of the vertices, but for 512 at most and for MAX_CANDIDATES at least.
 #if N_VERTICES <= MAX_COLLECTED
 #define LISTED_FIRST 1
 const int LIST_ROOM = max(MAX_CANDIDATES, min(N_VERTICES / 2, 512));

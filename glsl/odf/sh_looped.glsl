@@ -38,9 +38,9 @@ void store_orbit(int o, float pp, float mp, float pm, float mm)
     store_odf(int(member.w), a - b);
 }
 
-// Two orbits at a time share the coefficients that are read, if there are enough registers: on NVIDIA's GPUs, which
-// have many for each lane. Radeons keep 5 to 16 waves with one orbit and 4 to 10 with two; Intel's compiler uses 16
-// lanes with one and 8 with two. The last orbit is repeated if the number is odd.
+// Two orbits at a time share the coefficients that are read, if there are enough registers: for low orders on NVIDIA's
+// GPUs, which have many for each lane. Radeons keep 5 to 16 waves with one orbit and 4 to 10 with two; Intel's compiler
+// uses 16 lanes with one and 8 with two. The last orbit is repeated if the number is odd.
 #define WEIGHTS(q, o) MODEL_FLOATS(MODEL_ORBITS + (q) * N_ORBITS + (o))
 #if N_COEFFICIENTS > 15 || !LANES_IN_STEP
 #define ORBITS_AT_ONCE 1
