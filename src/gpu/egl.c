@@ -353,7 +353,7 @@ void gls_display_close(gls_display *display)
     pthread_mutex_unlock(&displays_lock);
 }
 
-/* A configuration for a context without a surface. NULL: the driver has none, or none is needed, because it offers
+/* A configuration for a context without a surface. NULL: the driver has none, or needs none, because it offers
  * EGL_KHR_no_config_context. */
 static EGLConfig any_config(const gls_display *display, bool gles)
 {

@@ -37,7 +37,7 @@ static void make_current(gls_device *device)
 void gls_device_hold(gls_device *device)
 {
     pthread_mutex_lock(&device->lock);
-    /* This thread holds the device already, and it is the current one. */
+    /* The device is already the current one of this thread: count one more hold. */
     if (n_holds > 0 && holds[n_holds - 1].device == device) {
         holds[n_holds - 1].count++;
         return;

@@ -1,5 +1,5 @@
 /* Segments an FOD into lobes (FMLS, Smith et al. 2013): visits samples in falling order, and joins each to the lobe of
- * its neighbours. */
+ * its neighbours or starts a lobe. */
 #include "weights/fixel_parts.h"
 
 #include <float.h>

@@ -129,7 +129,7 @@ static gls_status fill_lobes(gls_mapper *m)
     return status;
 }
 
-/* Makes the totals of all fixels, which begin with 0, and the kernel that adds to them. */
+/* Makes the totals of all fixels, set to 0, and the kernel that adds to them. */
 static gls_status create_totals(gls_mapper *m)
 {
     gls_device *device = m->source.device;

@@ -1,5 +1,5 @@
-/* Responses of three tissues from voxels that an image of five tissues assigns to one tissue alone (Jeurissen et al.
- * 2014), by the steps of MRtrix3's dwi2response msmt_5tt. */
+/* Responses of three tissues from voxels in which an image of five tissues gives one tissue a fraction above `pvf`
+ * (Jeurissen et al. 2014), by the steps of MRtrix3's dwi2response msmt_5tt. */
 #include <math.h>
 #include <stdlib.h>
 

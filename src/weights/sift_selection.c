@@ -1,5 +1,5 @@
-/* SIFT (Smith et al. 2013): removes streamlines, the one whose removal gains most first, as long as this brings their
- * densities closer to those of the FODs. */
+/* SIFT (Smith et al. 2013): removes streamlines as long as a removal brings the densities of streamlines closer to
+ * those of the FODs. The removal that gains most for the length of its streamline comes first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

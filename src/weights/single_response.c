@@ -1,6 +1,6 @@
 /* Responses of single bundles: of one shell from the voxels with the highest FA; of all shells from given voxels; or of
- * one shell from the voxels whose deconvolved FOD has the most dominant lobe. The last finds voxels and estimates the
- * response in turn (Tournier et al. 2013), by the steps of MRtrix3's dwi2response tournier. */
+ * one shell from the voxels whose deconvolved FOD has the most dominant lobe. The third way finds voxels and estimates
+ * the response in turn (Tournier et al. 2013), by the steps of MRtrix3's dwi2response tournier. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "weights/weight_model.h"
 
 /* --- The linear approximation: a streamline's weight is the mean of FD / (mu TD0) over its fixels, weighted by PM and
- * by its length in each fixel (symbols: weight_model.h); 0 if it touches no fixel. */
+ * by its length in each fixel (symbols: weight_model.h). A streamline that touches no fixel gets 0. */
 
 /* Sets the weights by the linear approximation. */
 static gls_status weights_run_linear(gls_weights *w)
@@ -179,7 +179,8 @@ gls_status gls_weights_set_devices(gls_weights *w, gls_device *const *devices, s
     gls_row_queue_destroy(w->queue);
     w->queue = NULL;
     if (n_usable == 0) return GLS_OK;
-    /* lobes may take half of the memory; a point with its visits and entries takes about 55 bytes, counted as 64 */
+    /* half of device_bytes is for lobes, half for points; a point with its visits and entries takes about 55 bytes,
+     * counted as 64 */
     const uint64_t bytes = w->options.device_bytes, points = bytes / 2 / 64;
     return gls_row_queue_create(&w->rows, usable, n_usable, bytes,
                                 bytes > 0 && points < GLS_QUEUE_POINTS ? (size_t)points : GLS_QUEUE_POINTS, &w->queue);
