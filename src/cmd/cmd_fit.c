@@ -250,7 +250,9 @@ const cmd_command command_response = {
         "PREFIX_csf.txt with a row for each shell; tournier and fa write PREFIX_response.txt with one row, manual with "
         "a row for each shell. Also writes PREFIX_voxels.nii.gz, the voxels that the responses come from, with a "
         "volume for each response; PREFIX.json with all parameters; and, if the mask is made from DWI, "
-        "PREFIX_mask.nii.gz. MRtrix3's dwi2response takes the same voxels; look at them in a viewer.",
+        "PREFIX_mask.nii.gz. MRtrix3's dwi2response chooses the same voxels but for a few of white matter, because the "
+        "directions of its constraint are others (--csd-directions); with fa and a MASK it does so only if --erode 0 "
+        "is given. Look at them in a viewer.",
     .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK",
                              "Brain mask, voxels > 0; default: made from DWI. manual: voxels of the response.",
                              "PREFIX", "Output prefix of the files to write."),

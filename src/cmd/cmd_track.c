@@ -294,8 +294,7 @@ const cmd_command command_track = {
         "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --nseeds 1000000 -o tracks.trx",
         "Steps of 1 mm, at most 45 degrees, only streamlines of 20 mm or more, for MRtrix3:",
         "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --step-size 1mm --max-angle 45 --min-length "
-        "20 "
-        "-o tracks.tck",
+        "20 -o tracks.tck",
         "Deconvolution, fits kept for the next run, parallel transport:",
         "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --model csd --dg ptt "
         "--cache-dir fits -o ptt.trx",
@@ -321,7 +320,7 @@ CMD_VALUES(merge, gls_merge_options, gls_merge_options_default())
 static const gls_option table[] = {
     GLS_OPTION("Output", STRING, output, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
                "Required: file to write, in the format of the shards."),
-    GLS_TEXT("Output", sidecar, "sidecar", "FILE", "the output's name with .json",
+    GLS_TEXT("Output", sidecar, "sidecar", "FILE", "the output's name with .json in place of its suffix",
              "JSON file with parameters, counts and times, made from the sidecars of the shards. With 'none' "
              "sidecars are neither read nor written."),
     GLS_FLAG("Output", force, "force", "Overwrite existing output files."),

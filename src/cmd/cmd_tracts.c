@@ -148,8 +148,7 @@ const cmd_command command_edit = {
         "Streamlines that pass a region and are no shorter than 40 mm:",
         "glslines edit tracks.trx cst.trx --include stem.nii.gz --exclude midline.nii.gz --min-length 40",
         "From one label to another, 1000 of them, 100 points each:",
-        "glslines edit tracks.tck ab.tck --include-end aparc.nii.gz:1024 --include-end aparc.nii.gz:16 --random "
-        "1000 "
+        "glslines edit tracks.tck ab.tck --include-end aparc.nii.gz:1024 --include-end aparc.nii.gz:16 --random 1000 "
         "--points 100",
         "Two files as groups of one, without points that lie on a line:",
         "glslines edit left.trk right.trk both.trx --group-by-file --compress"),
@@ -186,18 +185,18 @@ const cmd_command command_segment = {
     .synopsis = "TRACKS BUNDLES [options]",
     .summary = "Find bundles by regions, lengths and directions",
     .description = "Columns of the table: bundle (name; alone required); include, exclude (regions joined by ;); "
-                   "start, end (region of the first and the last point); ends (image of two blobs); all (region that "
-                   "holds the streamline), all_fraction (share of length that suffices); min_length, max_length, "
-                   "min_span, max_span (mm); length_x, length_x_abs ... (LOW,HIGH mm along an axis); max_winding "
-                   "(degrees turned in all), angle (degrees around the middle); cross_midline (yes, no), midline (mm, "
-                   "0); primary_axis (L/R, P/A, I/S); include_tolerance, exclude_tolerance, end_tolerance (mm); "
-                   "ordered, clean (yes). Streamlines are turned to run from start to end, else from the first to the "
-                   "last include region, else along their mean. Regions must be in the space of the streamlines.",
-    .positionals = CMD_TEXTS(
-        "TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "BUNDLES",
-        "Table with a row for each bundle, columns with tabs: bundle, include, exclude, start, end, ends, all ...; "
-        "or "
-        "scilpy's JSON of bundles."),
+                   "start, end (region of the first and the last point); ends (image of both, its two largest parts); "
+                   "all (region that holds the streamline), all_fraction (share of length that suffices); min_length, "
+                   "max_length (mm); min_span, max_span (mm from end to end); length_x (LOW,HIGH mm from end to end "
+                   "along x), length_x_abs (the same of the way forth and back), also with y and z; max_winding "
+                   "(largest sum of angles between steps, degrees), angle (largest angle around the mean point, "
+                   "degrees); cross_midline (yes, no), midline (its x in mm; empty: 0); primary_axis (L/R, P/A, I/S); "
+                   "include_tolerance, exclude_tolerance, end_tolerance (mm by which regions are widened); ordered, "
+                   "clean (yes). Streamlines are turned to run from start to end, else from the first to the last "
+                   "include region, else along their mean. Regions must be in the space of the streamlines.",
+    .positionals =
+        CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "BUNDLES",
+                  "Table with tabs, a row for each bundle and the columns above; or scilpy's JSON of bundles."),
     .max_positionals = 2,
     .examples =
         CMD_TEXTS("Bundles as groups of one file, and how many there are:",
@@ -301,8 +300,8 @@ const cmd_command command_density = {
     .summary = "Map how many streamlines lie in each voxel",
     .description = "Counts for each voxel the streamlines that pass through it, each streamline once. By default a "
                    "streamline is the line between its points, cut exactly at voxel faces, so that the map hardly "
-                   "depends on the spacing of its points. Sums are whole numbers or fixed point, so that any number of "
-                   "threads gives the same bytes. Counts are written as int32, other values as float32.",
+                   "depends on the spacing of its points. Any number of threads gives the same bytes. Counts are "
+                   "written as int32, or as float64 if one is too large; other values as float32.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "OUT",
                              "Map to write, NIfTI (.nii, .nii.gz)."),
     .max_positionals = 2,
@@ -331,8 +330,8 @@ const cmd_command command_connectome = {
     .description =
         "Defaults are those of tck2connectome of MRtrix3 3.0: each end belongs to the labelled voxel whose centre is "
         "nearest, within 4 mm; the matrix has counts in the upper triangle with the diagonal, and no header. Rows are "
-        "the labels that occur in LABELS, in ascending order; OUT_nodes.tsv (OUT without its suffix) and the sidecar "
-        "list them.",
+        "the labels that occur in LABELS, in ascending order, unlike in tck2connectome (see --labels); OUT_nodes.tsv "
+        "(OUT without its suffix) and the sidecar list them.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "LABELS",
                              "Image of regions, NIfTI: whole numbers, 0 for none; of any grid in the same space.",
                              "OUT", "Matrix to write: .csv with commas, .tsv with tabs, others with blanks."),
@@ -402,8 +401,8 @@ const cmd_command command_weights = {
     .description =
         "Fits the density of streamlines in each fixel to the fibre density of the FODs. Options, defaults and results "
         "are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results of tcksift2 3.0.3, which Debian 12 has, "
-        "take --single-visit keep. If the fit has to exclude all fixels, the command fails; with --force the weights "
-        "are then 1. Any number of threads and devices gives the same bytes.",
+        "take --single-visit keep. If the fit has to exclude all fixels that streamlines meet, the command fails; with "
+        "--force these streamlines then get weights of 1. Any number of threads and devices gives the same bytes.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "SH",
                              "FODs as spherical harmonics of even order up to 16, NIfTI: the FODs that were tracked.",
                              "OUT", "File to write, in place of --output FILE; OUT, --output or --in-place is needed."),
