@@ -297,9 +297,9 @@ bool start_particles(inout Half h)
     return true;
 }
 
-// Takes the points that this iteration adds to the half-streamline: a step along next, or, after a filter run, `taken`
-// steps of the chosen particle, whose words begin at `base`. Returns `end`, or the end at a region on the way or at the
-// maximum length, or HALF_LOST. filtered: the guide has not yet noted these points.
+// Takes the `taken` steps that this iteration adds to the half-streamline: one along next, or, after a filter run,
+// those of the chosen particle, whose words begin at `base`; chosen: the latter. Returns `end`, or the end at a region
+// on the way or at the maximum length, or HALF_LOST. filtered: the guide has not yet noted the points of these steps.
 uint filter_move(inout Half h, uint base, uint taken, bool filtered, bool chosen, vec3 next, uint end)
 {
     for (uint i = 0u; i < taken; i++) {

@@ -46,8 +46,8 @@ void main()
 #if CELL_STEPS > 15
 #error HALF_RUNNING has room for 15 steps
 #endif
-    // Tell the host how many steps the half-streamline will probably take in its cell: sorted by this number,
-    // invocations of a vector seldom wait for each other.
+    // Report to the host how many steps the half-streamline will probably take in its cell: if half-streamlines are
+    // sorted by this number, those that a CPU renderer tracks side by side seldom wait for each other.
     if (running) state[slot] = HALF_RUNNING + steps_ahead(h.p, h.d);
 #endif
     if (changed && !running) half_report(h);

@@ -76,8 +76,8 @@ int take_marked()
     return word * 32 + findLSB(bits);
 }
 
-// Lists the n marked vertices, at most MAX_CANDIDATES, by ascending vertex. The invocations of a vector wait for the
-// invocation with most iterations.
+// Lists the n marked vertices, at most MAX_CANDIDATES, by ascending vertex. There is one iteration for each of them,
+// because invocations that a CPU renderer runs side by side wait for the one with most iterations.
 void list_candidates(uint n)
 {
     int n_listed = min(int(n), MAX_CANDIDATES);

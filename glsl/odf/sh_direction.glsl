@@ -13,7 +13,7 @@ vec3 tiles_at;
 
 void take_coefficients(vec3 p) { tiles_at = volume_base(p); }
 
-// At most six loads of tiles at a time.
+// Compilers cannot load more than six tiles at a time, because they do not know that ALWAYS is true.
 #define SH_TILE(i, t) \
     if ((t) % 6 != 0 || ALWAYS) tile = VOLUME_TILE(i, t, tiles_at);
 #define CHANNEL(j) tile[(j) % 4]
@@ -53,13 +53,14 @@ void take_coefficients(vec3 p)
 }
 #endif
 
-// Whether there is a FOD at p: voxels whose first four coefficients are 0 count as outside the image, as in MRtrix3.
+// Whether there is a FOD at p: where the first four coefficients of the nearest voxel are 0, p counts as outside the
+// image, as in MRtrix3.
 bool has_fod(vec3 p)
 {
     return inside(p) && any(notEqual(VOLUME_VOXEL(volume_base(floor(p + 0.5))), vec4(0.0)));
 }
 
-// Amplitude of the function along t.
+// Amplitude of the FOD along t, at the position given to take_coefficients().
 float amplitude_along(vec3 t)
 {
     float zz = t.z * t.z, sum = 0.0, re = 1.0, im = 0.0, with_re, with_im, q, before;

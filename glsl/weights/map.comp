@@ -16,7 +16,7 @@ layout(std140, binding = 0) uniform Grid {
                       // mm2; 1 / ratio
     dvec4 shape[3];   // coefficients of curves, see walk.glsl
     ivec4 size;       // size of the grid; number of pieces of a segment
-    dvec2 unit;       // number of units of length in a mm; smallest length, in mm, of an entry
+    dvec2 unit;       // number of units of length in a mm; length, in mm, above which joined visits count
 };
 layout(location = 0) uniform uint n_streamlines;
 // Number of visits that the buffer Visits has space for; as much space follows, for sorting.
@@ -42,7 +42,8 @@ layout(std430, binding = 5) readonly buffer Starts { uint start[]; };
 const uint nothing = 0xffffffffu;
 const uint neighbours_at = 6u * 1281u, starts_at = 12u * 1281u, voxels_at = 12u * 1281u + 3072u;
 
-// visits of this invocation's streamline; capacity: number of visits that the streamline may store
+// Of this invocation's streamline: index of its first point; number of its visits and index of the first one; number of
+// visits that it may store.
 uint begins, n_visits, first_visit, capacity;
 
 #define GRID_PARAMETER

@@ -24,9 +24,9 @@ layout(location = 9) uniform float max_coefficient;
 
 // The kernel has as many storage blocks as OpenGL ES 3.1 guarantees.
 layout(std430, binding = 0) readonly buffer Entries { uint entry[]; };
-// streamline[2 s]: first entry of streamline s; streamline[2 s + 1]: its variation; streamline[2 n]: end of entries.
-// From `from` on: the n old coefficients; from `to` on: the n new coefficients; from `costs` on: two costs for each
-// work group. Variations, coefficients and costs are the bits of floats.
+// streamline[2 s]: first entry of streamline s; streamline[2 s + 1]: factor of its total variation; streamline[2 n]:
+// end of entries. From `from` on: the n old coefficients; from `to` on: the n new coefficients; from `costs` on: two
+// costs for each work group. Factors, coefficients and costs are the bits of floats.
 layout(std430, binding = 1) buffer Streamlines { uint streamline[]; };
 // two vectors for each fixel: (d, mu TD0, PM / (mu TD0), PM unit), and (m, e^m, not used, not used)
 layout(std430, binding = 2) readonly buffer Fixels { vec4 fixel[]; };

@@ -66,7 +66,7 @@ typedef struct gls_getter {
     bool towards;       /* the shader itself starts streamlines along seed_direction; false: the host picks the start */
     bool deterministic; /* no step uses random numbers */
     bool own_end;  /* the getter itself ends half-streamlines: without a stop map they may pass through all voxels */
-    bool by_voxel; /* all steps within a voxel may have one direction: the shader then sets VOXEL_RUNS in aux.y */
+    bool by_voxel; /* all steps in a voxel may have one direction: with VOXEL_RUNS the shader then sets aux.y to 1 */
     bool one_lane; /* lanes have no work to share: use one invocation for each streamline unless the user asks for
                       another mapping */
     bool ordered;  /* hardware is faster if neighbouring streamlines are tracked together */
@@ -98,8 +98,8 @@ typedef struct gls_getter {
      * step. */
     uint32_t (*parts)(const gls_track_params *params);
     /* Number of iterations in one dispatch where half-streamlines wait between short dispatches (`staged` in
-     * track_plan.h) and an iteration is not split: a software renderer may end a kernel after some tens of thousands of
-     * loop iterations. NULL: 8. */
+     * track_plan.h). It is small because a software renderer may end a kernel after some tens of thousands of loop
+     * iterations. Not used with `split` or `voxel_runs`. NULL: 8. */
     uint32_t (*iterations)(const gls_track_params *params);
     /* Estimated cost of an iteration; 1: as much as the search for the peaks of a seed. NULL: 1. */
     double (*iteration_cost)(const gls_track_params *params, const gls_track_input *input);
