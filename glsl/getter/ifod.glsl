@@ -108,7 +108,7 @@ uint take(vec3 e, inout vec3 d, inout vec3 next)
 // there are enough lanes, a candidate gets a lane for each of its parts. aux.z: number of candidates examined.
 const float NOT_PASSED = 1e30; // more than any weight
 #if IFOD_ARCS
-#define MAX_LANES 128 // largest number of lanes of a subgroup
+#define MAX_LANES 128 // largest number of lanes of a streamline
 SLOT_ARRAY(float, part_weight, MAX_LANES);
 #define PART_WEIGHT(i) SLOT_ELEMENT(part_weight, MAX_LANES, i)
 int part_lanes() { return STEP_PARTS <= LANES ? STEP_PARTS : 1; }

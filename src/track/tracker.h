@@ -27,8 +27,8 @@ struct gls_tracker {
  * mapped to streamlines, one entry for each device; GLS_MAPPING_AUTO: getter and device decide. */
 gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const gls_track_params *params,
                                      const gls_track_input *input, const gls_mapping *mapping, gls_tracker **tracker);
-/* Makes engine i again with batches of at most `batch` seeds; lost: on a new context. After a failure engine i is NULL.
- */
+/* Makes engine i again. lost: on a new context; batch: largest number of seeds of a batch, 0: the default. After a
+ * failure engine i is NULL. */
 gls_status gls_tracker_renew(gls_tracker *tracker, size_t i, bool lost, uint64_t batch);
 /* Makes the kernels that count visited voxels, on devices whose plan has in_flight. A device on which that fails tracks
  * without them. */

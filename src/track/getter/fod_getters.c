@@ -246,8 +246,9 @@ static int positions(const gls_track_params *params)
     return params->ifod_samples - 1;
 }
 
-/* Number of parts of candidates (of ifod1: whole candidates) that one iteration examines where one invocation tracks a
- * streamline: so many that FLAG_ATTEMPT, which counts the iterations of a step, does not overflow. */
+/* Number of parts of candidates, for ifod1 of whole candidates, that one iteration examines if one invocation tracks a
+ * streamline. It is so large that a step takes at most FLAG_ATTEMPT iterations, the largest number that kernels count.
+ */
 static int64_t looks(const gls_track_params *params, const gls_ifod_grid *grid, bool arcs)
 {
     int64_t most = ((int64_t)grid->n + params->fod_trials) * (arcs ? positions(params) : 1);

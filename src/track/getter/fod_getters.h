@@ -13,7 +13,7 @@ typedef struct gls_ifod_grid {
     double (*direction)[2]; /* radians: angle to the axis of the cone, and angle about the axis */
     size_t n;
     double ratio;    /* upper bound of the weights in the cone, divided by the largest weight of the grid */
-    double expected; /* expected number of candidates in a step: the grid and the draws */
+    double expected; /* expected number of candidates in a step, fixed and random; INFINITY in a very narrow cone */
 } gls_ifod_grid;
 
 /* Makes the grid. voxel: cube root of a voxel's volume, mm. parts: number of parts of an arc; 0: iFOD1, without arcs.

@@ -259,8 +259,7 @@ static gls_status plan_prob(const gls_model_request *request, gls_model_plan *mo
 }
 
 /* Number of iterations of a dispatch. An iteration reads all volumes of the series once, or with Runge-Kutta steps five
- * times; with a buffer of texels an iteration is all steps in a cell, at most CELL_STEPS of
- * glsl/getter/tensor_texels.glsl. */
+ * times. Where glsl/getter/tensor_texels.glsl defines CELL_STEPS, an iteration is up to so many steps in one cell. */
 static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
