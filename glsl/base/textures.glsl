@@ -1,7 +1,8 @@
-// Samples a field stored in one or more 3D textures with the texture unit. The channels are cut into tiles of four, and
-// the grid into strips along x. In a texture the tiles of a strip lie side by side along x, and the strips one behind
-// the other along z; see src/track/field/field.h. Positions are clamped to the outermost voxel centres: samples stay
-// inside their tile, and the outer half voxel is constant. Units below GUIDE_TEXTURES belong to the guide.
+// Samples a field stored in one or more 3D textures with the texture unit. The channels are cut into tiles of
+// TILE_CHANNELS, four or one, and the grid into strips along x. In a texture the tiles of a strip lie side by side
+// along x, and the strips one behind the other along z; see src/track/field/field.h. Positions are clamped to the
+// outermost voxel centres: samples stay inside their tile, and the outer half voxel is constant. Units below
+// GUIDE_TEXTURES belong to the guide.
 layout(binding = GUIDE_TEXTURES) uniform sampler3D volume[VOLUME_TEXTURES];
 
 // The position at which p is sampled: clamped to the outermost voxel centres, and rounded to 1/VOLUME_ROUNDING voxel.
