@@ -58,8 +58,8 @@ typedef struct gls_getter {
     const char *shader;  /* file of the shader library that fills the slot <getter>, see glsl/slots.txt */
     const char *initial; /* file that fills the slot <initial_directions> */
     /* true: the getter itself turns the direction that a half-streamline carries, and its aux words, which some getters
-     * use for a frame of axes. Both half-streamlines start at the seed by themselves. A point is stored every
-     * `substeps` iterations. false: each iteration stores a point. The backward half-streamline first finds the first
+     * use for a frame of axes. Both half-streamlines start at the seed by themselves. One step of the shader in
+     * `substeps` stores a point. false: each step stores a point. The backward half-streamline first finds the first
      * step of the forward one again, and starts opposite to it. */
     bool framed;
     bool own_start;     /* initial directions are packed vectors (glsl/base/packed.glsl), not vertices of the sphere */
@@ -91,7 +91,7 @@ typedef struct gls_getter {
     /* Number of words, a multiple of four, that the first kernel of an iteration leaves to the second. Some renderers
      * compile written-out source faster if an iteration is split into two kernels. NULL: never split it. */
     uint32_t (*handed_over)(const gls_track_input *input);
-    /* Iterations for each stored point. NULL: 1. */
+    /* Number of steps of the shader for each stored point; iterations that only try again do not count. NULL: 1. */
     uint32_t (*substeps)(const gls_track_params *params);
     /* Number of parts of a step. The guide checks the position at the end of each part; only the last one is stored, or
      * the last one reached before the half-streamline ended. The shader defines step_position(). NULL: 1, a straight
