@@ -7,7 +7,7 @@
 #define CELL_STEPS 6
 #endif
 
-vec3 cell;         // the cell whose corners are loaded
+vec3 cell;         // the current cell: the voxel at its corner with the lowest coordinates
 uint cell_signals; // bit k: corner k has a signal
 #if WRITTEN_OUT
 // The signals in the cell as polynomials, see polynomial(): eight vectors for each quad of volumes.

@@ -12,7 +12,7 @@ void loop_note_block(Half h, uint previous, vec3 before)
     for (int a = 0; a < 3; a++) state[record + BLOCK_BEFORE + uint(a)] = floatBitsToUint(before[a]);
 }
 
-// The cube of 5 x 5 x 5 voxels in which p lies; the coordinates of its centre are multiples of five. FSL counts x from
+// Index of the cube of 5 x 5 x 5 voxels in which p lies: its centre has the coordinates 5 x index. FSL counts x from
 // the other side if the voxel axes are right-handed; LOOP_MIRROR is then the largest x, else -1.
 ivec3 loop_cube(vec3 p)
 {

@@ -19,9 +19,10 @@ const uint WAY_VERTEX = 0xffffffu, WAY_PARENT = 0x7f000000u, WAY_PARENT_SHIFT = 
 const uint MAX_BACK = uint(FILTER_BACK), MAX_FRONT = uint(FILTER_FRONT),
            STORE_BLOCKS = uint(FILTER_BLOCKS);
 
-// Number of particles. Most compilers unroll loops over a known number, which takes registers for all particles, so the
-// number is hidden from them; llvmpipe, which runs all branches, then leaves a loop that no lane needs after one
-// iteration. NVIDIA's compiler gets the known number: it spills nothing, and its kernel takes a sixth less time.
+// Number of particles. It is hidden from most compilers, which would unroll loops over a known number and take
+// registers for all particles. llvmpipe, which runs all branches, also leaves a loop over a hidden number after one
+// iteration if no lane needs it. NVIDIA's compiler gets the known number: it spills nothing, and its kernel takes a
+// sixth less time.
 #if LANES_IN_STEP
 #define N_PARTICLES uint(PARTICLES)
 #else

@@ -25,9 +25,9 @@ void set_work_vector(int word, uint slot, vec3 value)
     WORK(word + 2, slot) = floatBitsToUint(value.z);
 }
 
-// Slot of this streamline's lanes. Behind the end of the list the last entry is repeated; such lanes must not write
-// what others read.
-// - work_index: index of the entry of the list that this streamline's lanes handle; it may lie behind the end.
+// The entry of the list of active slots that this streamline's lanes handle. Lanes behind the end of the list get the
+// slot of the last entry; they must not write what others read.
+// - work_index: index of the entry; it may lie behind the end.
 // - work_slot: the slot that the entry names.
 // - work_live: whether the entry exists, so that results may be stored.
 uint work_index() { return gl_WorkGroupID.x * GROUP_SLOTS + SLOT; }
