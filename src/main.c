@@ -27,8 +27,8 @@ static const cmd_command *find_command(const char *name)
     return NULL;
 }
 
-/* Reports a word that is not a command. If the word is a command of another program, names the command that does its
- * work here, else the most similar command. Returns the exit status. */
+/* Reports a word that is no command of glslines. If the word is a command of another program, the message names what
+ * does its work here; else the most similar command, if there is one. Returns the exit status. */
 static int unknown_command(const char *name)
 {
     const char *here = cmd_bridge_command(name);

@@ -220,8 +220,8 @@ gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bva
     return gls_gradients_select_shells(gradients, &bval, 1, selected, volume);
 }
 
-/* Sets marked[i] for the b0 volumes and for the shells that the b-values name. GLS_ERR_INPUT if a b-value names no
- * shell, or a shell that is marked already. */
+/* Sets marked[i] for shell i if it is the shell of the b0 volumes or a b-value names it. GLS_ERR_INPUT if a b-value
+ * names no shell, or a shell that is marked already. */
 static gls_status mark_shells(const gls_shell *shell, size_t n, const double *bval, size_t n_bvals, bool *marked)
 {
     for (size_t i = 0; i < n; i++) marked[i] = shell[i].is_b0;

@@ -8,7 +8,7 @@ gls_status gls_model_options_check(const gls_model_options *o)
                 (unsigned)o->sh_frame <= GLS_FRAME_WORLD);
     /* q-ball models are the first of the enum; AUTO may become msmt */
     bool qball = o->model <= GLS_MODEL_CSA, msmt = o->model == GLS_MODEL_MSMT || o->model == GLS_MODEL_AUTO;
-    /* the first option that only multi-tissue CSD has */
+    /* the first given option that only multi-tissue CSD has */
     const char *only_msmt = o->response_wm         ? "response-wm"
                             : o->response_gm       ? "response-gm"
                             : o->response_csf      ? "response-csf"

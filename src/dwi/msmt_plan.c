@@ -72,7 +72,8 @@ static size_t set_rows(const gls_msmt_plan *plan, const double (*direction)[3], 
     return n;
 }
 
-/* Lists the volumes that belong to no shell, from 0, as many as fit: "3 (b = 700), .."; "" if there are none. */
+/* Lists the volumes that belong to no shell, as many as fit: "3 (b = 700), 5 (b = 705)"; "" if there are none. Volumes
+ * are counted from 0. */
 static void gradients_name_unassigned(const gls_gradients *gradients, const size_t *of, char *text, size_t room)
 {
     size_t used = 0;

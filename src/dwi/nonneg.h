@@ -65,7 +65,7 @@ gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const d
 /* Frees the matrices of the plan. */
 void gls_nonneg_plan_finish(gls_nonneg_plan *plan);
 
-/* Bytes of scratch memory that a kernel needs, for whatever instruction set it is. */
+/* Bytes of scratch memory that a kernel needs: enough for each of the instruction sets. */
 size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan);
 
 /* Solves count <= GLS_NONNEG_BLOCK voxels. data[i * GLS_NONNEG_BLOCK + v] must be finite for all v of the block.

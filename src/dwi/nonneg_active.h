@@ -3,9 +3,9 @@
  * again and again; rows whose multipliers would turn negative are released. With few coefficients this takes a fraction
  * of the time of the interior point method. nonneg_lanes.h includes this file for each instruction set.
  *
- * The multipliers of the active rows a solve (B_a B_a' + SOFTNESS) lambda = -B_a y_u. The method keeps a square root V
- * of the inverse matrix, V'V = (B_a B_a' + SOFTNESS)^-1. V gets a row when a row of B becomes active, and is changed by
- * a reflection when one is released. */
+ * B_a: the active rows of B. Their multipliers solve (B_a B_a' + SOFTNESS) lambda = -B_a y_u. The method keeps a square
+ * root V of the inverse matrix, V'V = (B_a B_a' + SOFTNESS)^-1. V gets a row when a row of B becomes active, and is
+ * changed by a reflection when one is released. */
 
 #define VF NAME(vf)
 #define VI NAME(vi)

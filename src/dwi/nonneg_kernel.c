@@ -16,7 +16,7 @@
 /* convergence: mean complementarity, relative to the square of the largest unconstrained amplitude */
 #define ENOUGH_GAP 1e-15
 #define ENOUGH_RESIDUAL 1e-9 /* convergence: residual of the dual equations, relative to the largest amplitude */
-#define BOUNDARY 0.99        /* smallest share of the way to the nearest bound that a step takes */
+#define BOUNDARY 0.99        /* smallest share of a step, or of its way to the nearest bound, that is taken */
 /* smallest pivot of the matrix of active rows; except for rounding, pivots are at least SOFTNESS */
 #define MIN_ACTIVE_PIVOT 1e-11
 #define HELD 1e30        /* added to values of active rows, so that they are not the lowest */

@@ -218,7 +218,7 @@ TARGET static void NAME(predict)(const gls_nonneg_plan *plan, SLOTS *s)
 }
 
 /* Corrector, the second of two steps of an iteration: moves y, s and l along the step, by at least the share BOUNDARY
- * of what the bounds allow, but by less than the whole step. */
+ * of the way to the nearest bound, or of the whole step if it reaches no bound; never the whole way. */
 TARGET static void NAME(correct)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     VD most = {0}, gap = {0};

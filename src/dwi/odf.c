@@ -58,7 +58,8 @@ gls_status gls_odf_fail_order(const char *name, size_t n)
 
 /* Computes the transform (k x k) from old to new coefficients: samples the old basis at more directions than there are
  * coefficients, rotated into the old frame, and fits the new basis to the samples. turn: maps directions of the new
- * frame to the old one. Degrees do not mix, so entries between degrees, which are rounding, are 0. */
+ * frame to the old one. Degrees do not mix: entries that join two different degrees, which rounding alone makes, are
+ * set to 0. */
 static gls_status set_transform(gls_sh_basis from, gls_sh_basis to, int order, bool full, const double turn[3][3],
                                 double *transform)
 {
@@ -237,7 +238,7 @@ static gls_odf_source *source_alloc(const gls_image *image, const gls_odf_option
     return s;
 }
 
-/* Whether a coefficient of an odd degree differs from 0 in a full basis. */
+/* Whether a full basis has a finite coefficient of an odd degree that differs from 0. */
 static bool has_odd_part(const gls_image *sh, int order)
 {
     size_t voxels = gls_grid_voxels(&sh->grid);
@@ -359,9 +360,9 @@ gls_status gls_odf_directions_read(const char *path, double (**direction)[3], si
     return GLS_OK;
 }
 
-/* Finds the two volumes whose mean is the amplitude of each vertex v. ends[v][0]: volume of the direction of the
- * vertex, order[v]; ends[v][1]: volume of the opposite direction on a sphere with half as many vertices as directions,
- * otherwise order[v] again. */
+/* Finds the two volumes whose mean is the amplitude of each vertex v. ends[v][0]: order[v], the volume of the direction
+ * of the vertex. ends[v][1]: if the sphere has half as many vertices as there are directions, the volume of the
+ * opposite direction; otherwise order[v] again. */
 static void find_ends(const gls_sphere *sphere, const double (*direction)[3], size_t n, const uint32_t *order,
                       uint32_t (*ends)[2])
 {

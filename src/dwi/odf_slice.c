@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Loads voxels first .. first + count - 1 of all used volumes: in[j * GLS_ODF_BLOCK + i] is volume j of voxel i, 0
- * behind `count`. Values that are not finite become 0. Returns false if all values are 0, as outside the brain, where
- * the product can be skipped. */
+/* Loads voxels first .. first + count - 1 of all used volumes: in[j * GLS_ODF_BLOCK + i] is used volume j at voxel
+ * first + i, and 0 for i >= count. Values that are not finite become 0. Returns false if all values are 0, as outside
+ * the brain, where the product can be skipped. */
 static bool load(const gls_odf_source *s, size_t first, size_t count, float *in)
 {
     size_t voxels = gls_grid_voxels(&s->image->grid);

@@ -36,8 +36,8 @@ static void get(const gls_image *peaks, size_t k, size_t i, double v[3])
     for (int a = 0; a < 3; a++) v[a] = (double)peaks->data[(3 * k + (size_t)a) * n + i];
 }
 
-/* Stores peak k of voxel i: a vector of this direction and length; zeros if the direction or the length is 0 or not
- * finite. */
+/* Stores peak k of voxel i: a vector of this direction and length; zeros if the direction is 0 or not finite, or if the
+ * length is not finite and above 0. */
 static void store_peak(gls_image *peaks, size_t k, size_t i, const double direction[3], double length)
 {
     const size_t n = gls_grid_voxels(&peaks->grid);

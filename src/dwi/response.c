@@ -85,8 +85,9 @@ static int higher_first(const void *a, const void *b, void *user)
     return (x > y) - (x < y);
 }
 
-/* Lists in *chosen, which the caller frees, the voxels with FA above the threshold; or, if the options ask for a number
- * of voxels, that many voxels of highest FA, only those with FA above 0. *largest: largest FA of all. */
+/* Lists in *chosen, which the caller frees, the voxels with FA above the threshold. If the options ask for a number of
+ * voxels, lists instead that many voxels of highest FA, or fewer if fewer have FA above 0. *largest: largest FA of all
+ * voxels. */
 static gls_status choose_voxels(const gls_image *fa, const gls_response_options *options, size_t **chosen, size_t *n,
                                 double *largest)
 {

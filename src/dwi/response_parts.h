@@ -19,9 +19,10 @@ typedef struct gls_fibres {
     size_t n;
 } gls_fibres;
 
-/* Computes zonal coefficients of the signal of every shell by least squares, of order 0 for b0 and of order `order` for
- * the other shells, under the conditions that the signal is nowhere negative and never decreases from the fibre to the
- * equator. only: index of a shell, for a response of this shell alone; GLS_NO_SHELL: all shells. */
+/* Computes zonal coefficients of the signal of every shell. b0, and with order 0 every shell, gets one coefficient,
+ * from the mean signal. The other shells get the coefficients up to `order`, by least squares under the conditions that
+ * the signal is nowhere negative and never decreases from the fibre to the equator. only: index of a shell, for a
+ * response of this shell alone; GLS_NO_SHELL: all shells. */
 gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients, const gls_fibres *fibres, int order,
                             size_t only, gls_tissue_response **response);
 

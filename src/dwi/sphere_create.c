@@ -238,8 +238,8 @@ gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sp
     if (!status) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
     if (status) goto fail;
 
-    /* A closed set has the opposite of each direction: the sphere keeps one of each pair. A set without any pair may be
-     * folded. */
+    /* A closed set has the opposite of each direction: the sphere keeps one of each pair. A set without any pair
+     * becomes an antipodal sphere with GLS_SPHERE_FOLD, in which each direction stands for a pair. */
     bool closed = n_partnered == n;
     s = sphere_alloc(closed ? n / 2 : n, closed || (lines == GLS_SPHERE_FOLD && n_partnered == 0));
     if (!s) {

@@ -9,7 +9,7 @@
 #include "util/status.h"
 
 /* Limits of a diffusivity of water, mm2/s. Free water at 37 degrees Celsius has 0.003, and noise adds to it; along
- * fibres of fixed, cold tissue there are 1e-4. */
+ * fibres of fixed, cold tissue the diffusivity is 1e-4. */
 #define MAX_DIFFUSIVITY 0.006
 #define MIN_DIFFUSIVITY 5e-5
 /* Largest ratio, in either direction, between the signals of a series and of a response. */

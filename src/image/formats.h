@@ -157,7 +157,7 @@ typedef struct gls_mif_header {
 /* Whether the name has a suffix of MRtrix images. */
 bool gls_mif_is_name(const char *path);
 /* Reads and checks a header. GLS_ERR_INPUT names the file and the error. GLS_ERR_UNSUPPORTED: complex values, several
- * files of values, or more than four axes. */
+ * files of values, or a size above 1 along a fifth or later axis. */
 gls_status gls_mif_read_header(const char *path, gls_mif_header *header);
 /* Frees what the header holds. */
 void gls_mif_header_finish(gls_mif_header *header);

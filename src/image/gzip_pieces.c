@@ -202,8 +202,8 @@ static void join_pieces(gls_gzip_pieces *t, int i)
     unpack_piece(t, 0, p);
 }
 
-/* Unpacks the next pieces. Returns false if one does not fit, if the checksum or size of the member is wrong, or if the
- * member has no pieces. */
+/* Unpacks the next pieces. Returns false if a piece does not fit, even joined with pieces behind it; if the checksum or
+ * size of the member is wrong; or if the member has no pieces. */
 static bool unpack_next(gls_gzip_pieces *t)
 {
     cut_pieces(t);

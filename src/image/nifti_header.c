@@ -264,8 +264,8 @@ static gls_status check_affine(const char *path, raw_header *raw, const int64_t 
     return GLS_OK;
 }
 
-/* Replaces members of pixdim that are not finite by 0, because nifti_clib complains of them on stderr. The library
- * needs none of these members. */
+/* Replaces members of pixdim that are not finite by 0, because nifti_clib complains of them on stderr. check_affine()
+ * has refused files in which the affine needs a voxel size that is not finite. */
 static void repair_pixdim(raw_header *raw)
 {
     for (int i = 0; i < 8; i++) {

@@ -90,7 +90,7 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
         return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r, four numbers; and there is no such file",
                         option, text);
     const char *colon = exists ? NULL : strrchr(text, ':');
-    /* A colon separates labels only if no slash follows; else it belongs to the path. */
+    /* The last colon separates labels from the path if no file has the whole text as its name and no slash follows. */
     bool labels = colon && colon > text && !strchr(colon, '/');
     if (labels && !read_ranges(colon + 1, out))
         return gls_fail(
@@ -133,8 +133,8 @@ void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3])
     p[2] = (double)(voxel / nx / ny);
 }
 
-/* Marks the voxels with a label that the text names or, if it names no labels, all voxels above 0. GLS_ERR_INPUT: one
- * of the ranges of labels occurs in no voxel. */
+/* Marks the voxels with a label that the text names or, if it names no labels, all voxels with a finite value above 0.
+ * GLS_ERR_INPUT: no voxel has a label of one of the ranges that the text names. */
 static gls_status mark(const gls_image *image, const gls_region_text *text, const char *name, gls_region_area *area)
 {
     size_t n = gls_grid_voxels(&image->grid);

@@ -129,8 +129,8 @@ static bool can_be_reached(const gls_regions *r, const gls_region_area *s, const
     return false;
 }
 
-/* Checks that a region does not lie outside the mask: returns an error if its role is NEEDED, else warns. The mask
- * itself always passes. */
+/* Checks that a region does not lie outside the mask: returns an error if streamlines must reach regions of its role,
+ * else warns. The mask itself always passes. */
 static gls_status check_reach(const gls_regions *r, gls_region_role role, const gls_region_area *s, const char *name,
                               const gls_image *mask)
 {

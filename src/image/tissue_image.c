@@ -19,9 +19,9 @@
 
 /* --- from an image -------------------------------------------------------- */
 
-/* Faults of an image: numbers of voxels with a value that is not a number and with a wrong sum, the largest error of a
- * sum, and a fraction outside 0 .. 1 (0: none). Also whether a voxel has grey matter (has_gm), and whether one has at
- * least 0.5 white matter (has_wm). */
+/* Faults of an image. not_a_number, sum: number of voxels with a value that is not finite, and with a wrong sum;
+ * largest: the largest error of a sum; outside: a fraction outside 0 .. 1, or 0 if there is none. has_gm, has_wm:
+ * whether a voxel has grey matter, and whether one has at least 0.5 white matter. */
 typedef struct faults {
     size_t not_a_number, sum;
     double largest, outside;

@@ -186,8 +186,8 @@ static const float *value_at(const gls_tissue *t, int32_t x, int32_t y, int32_t 
     return t->value[((size_t)i[2] * (size_t)t->size[1] + (size_t)i[1]) * (size_t)t->size[0] + (size_t)i[0]];
 }
 
-/* Difference between the neighbours of a voxel along an axis, per voxel: the smaller of the differences of grey matter
- * and of white matter. */
+/* Change of the tissue at a voxel along an axis, per voxel, from the two neighbours, or from one neighbour and the
+ * voxel itself at the border of the image: the smaller of the absolute changes of grey matter and of white matter. */
 static double step_along(const gls_tissue *t, const int32_t at[3], int axis)
 {
     int32_t low[3] = {at[0], at[1], at[2]}, high[3] = {at[0], at[1], at[2]};

@@ -7,7 +7,7 @@
 
 #include "util/text.h"
 
-/* Programs and commands of others ("a|b" are two), with the command of glslines that does their work. */
+/* Programs and commands of others ("a|b" are two), with what to type after "glslines" in their place. */
 static const struct {
     const char *program, *command;
 } programs[] = {

@@ -101,8 +101,8 @@ struct cmd_command {
     void (*set_defaults)(void *values);                       /* called on a zeroed struct */
     int (*run)(void *values, const cmd_arguments *arguments); /* returns an exit code */
 };
-/* Members of the command `name_` whose values are NAME_values, set by set_NAME_defaults(), and whose entry is
- * run_NAME(). */
+/* Members of a command called NAME: its values have the type NAME_values, set_NAME_defaults() sets their defaults, and
+ * run_NAME() runs the command. */
 #define CMD_ENTRY(name_) \
     .name = #name_, .values_size = sizeof(name_##_values), .set_defaults = set_##name_##_defaults, .run = run_##name_
 /* Defines the values of a command whose options are one struct of the library, `type`: NAME_values with the member `o`,
@@ -150,7 +150,7 @@ bool cmd_options_random(const cmd_arguments *arguments, const char *name);
  * unit. */
 void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, const void *values);
 
-/* Name of the command of glslines that does the work of another program; NULL: none. */
+/* What to type after "glslines" for the work of another program, mostly the name of a command; NULL: none. */
 const char *cmd_bridge_command(const char *program);
 /* The counterpart of an option of another program. */
 typedef struct cmd_bridged {

@@ -63,8 +63,8 @@ static bool is_given(const char *const *given, const char *name)
 }
 
 /* Whether the default of a parameter applies: its option is not given. nseeds, seeds_per_voxel and select have no
- * default either if another option sets the number of seeds or of streamlines; seeds_per_voxel also has none if an
- * option places seeds elsewhere. */
+ * default either if another option sets the number of seeds or of streamlines. seeds_per_voxel also has none if
+ * --seed-sphere, --seed-rejection or --seed-gmwmi is given. */
 static bool is_open(size_t param, const char *const *given)
 {
     static const char *const seeds[] = {"nseeds", "seeds-per-voxel", "seeds", "seed-grid", "select"};
@@ -96,8 +96,8 @@ static const row *row_for(size_t param, gls_preset preset, int getters, int mode
     return NULL;
 }
 
-/* The row that gives the default of a parameter with these options. For the parameter model: the row for all getters,
- * if the value of this row is the model in use. */
+/* The row that gives the default of a parameter with these options: the row for the getter and the model in use. For
+ * the parameter model, the row for all getters comes first, if its value is the model in use. */
 static const row *row_of(size_t param, const gls_job_options *o)
 {
     const row *r = param == ROW_model ? row_for(param, o->preset, ALL_GETTERS, ALL_MODELS) : NULL;
@@ -176,7 +176,8 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
         if (getter.one_point) o->track.keep_all_ends = true;
         if (!is_given(given, "cutoff") && getter.act_cutoff > 0) o->track.fod_cutoff = getter.act_cutoff;
     }
-    /* with --select, allow 1000 seeds for each streamline asked for, but at most UINT32_MAX in all */
+    /* with --select and no option for the number of seeds, allow 1000 seeds for each streamline asked for, but at most
+     * UINT32_MAX in all */
     bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
                    is_given(given, "seed-grid");
     if (o->track.select > 0 && !counted)
@@ -239,8 +240,8 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     return d;
 }
 
-/* Returns all defaults for the inputs of o. The getter is the default beside the model of o, the model the default
- * beside the getter of o. If o sets the number of seeds or of streamlines, the default of --select is 0. */
+/* Returns all defaults for the inputs of o: of the getter, for the model of o; of the model, for the getter of o; of
+ * the rest, for both. If o sets the number of seeds or of streamlines, the default of --select is 0. */
 static gls_job_options all_defaults(const gls_job_options *o)
 {
     gls_job_options d = default_of(o, (const char *const[]){"dg", "model", NULL});

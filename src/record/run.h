@@ -46,8 +46,8 @@ gls_status gls_run_writes(gls_run *run, const char *path);
 gls_status gls_run_rewrites(gls_run *run, const char *path);
 /* Adds the output PREFIX + SUFFIX. *path: its name, owned by the run. */
 gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *suffix, const char **path);
-/* Names the sidecar PREFIX + SUFFIX and adds it to the outputs. GLS_ERR_OUTPUT: a file of this name exists that is not
- * a sidecar of glslines, or is the sidecar of another output. Force does not change this. */
+/* Names the sidecar PREFIX + SUFFIX and adds it to the outputs. GLS_ERR_OUTPUT: as for gls_run_writes(); also, even
+ * with force, if a file of this name exists that is not a sidecar of glslines, or is the sidecar of another output. */
 gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *suffix);
 
 /* If the run has a sidecar, adds the warnings to root and writes root as the sidecar. Then gives all files of the group

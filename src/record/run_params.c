@@ -180,7 +180,7 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
     }
 }
 
-/* Adds the value of a row; null if the result does not depend on it. */
+/* Adds the value of a row; null if the run does not use the parameter. */
 static void add_row(cJSON *object, const gls_option *row, const gls_job_options *o)
 {
     char key[96];
@@ -276,7 +276,7 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid
     }
     /* voxel size of tckgen: the cube root of the volume, rounded to 1e-6 mm */
     gls_track_params_lengths(&mm, rint(1e6 * cbrt(side[0] * side[1] * side[2])) / 1e6);
-    /* a minimum length below 0 counts voxels, as defaults do; limit it to the maximum length, which may be given */
+    /* a minimum length below 0 counts voxels; limit it to the maximum length, which the user may have set */
     if (o->track.min_length < 0) mm.min_length = fmin(mm.min_length, mm.max_length);
     return mm;
 }

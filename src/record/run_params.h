@@ -37,7 +37,7 @@ enum {
 /* Options with the defaults of params.def, without the defaults by preset and getter of record/defaults.def. */
 gls_job_options gls_job_options_bare(void);
 
-/* Whether the result of a run with these options depends on the parameter. */
+/* Whether a run with these options uses the parameter. */
 bool gls_param_is_used(const gls_param *param, const gls_job_options *options);
 
 /* Whether seeds lie on an interface that is computed from the tissue, not read from a file. */
@@ -45,8 +45,8 @@ bool gls_gmwmi_is_made(const char *seed_gmwmi);
 
 /* Adds the value of an option. options: the struct in which the option's offset lies. */
 void gls_option_add(cJSON *object, const gls_option *option, const void *options);
-/* Adds an entry for each row of the library, null if the result does not depend on the parameter, and the step size in
- * mm; with --dg ptt also the lengths of ptt. mm: parameters of the tracker with lengths in mm. */
+/* Adds an entry for each row of the library, null if the run does not use the parameter, and the step size in mm; with
+ * --dg ptt also the lengths of ptt. mm: parameters of the tracker with lengths in mm. */
 void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);
 /* Like gls_params_add() for the rows of gls_model_options. */
 void gls_params_add_model(cJSON *object, const gls_model_options *options);
@@ -65,8 +65,8 @@ gls_model_options gls_model_options_default(gls_model_kind model);
 const char *gls_directions_option(const gls_job_options *options);
 /* Whether the mask or the seed mask gives the grid: the getter looks at no data, and no data are given. */
 bool gls_masks_alone(const gls_job_options *options);
-/* First file of --act or of the tissue maps, or the phantom's name, whose own tissue serves options that need tissue.
- * NULL: no tissue. */
+/* Where the tissue comes from: the file of --act, the first file of the tissue maps, or, for a phantom with an option
+ * that needs tissue, "built-in phantom". NULL: no tissue. */
 const char *gls_tissue_file(const gls_job_options *options);
 /* Whether the direction getter follows peaks: of files, of ODFs, of bedpostX or of tensors. */
 bool gls_along_peaks(const gls_job_options *options);
@@ -100,22 +100,23 @@ typedef struct gls_default {
     const gls_param *param;
     const char *reason; /* why the value is the default; each row of defaults.def says it */
 } gls_default;
-/* Stores in held[] the rows of defaults.def whose values these options have and which affect the result, at most
+/* Stores in held[] the rows of defaults.def that the run uses and whose values these options have, at most
  * GLS_MAX_DEFAULTS. Returns their number. */
 size_t gls_defaults_held(const gls_job_options *options, gls_default held[GLS_MAX_DEFAULTS]);
 /* Names of the parameters on which the result depends and whose values differ from the defaults of this preset, getter
- * and model. An array; the caller frees it. */
+ * and model. Files, and a preset other than "default", always count as different. An array; the caller frees it. */
 cJSON *gls_defaults_changed(const gls_job_options *options);
 /* Writes a line such as "--max-angle 25 degrees (as DIPY)". */
 void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
 /* Whether this is the default of --model or of --dg. */
 bool gls_default_is_of_method(const gls_default *held);
-/* Why the model is the default, from defaults.def. NULL: it is not the default, or is not used. */
+/* Why the model is the default, from defaults.def. NULL: it is not the default, or an option gives the directions in
+ * place of a model. */
 const char *gls_default_model_reason(const gls_job_options *options);
 /* Why the direction getter is the default. NULL: it is not the default. */
 const char *gls_default_getter_reason(const gls_job_options *options);
-/* Logs the model and the getter with reasons, and what a preset does not do, as information; logs the other defaults as
- * details. */
+/* Logs as information the getter with the reason for it, the model likewise if the run fits one, and how results differ
+ * from the program of the preset. Logs the other defaults as details. */
 void gls_defaults_log(const gls_job_options *options);
 
 #endif

@@ -69,10 +69,11 @@ static bool may_report(const gls_dataset_files *files)
     return may;
 }
 
-/* Makes report and picture of a tracked unit, unless they exist and are up to date. A failure is a warning. */
+/* Makes report and picture of a tracked unit: both if the unit was tracked just now (anew), else those that are
+ * missing. Does not replace files of other programs. A failure is a warning. */
 static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, bool anew)
 {
-    /* a finished unit lacks its report or its picture if an earlier run was interrupted */
+    /* a finished unit may lack its report or its picture, for example if an earlier run was interrupted */
     gls_dataset_files files;
     gls_dataset_name(run->dataset, u, job, &files);
     /* anew: the unit was tracked just now, so an older report or picture is out of date */
@@ -135,7 +136,7 @@ static void write_citation(const gls_dataset_task *run, const gls_dataset_unit *
 }
 
 /* Tracks a unit, a session of a subject. If it was tracked now, writes the citation. If it was tracked now or before,
- * makes report and picture where they are missing or out of date. */
+ * makes report and picture by illustrate(), unless the run makes no reports. */
 static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job,
                           const gls_monitor *monitor)
 {
@@ -268,7 +269,7 @@ static bool is_final(const outcome *out)
     return out->status == GLS_ERR_CANCELLED || (out->status == GLS_ERR_DEVICE && !out->broke);
 }
 
-/* Stores the outcome of a unit in *place, logs a success, and decides whether the run goes on. */
+/* Stores the outcome of a unit in *place, counts it, logs a success, and decides whether the run goes on. */
 static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const outcome *out, outcome *place, counts *t)
 {
     *place = *out;
