@@ -174,7 +174,7 @@ fail:
 }
 
 /* Finds for each unit vector the index of its opposite; NO_PARTNER: the set has no opposite of the vector, or the
- * opposite is the partner of another vector. Coinciding vectors are an error. */
+ * opposite is the partner of another vector. Two vectors closer than GLS_HULL_MIN_ANGLE are an error. */
 static gls_status find_partners(const double (*unit)[3], size_t n, uint32_t *partner, size_t *n_partnered)
 {
     const double limit = GLS_HULL_MIN_ANGLE * GLS_HULL_MIN_ANGLE;

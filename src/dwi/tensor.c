@@ -294,8 +294,10 @@ static void gather(const job *job, size_t first, uint32_t *offset, size_t count,
     }
 }
 
-/* Stores the results of one voxel from lane `lane` of the solution: unscales the parameters, refits by SVD where the
- * normal equations were badly conditioned, raises eigenvalues to the smallest allowed one, as DIPY does. */
+/* Stores the results of one voxel from lane `lane` of the solution, with the parameters unscaled. Where the normal
+ * equations were badly conditioned, fits again by SVD; if that fails, takes the unweighted fit. FA and eigenvalues are
+ * stored after eigenvalues below the smallest allowed one are raised to it, as in DIPY; the tensor is stored as it was
+ * fitted. */
 static void store(const job *job, workspace *work, const float *signal, size_t lane, size_t voxel)
 {
     enum { P = GLS_TENSOR_PARAMETERS };

@@ -179,8 +179,8 @@ bool cmd_begins_group(const cmd_table *table, size_t i);
 void cmd_help(FILE *out, const cmd_command *command, int width);
 /* Prints the options of a command as a table in Markdown, for the manual. */
 void cmd_help_markdown(FILE *out, const cmd_command *command);
-/* Prints text in lines of at most `width` columns. The cursor is in column `column`; further lines begin with `indent`
- * blanks. */
+/* Prints text and a line end, in lines of at most `width` columns unless a single word is longer. The cursor is in
+ * column `column`; further lines begin with `indent` blanks. */
 void cmd_wrap(FILE *out, const char *text, int column, int indent, int width);
 /* Width in columns of the terminal at `stream`, else the variable COLUMNS, else 80; at least 60, at most 120. */
 int cmd_terminal_width(FILE *stream);

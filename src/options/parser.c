@@ -46,7 +46,7 @@ __attribute__((format(printf, 3, 4))) static void add_line(char *text, size_t si
     va_end(args);
 }
 
-/* Adds a line that says what an option or value of another program was taken for. */
+/* Adds a line that says what a word that is not of glslines, such as an option of another program, was taken for. */
 #define note(p, ...) add_line((p)->arguments->taken, sizeof(p)->arguments->taken, __VA_ARGS__)
 /* Adds a warning to the list, which is shown even with --quiet. */
 #define warn(p, ...) add_line((p)->arguments->warnings, sizeof(p)->arguments->warnings, __VA_ARGS__)

@@ -260,7 +260,7 @@ char *gls_phantom_text(const gls_phantom *phantom, const char *folder)
 
 /* --- A data set of BIDS. */
 
-/* A subject to write. */
+/* An entry of the list of subjects: a subject, or one session of a subject. */
 typedef struct subject {
     /* images of the subject; borrowed */
     const gls_phantom *phantom;
@@ -402,7 +402,7 @@ static gls_status write_sidecars(subject *s)
     return status;
 }
 
-/* Writes all files of a subject, or none. */
+/* Writes all files of an entry of the list, or none; the anatomical files only if `again` is false. */
 static gls_status write_subject(subject *s)
 {
     char path[2][1536], first[2][1536] = {"", ""};
