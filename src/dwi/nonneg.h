@@ -16,9 +16,9 @@
  *   minimise |H f - s|^2 + ridges   subject to   A f >= 0
  *
  * With the Cholesky factor L of H'H and y = L' f the problem is: find the point y nearest to y_u = L^-1 H' s with
- * B y >= 0, where B = A L^-T with rows scaled to length 1. Two ridges of 1e-10 make the problem well posed, as in the
- * program of Jeurissen et al. 2014: one on the diagonal of H'H, and one on the multipliers of the active rows a,
- * (B_a B_a' + 1e-10) lambda = -B_a y_u, which penalises negative values.
+ * B y >= 0, where B = A L^-T with rows scaled to length 1. Two ridges make the problem well posed, as in the program of
+ * Jeurissen et al. 2014: 1e-10 of the largest diagonal entry of H'H on its diagonal; and 1e-10 on the multipliers of
+ * the active rows B_a, (B_a B_a' + 1e-10) lambda = -B_a y_u, which penalises negative values.
  *
  * Up to GLS_NONNEG_ACTIVE_MAX coefficients a dual active set method solves voxel by voxel (nonneg_active.h). With more
  * coefficients, or if that method does not finish, a primal-dual interior point method does (Mehrotra 1992): each of

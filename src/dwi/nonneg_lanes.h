@@ -148,7 +148,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const gls_n
         for (size_t j = 0; j < columns && j0 + j <= i0 + i; j++) a[(i0 + i) * (i0 + i + 1) / 2 + j0 + j] = sum[i][j];
 }
 
-/* Computes the lower triangle of the normal matrix I + B' W B, with W the weights of the rows, tile by tile. */
+/* Computes the lower triangle of the normal matrix I + B' diag(d) B tile by tile; d: the weights of the rows. */
 TARGET static void NAME(normal)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     for (size_t i = 0; i < plan->padded; i += T) {

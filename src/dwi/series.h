@@ -64,7 +64,8 @@ gls_status gls_series_read(gls_series *series, const char *const path[3], const 
 gls_status gls_series_read_table(gls_series *series, const char *bval, const char *bvec,
                                  const gls_gradients_options *options);
 /* Warns if another table of the series differs from the one in use, or cannot be read. bval and bvec: files in FSL's
- * axes; bvec NULL: bval is a table of one file. used: name of the table in use. */
+ * axes. bvec NULL: bval has the whole table, in a file of one table or in the header of an image. used: name of the
+ * table in use. */
 void gls_series_compare_table(const gls_series *series, const char *bval, const char *bvec, const char *used);
 /* Checks the values of the series. Warns of voxels with a value that is not finite, and sets all values of these voxels
  * to 0, because interpolation would spread the bad value. GLS_ERR_INPUT: no value in the mask is above 0, or no value

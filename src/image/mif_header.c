@@ -71,7 +71,7 @@ static gls_status read_text(const char *path, char **text, size_t *header_bytes)
         if (n < strlen(MAGIC) || memcmp(data, MAGIC, strlen(MAGIC)) != 0)
             status = gls_fail(GLS_ERR_INPUT, "%s: is no MRtrix image: its first line is not '" MAGIC "'", path);
         else if (!(found = gls_mrtrix_header_bytes(data, n, whole)) && whole && gls_case_ends(path, ".mih"))
-            found = n; /* without an end mark no voxels follow, and the whole file is the header */
+            found = n; /* a .mih without the line END: the whole file is the header */
         else if (!found && whole)
             status = gls_fail(GLS_ERR_INPUT, "%s: truncated: the header has no line END", path);
     }

@@ -322,8 +322,8 @@ static gls_status read_packed(gls_stream *s, void *data, size_t bytes, size_t *g
     return GLS_OK;
 }
 
-/* Reads from the pieces; behind the last one the next member follows. If the pieces do not fit together, goes back to
- * the inflater, which still stands where the pieces began, and skips what was read of them. */
+/* Reads from the pieces; behind the last one, prepares for the next member, if there is one. If the pieces do not fit
+ * together, goes back to the inflater, which still stands where the pieces began, and skips what was read of them. */
 static gls_status read_pieces(gls_stream *s, void *data, size_t bytes, size_t *got)
 {
     unsigned char again[32768];

@@ -22,8 +22,8 @@ typedef struct gls_run_options {
     bool dry_run;
 } gls_run_options;
 
-/* All rows; a row without a name ends them. Offsets count from the start of gls_run_options, which begins with the
- * gls_job_options. */
+/* All rows of params.def; a row without a name ends them. Offsets count from the start of gls_run_options, which begins
+ * with the gls_job_options. */
 typedef gls_option gls_param;
 extern const gls_option gls_params[];
 /* Index of each row in gls_params. ROW_field is for code that treats one option specially. */
@@ -63,7 +63,7 @@ gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid
 gls_model_options gls_model_options_default(gls_model_kind model);
 /* Name of the option that gives the directions in place of a model: "sh", "odf", "peaks" or "bedpostx". NULL: none. */
 const char *gls_directions_option(const gls_job_options *options);
-/* Whether the mask or the seed mask gives the grid: the getter looks at no data, and no data are given. */
+/* Whether the image of --mask or --roi gives the grid: the getter looks at no data, and no data are given. */
 bool gls_masks_alone(const gls_job_options *options);
 /* Where the tissue comes from: the file of --act, the first file of the tissue maps, or, for a phantom with an option
  * that needs tissue, "built-in phantom". NULL: no tissue. */
