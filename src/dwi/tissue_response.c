@@ -40,8 +40,9 @@ void gls_tissue_response_destroy(gls_tissue_response *response)
     free(response);
 }
 
-/* Parses n numbers separated by commas. Returns them in an array that the caller frees. Returns NULL if there are fewer
- * numbers, a number is not finite, or memory runs out; this is no error, because a file may lack b-values. */
+/* Parses the first n numbers of a list with commas. Returns them in an array that the caller frees. Returns NULL if
+ * there are fewer numbers, one of them is not finite, or memory runs out; this is no error, because a file may lack
+ * b-values. */
 static double *read_bval(const char *at, size_t n)
 {
     double *bval = malloc(n * sizeof *bval);
@@ -57,8 +58,8 @@ static double *read_bval(const char *at, size_t n)
     return bval;
 }
 
-/* Parses the n b-values of a line "# Shells: 0,1000,2000"; returns NULL if no such line has n numbers. The search cuts
- * `text` into lines. */
+/* Parses the first n b-values of a line "# Shells: 0,1000,2000"; returns NULL if no such line has as many. The search
+ * cuts `text` into lines. */
 static double *read_shells(char *text, size_t n)
 {
     double *bval = NULL;

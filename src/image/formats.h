@@ -147,7 +147,8 @@ typedef struct gls_mif_header {
     int volumes_rank;    /* rank of the axis of volumes among the axes in the file, from 0, the fastest, to 3 */
     bool volumes_turned; /* true: the last volume is stored first */
     gls_mif_coding coding;
-    gls_values values; /* slope and intercept for all codings; type only for GLS_MIF_VALUES */
+    gls_values values; /* slope and inter hold for all codings, swapped not for GLS_MIF_BITS, datatype only for
+                          GLS_MIF_VALUES */
     char *file;        /* path of the file of the values; NULL: the values are in the file of the header */
     uint64_t offset, bytes;
     double (*scheme)[4]; /* gradient table of n_scheme rows: x y z along the scanner axes, b; NULL: none */

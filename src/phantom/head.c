@@ -80,7 +80,7 @@ static double longitudinal_fissure(const double p[3])
     return s >= 0 ? p[0] : hypot(p[0], s);
 }
 
-/* Distance to the middle plane of the slit between the temporal lobe and the lobes above. */
+/* Approximate distance to the middle plane of the slit between the temporal lobe and the lobes above. */
 static double lateral_fissure(const double p[3])
 {
     double medial = fmax(52 - p[0], 0), height = p[2] + 4 + 0.2 * p[1], end = fmax(-15 - p[1], 0) + fmax(p[1] - 34, 0);

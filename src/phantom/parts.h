@@ -1,5 +1,5 @@
 /* Parts of the phantom, a synthetic series with known bundles: anatomy (head.c), bundles as tubes (tubes.c), content
- * and signal of voxels (voxels.c), description for people (write.c). */
+ * and signal of voxels (voxels.c), files and their description for people (write.c). */
 #ifndef GLS_PHANTOM_PARTS_H
 #define GLS_PHANTOM_PARTS_H
 
