@@ -179,9 +179,9 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
 
 /* --- The brain mask. */
 
-/* Adds to a set the voxels whose mean over a shell is above the optimal threshold of these means. of[i]: shell of
- * volume i; mean: work space, one value for each voxel. Returns false if no threshold separates the means, or memory
- * runs out. */
+/* Adds to a set the voxels whose mean over a shell, with negative values as 0, is above the optimal threshold of these
+ * means. of[i]: shell of volume i; mean: work space, one value for each voxel. Returns false if no threshold separates
+ * the means, or memory runs out. */
 static bool add_shell(const gls_image *dwi, const gls_gradients *gradients, const size_t *of, size_t shell, float *mean,
                       uint8_t *set)
 {

@@ -137,9 +137,9 @@ static bool find_outliers(normalisation *s, double range)
 }
 
 /* Finds the balance factors for which the weighted sum of the densities, divided by the field, is nearest to 1 in the
- * least-squares sense, then scales them to a geometric mean of 1. A tissue whose factor is not positive is left out
- * from then on and gets the factor 1; if fewer than two tissues are left, all factors are 1. GLS_ERR_INPUT if the data
- * do not determine the factors. */
+ * least-squares sense over the voxels that count. Then scales the factors to a geometric mean of 1. A tissue whose
+ * factor is not positive is left out from then on and gets the factor 1; if fewer than two tissues are left, all
+ * factors are 1. GLS_ERR_INPUT if the data do not determine the factors. */
 static gls_status find_balance(normalisation *s)
 {
     for (;;) {

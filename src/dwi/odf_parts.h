@@ -10,7 +10,7 @@
 
 enum {
     GLS_ODF_BLOCK = 64, /* number of voxels that a kernel processes at a time */
-    GLS_ODF_ROWS = 4,   /* number of directions that a kernel computes together */
+    GLS_ODF_ROWS = 4,   /* number of rows of its matrix that a kernel computes together */
     GLS_ODF_SCRATCH =
         (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 1) * GLS_ODF_BLOCK /* floats of work space for a block */
 };

@@ -44,8 +44,8 @@ static int compare_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Fills first[] and neighbour[], the ascending neighbours of each vertex, from the triangles of the complete point set,
- * in which points v and v + n are one vertex. */
+/* Fills first[] and neighbour[], the ascending neighbours of each vertex, from the triangles of the complete point set.
+ * On an antipodal sphere the points v and v + n of that set are one vertex. */
 static gls_status set_neighbours(gls_sphere *s, const uint32_t (*face)[3], size_t n_faces)
 {
     uint32_t n = (uint32_t)s->n, kept = 0;

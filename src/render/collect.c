@@ -114,7 +114,7 @@ static void list_names(gls_text *text, const gls_column *columns, size_t n)
     if (n == 0) gls_text_puts(text, "none");
 }
 
-/* Checks that the file has the group or column from which colours come. */
+/* If colours come from a group or a column, checks that the file has it, with one value in each row. */
 static gls_status check_names(const gls_source *source, const gls_render_plan *plan, const gls_tractogram_info *info)
 {
     /* kind: word for the kind of column in messages */
