@@ -240,8 +240,9 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     return d;
 }
 
-/* Returns all defaults for the inputs of o: of the getter, for the model of o; of the model, for the getter of o; of
- * the rest, for both. If o sets the number of seeds or of streamlines, the default of --select is 0. */
+/* Returns all defaults for the inputs of o: the default getter for the model of o, the default model for the getter of
+ * o, and the other defaults for this model and getter. If o sets the number of seeds or of streamlines, the default of
+ * --select is 0. */
 static gls_job_options all_defaults(const gls_job_options *o)
 {
     gls_job_options d = default_of(o, (const char *const[]){"dg", "model", NULL});
