@@ -13,11 +13,11 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
-/* Each use of params.def below defines TRACK_ROW(type, field, name, unit, range, default), which is expanded for the
- * rows of gls_track_params alone. */
+/* Each use of params.def below defines TRACK_ROW(type, field, name, unit, range, default, choices), which is expanded
+ * for the rows of gls_track_params alone. */
 #define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
                   user, role, help)                                                                               \
-    OWNER_##owner(type, field, name, unit, range, default_)
+    OWNER_##owner(type, field, name, unit, range, default_, choices)
 #define OWNER_TRACK TRACK_ROW
 #define OWNER_JOB(...)
 #define OWNER_GRADIENTS(...)
@@ -29,7 +29,7 @@ gls_track_params gls_track_params_default(void)
 {
     return (gls_track_params){
         .size = sizeof(gls_track_params),
-#define TRACK_ROW(type, field, name, unit, range, default_) .field = (default_),
+#define TRACK_ROW(type, field, name, unit, range, default_, choices) .field = (default_),
 #include <glslines/params.def>
 #undef TRACK_ROW
     };
@@ -60,24 +60,6 @@ static gls_status require_range(const char *name, double value, const gls_range 
                     gls_is_single(value) ? text : GLS_SINGLE_TEXT);
 }
 
-/* Requires the parameters in the list to have one of the values of their enums. */
-static gls_status check_choices(const gls_track_params *p)
-{
-    const struct {
-        const char *name;
-        unsigned value, end;
-    } choice[] = {{"dg", p->dg, GLS_DG_COUNT},
-                  {"boot-retry", p->boot_retry, GLS_BOOT_RETRY_PEAK + 1},
-                  {"boot-start", p->boot_start, GLS_BOOT_START_FIT + 1},
-                  {"odf-interpolation", p->odf_interpolation, GLS_ODF_INTERPOLATE_AMPLITUDES + 1},
-                  {"mapping", p->mapping, GLS_MAPPING_COUNT},
-                  {"precision", p->precision, GLS_PRECISION_FLOAT + 1}};
-    for (size_t i = 0; i < sizeof choice / sizeof *choice; i++)
-        if (choice[i].value >= choice[i].end)
-            return gls_fail(GLS_ERR_ARGUMENT, "%s has no value %d", choice[i].name, (int)choice[i].value);
-    return GLS_OK;
-}
-
 /* Accepts 0 0 0, and vectors whose squared length neither underflows nor overflows. */
 static gls_status check_seed_direction(const double d[3])
 {
@@ -92,20 +74,20 @@ gls_status gls_track_params_check(const gls_track_params *p)
     /* Single numbers: each row has its range. A value equal to the default needs no check, because some defaults, such
      * as lengths in voxels, lie outside the range. */
     static const gls_option rows[] = {
-#define TRACK_ROW(type, field, name, unit, range, default_) \
-    {GLS_OPTION_AT(offsetof(gls_track_params, field), 0, NULL, type, name, 0, NULL, unit, range, NULL, NULL, NULL)},
+#define TRACK_ROW(type, field, name, unit, range, default_, choices) \
+    {GLS_OPTION_AT(offsetof(gls_track_params, field), 0, NULL, type, name, 0, NULL, unit, range, NULL, choices, NULL)},
 #include <glslines/params.def>
 #undef TRACK_ROW
-    };
+        {.name = NULL}};
     const gls_track_params unset = gls_track_params_default();
-    gls_status status = GLS_OK;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    gls_status status = gls_options_check_choices(rows, p);
+    for (size_t i = 0; rows[i].name && !status; i++) {
         const double value = gls_option_get_number(&rows[i], p).value;
         const bool is_length = rows[i].kind == GLS_KIND_LENGTH;
         if (!gls_option_is_number(&rows[i]) || value == gls_option_get_number(&rows[i], &unset).value) continue;
         status = require_range(rows[i].name, value, &rows[i].range, is_length ? "mm" : rows[i].unit);
-        if (status) return status;
     }
+    if (status) return status;
     /* Combinations of numbers. */
     if (p->downsample > 1 && p->compress > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--downsample and --compress exclude each other: leave out one of them");
@@ -123,8 +105,7 @@ gls_status gls_track_params_check(const gls_track_params *p)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--max-length of %g mm is more than %d substeps of %g mm: give a longer --ptt-substep",
                         p->max_length, GLS_MAX_ITERATIONS, p->ptt_substep);
-    status = check_choices(p);
-    return !status ? check_seed_direction(p->seed_direction) : status;
+    return check_seed_direction(p->seed_direction);
 }
 
 /* --- The input: the needs of all direction getters, then the needs of the chosen getter. */

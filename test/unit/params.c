@@ -210,6 +210,7 @@ static void test_refused(void **state)
             assert_int_equal(gls_job_create(&o, NULL, &job), GLS_ERR_ARGUMENT);
             assert_non_null(strstr(gls_last_error(), row->name));
             assert_null(job);
+            if (row->owner == GLS_OF_TRACK) assert_int_equal(gls_track_params_check(&o.track), GLS_ERR_ARGUMENT);
         }
     }
     gls_model_options model = gls_job_options_default().model;
