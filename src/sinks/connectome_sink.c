@@ -1,4 +1,5 @@
-/* track --connectome LABELS:FILE: counts the streamlines that join two labels, or adds their weights with --weights. */
+/* track --connectome LABELS:FILE: for each pair of labels, the number of streamlines that join them, or with --weights
+ * the sum of their weights. */
 #include <cJSON.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
     return gls_connectome_needs_points(((const matrix_state *)sink->state)->connectome);
 }
 
-/* With --weights: adds the streamlines to the matrix. */
+/* With --weights: adds each streamline to the matrix with its weight. */
 static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractogram_writer *writer)
 {
     matrix_state *s = sink->state;
@@ -91,7 +92,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
                                         &sinks->run->group, NULL, "nan");
 }
 
-/* Adds the image of labels to the inputs in the sidecar, unless the file has been deleted. */
+/* Adds the image of labels to the inputs in the sidecar, unless the file can no longer be read. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     gls_input_file labels = {.role = "labels", .path = sink->input[0]};

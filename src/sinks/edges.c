@@ -24,8 +24,8 @@ static bool parse_label(char **at, int32_t *label)
     return true;
 }
 
-/* Parses the line of a streamline to its pair of labels, the smaller first. Returns false if the line is no list of
- * labels. */
+/* Parses the labels of a streamline. pair: its two labels, the smaller first; 0 0: there are not exactly two labels, or
+ * one of them is 0. Returns false if the line is no list of labels. */
 static bool parse_line(char *line, int32_t pair[2])
 {
     int32_t label[3] = {0};
@@ -33,7 +33,7 @@ static bool parse_line(char *line, int32_t pair[2])
     for (char *at = line + strspn(line, " ,\t\r"); *at; n++)
         if (!parse_label(&at, &label[n < 2 ? n : 2])) return false;
     pair[0] = pair[1] = 0;
-    /* leave the pair 0 0 unless there are exactly two labels, both not 0; true: the line has at least one label */
+    /* a line of one label, or of three or more, is a list, too; an empty line is none */
     if (n != 2 || label[0] == 0 || label[1] == 0) return n > 0;
     pair[0] = label[0] < label[1] ? label[0] : label[1];
     pair[1] = label[0] < label[1] ? label[1] : label[0];
@@ -151,7 +151,7 @@ void gls_tract_edges_finish(gls_tract_edges *e)
 
 /* --- Groups. */
 
-/* A filter that adds a group for each pair of labels. */
+/* A filter that adds a group for each pair of labels to which gls_tract_edges_number() gave a number. */
 typedef struct marker {
     /* pairs of labels, and the pair of each streamline */
     const gls_tract_edges *edges;
@@ -161,7 +161,7 @@ typedef struct marker {
     gls_sink next;
     /* index of the next streamline, over all batches */
     uint64_t at;
-    size_t lines;       /* number of streamlines that are passed on at a time */
+    size_t lines;       /* largest number of streamlines that are passed on at a time */
     uint8_t *member;    /* n_edges x lines: 1 if the streamline is a member of the group */
     uint64_t *offset;   /* offsets of the points of the streamlines that are passed on */
     gls_column *column; /* all columns that are passed on */

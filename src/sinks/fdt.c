@@ -1,5 +1,5 @@
-/* Functions that all sinks of probtrackx2's results use: they number voxels and regions, and choose the
- * half-streamlines that probtrackx2 counts. */
+/* Functions that the sinks of probtrackx2's results share: they number voxels and regions, choose the half-streamlines
+ * that probtrackx2 counts, and check options. */
 #include "sinks/fdt.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* largest number of regions; --fdt-network has the square of this number of doubles */
+/* largest number of regions; --fdt-network keeps a double for each pair of them */
 #define MAX_ROIS 20000
 #define MAX_LABEL 16777216 /* whole numbers up to here are exact in float32 */
 

@@ -10,8 +10,8 @@ typedef struct gls_fdt_grid {
     double to_voxel[3][4];
 } gls_fdt_grid;
 
-/* A number, from 1, for each voxel of an image: its number among all voxels or among those of a mask, x fastest; or, in
- * an image of labels, the number of its region in the order of labels. */
+/* Numbers, from 1 on, of all voxels of an image, of the voxels of a mask (both with x fastest), or of the regions of an
+ * image of labels (in the order of labels). */
 typedef struct gls_fdt_numbering {
     gls_grid image;
     gls_fdt_grid grid;

@@ -71,8 +71,8 @@ typedef struct meetings {
 } meetings;
 
 /* State of a matrix sink. seeds: rows and columns of matrix 1, rows of matrix 2; target: columns of matrix 2, rows and
- * columns of matrix 3; columns: with --fdt-lrtarget3 the columns of matrix 3, else without numbers. line: number of the
- * current streamline, from 1. */
+ * columns of matrix 3; columns: with --fdt-lrtarget3 the columns of matrix 3, else empty. line: number of the current
+ * streamline, from 1. */
 typedef struct matrix_state {
     meetings seeds, target, columns;
     const gls_fdt_numbering *rois;
@@ -158,10 +158,10 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Matrix 3: adds to each pair of target voxels that the streamline meets, or to each pair of a target voxel and one of
- * --fdt-lrtarget3. The seed point does not count. Lengths along the second half-streamline are negative, so that
- * differences are distances along the streamline. If a voxel is met several times, its smallest length counts; among
- * negative lengths that is the one farthest from the seed. */
+/* Matrix 3: adds to each pair of target voxels that the streamline meets; with --fdt-lrtarget3, to each pair of a
+ * target voxel and a voxel of that mask. The seed point does not count. Lengths along the second half-streamline are
+ * negative, so that differences are distances along the streamline. If a voxel is met several times, its smallest
+ * length counts; among negative lengths that is the one farthest from the seed. */
 static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
 {
     const bool two = t->columns.numbering.n > 0;
@@ -323,7 +323,8 @@ static void finish_matrix(gls_run_sink *sink)
     free(t->sum.cell);
 }
 
-/* --- Files beside a matrix, in its folder. Each name is a prefix and the name of the matrix without .dot. */
+/* --- Files beside a matrix, in its folder. Each name is a prefix and the name of the matrix without .dot; that of the
+ * lookup image also ends in .nii.gz. */
 
 /* Whether a file beside a matrix says which voxels are columns of the matrix. */
 static bool is_of_columns(const gls_run_sink *sink)
@@ -331,8 +332,8 @@ static bool is_of_columns(const gls_run_sink *sink)
     return kind_of(sink) == COLUMNS2 || kind_of(sink) == COLUMNS3;
 }
 
-/* Names a file beside a matrix, in the folder of the matrix, as probtrackx2 does: coords_for_fdt_matrix1,
- * tract_space_coords_for_... or lookup_tractspace_.... */
+/* Names a file beside a matrix as probtrackx2 does. Beside fdt_matrix2.dot: coords_for_fdt_matrix2,
+ * tract_space_coords_for_fdt_matrix2 or lookup_tractspace_fdt_matrix2.nii.gz. */
 static gls_status take_beside(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const bool lookup = kind_of(sink) == LOOKUP2;

@@ -28,7 +28,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return status || !text ? status : gls_fdt_check(sink, sinks, false);
 }
 
-/* Notes after how many steps a half-streamline first meets each region other than `own`. */
+/* Notes after how many steps a half-streamline first meets each region other than `own`, and adds to of_line and times.
+ * */
 static void follow(network_state *t, uint32_t own, const gls_fdt_half *half)
 {
     memset(t->length, 0, t->rois.n * sizeof *t->length);

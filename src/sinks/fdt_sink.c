@@ -1,5 +1,6 @@
 /* track --fdt-paths, --fdt-lengths and --waytotal: results as FSL writes them. For each voxel, the number of
- * streamlines that visit it, or their mean length from the seed to it; and the total number of streamlines. */
+ * streamlines that visit it, or their mean length from the seed to it; and the number of all streamlines, or with
+ * --fdt-network of those from each region. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -60,8 +61,8 @@ static void follow(map_state *m, const gls_fdt_half *half)
     }
 }
 
-/* Counts a block of streamlines. A streamline of a single point counts in the voxel of that point; streamlines without
- * points do not count. */
+/* Counts a block of streamlines. A streamline of a single point counts in the voxel of that point, but not with
+ * --fdt-network; streamlines without points do not count. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     map_state *m = user;

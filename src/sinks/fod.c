@@ -1,5 +1,5 @@
-/* Reads an image of FODs and the mask or tissue image that limits it, and segments the FODs into fixels. Also checks
- * whether images look like SH coefficients or like peaks. */
+/* Reads an image of FODs, and the mask or tissue image that weights its voxels, and segments the FODs into fixels. Also
+ * checks whether images look like SH coefficients or like peaks. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -91,7 +91,8 @@ static void sample_voxel(const gls_image *tissue, const double map[3][4], const 
     for (int k = 0; k < N_TISSUES; k++) share[k] = n > MIN_SAMPLES ? (double)count[k] / n : 0;
 }
 
-/* Whether two grids are equal within a thousandth of a voxel; the tissue image then needs no interpolation. */
+/* Whether two grids have equal dimensions, and affines that are equal within a thousandth of a voxel's size; the tissue
+ * image then needs no interpolation. */
 static bool same_grid(const gls_grid *a, const gls_grid *b)
 {
     for (int r = 0; r < 3; r++) {
@@ -217,8 +218,8 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
 
 /* --- Is an image one of SH coefficients, or of peaks? */
 
-/* Largest share_unlike() of SH coefficients. Images of peaks have 0.6 or more, ODFs by OPDT at high b-values up to
- * 0.25, FODs 0. */
+/* An image with a larger share_unlike() holds no SH coefficients. Images of peaks have 0.6 or more, ODFs by OPDT at
+ * high b-values up to 0.25, FODs 0. */
 #define MAX_UNLIKE 0.5
 
 /* Returns the share of voxels, among those that are finite and not 0, whose values cannot be SH coefficients of an ODF;

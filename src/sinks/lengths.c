@@ -44,7 +44,7 @@ static gls_status make_room(gls_run_lengths *l, size_t n)
     return GLS_OK;
 }
 
-/* Makes n bins at least; new ones are 0. */
+/* Makes at least n bins; new ones are 0. */
 static gls_status make_bins(gls_run_lengths *l, size_t n)
 {
     if (n <= l->n_bins) return GLS_OK;

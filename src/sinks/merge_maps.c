@@ -289,8 +289,8 @@ static gls_status check_table(const char *path)
                     path);
 }
 
-/* Adds counts exactly up to 2^53. Writes int32 if the first map is int32 and the sums fit, else float64, like
- * gls_density_write(). */
+/* Adds up maps of counts, exactly up to 2^53. Writes int32 if the first map is int32 and the sums fit, else float64,
+ * like gls_density_write(). */
 static gls_status merge_images(const char *const *paths, size_t n, const char *output, bool force,
                                gls_output_group *group)
 {

@@ -37,7 +37,7 @@ gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_run *run, 
         o->orientation.axis = *text - 'x' + 1;
         return GLS_OK;
     }
-    /* a region: streamlines start near its centre */
+    /* a region: streamlines shall start near its centre */
     if (!gls_tractogram_is_name(text)) {
         gls_status status = read_centre(text, o->centre);
         o->orientation.centre = o->centre;

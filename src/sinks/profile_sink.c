@@ -16,7 +16,7 @@ typedef struct profile_state {
     gls_image *image[GLS_SINK_MAX_IMAGES];
 } profile_state;
 
-/* Parses BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE. Without images the profile is of FA. */
+/* Parses BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE. Without images the profile is of FA, or of the image of --fa. */
 static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const gls_job_options *o = sinks->options;

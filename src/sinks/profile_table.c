@@ -47,7 +47,7 @@ static void append_node(const char *bundle, uint32_t node, char separator, gls_t
     gls_text_printf(text, "%c%u", separator, node);
 }
 
-/* Writes the header line: wide, or with --long one value a row. */
+/* Writes the header line of a wide table, or with --long of a table of one value a row. */
 static void write_header(const gls_profile_table *t, char separator, gls_text *text)
 {
     gls_text_printf(text, "tractID%cnodeID", separator);

@@ -1,5 +1,5 @@
 /* track --segment BUNDLES or BUNDLES:FILE: assigns streamlines to bundles by a table of rules, as groups of the
- * tractogram and as a table. */
+ * tractogram and, with FILE, as a table. */
 #include <cJSON.h>
 #include <stdlib.h>
 #include <string.h>

@@ -77,9 +77,9 @@ static gls_status hash_file(const char *path, uint64_t *hash)
     return status ? status : gls_input_hash(path, hash);
 }
 
-/* Hashes what rules of bundles name. A file, or a folder of TRX, counts by its contents, with the labels of
- * FILE:LABELS; a name of which there is no file counts by its text. Spheres are in the rules themselves. GLS_ERR_INPUT:
- * a pipe, which can be read only once. */
+/* Hashes what rules of bundles name. A file or a TRX folder counts by its contents, and by the labels behind it in
+ * FILE:LABELS; the name of a file that does not exist counts by its text. Spheres are in the rules themselves.
+ * GLS_ERR_INPUT: a pipe, which can be read only once. */
 static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
 {
     size_t n = 0;

@@ -13,8 +13,8 @@
 #include "track/engine/visited.h"
 #include "util/output_file.h"
 
-/* Each file of this folder that makes results has its kinds in gls_NAME_kinds, and one row here: NAME, number of kinds.
- * All other code goes over the rows. Columns reach the tractogram, and files the sidecar, in this order. */
+/* Each file NAME_sink.c has its kinds in gls_NAME_kinds, and one row here: NAME, number of kinds. All other code goes
+ * over the rows. Columns reach the tractogram, and files the sidecar, in this order. */
 /* clang-format off */
 #define GLS_SINK_KINDS(ROW) \
     ROW(density, 2)     \
@@ -104,7 +104,8 @@ typedef struct gls_sink_kind {
     /* Called after the last streamline. Adds columns and groups to `writer`, that of the tractogram; NULL: there is
      * none. */
     gls_status (*complete)(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractogram_writer *writer);
-    /* Writes the sink's file as a part of the run: gls_file_write() with sinks->run->force and sinks->run->group. */
+    /* Writes the sink's file as an output of the run: in sinks->run->group, replacing a file only if sinks->run->force
+     * is set. */
     gls_status (*write)(gls_run_sink *sink, gls_run_sinks *sinks);
     /* Adds the result to the sidecar. */
     void (*describe)(const gls_run_sink *sink, struct cJSON *root);

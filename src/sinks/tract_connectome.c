@@ -1,5 +1,5 @@
-/* `glslines connectome`: for each pair of regions, the number of streamlines that join them, or a statistic of their
- * values; tables of regions and pairs, and the labels of each streamline. */
+/* `glslines connectome`: for each pair of regions, the number of streamlines that join them, or a statistic of values
+ * of these streamlines; tables of regions and pairs, and the labels of each streamline. */
 #include <glslines/connectome.h>
 
 #include <inttypes.h>
@@ -59,7 +59,7 @@ static void assigned(void *user, const int32_t *label, size_t n)
 
 /* --- The copy of the tractogram with a column. */
 
-/* Counts streamlines, and passes on a copy that has the labels of their ends as a column. */
+/* Adds a batch to the connectome, and passes on a copy that has the labels of the ends of streamlines as a column. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     connecting *c = user;
@@ -222,7 +222,7 @@ static char *clean_name(const char *name, int32_t label)
     return copy;
 }
 
-/* Names the rows of the matrix from the colour table. Warns of labels without a name. */
+/* Names the rows of the matrix after the colour table, or by their labels. Warns of labels that the table lacks. */
 static gls_status name_rows(connecting *c)
 {
     const int32_t *label;
@@ -325,9 +325,9 @@ static void warn_of_lonely(const connecting *c)
     free(text);
 }
 
-/* Counts the labels below the largest one, or with --labels lut of the table, that have no voxels, and warns of them:
- * the parcellation may have been cut or moved. Does not warn if there are at least as many of them as regions with
- * voxels, as in schemes with scattered numbers. */
+/* Counts the labels without voxels: of those below the largest label, or with --labels lut of those in the table. Warns
+ * of them, because the parcellation may have been cut or moved. Does not warn if they are at least as many as the
+ * regions with voxels, as in schemes with scattered numbers. */
 static size_t warn_of_absent(const connecting *c)
 {
     const int32_t *label;
@@ -339,7 +339,7 @@ static size_t warn_of_absent(const connecting *c)
     int32_t next = 1;
     for (size_t i = 0; i < n; i++) {
         const bool empty = gls_connectome_get_node(c->connectome, i).voxels == 0;
-        /* of a compact matrix gaps between labels are absent, of others rows without voxels */
+        /* in a compact matrix, gaps between labels are absent labels; in others, rows without voxels are */
         for (next = compact ? next : label[i]; next < label[i] + empty; next++)
             if (absent++ < MAX_LISTED) gls_text_printf(&list, " %d", next);
         next = label[i] + 1;
@@ -366,7 +366,7 @@ static void report(connecting *c)
     gls_tract_run_count(run, "joined", k.joined);
     gls_tract_run_count(run, "unassigned_ends", k.unassigned);
     gls_tract_run_count(run, "without_points", k.empty);
-    /* absent_labels: number of labels below the largest one that occurs, that have no voxels */
+    /* absent_labels: number of labels without voxels, see warn_of_absent() */
     gls_json_uint(run->root, "absent_labels", warn_of_absent(c));
     cJSON *labels = cJSON_AddArrayToObject(run->root, "labels");
     for (size_t i = 0; i < n; i++) cJSON_AddItemToArray(labels, cJSON_CreateNumber(label[i]));
@@ -400,7 +400,7 @@ static void describe(const connecting *c)
     cJSON_AddStringToObject(c->run->root, "StorageFormat", "Full");
 }
 
-/* Sets the path of the table of regions: beside the matrix, unless --nodes names it. */
+/* Sets the path of the table of regions: that of --nodes, else one beside the matrix. --nodes none: no table. */
 static gls_status choose_nodes(connecting *c)
 {
     const char *out = c->file[2], *dot = strrchr(out, '.'), *slash = strrchr(out, '/');

@@ -296,7 +296,7 @@ typedef struct conversion {
     gls_filter_counts valid;
 } conversion;
 
-/* Warns if track scalars have the timestamp of another TCK file, which MRtrix3 refuses. */
+/* Warns if track scalars have the timestamp of another TCK file. MRtrix3 refuses such scalars. */
 static void compare_stamps(const conversion *c, const gls_tract_scalars *s, const gls_tractogram_info *info)
 {
     for (size_t k = 0; k < info->n_header && info->format == GLS_FORMAT_TCK && s->stamp; k++)

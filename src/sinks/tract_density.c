@@ -185,7 +185,7 @@ static gls_status check(mapping *m)
         o->like == LIKE_MRTRIX || o->mapping == GLS_DENSITY_MRTRIX || o->mapping == GLS_DENSITY_PRECISE;
     if (o->like && o->mapping)
         return gls_fail(GLS_ERR_ARGUMENT, "--like and --mapping exclude each other: leave out one of them");
-    /* only these mappings insert new points between the points of a streamline */
+    /* only the mappings mrtrix and precise insert new points between the points of a streamline */
     if ((o->step_size > 0 || o->upsample > 0) && !upsampled)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--step-size and --upsample: need --mapping mrtrix or precise, or --like mrtrix");
@@ -314,7 +314,7 @@ static gls_status map(mapping *m)
 
 /* --- Outputs. */
 
-/* Normalises the map and writes --mask-out. */
+/* With --normalize, sets the factor of the map; with --mask-out, writes the mask. */
 static gls_status finish_map(mapping *m)
 {
     const gls_density_cli *o = m->o;

@@ -28,8 +28,9 @@ typedef struct edit {
     gls_tract_weights weights;
     /* the tests that the options ask for */
     gls_selection *selection;
-    gls_selection *listed; /* with indices and --invalid: the test of indices, before --invalid drops streamlines;
-                              NULL: `selection` tests the indices, if there are any */
+    /* with indices and --invalid drop, cut or keep: the test of indices, which comes first; NULL: `selection` tests the
+     * indices, if there are any */
+    gls_selection *listed;
     /* regions of the tests */
     gls_select_region *region;
     /* indices of the streamlines that --ids and --connect select, in ascending order */

@@ -100,8 +100,8 @@ typedef struct gls_tract_edges {
 /* Reads a file with one line of labels for each streamline. path NULL: nothing. Call gls_tract_edges_finish() also
  * after a failure. */
 gls_status gls_tract_edges_read(gls_tract_edges *edges, const char *path);
-/* Fills in *id with the indices, ascending, of the streamlines that join one of the pairs "A,B", and *n with their
- * number. *id comes from malloc. */
+/* Sets *id to the indices, ascending, of the streamlines that join one of the pairs "A,B", and *n to their number. *id
+ * comes from malloc. */
 gls_status gls_tract_edges_select(const gls_tract_edges *edges, const gls_strings *pairs, uint64_t **id, size_t *n);
 /* Numbers and names, in ascending order, the pairs with at least min_count streamlines. GLS_ERR_UNSUPPORTED: more than
  * GLS_MAX_EDGES. */

@@ -15,8 +15,8 @@
 
 /* --- Header and summary as JSON. */
 
-/* Whether the quartiles of the step lengths differ by at most a thousandth of the median. They differ more after points
- * were left out. */
+/* Whether the quartiles of the step lengths differ by at most a thousandth of the median. After points were left out
+ * they usually differ more. */
 static bool tract_is_regular(const gls_spread *step)
 {
     return step->quartile[1] - step->quartile[0] <= 1e-3 * step->median;
@@ -55,7 +55,7 @@ static void add_summary(cJSON *object, const gls_summary_result *s)
     GLS_JSON_MEMBERS(counted, s, streamlines, points, empty, single_points, not_finite, zero_steps);
     gls_json_uint(counted, "outside_grid", s->outside);
     gls_json_uint(counted, "points_outside_grid", s->points_outside);
-    /* corners of the box around all points, mm in the world */
+    /* corners of the box around all points, world mm */
     cJSON *low = cJSON_AddArrayToObject(counted, "low_mm"), *high = cJSON_AddArrayToObject(counted, "high_mm");
     for (int a = 0; a < 3; a++) {
         gls_json_append_double(low, s->low[a]);
@@ -256,7 +256,8 @@ static gls_status create_sinks(gls_summary *summary, bool check, inspection *n, 
     return status;
 }
 
-/* Prints one tractogram and adds its JSON to the list. *invalid: set if a point is not finite. */
+/* Prints one tractogram and adds its JSON to the list. *invalid: with --count or --check, set to true if a point is not
+ * finite. */
 static gls_status inform(gls_tract_run *run, const gls_info_cli *o, const char *path, gls_text *text, cJSON *list,
                          bool *invalid)
 {
@@ -277,7 +278,7 @@ static gls_status inform(gls_tract_run *run, const gls_info_cli *o, const char *
         gls_sink_abort(&sink);
         result = gls_summary_get(summary);
     }
-    /* lines for people and an object for --json hold the same numbers */
+    /* print lines for people, and add an object for --json */
     if (!status) {
         print_header(text, path, info);
         if (result) print_summary(text, result);

@@ -232,7 +232,7 @@ static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
     gls_status status = GLS_OK;
     s->n = gls_bundles_count(s->bundles);
     s->has_grid = info->has_grid || s->run->options.reference;
-    /* the output that needs a grid; NULL: none */
+    /* the output for which a grid is chosen; NULL: none */
     const char *needs = s->o->output ? s->o->output : s->o->each;
     if (s->has_grid || needs)
         status = gls_tract_grid_choose(s->run, s->tracks, info, needs ? needs : "the volume", &s->grid);

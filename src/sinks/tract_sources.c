@@ -10,10 +10,11 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
-/* largest distance between the corners of grids that count as equal */
+/* largest difference, along each axis of the world, of grids that count as equal */
 #define SAME_PLACE 1e-4 /* mm */
 
-/* Compares two grids where both files have one. Corners may differ by SAME_PLACE. */
+/* Compares two grids where both files have one. The first voxel, and the way through the grid along each of its axes,
+ * may differ by SAME_PLACE. */
 static gls_status compare_grids(const char *path, const gls_tractogram_info *a, const char *other,
                                 const gls_tractogram_info *b)
 {
@@ -56,7 +57,7 @@ static bool has_column(const gls_column *list, size_t n, const gls_column *like)
     return c && c->type == like->type && c->components == like->components;
 }
 
-/* Removes from the kept columns of a kind (0: dps, 1: dpv, 2: groups) those that another file lacks. */
+/* Removes from the kept columns of a kind (0: dps, 1: dpv, 2: groups) those that the columns `other` of a file lack. */
 static void keep_common(gls_tract_sources *s, int kind, const gls_column *other, size_t n)
 {
     size_t kept = 0;

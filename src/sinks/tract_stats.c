@@ -21,8 +21,8 @@ static const char *const shape_names[GLS_SHAPE_VALUES] = {
     "irregularity",     "area_start_mm2", "area_end_mm2", "radius_start_mm", "radius_end_mm", "irregularity_start",
     "irregularity_end", "mean_curvature"};
 
-/* Number of lengths that are kept for exact medians: MAX_KEPT are shared by all rows, but each row keeps at least
- * MIN_KEPT. */
+/* Numbers of lengths that are kept for quantiles: all rows share MAX_KEPT, but each row may keep MIN_KEPT. A row with
+ * more lengths needs further passes. */
 #define MAX_KEPT ((size_t)1 << 20)
 #define MIN_KEPT ((size_t)1 << 14)
 /* largest number of bins of a histogram */

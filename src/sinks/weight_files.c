@@ -189,7 +189,7 @@ gls_status gls_weights_write_fixels(const gls_weights *w, const gls_fixels *fixe
     return status;
 }
 
-/* Adds the terms of the cost for each iteration. */
+/* Adds the terms of the cost at the start and after each iteration. */
 static void add_iterations(cJSON *root, const gls_weights_result *r)
 {
     cJSON *list = cJSON_AddArrayToObject(root, "cost_by_iteration");
