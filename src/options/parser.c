@@ -296,8 +296,7 @@ static bool takes_words(const parser *p, const gls_option *option)
 }
 
 /* The value to use: `text`, or its replacement if it is a value of another program. NULL after an error that names the
- * option to use instead, as for the number of tckgen's -seeds. The name of an existing file is not replaced; nor is the
- * value of a choice, which set_choice() replaces. */
+ * option to use instead, as for the number of tckgen's -seeds. Names of existing files and choices stay as they are. */
 static const char *translated(parser *p, const gls_option *option, const char *text)
 {
     const char *here = cmd_bridge_value(&p->arguments->table, option->name, text);

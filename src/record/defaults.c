@@ -176,8 +176,7 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
         if (getter.one_point) o->track.keep_all_ends = true;
         if (!is_given(given, "cutoff") && getter.act_cutoff > 0) o->track.fod_cutoff = getter.act_cutoff;
     }
-    /* with --select and no option for the number of seeds, allow 1000 seeds for each streamline asked for, but at most
-     * UINT32_MAX in all */
+    /* with --select and no number of seeds, allow 1000 seeds for each streamline asked for, at most UINT32_MAX */
     bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
                    is_given(given, "seed-grid");
     if (o->track.select > 0 && !counted)
@@ -240,9 +239,8 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     return d;
 }
 
-/* Returns all defaults for the inputs of o: the default getter for the model of o, the default model for the getter of
- * o, and the other defaults for this model and getter. If o sets the number of seeds or of streamlines, the default of
- * --select is 0. */
+/* Returns all defaults for the inputs of o: the getter by the model of o, the model by the getter of o, the others by
+ * both. If o sets the number of seeds or of streamlines, the default of --select is 0. */
 static gls_job_options all_defaults(const gls_job_options *o)
 {
     gls_job_options d = default_of(o, (const char *const[]){"dg", "model", NULL});
