@@ -45,8 +45,8 @@ static gls_status add_input(cJSON *inputs, const char *role, const char *path)
     return status;
 }
 
-/* Fills in *inputs: hashes of all files that the matrix depends on. Weights that are a column of the tractogram are
- * named, not hashed. */
+/* Fills in *inputs: hashes of all files that the matrix depends on, and the rule that chooses its rows. Weights that
+ * are a column of the tractogram are named, not hashed. */
 static gls_status identify(const matrix *m, cJSON **inputs)
 {
     *inputs = cJSON_CreateObject();
@@ -54,10 +54,9 @@ static gls_status identify(const matrix *m, cJSON **inputs)
     gls_status status = add_input(*inputs, "tractogram", m->tractogram);
     if (!status) status = add_input(*inputs, "labels", m->labels);
     if (!status) status = add_input(*inputs, "names", m->names);
-    if (!status && file)
-        status = add_input(*inputs, "weights", file);
-    else if (!status)
-        cJSON_AddStringToObject(*inputs, "weights", m->weights ? m->weights : "none");
+    if (!status && file) status = add_input(*inputs, "weights", file);
+    if (!file) cJSON_AddStringToObject(*inputs, "weights", m->weights ? m->weights : "none");
+    cJSON_AddStringToObject(*inputs, "rows", m->names ? "lut" : "compact");
     return status;
 }
 
@@ -136,6 +135,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     parameters = cJSON_AddObjectToObject(root, "parameters");
     cJSON_AddStringToObject(parameters, "assign", "radial");
     cJSON_AddNumberToObject(parameters, "radius_mm", 4);
+    cJSON_AddStringToObject(parameters, "labels", m->names ? "lut" : "compact");
     if (m->weights) cJSON_AddStringToObject(parameters, "weights", m->weights);
     done = cJSON_AddObjectToObject(root, DONE);
     cJSON_AddItemToObject(done, "inputs", cJSON_Duplicate(inputs, true));

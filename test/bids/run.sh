@@ -290,6 +290,17 @@ gzip -dc made/sub-01/anat/*_seg-Four_dseg.nii.gz | gzip -1 > labels
 mv labels made/sub-01/anat/*_seg-Four_dseg.nii.gz
 check "--atlas with new labels" atlas
 check "writes it anew" test "$(cat before)" != "$(stat -c %Y.%y $matrix.tsv)"
+python3 - $matrix.json << 'PY'
+import json, sys
+root = json.load(open(sys.argv[1]))
+assert root["parameters"]["labels"] == root["done"]["inputs"].pop("rows") == "lut", root
+json.dump(root, open(sys.argv[1], "w"))
+PY
+check "the sidecar names the rule of the rows" test $? -eq 0
+stat -c %Y.%y $matrix.tsv > before
+check "--atlas where it does not" atlas
+check "writes the matrix anew" test "$(cat before)" != "$(stat -c %Y.%y $matrix.tsv)"
+check "with the rule" grep -q '"rows":.*"lut"' $matrix.json
 check "with weights" "$program" bids -q made weighted participant --participant-label 02 --no-report --atlas Four -- --nseeds 100 --model csd --weights --device llvmpipe
 check "a row for the region that the subject lacks" test "$(sed -n '1s/\t/;/gp;$p' weighted/sub-02/dwi/*_relmat.tsv | tr '\t' ';' | tr '\n' ' ')" = ";lower_left;lower-right;upper-left;upper-right upper-right;0;0;0;0 "
 check "that the sidecar tells of" grep -q '"RelationshipMeasure":.*"sum of streamlines, weighted"' weighted/sub-02/dwi/*_relmat.json
