@@ -279,7 +279,7 @@ static gls_status check_options(const gls_connectome_options *o, const gls_grid 
 {
     const double *side = grid->voxel_size, least = fmin(side[0], fmin(side[1], side[2]));
     GLS_REQUIRE((unsigned)o->assignment <= GLS_ASSIGN_ALL && (unsigned)o->stat <= GLS_STAT_MAX);
-    GLS_REQUIRE(o->scale < 16 && isfinite(o->radius));
+    GLS_REQUIRE(o->scale < 16 && isfinite(o->radius) && (o->rows || o->n_rows == 0));
     GLS_REQUIRE(o->radius > 0 || (o->radius == 0 && o->assignment != GLS_ASSIGN_RADIAL));
     if (o->assignment == GLS_ASSIGN_FORWARD && !(o->radius > 0 && o->radius <= FORWARD_SIDES * least))
         return gls_fail(GLS_ERR_UNSUPPORTED,
@@ -318,6 +318,8 @@ gls_status gls_connectome_create(const gls_image *labels, const char *name, cons
     gls_connectome *c = calloc(1, sizeof *c);
     if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
     c->options = o;
+    c->options.rows = NULL; /* the caller may free the array */
+    c->options.n_rows = 0;
     status = gls_nodes_init(&c->nodes, labels, name, &o);
     if (!status) status = gls_assigner_create(&c->nodes.grid, c->nodes.voxel, &o, &c->assigner);
     if (!status) status = make_cells(c);

@@ -151,6 +151,9 @@ static void test_errors(void **state)
     gls_sink sink = gls_connectome_sink(c);
     assert_int_equal(gls_sink_append(&sink, &lines), GLS_ERR_INPUT);
     gls_connectome_destroy(c);
+    o.n_rows = 1; /* without rows */
+    assert_int_equal(gls_connectome_create(labels, "labels", &o, &c), GLS_ERR_ARGUMENT);
+    o.n_rows = 0;
     o.radius = 0;
     assert_int_equal(gls_connectome_create(labels, "labels", &o, &c), GLS_ERR_ARGUMENT);
     labels->data[0] = -1;
