@@ -56,22 +56,22 @@ static gls_status take_names(gls_report_matrix *m, char *const *field)
  * empty field, as with --header and --bids. */
 static gls_status parse_matrix(const char *path, char *text, gls_report_matrix *m)
 {
-    char *field[MAX_NODES];
+    char *field[MAX_NODES + 1];
     double value;
     gls_records records = gls_records_begin(text, separator_of(text));
-    size_t row = 0, n = gls_record_next(&records, field, MAX_NODES);
-    if (n > MAX_NODES) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has more than %d columns", path, MAX_NODES);
+    size_t row = 0, n = gls_record_next(&records, field, MAX_NODES + 1);
+    const size_t first = n > 0 && !*field[0]; /* the column of the first number */
+    m->n = n - first;
+    if (m->n > MAX_NODES) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has more than %d regions", path, MAX_NODES);
+    if (m->n < 2) return no_matrix(path);
     /* if a field of the first line is not a number, the line has the names of the regions */
     bool named = false;
     for (size_t i = 0; i < n; i++) named |= !is_number(field[i], &value);
-    const size_t first = n > 0 && !*field[0]; /* the column of the first number */
-    m->n = n - first;
-    if (m->n < 2) return no_matrix(path);
     if (!(m->cell = malloc(m->n * m->n * sizeof *m->cell)))
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
     gls_status status = named ? take_names(m, field + first) : GLS_OK;
-    if (named) n = gls_record_next(&records, field, MAX_NODES);
-    for (; n > 0 && !status; n = gls_record_next(&records, field, MAX_NODES)) {
+    if (named) n = gls_record_next(&records, field, MAX_NODES + 1);
+    for (; n > 0 && !status; n = gls_record_next(&records, field, MAX_NODES + 1)) {
         if (n == 1 && !*field[0]) continue;
         if (n != m->n + first || row == m->n) return no_matrix(path);
         for (size_t i = 0; i < m->n; i++)

@@ -122,6 +122,12 @@ for rows in '1,2\n3' '1,2\n3,4\n5,6' '1,b\n3,4' '1 2\n3 x' ',a,b\na,1,2' ',a\na,
     expect 3 report bad.csv
     says 'no square matrix'
 done
+# with a header, too, 4,096 regions are read; this file has no rows
+for regions in 4096 4097; do
+    seq -s , $regions | sed 's/^/,/' > wide.csv
+    expect $((regions == 4096 ? 3 : 7)) report wide.csv
+    says "$([ $regions -eq 4096 ] && echo 'no square matrix' || echo 'has more than 4096 regions')"
+done
 # what was given, by getter; a tensor that was fitted; one definition of length
 for more in "--dg ifod2" "--dg ptt" "--dg ifod1 --compress" "--dg det --downsample 3" "--dg ifod2 --act data/5tt.nii.gz --crop-at-gmwmi"; do
     # shellcheck disable=SC2086
