@@ -24,6 +24,7 @@ typedef struct figures {
     uint64_t batches; /* host memory of the tracker's batches */
     uint64_t device;  /* volumes and buffers on each device */
     uint64_t host;    /* maximum in host memory */
+    uint64_t asked;   /* batch_seeds of the parameters that the batches are for */
     bool shared;      /* true: device memory is host memory */
 } figures;
 
@@ -130,20 +131,24 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
     uint64_t limit = job->options.memory_limit * MB, first = 0, group = gls_cgroup_limits()->memory_bytes;
     /* seeds for each device, rounded up */
     const uint64_t seeds = gls_job_seeds(job), each = seeds / job->devices.n + (seeds % job->devices.n > 0);
-    uint64_t asked = job->params.batch_seeds = gls_tracker_short_batch(job->device, &job->params, input, each);
+    figures largest = {0}; /* of the largest batch that keeps --memory-limit */
+    job->params.batch_seeds = gls_tracker_short_batch(job->device, &job->params, input, each);
     for (;;) {
         gls_track_memory memory;
         gls_status status = gls_track_plan_memory(job->device, job->devices.n, &job->params, input, &memory);
         if (status) return status;
         add_tracker(&memory, job->devices.n, f);
+        f->asked = job->params.batch_seeds;
         if (first == 0) first = memory.batch_seeds;
         bool small = limit == 0 || (f->host <= limit && f->device <= limit);
-        /* if even one seed exceeds the limit of the control group, go on with the batch that was asked for, since the
-         * estimate is an upper bound */
+        if (small && largest.host == 0) largest = *f;
+        /* if even one seed exceeds the limit of the control group, go on with the largest batch that keeps
+         * --memory-limit, since the estimate is an upper bound */
         if (small && group > 0 && f->host > group && memory.batch_seeds <= 1) {
+            *f = largest;
             gls_log(GLS_LOG_WARNING, "memory: the control group allows %s, and this run may take %s", GLS_BYTES(group),
                     GLS_BYTES(f->host));
-            job->params.batch_seeds = asked;
+            job->params.batch_seeds = f->asked;
             return GLS_OK;
         }
         if (small && (group == 0 || f->host <= group)) {
