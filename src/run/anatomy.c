@@ -177,9 +177,13 @@ static gls_status seeds_by_weight(gls_job_inputs *input, const gls_job_options *
     return status;
 }
 
-bool gls_seeds_need_no_region(const gls_job_options *o)
+const char *gls_seeds_place(const gls_job_options *o)
 {
-    return o->seeds || o->seed_sphere || o->seed_rejection || o->seed_gmwmi;
+    return o->seeds            ? o->seeds
+           : o->seed_sphere    ? o->seed_sphere
+           : o->seed_rejection ? o->seed_rejection
+           : o->seed_gmwmi     ? "the interface of grey and white matter"
+                               : NULL;
 }
 
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *o)
@@ -206,20 +210,13 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
     else
         status = gls_seeds_create_random(input->roi, input->mask, n, o->seed_seed, &input->seeds);
     if (status) return status;
-    /* place: where the log says that seeds lie; NULL: in voxels of the seed region */
-    const char *place = o->seeds            ? o->seeds
-                        : o->seed_sphere    ? o->seed_sphere
-                        : o->seed_rejection ? o->seed_rejection
-                        : o->seed_gmwmi     ? "the interface of grey and white matter"
-                                            : NULL;
-    const char *count = GLS_COUNT(gls_seeds_count(input->seeds)), *bound = o->track.select > 0 ? "at most " : "";
+    const char *count = GLS_COUNT(gls_seeds_count(input->seeds)), *bound = o->track.select > 0 ? "at most " : "",
+               *place = gls_seeds_place(o);
     if (o->seeds)
         gls_log(GLS_LOG_INFO, "seeds: %s%s from %s", bound, count, place);
-    else if (place)
-        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s, random seed %" PRIu64, bound, count, place, o->seed_seed);
     else
-        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s voxels, random seed %" PRIu64, bound, count,
-                GLS_COUNT(input->seed_voxels), o->seed_seed);
+        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s%s, random seed %" PRIu64, bound, count,
+                place ? place : GLS_COUNT(input->seed_voxels), place ? "" : " voxels", o->seed_seed);
     return GLS_OK;
 }
 

@@ -210,8 +210,7 @@ static gls_status check_inputs(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: got %d files, but reads %d at most: join their volumes in one file",
                         o->peaks.n > GLS_MAX_PEAK_FILES ? "peaks" : "peaks-values",
                         o->peaks.n > GLS_MAX_PEAK_FILES ? o->peaks.n : o->peaks_values.n, GLS_MAX_PEAK_FILES);
-    bool places = o->roi || gls_seeds_need_no_region(o),
-         tissue_alone = gls_tissue_file(o) && o->track.stop_threshold < 0;
+    bool places = o->roi || gls_seeds_place(o), tissue_alone = gls_tissue_file(o) && o->track.stop_threshold < 0;
     if (odf && !o->dwi && !o->fa && !tissue_alone && !gls_getter_ends_itself(o->track.dg))
         return gls_fail(
             GLS_ERR_ARGUMENT,

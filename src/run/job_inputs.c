@@ -183,8 +183,7 @@ gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *opt
     else
         input->model.series = &input->series;
     if (!status) status = gls_job_inputs_read_tissue(input, options);
-    if (!status && (input->roi || gls_seeds_need_no_region(options)))
-        status = gls_job_inputs_make_seeds(input, options);
+    if (!status && (input->roi || gls_seeds_place(options))) status = gls_job_inputs_make_seeds(input, options);
     if (status) return status;
     /* the amplitudes of --odf have directions of their own */
     if (!options->odf) {

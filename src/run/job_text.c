@@ -111,15 +111,15 @@ static void print_defaults(gls_text *text, const gls_job *job)
 /* Prints the number of seeds and where they lie. */
 static void print_seeds(gls_text *text, const gls_job *job, uint64_t seeds)
 {
-    const gls_job_inputs *in = &job->inputs;
+    const char *place = gls_seeds_place(&job->options);
     gls_text_printf(text, "seeds       %s", GLS_COUNT(seeds));
-    if (!in->seeds) {
+    if (!job->inputs.seeds) {
         gls_text_puts(text, " in a region that is made from the fit");
-    } else if (job->options.seeds) {
-        gls_text_puts(text, " from ");
-        gls_text_show(text, job->options.seeds);
+    } else if (place) {
+        gls_text_puts(text, job->options.seeds ? " from " : " in ");
+        gls_text_show(text, place);
     } else {
-        gls_text_printf(text, " in %s voxels", GLS_COUNT(in->seed_voxels));
+        gls_text_printf(text, " in %s voxels", GLS_COUNT(job->inputs.seed_voxels));
     }
     gls_text_puts(text, "\n");
 }

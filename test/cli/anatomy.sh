@@ -120,6 +120,9 @@ clean
 
 # seeds: each kind gives some, those on the interface grow into white matter only
 for kind in "--seed-sphere 0,0,10,8" "--seed-rejection $a/wm.nii" "--seed-gmwmi auto --act $t"; do
+    succeeds track $an $kind --dry-run
+    place=${kind#* } && [ "$place" = "auto --act $t" ] && place="the interface of grey and white matter"
+    grep -qxF "seeds       200 in $place" "$work/stdout" || note "--dry-run does not say where seeds of $kind lie"
     succeeds track $an $kind -o seeds.tck
     require python3 -c 'import json, sys; c = json.load(open(sys.argv[1]))["counts"]; assert c["streamlines"] > 20 and c["seeds"] == 200' "$work/out/seeds.json"
     clean
