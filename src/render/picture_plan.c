@@ -285,6 +285,22 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
                     text);
 }
 
+/* Reads a line of the file of --colors: a name, which may have blanks, and a colour. false: it is none. */
+static bool parse_named(char *line, gls_named_colour *named)
+{
+    static const char blanks[] = " \t\r";
+    line += strspn(line, blanks);
+    size_t n = strlen(line);
+    while (n > 0 && strchr(blanks, line[n - 1])) n--;
+    line[n] = 0;
+    /* the last word is the colour */
+    char *colour = line + n;
+    while (colour > line && !strchr(blanks, colour[-1])) colour--;
+    for (n = (size_t)(colour - line); n > 0 && strchr(blanks, line[n - 1]);) n--;
+    snprintf(named->name, sizeof named->name, "%.*s", (int)n, line);
+    return n > 0 && parse_colour(colour, &named->colour);
+}
+
 /* Reads the file of --colors: on each line a name and a colour. */
 static gls_status read_named(gls_render_plan *p, const char *path)
 {
@@ -297,14 +313,13 @@ static gls_status read_named(gls_render_plan *p, const char *path)
     char *rest = text;
     /* lines are cut in place; blank lines count for the line number only */
     for (int line = 1; rest && !status; line++) {
-        char *end = strchr(rest, '\n'), colour[16];
+        char *end = strchr(rest, '\n');
         if (end) *end = 0;
         gls_named_colour *named = &p->named[p->n_named];
         bool blank = rest[strspn(rest, " \t\r")] == 0;
         if (!blank && p->n_named == GLS_MAX_NAMED)
             status = gls_fail(GLS_ERR_INPUT, "%s: names more than %d colours", path, GLS_MAX_NAMED);
-        else if (!blank &&
-                 (sscanf(rest, "%63s %15s", named->name, colour) != 2 || !parse_colour(colour, &named->colour)))
+        else if (!blank && !parse_named(rest, named))
             status =
                 gls_fail(GLS_ERR_INPUT, "%s: line %d is not NAME COLOUR with the colour #rrggbb, black, white or grey",
                          path, line);

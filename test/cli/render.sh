@@ -153,8 +153,8 @@ is left where group.png 0 0 100 100
 python3 -c 'import struct, zipfile
 with zipfile.ZipFile("group.trx", "a") as b:
     b.writestr("groups/other.uint32", struct.pack("<6I", *range(15, 21)))
-    b.writestr("groups/zone.uint32", struct.pack("<11I", *range(11)))'
-printf 'some #ff0000\nother #0000ff\nzone #00ff00\n' > groups.txt
+    b.writestr("groups/the zone.uint32", struct.pack("<11I", *range(11)))'
+printf 'some #ff0000\nother #0000ff\r\n the zone\t#00ff00 \n' > groups.txt
 expect 0 render group.trx -o groups.png --color groups --colors groups.txt --views superior --style lines --no-labels --fit 100 --occlusion 0 "$@"
 is yes has groups.png 255 0 0
 is yes has groups.png 0 0 255
@@ -312,8 +312,11 @@ expect 2 render bundle.tck -o x.png --frames
 expect 2 render bundle.tck -o x.png --background pink
 expect 2 render bundle.tck -o x.png --crop 1,0,0,1,0,1
 expect 2 render bundle.tck -o x.png --radius 9
-printf 'L red\n' > bad.txt
-expect 3 render bundle.tck -o x.png --colors bad.txt
+for line in 'L red' '#ff0000'; do
+    echo "$line" > bad.txt
+    expect 3 render bundle.tck -o x.png --colors bad.txt
+    says 'bad.txt: line 1 is not NAME COLOUR'
+done
 expect 4 render bundle.tck -o tck.png
 expect 4 render bundle.tck -o missing/x.png
 expect 5 render bundle.tck -o x.png --device nothing
