@@ -268,7 +268,7 @@ typedef struct workspace {
     double *scratch; /* 2 n GLS_TENSOR_LANES; also enough for the fit by SVD */
     gls_tensor_solution solution;
     uint32_t offset[CHUNK + BLOCK]; /* voxels of the mask in a chunk, counted from the first voxel of the chunk */
-    size_t n_svd;                   /* number of voxels for which a fit by SVD was tried */
+    size_t n_svd;                   /* number of voxels that were fitted by SVD */
 } workspace;
 
 /* Bytes of a workspace with its arrays, for n volumes. */
@@ -306,9 +306,10 @@ static void store(const job *job, workspace *work, const float *signal, size_t l
     if (work->solution.trusted[lane] == 0) {
         double ols[P];
         for (int p = 0; p < P; p++) ols[p] = work->solution.ols[p][lane];
-        if (!gls_tensor_fit_svd(&job->plan, signal + lane, BLOCK, ols, work->scratch, beta))
+        if (gls_tensor_fit_svd(&job->plan, signal + lane, BLOCK, ols, work->scratch, beta))
+            work->n_svd++;
+        else
             memcpy(beta, ols, sizeof beta);
-        work->n_svd++;
     }
     for (int p = 0; p < 6; p++) beta[p] /= job->plan.scale[p];
     gls_tensor_eigenvalues(beta, evals);
