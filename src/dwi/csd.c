@@ -299,8 +299,8 @@ static void report(const job *job)
                 n_unconverged, job->total, job->plan.max_iterations);
     if (n_broken)
         gls_log(GLS_LOG_WARNING,
-                "CSD: %zu of %zu voxels have a signal that is NaN or infinite and get no ODF: mend the series, or "
-                "leave them out of the mask",
+                "CSD: %zu of %zu voxels have a signal that is NaN or infinite and get no ODF: leave them out of the "
+                "mask, or give a series without such values",
                 n_broken, job->total);
 }
 
