@@ -85,6 +85,12 @@ check "an area" "abs(w('area.txt')[7] / w('w.txt')[7] / w('mu.txt')[0] / 8 - 1) 
 # --- other methods ---
 expect 6 weights t.tck $sh -o none.txt --fd-threshold 1000 -q
 says "no streamline passes through a fixel above --fd-threshold: lower it"
+expect 0 track "$@" data/roi.nii.gz --sh $sh --nseeds 400 --select 1 --dg det --device llvmpipe -q -o one.tck
+expect 6 weights one.tck $sh -o none.txt -q
+says "with --force the streamlines in these fixels get weights of 1"
+expect 6 weights one.tck $sh -o none.tck --method sift -q
+says "fixels with streamlines are excluded"
+grep -q "weights of 1" stderr && note "--method sift speaks of weights"
 expect 0 weights t.tck $sh -o linear.txt --method linear -q
 check "linear weights" "len(w('linear.txt')) == $n"
 expect 0 weights t.tck $sh -o sift.tck --method sift --term-number 400 --selection sel.txt -q
