@@ -79,17 +79,6 @@ static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
     return !cJSON_IsString(found) || strcmp(found->valuestring, gls_hash_text(hash, text)) != 0;
 }
 
-/* Role of the first output of this run that the sidecar does not list among its outputs; else "weights" if only one of
- * the two runs has --weights; NULL: neither. */
-static const char *other_output(const gls_job *job, const cJSON *root)
-{
-    for (size_t i = 0; i < job->n_files; i++)
-        if (!gls_json_at(gls_json_at(root, GLS_SIDECAR_OUTPUTS), job->file[i].role)) return job->file[i].role;
-    /* weights may be a column of the tractogram, not a file of their own: compare the option */
-    return job->options.weights == cJSON_IsTrue(gls_json_at(gls_json_at(root, "parameters"), "weights")) ? NULL
-                                                                                                         : "weights";
-}
-
 /* Whether the sidecar belongs to another shard: index or count differ, or only one of the two runs is a shard. */
 static bool is_other_shard(const gls_job *job, const cJSON *root)
 {
@@ -145,10 +134,14 @@ static const char *other_run(const gls_job *job, const cJSON *root, char *name, 
     if (!other && is_other_shard(job, root)) other = "shard";
     if (!other && is_other_text(root, "other_inputs_xxh3_64", job->other_inputs))
         other = "region, tissue image or file for a result such as --connectome";
-    return other ? other : other_output(job, root);
+    /* weights may be a column of the tractogram, not a file of their own */
+    if (!other && job->options.weights != cJSON_IsTrue(gls_json_at(gls_json_at(root, "parameters"), "weights")))
+        other = "choice of --weights";
+    return other;
 }
 
-/* Returns the path of the first output that differs from what the sidecar records; NULL: none. */
+/* Returns the path of the first output that differs from what the sidecar records, or of which it records nothing;
+ * NULL: none. */
 static const char *changed_output(const gls_job *job, const cJSON *root)
 {
     for (size_t i = 0; i < job->n_files; i++)

@@ -33,7 +33,7 @@ other sphere track $files --nseeds 100 --sphere symmetric362 --max-angle 60 --mo
 other csd_rule track $few --max-angle 60 --model csd --csd-rule mrtrix -o a.tck
 other csd_directions track $few --max-angle 60 --model csd --csd-directions symmetric362 -o a.tck
 touch "$work/out/a_weights.txt"
-other weights track $few --max-angle 60 --model csd -o a.tck --weights
+other 'choice of --weights' track $few --max-angle 60 --model csd -o a.tck --weights
 clean
 made track $few --act "$i/5tt.nii.gz" -o a.tck
 other seed_gmwmi track $few --act "$i/5tt.nii.gz" --seed-gmwmi auto -o a.tck
@@ -68,7 +68,7 @@ succeeds track $few -o x.tck --density x/d.nii.gz
 succeeds track $few --rng-seed 7 -o y.tck --density y/d.nii.gz
 changed y/d.nii.gz track $few -o x.tck --density y/d.nii.gz
 made track $few -o z.tck --density x/z.nii.gz --dec z_dec.nii.gz --output-seeds z.csv --model csd --weights
-other dec track $few -o a.tck --dec e.nii.gz --skip-existing
+changed e.nii.gz track $few -o a.tck --dec e.nii.gz # the run made no such map
 
 # every output is known by what is in it: emptied, cut, or of another run
 clean
