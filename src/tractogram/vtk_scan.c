@@ -31,7 +31,7 @@ bool gls_vtk_next_word(gls_cursor *c, char word[GLS_VTK_WORD])
         c->next++;
     }
     word[n] = '\0';
-    return n > 0 && n < GLS_VTK_WORD - 1;
+    return n > 0 && (peek(c) < 0 || gls_is_space(peek(c)));
 }
 
 /* Whether another word follows. */

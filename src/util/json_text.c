@@ -260,9 +260,10 @@ cJSON *gls_json_written(cJSON *object)
 gls_status gls_json_load(const char *path, size_t max_bytes, cJSON **root)
 {
     char *text = NULL;
+    const char *stopped;
     size_t n;
     gls_status status = gls_file_read(path, max_bytes, &text, &n);
-    *root = status ? NULL : gls_json_parse_bytes(text, n);
+    *root = status ? NULL : gls_json_parse_whole(text, n, &stopped);
     free(text);
     return status || *root ? status : gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
 }

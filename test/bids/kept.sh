@@ -384,6 +384,8 @@ printf '{"dwi": {"run": 1, "acquisition": 12345678}}' > filter.json
 exits 3 "no desc-preproc_dwi" bids out participant --bids-filter-file filter.json
 for ending in nii.gz bval bvec; do mv data/sub-01/dwi/sub-01_run-01_space-ACPC_desc-preproc_dwi.$ending data/sub-01/dwi/sub-01_acq-12345678_run-01_space-ACPC_desc-preproc_dwi.$ending; done
 check "a number of many digits" test "$("$program" bids data out participant --bids-filter-file filter.json --list 2> /dev/null | wc -l)" -eq 2
+echo x >> filter.json
+exits 3 "filter.json: is no JSON" bids out participant --bids-filter-file filter.json
 printf '{"dwi": {"run": 1.5}}' > filter.json
 exits 3 "the value of 'run' must be a text" bids out participant --bids-filter-file filter.json
 rm data/sub-01/dwi/*run-01*

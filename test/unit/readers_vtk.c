@@ -41,6 +41,15 @@ static void test_vtk(void **state)
     assert_int_equal(gls_tractogram_reader_open(scratch("a.vtk"), NULL, &reader), GLS_OK);
     assert_int_equal(gls_tractogram_reader_next(reader, &s), GLS_ERR_INPUT); /* and not 44 */
     gls_tractogram_reader_close(reader);
+    /* a word of 127 bytes at most */
+    static const char row[] = "# vtk DataFile Version 3.0\nSPACE=RAS\nASCII\nDATASET POLYDATA\nPOINTS 1 float\n"
+                              "0 1 2\nLINES 1 2\n1 %0*d\n";
+    put_file(scratch("a.vtk"), data, (size_t)snprintf(data, sizeof data, row, 127, 0));
+    assert_int_equal(gls_tractogram_reader_open(scratch("a.vtk"), NULL, &reader), GLS_OK);
+    assert_int_equal(gls_tractogram_reader_next(reader, &s), GLS_OK);
+    gls_tractogram_reader_close(reader);
+    put_file(scratch("a.vtk"), data, (size_t)snprintf(data, sizeof data, row, 128, 0));
+    refuses(scratch("a.vtk"), NULL, "");
     static const char other[] = "# vtk DataFile Version 3.0\nSPACE=RAS\nASCII\nDATASET STRUCTURED_POINTS\n";
     put_file(scratch("a.vtk"), other, strlen(other));
     refuses(scratch("a.vtk"), NULL, "only POLYDATA is known");
