@@ -210,6 +210,7 @@ static gls_status finished(void *user)
     pthread_mutex_lock(&run->queue.lock);
     run->stats.result.batches++;
     w->share->batches++;
+    pthread_cond_broadcast(&run->queue.changed);
     pthread_mutex_unlock(&run->queue.lock);
     return reports(w) ? gls_run_report(run) : GLS_OK;
 }
