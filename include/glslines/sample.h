@@ -81,7 +81,7 @@ typedef struct gls_sample_column {
 typedef struct gls_sample_counts {
     uint64_t streamlines;
     uint64_t points;  /* number of points, or voxels (see gls_sample_weight), at which images were sampled; columns of
-                         one image that follow each other are sampled once */
+                         one image that follow each other are sampled once, but points apart from voxels */
     uint64_t outside; /* number of points outside their image */
     uint64_t not_finite;    /* number of points inside at which the value of a volume is NaN or infinite */
     uint64_t without_value; /* number of streamlines whose values are all NaN in some column */
