@@ -181,8 +181,8 @@ static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *
 {
     for (int i = 0; i < o->atlases.n && !u->problem; i++) {
         char *found = gls_dataset_find_atlas(o, u, o->atlases.value[i], NULL);
-        if (!found && gls_asprintf(&u->problem, "no seg-%s_dseg in its space", o->atlases.value[i]) < 0)
-            return gls_no_memory();
+        if (!found) gls_asprintf(&u->problem, "no seg-, atlas- or desc-%s_dseg in its space", o->atlases.value[i]);
+        if (!found && !u->problem) return gls_no_memory();
         free(found);
     }
     return GLS_OK;

@@ -304,7 +304,7 @@ check "with the rule" grep -q '"rows":.*"lut"' $matrix.json
 check "with weights" "$program" bids -q made weighted participant --participant-label 02 --no-report --atlas Four -- --nseeds 100 --model csd --weights --device llvmpipe
 check "a row for the region that the subject lacks" test "$(sed -n '1s/\t/;/gp;$p' weighted/sub-02/dwi/*_relmat.tsv | tr '\t' ';' | tr '\n' ' ')" = ";lower_left;lower-right;upper-left;upper-right upper-right;0;0;0;0 "
 check "that the sidecar tells of" grep -q '"RelationshipMeasure":.*"sum of streamlines, weighted"' weighted/sub-02/dwi/*_relmat.json
-exits 3 "seg-Other_dseg" "$program" bids made other_out participant --atlas Other
+exits 3 "no seg-, atlas- or desc-Other_dseg in its space" "$program" bids made other_out participant --atlas Other
 exits 2 "'a_b': labels of BIDS have letters, digits and + alone" "$program" bids made other_out participant --atlas a_b
 exits 2 "must end in _relmat.tsv" "$program" connectome rows.trx made/sub-01/anat/*_seg-Four_dseg.nii.gz other.tsv --bids
 exits 4 "exists" "$program" phantom made --bids 01
