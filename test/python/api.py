@@ -110,6 +110,7 @@ class Layout(unittest.TestCase):
         sh = glslines.QBall(p.gradients).fit(p.dwi, p.mask)
         odf = glslines.ODF.from_sh(sh, affine=p.dwi.affine)
         points = np.ones((4, 3))
+        inside, peaks, tissue = np.asanyarray(p.mask.dataobj), np.ones(fa.shape + (3,)), (np.ones(fa.shape + (5,)), p.affine)
 
         def mirrored(image):
             array, affine = image if isinstance(image, tuple) else (np.asarray(image.dataobj), image.affine)
@@ -130,6 +131,12 @@ class Layout(unittest.TestCase):
                 ("the series has no signal", lambda: glslines.Tracker("llvmpipe", stop_map=fa, dwi=np.zeros(p.dwi.shape), affine=p.affine,
                                                                       qball=glslines.QBall(p.gradients))),
                 ("the stop map", lambda: glslines.Tracker("llvmpipe", odf=odf, stop_map=fa * np.float32(nan))),
+                ("tracking_mask: has an affine", lambda: glslines.Tracker("llvmpipe", stop_map=fa, peaks=peaks, tracking_mask=p.mask)),
+                ("include: has an affine", lambda: glslines.Tracker("llvmpipe", stop_map=fa, peaks=peaks, include=p.names[4])),
+                ("tissue: has an affine", lambda: glslines.Tracker("llvmpipe", stop_map=fa, peaks=peaks, tissue=tissue)),
+                ("mask and stop_map are on different grids", lambda: glslines.Tracker("llvmpipe", stop_map=(fa, p.affine), peaks=peaks,
+                                                                                     mask=(inside, 2 * p.affine))),
+                ("affine: is another than that of mask", lambda: glslines.Seeds.random(inside, 5, mask=p.mask, affine=np.eye(4))),
                 ("the seed region and the mask are on different grids", lambda: glslines.Seeds.random(p.roi, 5, mask=mirrored(p.mask))),
                 ("the series and the stop map are on different grids", lambda: glslines.Tracker("llvmpipe", glslines.Params(
                     dg="tensordet"), dwi=p.dwi, gradients=p.gradients, stop_map=mirrored((fa, p.affine)))),
@@ -454,6 +461,34 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "'avoid'"):
             glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=phantom.dwi,
                              qball=phantom.qball, avoid=left)
+
+    def test_array_takes_the_place_of_the_image_beside_it(self):
+        p = phantom
+        dwi, mask, roi = (np.asanyarray(image.dataobj) for image in (p.dwi, p.mask, p.roi))
+        fit, peaks = glslines.fit_tensor(p.dwi, p.gradients, p.mask), np.nan_to_num(glslines.models.tensor_peaks(p.dwi, p.gradients, p.mask, None))
+        sh = p.qball.fit(p.dwi, p.mask)
+        np.testing.assert_array_equal(glslines.fit_tensor(dwi, p.gradients, p.mask)["tensor"], fit["tensor"])
+        np.testing.assert_array_equal(p.qball.fit(dwi, p.mask), sh)
+        options = {"sh_order": 4, "response": (.0017, .0003, 100)}
+        np.testing.assert_array_equal(glslines.csd(dwi, p.gradients, p.mask, **options), glslines.csd(p.dwi, p.gradients, p.mask, **options))
+
+        def tracked(seeds, **inputs):
+            with glslines.Tracker("llvmpipe", stop_map=inputs.pop("stop_map", p.fa), **inputs) as tracker:
+                result = tracker.run(seeds)
+            self.assertGreater(len(result), 0)
+            return result.points
+
+        seeds = glslines.Seeds.random(p.roi, 50, mask=p.mask)
+        # also for arrays of seeds: the tracker would refuse another place than its own
+        of_mask = glslines.Seeds.random(roi, 50, mask=p.mask)
+        for source, placed in (({"peaks": peaks}, {"peaks": (peaks, p.affine)}),
+                               ({"odf": glslines.ODF.from_sh(sh)}, {"odf": glslines.ODF.from_sh(sh, affine=p.affine)}),
+                               ({"odf": glslines.ODF.from_sh(sh, stop_map=(p.fa, p.affine), stop_threshold=0.1)},
+                                {"odf": glslines.ODF.from_sh(sh, affine=p.affine, stop_map=p.fa, stop_threshold=0.1)})):
+            expected = tracked(seeds, mask=mask, **placed)
+            for inputs in ({"mask": p.mask}, {"mask": mask, "affine": p.affine}, {"mask": mask, "stop_map": (p.fa, p.affine)},
+                           {"tracking_mask": p.mask, "mask": p.mask}):
+                np.testing.assert_array_equal(tracked(of_mask, **source, **inputs), expected)
 
     def test_shapes(self):
         with self.assertRaisesRegex(ValueError, "4 dimensions.*shape"):

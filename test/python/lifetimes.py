@@ -512,7 +512,7 @@ class Waiting(unittest.TestCase):
 
     def test_regions(self):
         self.interrupt("glslines.Tracker('llvmpipe', stop_map=np.ones((4, 4, 4)), exclude=pipe, "
-                       "odf=glslines.ODF.from_sh(np.ones((4, 4, 4, 15))))")
+                       "odf=glslines.ODF.from_sh(np.ones((4, 4, 4, 15)), affine=np.eye(4)))")
 
     def test_interrupt_that_leaves_the_call(self):
         # Ctrl-C that comes again ends even the wait for the call, which is then at work without it

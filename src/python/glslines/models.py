@@ -164,8 +164,8 @@ def fit_tensor(dwi: Any, gradients: Gradients, mask: Any = None,
                affine: Optional[ArrayLike] = None) -> Dict[str, NDArray[np.float32]]:
     """Weighted least squares. A dict of arrays: fa (x, y, z), tensor (x, y, z, 6: Dxx Dxy Dyy Dxz Dyz Dzz, mm2/s, voxel
     axes) and evals (x, y, z, 3, descending)."""
-    require_same_affine(affine, dwi=dwi)
-    affine = affine_of(dwi, default=affine)
+    require_same_affine(affine, dwi=dwi, mask=mask)
+    affine = affine_of(dwi, mask, default=affine)
     series = _series(dwi, gradients, affine)
     inside = _mask(mask, series, affine)
     out = [ctypes.c_void_p() for _ in range(3)]
@@ -218,8 +218,8 @@ class QBall(_library.Handle):
 
     def fit(self, dwi: Any, mask: Any = None, affine: Optional[ArrayLike] = None) -> NDArray[np.float32]:
         """SH coefficients (x, y, z, k), basis descoteaux07_legacy along the voxel axes."""
-        require_same_affine(affine, dwi=dwi)
-        affine = affine_of(dwi, default=affine)
+        require_same_affine(affine, dwi=dwi, mask=mask)
+        affine = affine_of(dwi, mask, default=affine)
         series = _series(dwi, self.gradients, affine)
         inside = _mask(mask, series, affine)
         return taken(made(call.gls_qball_fit_image, self.pointer, series.pointer, self.gradients.pointer,
@@ -237,8 +237,8 @@ def csd(dwi: Any, gradients: Gradients, mask: Any = None, sh_order: int = 8, she
     (that of MRtrix3's dwi2response is one), None: estimated. rule: "dipy", or "mrtrix" for dwi2fod csd, see 'glslines
     help models'. directions: (n, 3) along the scanner axes, where ODFs must not be negative; None: the rule's.
     progress(done, total) may return False to stop."""
-    require_same_affine(affine, dwi=dwi)
-    affine = affine_of(dwi, default=affine)
+    require_same_affine(affine, dwi=dwi, mask=mask)
+    affine = affine_of(dwi, mask, default=affine)
     series = _series(dwi, gradients, affine)
     inside = _mask(mask, series, affine)
     bval, chosen, volume = ctypes.c_double(), ctypes.c_void_p(), ctypes.c_void_p()
@@ -338,23 +338,23 @@ class ODF(_library.Handle):
                 affine: Optional[ArrayLike] = None, stop_map: Any = None, stop_threshold: float = 0.0) -> ODF:
         """sh: (x, y, z, k), even or full basis; frame: axes of the coefficients ("image", "fsl", "world"). ODFs are 0
         where stop_map is below stop_threshold."""
-        require_same_affine(affine, sh=sh)
-        image = Image(sh, affine_of(sh, default=affine), "sh", 4)
+        require_same_affine(affine, sh=sh, stop_map=stop_map)
+        image = Image(sh, affine_of(sh, stop_map, default=affine), "sh", 4)
         number = ctypes.c_int()
         call.gls_sh_basis_parse(encode(basis), ctypes.byref(number))
         sphere = sphere if isinstance(sphere, Sphere) else Sphere(sphere)
         options, keep = _odf_options(image, stop_map, stop_threshold)
         pointer = made(call.gls_odf_source_create_sh, image.pointer, b"sh", number, one_of(FRAMES, frame, "frame"),
                        sphere.pointer, ctypes.byref(options), destroy=call.gls_odf_source_destroy)
-        made_here = cls(pointer, image, is_placed(sh, affine=affine), sphere, keep)
+        made_here = cls(pointer, image, is_placed(sh, stop_map, affine=affine), sphere, keep)
         return made_here._made(cls.from_sh, basis, frame, copy.copy(sphere), stop_map=keep, stop_threshold=stop_threshold)
 
     @classmethod
     def from_amplitudes(cls, odf: Any, sphere: Any, frame: str = "image", affine: Optional[ArrayLike] = None,
                         stop_map: Any = None, stop_threshold: float = 0.0) -> ODF:
         """odf: (x, y, z, n) values for the n directions of sphere, a DIPY sphere or an array (n, 3)."""
-        require_same_affine(affine, odf=odf)
-        image = Image(odf, affine_of(odf, default=affine), "odf", 4)
+        require_same_affine(affine, odf=odf, stop_map=stop_map)
+        image = Image(odf, affine_of(odf, stop_map, default=affine), "odf", 4)
         vertices = vertices_of(sphere)
         if len(vertices) != image.shape[3]:
             raise ValueError("odf has %d values a voxel, sphere %d directions" % (image.shape[3], len(vertices)))
@@ -362,8 +362,13 @@ class ODF(_library.Handle):
         pointer = made(call.gls_odf_source_create_amplitudes, image.pointer, b"odf", vertices.ctypes.data,
                        len(vertices), b"sphere", one_of(FRAMES, frame, "frame"), ctypes.byref(options),
                        destroy=call.gls_odf_source_destroy)
-        made_here = cls(pointer, image, is_placed(odf, affine=affine), keep)
+        made_here = cls(pointer, image, is_placed(odf, stop_map, affine=affine), keep)
         return made_here._made(cls.from_amplitudes, vertices.copy(), frame, stop_map=keep, stop_threshold=stop_threshold)
+
+    def at(self, affine):
+        """The same ODFs with an affine, for an array that has none."""
+        method, (*before, _, stop_map, stop_threshold) = self.made_by
+        return method(*before, affine, stop_map, stop_threshold)
 
     def sample(self) -> NDArray[np.float32]:
         """Amplitudes on the sphere, (x, y, z, n), as they are tracked."""

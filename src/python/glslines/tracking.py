@@ -6,6 +6,7 @@ import base64
 import ctypes
 import operator
 import os
+import re
 import tempfile
 import threading
 from typing import Any, Callable, Dict, Iterator, List, Literal, Optional, Union, overload
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arrays import Image, affine_of, grid_like, is_pair, is_placed, is_same_affine, reals, require_same_affine, require_shape
+from ._arrays import Image, affine_of, grid_like, is_pair, is_placed, is_same_affine, own_affine, reals, require_same_affine, require_shape
 from ._errors import CancelledError, Error
 from ._library import call, constants, encode, made, structs, utf8
 from .devices import Device
@@ -42,9 +43,9 @@ class Seeds:
 
     @classmethod
     def _in(cls, method, function, roi, n, most, seed, mask, affine):
-        require_same_affine(affine, roi=roi)
-        placed = is_placed(roi, affine=affine)
-        affine = affine_of(roi, default=affine)
+        require_same_affine(affine, roi=roi, mask=mask)
+        placed = is_placed(roi, mask, affine=affine)
+        affine = affine_of(roi, mask, default=affine)
         region = Image(roi, affine, "roi")
         inside = None if mask is None else Image(mask, affine_of(mask, default=affine), "mask")
         if inside is not None:
@@ -470,6 +471,7 @@ def append(sink, points, offsets, dps):
 # "include": 0 ... by the library's own list
 _REGION_ROLES = {name[len("GLS_REGION_"):].lower(): value
                  for name, value in sorted(constants.items()) if name.startswith("GLS_REGION_")}
+_SPHERE = re.compile(r"[-+.,\deE\s]+")  # x,y,z,radius: any other text of a region names a file
 
 
 class _Object(_library.OfProcess, _library.Handle):
@@ -509,7 +511,7 @@ class Tracker(_library.OfProcess):
                          "boot" if odf is None else "prob")
         if given["dg"] == "eudx" and peaks is None and bedpostx is None and dwi is not None:
             given.setdefault("cutoff", 0.2)  # of FA
-            peaks = tensor_peaks(dwi, gradients, mask, affine)
+            peaks = tensor_peaks(dwi, gradients, mask, affine_of(dwi, stop_map, mask, default=affine))
         self.params = Params(**given) if params is None or given != params.given else params
         samples = 0
         if bedpostx is not None:
@@ -523,12 +525,13 @@ class Tracker(_library.OfProcess):
             stop_map = (inside > 0).astype(np.float32) if stop_map is None else stop_map
         if stop_map is None:
             raise ValueError("stop_map is needed: streamlines end where it is at or below fa_threshold")
-        self._is_placed = is_placed(dwi, peaks, stop_map, affine=affine) if odf is None else (
-            odf.is_placed or is_placed(dwi, stop_map))
         require_same_affine(affine, dwi=dwi, peaks=peaks, stop_map=stop_map)
-        if odf is not None and affine is not None and not is_same_affine(affine, _affine(odf.image)):
-            raise ValueError("affine: is another than that of odf: give it to ODF.from_sh or ODF.from_amplitudes")
-        affine = affine_of(dwi, peaks, stop_map, default=_affine(odf.image) if odf is not None else affine)
+        if odf is not None and odf.is_placed:
+            if affine is not None and not is_same_affine(affine, _affine(odf.image)):
+                raise ValueError("affine: is another than that of odf: give it to ODF.from_sh or ODF.from_amplitudes")
+            affine = _affine(odf.image)
+        self._is_placed = is_placed(dwi, peaks, stop_map, mask, affine=affine)
+        affine = affine_of(dwi, peaks, stop_map, mask, default=affine)
         self._stop_map = Image(stop_map, affine_of(stop_map, default=affine), "stop_map")
         self.grid = self._stop_map.grid
         self._input = structs["gls_track_input"]()
@@ -542,7 +545,7 @@ class Tracker(_library.OfProcess):
         elif source == constants["GLS_FROM_SERIES"]:
             self._use_signals(dwi, gradients, affine)
         elif source == constants["GLS_FROM_ODF"]:
-            self._use_odf(odf)
+            self._use_odf(odf, affine)
         self._regions = self._make_regions(mask, regions, affine)
         self._input.regions = _pointer(self._regions)
         sides = list(self.grid.voxel_size)
@@ -585,12 +588,12 @@ class Tracker(_library.OfProcess):
         self._used = (series, gradients)
         self._input.dwi, self._input.gradients = series.pointer, gradients.pointer
 
-    def _use_odf(self, odf):
+    def _use_odf(self, odf, affine):
         if not isinstance(odf, ODF):
             raise ValueError("dg='%s' needs an ODF" % self.params.dg)
         require_shape(odf.image.array, self._stop_map.array, "odf", "stop_map")
-        self._used = odf
-        self._input.odf = odf.pointer
+        self._used = odf if odf.is_placed or not self._is_placed else odf.at(affine)
+        self._input.odf = self._used.pointer
 
     def _use_peaks(self, peaks, affine):
         if peaks is None:
@@ -602,10 +605,20 @@ class Tracker(_library.OfProcess):
         self._used = image
         self._input.peaks = image.pointer
 
+    def _require_place(self, name, images, affine):
+        """Images on any grid lie right only where the tracker's place in space is known."""
+        for image in images if not self._is_placed else ():
+            is_file = isinstance(image, str) and not _SPHERE.fullmatch(image)
+            own = own_affine(image)
+            if is_file or (own is not None and not is_same_affine(affine, own)):
+                raise ValueError("%s: has an affine, but the stop map has none: give affine=" % name)
+
     def _make_regions(self, mask, regions, affine):
-        given = {"mask": mask, **regions}
-        roles = {_REGION_ROLES[name]: value if isinstance(value, (list, tuple)) and not is_pair(value) else [value]
-                 for name, value in given.items() if value is not None}
+        given = {name: value if isinstance(value, (list, tuple)) and not is_pair(value) else [value]
+                 for name, value in {"mask": mask, **regions}.items() if value is not None}
+        for name, entries in given.items():
+            self._require_place(name, entries, affine)
+        roles = {_REGION_ROLES[name]: entries for name, entries in given.items()}
         if not any(roles.values()):
             return None
         regions = _library.Handle(made(call.gls_regions_create, ctypes.byref(self.grid),
@@ -613,6 +626,7 @@ class Tracker(_library.OfProcess):
         inside = None if mask is None else Image(mask, affine_of(mask, default=affine), "mask")
         if inside is not None:
             require_shape(inside.array, self._stop_map.array, "mask", "stop_map")
+            call.gls_grid_require_equal(ctypes.byref(inside.grid), b"mask", ctypes.byref(self.grid), b"stop_map")
         for role, entries in sorted(roles.items()):
             for entry in entries:
                 if isinstance(entry, str):
@@ -628,6 +642,7 @@ class Tracker(_library.OfProcess):
         precision = choice("precision", self.params.given.get("precision", "half"), "precision")
         if tissue is None:
             return None
+        self._require_place("tissue", [tissue], affine)
         image = Image(tissue, affine_of(tissue, default=affine), "tissue", 4)
         return _library.Handle(made(call.gls_tissue_create, ctypes.byref(self.grid), image.pointer, b"tissue", rule,
                                     precision, destroy=call.gls_tissue_destroy), call.gls_tissue_destroy, image)
