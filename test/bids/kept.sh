@@ -13,6 +13,16 @@ mask=data/${stem}_desc-brain_mask.nii.gz
 again() { # a file with the same image, packed in another way
     gzip -dc "$1" | gzip -1 > again && mv again "$1"
 }
+comes() { # COMMAND...: waits up to a minute until it succeeds
+    tries=0
+    until "$@"; do
+        [ $tries -lt 600 ] || return 1
+        tries=$((tries + 1))
+        sleep 0.1
+    done
+}
+has_child() { child=$(ps -o pid= --ppid $parent | head -n 1) && [ -n "$child" ]; }
+has_masks() { [ "$(ls -d ended_$whom/sub-0*/dwi/.sub-0*stage/*desc-seed_mask.json 2> /dev/null | wc -l)" -eq 2 ]; }
 same() { # FOLDER: what it holds, but for logs
     (cd "$1" && find . -type f ! -path './logs/*' -exec cksum {} + | sort -k 3)
 }
@@ -231,12 +241,7 @@ check "to the same tractogram" cmp whole/$tract.trx resumed/$tract.trx
 check "and leaves nothing else" test "$(ls -A resumed/sub-01/dwi | wc -l)" -eq 6
 "$program" bids data broken participant --no-report --jobs 2 -- $options --nseeds 20000 2> broken.err &
 parent=$!
-child=
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-    child=$(ps -o pid= --ppid $parent | head -n 1)
-    [ -n "$child" ] && break
-    sleep 0.1
-done
+check "a unit has a process" comes has_child
 kill -SEGV $child
 wait $parent
 check "a process that breaks down gives exit code 5" test $? -eq 5
@@ -245,10 +250,7 @@ check "and takes no other unit with it" grep -q '2 tracked, 0 up to date, 0 busy
 for whom in group each; do
     setsid "$program" bids data ended_$whom participant --no-report --jobs 2 -- $options --nseeds 300000 --chunk-size 100000 2> ended.err &
     parent=$!
-    for _ in $(seq 600); do
-        [ "$(ls -d ended_$whom/sub-0*/dwi/.sub-0*stage/*desc-seed_mask.json 2> /dev/null | wc -l)" -eq 2 ] && break
-        sleep 0.1
-    done
+    check "two units are at work" comes has_masks
     told=-$parent
     [ $whom = group ] || told="$parent $(ps -o pid= --ppid $parent)"
     env kill -s TERM -- $told
@@ -263,10 +265,7 @@ exits 6 "no streamline" bids none participant --participant-label 01 -- $options
 exits 0 "1 up to date" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241
 "$program" bids data stopped participant --no-report --participant-label 01 --progress-file events -- $options --nseeds 300000 2> stopped.err &
 child=$!
-for _ in $(seq 600); do
-    grep -qs '"name":"track"' events && break
-    sleep 0.1
-done
+check "a unit tracks" comes grep -qs '"name":"track"' events
 kill -TERM $child
 wait $child
 check "a signal ends a run" test $? -eq 143
