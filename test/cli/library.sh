@@ -14,14 +14,25 @@ fail() {
     exit 1
 }
 
-# the pkg-config file names the folders beside it, wherever the library was installed
+# the pkg-config file names the folders beside it, wherever the library was moved; below /usr those of the system, which no command needs
 build=$(dirname "$tool")
 if [ -e "$build/glslines.pc" ] && command -v pkg-config > /dev/null; then
-    libraries=$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
-    mkdir -p "root/$libraries/pkgconfig" root/include
-    cp "$build/glslines.pc" "root/$libraries/pkgconfig"
-    folder=$(PKG_CONFIG_LIBDIR=$PWD/root/$libraries/pkgconfig pkg-config --variable=includedir glslines)
-    [ "$(realpath "$folder")" = "$(realpath root/include)" ] || fail "glslines.pc: headers in $folder"
+    source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[A-Z]*=//p' "$build/CMakeCache.txt")
+    pc=$PWD/moved/lib64/pkgconfig
+    mkdir -p "$pc"
+    for prefix in "$PWD/first" /usr; do
+        # also where CMake is given the whole path of the libraries' folder
+        cmake -S "$source" -B configured -DGLS_TESTS=OFF -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR="$prefix/lib64" > configure.log 2>&1 || { cat configure.log; fail "not configured"; }
+        cp configured/glslines.pc "$pc"
+        ! grep // "$pc/glslines.pc" || fail "glslines.pc has a double slash"
+        [ "$prefix" = /usr ] || prefix=$PWD/moved
+        for folder in prefix=$prefix libdir=$prefix/lib64 includedir=$prefix/include; do
+            found=$(PKG_CONFIG_LIBDIR=$pc pkg-config --variable="${folder%%=*}" glslines)
+            [ "$(realpath -m "$found")" = "$(realpath -m "${folder#*=}")" ] || fail "glslines.pc for $prefix: ${folder%%=*} is $found"
+        done
+    done
+    libraries=$(PKG_CONFIG_LIBDIR=$pc PKG_CONFIG_SYSTEM_LIBRARY_PATH=/usr/lib64 pkg-config --libs glslines | tr -d ' ')
+    [ "$libraries" = -lglslines ] || fail "glslines.pc below /usr: $libraries"
 fi
 
 "$tool" phantom data --shape 18 20 18 --voxel-size 4 -q || fail "no phantom"

@@ -45,10 +45,8 @@ if command -v lintian > /dev/null; then lintian --allow-root --fail-on error "$p
 dpkg-deb -x "$package" "$work/deb/root"
 cmake --install "$work/deb/build" --prefix "$work/deb/installed" > "$work/install.log"
 sh test/rpath.sh "$work/deb/build/glslines" "$work/deb/root" "$work/deb/installed"
-for root in "$work/deb/root/usr" "$work/deb/installed"; do
-    header=$(PKG_CONFIG_LIBDIR=$(dirname "$(find "$root" -name glslines.pc)") pkg-config --variable=includedir glslines)/glslines/glslines.h
-    case $(realpath "$header") in "$(realpath "$root")"/*) ;; *) echo "FAIL: glslines.pc of $root names $header" && exit 1 ;; esac
-done
+header=$(PKG_CONFIG_LIBDIR=$(dirname "$(find "$work/deb/root" -name glslines.pc)") pkg-config --variable=includedir glslines)/glslines/glslines.h
+[ "$header" = /usr/include/glslines/glslines.h ] && [ -e "$work/deb/root$header" ] || { echo "FAIL: glslines.pc of the Debian package names $header"; exit 1; }
 track "$work/deb/root/usr/bin/glslines" deb
 cmp "$work/out/deb.trx" "$work/out/tarball.trx"
 echo "ok   $(basename "$package")"
