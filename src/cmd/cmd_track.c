@@ -263,7 +263,7 @@ static int run_track(void *values, const cmd_arguments *arguments)
     if (status) code = cmd_error_status(status);
     const gls_job_result *result = status || run->dry_run ? NULL : gls_job_get_result(job);
     if (result && result->track.streamlines == 0 && run->job.fail_if_empty)
-        code = cmd_error(CMD_EXIT_EMPTY, "%s: was written, but has no streamline (--fail-if-empty)", result->output);
+        code = cmd_error(CMD_EXIT_EMPTY, "%s: has no streamline (--fail-if-empty)", result->output);
     gls_job_destroy(job);
     return code;
 }

@@ -437,7 +437,7 @@ gls_status gls_track_files(const gls_job_options *options, const gls_monitor *mo
         result->output = result->sidecar = NULL;
     }
     if (!status && job->options.fail_if_empty && job->result.track.streamlines == 0)
-        status = gls_fail(GLS_ERR_EMPTY, "%s: was written, but has no streamline (--fail-if-empty)", job->output);
+        status = gls_fail(GLS_ERR_EMPTY, "%s: has no streamline (--fail-if-empty)", job->output);
     gls_job_destroy(job);
     return status;
 }

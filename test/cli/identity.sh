@@ -170,6 +170,7 @@ clean
 for again in "" --skip-existing; do
     run track $few --min-length 240 --fail-if-empty -o a.tck $again
     [ "$code" -eq 6 ] || note "exit code $code, not 6: an empty result $again"
+    grep -q ': a.tck: has no streamline (--fail-if-empty)' "$work/stderr" || note "the message: $(cat "$work/stderr")"
 done
 
 # a sidecar that is a pipe is none, and nobody waits for it

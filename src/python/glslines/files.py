@@ -95,7 +95,7 @@ def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
             tell.close()
     stats = stats_of(result.track)
     if options.get("fail_if_empty") and stats["streamlines"] == 0:
-        raise EmptyError("%s: was written, but has no streamline (fail_if_empty)" % made_files[0])
+        raise EmptyError("%s: has no streamline (fail_if_empty)" % made_files[0])
     shown = {name: options[name] for name in ("device", "api", "force") if name in options}
     shown["image"] = options.get("fa")
     if picture is not None:
