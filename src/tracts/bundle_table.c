@@ -207,13 +207,17 @@ static gls_status note_file(gls_bundle_rules *rules, const char *text)
 }
 
 /* Fills in *path: the text of a region with the folder in front of its file; the caller frees it. A text of
- * numbers and commas alone is a sphere, X,Y,Z,RADIUS, and names no file; every other text joins rules->file. */
+ * numbers and commas alone is a sphere, X,Y,Z,RADIUS, and names no file; every other text joins rules->file.
+ * Backslashes escape in tables, and belong to the name in JSON. */
 static gls_status path_of(gls_bundle_rules *rules, const row *r, const char *text, char **path)
 {
+    char *name = rules->is_json ? gls_text_copy(text) : gls_names_copy(text, strlen(text));
+    if (!name) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
     const bool is_sphere = strspn(text, "0123456789+-.eE,") == strlen(text);
     gls_text joined = {0};
     if (r->folder && *text != '/' && !is_sphere) gls_text_printf(&joined, "%s/", r->folder);
-    gls_text_puts(&joined, text);
+    gls_text_puts(&joined, name);
+    free(name);
     *path = gls_text_take(&joined);
     if (!*path) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
     return is_sphere ? GLS_OK : note_file(rules, *path);
@@ -241,12 +245,14 @@ static gls_status add_region(gls_bundle_rules *rules, const row *r, column c, co
     return status ? fail_at(r, status) : GLS_OK;
 }
 
-/* Adds the regions of a cell, separated by semicolons; a name of the JSON, which has no line ends, is one region. */
+/* Adds the regions of a cell, separated by semicolons; the text of a JSON is one region. */
 static gls_status add_list(gls_bundle_rules *rules, const row *r, column c, double mm, size_t **list, size_t *n)
 {
     gls_status status = GLS_OK;
-    char *rest = r->cell[c];
-    for (char *text; !status && rest && (text = gls_names_next(&rest, rules->is_json ? '\n' : ';'));) {
+    for (char *text = r->cell[c], *rest; !status && text; text = rest) {
+        char *end = rules->is_json ? NULL : (char *)gls_names_first(text, ';');
+        rest = end ? end + 1 : NULL;
+        if (end) *end = '\0';
         while (*text == ' ') text++;
         size_t length = strlen(text);
         while (length > 0 && text[length - 1] == ' ') text[--length] = '\0';

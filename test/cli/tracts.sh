@@ -493,6 +493,19 @@ printf 'bundle\tinclude\nleft\ta\\;b.nii.gz;\n' > semicolon.tsv
 echo '{"left": {"any_mask": "a;b.nii.gz"}}' > semicolon.json
 for rules in tsv json; do expect 0 segment t.trx semicolon.$rules --table semicolon_$rules.tsv; done
 cmp semicolon_tsv.tsv semicolon_json.tsv || note "a semicolon in a table and in JSON"
+# backslashes escape in every region of a table, and in none of JSON
+ends=data/bundles/corticospinal_left_end
+cp ${ends}0.nii.gz 'e\;0.nii.gz'
+for rules in plain escaped; do
+    case $rules in plain) name=${ends}0.nii.gz ;; *) name='e\\\;0.nii.gz' ;; esac
+    printf 'bundle\tinclude\tstart\tend\tall\tall_fraction\n' > $rules.tsv
+    printf '%s\t%s\t%s\t%s\t%s\t0.01\n' left "$name" "$name" ${ends}1.nii.gz "$name" >> $rules.tsv
+    expect 0 segment t.trx $rules.tsv --table ${rules}_counts.tsv
+done
+cmp plain_counts.tsv escaped_counts.tsv || note "backslashes in a table"
+printf '%s\n' '{"left": {"any_mask": "e\\;0.nii.gz", "head": "e\\;0.nii.gz", "tail": "'${ends}1.nii.gz'", "gt_mask": "e\\;0.nii.gz"}}' > backslash.json
+expect 0 segment t.trx backslash.json --table backslash_counts.tsv
+expect 0 score t.trx --truth backslash.json
 expect 0 edit axes.trx csl.trk --group corticospinal_left --fields none
 printf 'bundle\tall\ncsl\tcsl.trk\n' > inside.tsv
 expect 0 segment csl.trk inside.tsv --table inside_counts.tsv
