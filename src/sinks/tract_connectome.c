@@ -314,8 +314,7 @@ static void warn_of_lonely(const connecting *c)
     size_t lonely = 0;
     for (size_t i = 0; i < n; i++) {
         gls_connectome_node node = gls_connectome_get_node(c->connectome, i);
-        if (node.ends > 0 || node.voxels == 0) continue;
-        if (lonely++ < MAX_LISTED) gls_text_printf(&list, " %d", node.label);
+        if (node.ends == 0 && node.voxels > 0 && lonely++ < MAX_LISTED) gls_text_printf(&list, " %d", node.label);
     }
     if (lonely > MAX_LISTED) gls_text_puts(&list, " ...");
     char *text = gls_text_take(&list);
@@ -326,31 +325,32 @@ static void warn_of_lonely(const connecting *c)
 }
 
 /* Counts the labels without voxels: of those below the largest label, or with --labels lut of those in the table. Warns
- * of them, because the parcellation may have been cut or moved. Does not warn if they are at least as many as the
- * regions with voxels, as in schemes with scattered numbers. */
+ * of them, because the parcellation may have been cut or moved. If they are at least as many as the regions with
+ * voxels, warns only of a table, which may be of more than this atlas; scattered numbers have many gaps. */
 static size_t warn_of_absent(const connecting *c)
 {
     const int32_t *label;
     const bool lut = c->o->labels == GLS_LABELS_LUT, compact = c->o->labels == GLS_LABELS_COMPACT;
     const size_t n = gls_connectome_nodes(c->connectome, &label);
     gls_text list = {0};
-    size_t absent = 0, present = 0;
-    /* next: one more than the last label that has voxels */
-    int32_t next = 1;
+    size_t absent = 0;
+    int32_t next = 1; /* one more than the last label that has voxels */
     for (size_t i = 0; i < n; i++) {
         const bool empty = gls_connectome_get_node(c->connectome, i).voxels == 0;
         /* in a compact matrix, gaps between labels are absent labels; in others, rows without voxels are */
         for (next = compact ? next : label[i]; next < label[i] + empty; next++)
             if (absent++ < MAX_LISTED) gls_text_printf(&list, " %d", next);
         next = label[i] + 1;
-        present += !empty;
     }
     if (absent > MAX_LISTED) gls_text_puts(&list, " ...");
     char *text = gls_text_take(&list);
-    if (absent > 0 && absent < present)
+    if (absent > 0 && absent < (compact ? n : n - absent))
         gls_log(GLS_LOG_WARNING, "%s: %zu labels %s do not occur:%s%s", c->file[1], absent,
                 lut ? "of the table" : "below the largest", text ? text : "",
                 compact ? "; they have no rows: see --labels of 'glslines connectome'" : "");
+    else if (lut && absent > 0)
+        gls_log(GLS_LOG_WARNING, "%s: %zu of %zu rows have no voxels in %s: give a table of this atlas alone",
+                c->o->lut, absent, n, c->file[1]);
     free(text);
     return absent;
 }

@@ -28,18 +28,20 @@ static gls_status find_largest(const gls_image *labels, const char *name, int32_
 
 /* Numbers the regions and measures them. number[]: 1 for the labels of the options, else 0 on entry; on return for each
  * label from 0 to `largest` the number of its region, from 1; 0: none. */
-static gls_status number_labels(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw, int32_t *number,
-                                int32_t largest)
+static gls_status number_labels(gls_nodes *nodes, const gls_image *labels, const char *name,
+                                const gls_connectome_options *o, int32_t *number, int32_t largest)
 {
     const size_t n = gls_grid_voxels(&labels->grid);
     for (size_t v = 0; v < n; v++) number[(int32_t)labels->data[v]] = 1;
     number[0] = 0;
     for (int32_t label = 1; label <= largest; label++)
-        if (number[label] || raw) number[label] = (int32_t)++nodes->n;
+        if (number[label] || o->raw_labels) number[label] = (int32_t)++nodes->n;
     if (nodes->n > GLS_CONNECTOME_MAX_NODES)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: gives a connectome of %zu regions, but at most %d are possible%s",
-                        name, nodes->n, GLS_CONNECTOME_MAX_NODES,
-                        raw ? "; --labels compact counts only labels that occur" : "");
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: gives a connectome of %zu regions%s, but at most %d are possible%s",
+                        name, nodes->n, o->n_rows > 0 ? " with those of the table" : "", GLS_CONNECTOME_MAX_NODES,
+                        o->raw_labels   ? "; --labels compact counts only labels that occur"
+                        : o->n_rows > 0 ? ": give a table of the labels of this atlas alone"
+                                        : "");
     nodes->voxel = malloc(n * sizeof *nodes->voxel);
     nodes->label = malloc(nodes->n * sizeof *nodes->label);
     nodes->volume = calloc(nodes->n + 1, sizeof *nodes->volume);
@@ -71,7 +73,7 @@ gls_status gls_nodes_init(gls_nodes *nodes, const gls_image *labels, const char 
     if (!number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
     for (size_t i = 0; i < o->n_rows; i++)
         if (o->rows[i] > 0 && o->rows[i] <= largest) number[o->rows[i]] = 1;
-    status = number_labels(nodes, labels, name, o->raw_labels, number, largest);
+    status = number_labels(nodes, labels, name, o, number, largest);
     free(number);
     return status;
 }

@@ -247,6 +247,12 @@ says "2 labels of the table do not occur: 1 99"
 [ "$(head -n 1 more.tsv | cut -f 2-3)" = "$(printf 'none-1\tleft-3')" ] || note "--labels lut: first rows"
 [ "$(tail -n 1 more.tsv | cut -f 1-2)" = "$(printf 'none-99\t0')" ] || note "--labels lut: the last row"
 [ "$(wc -l < more.tsv)" -eq $(($(wc -l < lut.tsv) + 2)) ] || note "--labels lut: number of rows"
+{ cat more.txt && seq 100 119 | sed 's/$/ other/'; } > many.txt
+expect 0 connectome t.trx labels.nii many.tsv --lut many.txt --labels lut
+says "many.txt: 22 of 34 rows have no voxels in labels.nii: give a table"
+seq 20001 | sed 's/$/ region/' > whole.txt
+expect 7 connectome t.trx labels.nii e.csv --lut whole.txt --labels lut
+says "regions with those of the table, but at most 20000 are possible: give a table"
 expect 2 connectome t.trx labels.nii e.csv --labels lut
 says "needs --lut FILE"
 expect 0 connectome t.trx labels.nii a.csv --assignments dps:ends --trx ends.trx
