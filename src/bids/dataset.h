@@ -1,5 +1,5 @@
-/* BIDS data sets: finds the series of a data set that can be tracked, its units, and writes their tractograms,
- * connectomes and tables to another data set. */
+/* BIDS data sets: finds the series of a data set that can be tracked, here called its units, and writes their
+ * tractograms, connectomes and tables to another data set. */
 #ifndef GLS_BIDS_DATASET_H
 #define GLS_BIDS_DATASET_H
 

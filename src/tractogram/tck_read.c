@@ -189,8 +189,8 @@ static gls_status next_tck(gls_tractogram_reader *r, size_t *n)
     tck *t = r->state;
     uint64_t points = 0;
     size_t i = 0;
-    /* float32 points are checked here; float64 points may overflow when they become float32, so that next() checks the
-     * whole block afterwards */
+    /* float32 points are checked here. float64 points may overflow when they become float32: for them seen_finite stays
+     * false, and gls_tractogram_reader_next() checks the whole block. */
     r->seen_finite = !t->header.wide;
     while (i < r->max_lines && points < r->max_points && !t->ended) {
         bool whole;
