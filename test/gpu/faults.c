@@ -52,7 +52,7 @@ static void rules(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         if (gls_inject_set(bad[i]) != GLS_ERR_ARGUMENT) print_error("'%s' is accepted\n", bad[i]);
         assert_int_equal(gls_inject_set(bad[i]), GLS_ERR_ARGUMENT);
-        assert_message("KIND:N");
+        assert_message("is no rule such as alloc:3");
         assert_false(gls_inject(GLS_FAULT_ALLOC) || gls_inject_memory(UINT64_MAX));
     }
     assert_ok(gls_inject_set("alloc:2,alloc:4,reset:3+,memory:100"));
