@@ -6,7 +6,7 @@
 #   sh test/run.sh STAGE...    the named stages; "nightly" stands for all nightly ones
 # Stages of every day: gpu sanitize clang threads source peers gbm python report zink fresh. Nightly: drivers arm64 cluster packages pyafq fuzz releases suites.
 # GLS_WERROR=ON, for developers: warnings of the compiler are errors, and so are tests that take too long; GLS_TEST_PYTHON: a Python that has the peers already; GLS_JOBS: parallel jobs.
-# GLS_TIDY=ON: removes what a stage made once the stage has passed, so that all stages of a day need 5 GB of disk at a time instead of 10.
+# GLS_TIDY=ON: removes what a stage made once the stage has passed, so that all stages of a day need about 6 GB of disk at a time instead of 10.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
