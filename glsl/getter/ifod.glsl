@@ -159,7 +159,7 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     aux.z = uint(from + abreast);
     if (from + abreast < IFOD_GRID) return DIRECTION_RETRY;
     if (most == NO_WEIGHT) return DIRECTION_NONE;
-    // Of the random candidates that pass, the one with the lowest index is taken.
+    // Take the random candidate with the lowest index among those that pass.
     bool passed = counts && !fixed_one && c < CANDIDATES && found == PASSED && passes(candidate, weight, most);
     int first = lane_first(passed);
     if (first < LANES) return take(lane_of(direction_of(candidate, d), first), d, next);

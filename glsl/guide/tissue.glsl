@@ -105,8 +105,8 @@ void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 #endif
 }
 
-// What a half-streamline keeps that ends because it leaves deep grey matter: the number, in parts of steps, of the
-// point with the smallest amplitude. The regions visited behind that point no longer count.
+// A half-streamline that ends because it leaves deep grey matter is cut at the point with the smallest amplitude.
+// Returns the number of that point, in parts of steps. The regions visited behind it no longer count.
 #define GUIDE_CUTS
 uint guide_cut(inout uint memory[GUIDE_ROOM])
 {

@@ -42,8 +42,8 @@ layout(std430, binding = 5) readonly buffer Starts { uint start[]; };
 const uint nothing = 0xffffffffu;
 const uint neighbours_at = 6u * 1281u, starts_at = 12u * 1281u, voxels_at = 12u * 1281u + 3072u;
 
-// Of this invocation's streamline: index of its first point; number of its visits and index of the first one; number of
-// visits that it may store.
+// The streamline of this invocation: the index of its first point, the number of its visits, the index of its first
+// visit, and the number of visits that it may store.
 uint begins, n_visits, first_visit, capacity;
 
 #define GRID_PARAMETER

@@ -150,7 +150,8 @@ bool cmd_options_random(const cmd_arguments *arguments, const char *name);
  * unit. */
 void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, const void *values);
 
-/* What to type after "glslines" for the work of another program, mostly the name of a command; NULL: none. */
+/* Returns the words to type after "glslines" in place of another program, mostly the name of a command. NULL: glslines
+ * has no counterpart. */
 const char *cmd_bridge_command(const char *program);
 /* The counterpart of an option of another program. */
 typedef struct cmd_bridged {
