@@ -173,7 +173,7 @@ gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
     *sidecar = NULL;
     gls_status status = gls_file_read(path, GLS_SIDECAR_MAX_BYTES, text, &n);
     if (status) return status;
-    *sidecar = gls_json_parse_bytes(*text, n);
+    *sidecar = gls_json_parse_whole(*text, n, NULL);
     if (!*sidecar) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
     const char *name = text_in(*sidecar, "software", "name"), *version = text_in(*sidecar, "software", "version");
     if (!name || !version || strcmp(name, "glslines") != 0)

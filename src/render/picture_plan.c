@@ -320,9 +320,9 @@ static gls_status read_named(gls_render_plan *p, const char *path)
         if (!blank && p->n_named == GLS_MAX_NAMED)
             status = gls_fail(GLS_ERR_INPUT, "%s: names more than %d colours", path, GLS_MAX_NAMED);
         else if (!blank && !parse_named(rest, named))
-            status =
-                gls_fail(GLS_ERR_INPUT, "%s: line %d is not NAME COLOUR with the colour #rrggbb, black, white or grey",
-                         path, line);
+            status = gls_fail(GLS_ERR_INPUT,
+                              "%s: line %d is not NAME COLOUR: its last word has to be #rrggbb, black, white or grey",
+                              path, line);
         p->n_named += !blank && !status;
         rest = end ? end + 1 : NULL;
     }

@@ -131,7 +131,9 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
     uint64_t limit = job->options.memory_limit * MB, first = 0, group = gls_cgroup_limits()->memory_bytes;
     /* seeds for each device, rounded up */
     const uint64_t seeds = gls_job_seeds(job), each = seeds / job->devices.n + (seeds % job->devices.n > 0);
-    figures largest = {0}; /* of the largest batch that keeps --memory-limit */
+    /* The largest batch that keeps --memory-limit: taken if even one seed exceeds the limit of the control group. */
+    figures largest = {0};
+    uint64_t n_largest = 0;
     job->params.batch_seeds = gls_tracker_short_batch(job->device, &job->params, input, each);
     for (;;) {
         gls_track_memory memory;
@@ -141,20 +143,20 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
         f->asked = job->params.batch_seeds;
         if (first == 0) first = memory.batch_seeds;
         bool small = limit == 0 || (f->host <= limit && f->device <= limit);
-        if (small && largest.host == 0) largest = *f;
-        /* if even one seed exceeds the limit of the control group, go on with the largest batch that keeps
-         * --memory-limit, since the estimate is an upper bound */
-        if (small && group > 0 && f->host > group && memory.batch_seeds <= 1) {
-            *f = largest;
-            gls_log(GLS_LOG_WARNING, "memory: the control group allows %s, and this run may take %s", GLS_BYTES(group),
-                    GLS_BYTES(f->host));
-            job->params.batch_seeds = f->asked;
-            return GLS_OK;
-        }
-        if (small && (group == 0 || f->host <= group)) {
-            if (memory.batch_seeds < first)
-                gls_log(GLS_LOG_INFO, "memory: batches of %u instead of %" PRIu64 " seeds keep %s", memory.batch_seeds,
-                        first, limit ? "--memory-limit" : "the control group's limit");
+        if (small && largest.host == 0) largest = *f, n_largest = memory.batch_seeds;
+        const bool in_group = group == 0 || f->host <= group;
+        if (small && (in_group || memory.batch_seeds <= 1)) {
+            uint64_t n = memory.batch_seeds;
+            if (!in_group) {
+                *f = largest;
+                n = n_largest;
+                job->params.batch_seeds = f->asked;
+                gls_log(GLS_LOG_WARNING, "memory: the control group allows %s, and this run may take %s",
+                        GLS_BYTES(group), GLS_BYTES(f->host));
+            }
+            if (n < first)
+                gls_log(GLS_LOG_INFO, "memory: batches of %" PRIu64 " instead of %" PRIu64 " seeds keep %s", n, first,
+                        limit ? "--memory-limit" : "the control group's limit");
             return GLS_OK;
         }
         if (memory.batch_seeds <= 1) return too_small(job, f);

@@ -162,7 +162,8 @@ static gls_status compare_done(gls_job *job, const cJSON *root)
     const char *other = other_run(job, root, name, sizeof name), *changed = other ? NULL : changed_output(job, root);
     if (other) return gls_fail(GLS_ERR_OUTPUT, "%s: was made with another %s; --force tracks anew", job->output, other);
     if (changed)
-        return gls_fail(GLS_ERR_OUTPUT, "%s: is not the file that %s records; --force tracks anew", changed, sidecar);
+        return gls_fail(GLS_ERR_OUTPUT, "%s: is no file that %s records, or was changed; --force tracks anew", changed,
+                        sidecar);
     if (!gls_json_get_uint(gls_json_at(gls_json_at(root, "counts"), "streamlines"), &job->result.track.streamlines))
         return gls_fail(GLS_ERR_OUTPUT, "%s: has no count of streamlines; --force tracks anew", sidecar);
     return GLS_OK;

@@ -43,14 +43,6 @@ cJSON *gls_json_parse(const char *text)
     return json ? parsed(json, text, strlen(text)) : NULL;
 }
 
-cJSON *gls_json_parse_bytes(const char *text, size_t n)
-{
-    locale_t before = gls_plain_enter();
-    cJSON *json = cJSON_ParseWithLength(text, n);
-    gls_plain_leave(before);
-    return parsed(json, text, n);
-}
-
 cJSON *gls_json_parse_whole(const char *text, size_t n, const char **stopped)
 {
     locale_t before = gls_plain_enter();
@@ -260,10 +252,9 @@ cJSON *gls_json_written(cJSON *object)
 gls_status gls_json_load(const char *path, size_t max_bytes, cJSON **root)
 {
     char *text = NULL;
-    const char *stopped;
     size_t n;
     gls_status status = gls_file_read(path, max_bytes, &text, &n);
-    *root = status ? NULL : gls_json_parse_whole(text, n, &stopped);
+    *root = status ? NULL : gls_json_parse_whole(text, n, NULL);
     free(text);
     return status || *root ? status : gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
 }

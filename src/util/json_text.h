@@ -14,10 +14,8 @@
 /* Parses the JSON value at the start of text. NULL: no value, or out of memory. The caller frees the value by
  * cJSON_Delete(). */
 cJSON *gls_json_parse(const char *text);
-/* Like gls_json_parse(), for a text of n bytes. */
-cJSON *gls_json_parse_bytes(const char *text, size_t n);
 /* Parses a text that is one JSON value and nothing else; n bytes, followed by a NUL. NULL: the text is anything else,
- * and *stopped points to the error. */
+ * and *stopped, unless stopped is NULL, points to the error. */
 cJSON *gls_json_parse_whole(const char *text, size_t n, const char **stopped);
 
 /* Prints JSON on several lines. From malloc; NULL: out of memory. */

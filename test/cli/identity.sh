@@ -23,7 +23,7 @@ changed() {
     shift
     run "$@" --skip-existing
     [ "$code" -eq 4 ] || note "exit code $code, not 4: $what is another file: $*"
-    grep -qF "$what: is not the file that" "$work/stderr" || note "no word of $what: $*"
+    grep -qF "$what: is no file that" "$work/stderr" || note "no word of $what: $*"
 }
 
 # words that stand where a file may, and options that make the same but for the last digit

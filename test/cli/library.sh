@@ -18,6 +18,13 @@ fail() {
 build=$(dirname "$tool")
 if [ -e "$build/glslines.pc" ] && command -v pkg-config > /dev/null; then
     source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[A-Z]*=//p' "$build/CMakeCache.txt")
+    # the file of this build, moved
+    libraries=$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
+    if grep -q '^CMAKE_INSTALL_PREFIX:PATH=/usr$' "$build/CMakeCache.txt"; then expected=/usr/include; else expected=$PWD/root/include; fi
+    mkdir -p "root/$libraries/pkgconfig"
+    cp "$build/glslines.pc" "root/$libraries/pkgconfig"
+    found=$(PKG_CONFIG_LIBDIR=$PWD/root/$libraries/pkgconfig pkg-config --variable=includedir glslines)
+    [ "$(realpath -m "$found")" = "$expected" ] || fail "glslines.pc of this build: headers in $found"
     pc=$PWD/moved/lib64/pkgconfig
     mkdir -p "$pc"
     for prefix in "$PWD/first" /usr; do

@@ -89,8 +89,10 @@ expect 0 track "$@" data/roi.nii.gz --sh $sh --nseeds 400 --select 1 --dg det --
 expect 6 weights one.tck $sh -o none.txt -q
 says "with --force the streamlines in these fixels get weights of 1"
 expect 6 weights one.tck $sh -o none.tck --method sift -q
-says "fixels with streamlines are excluded"
-grep -q "weights of 1" stderr && note "--method sift speaks of weights"
+says "with --force the streamlines in these fixels are kept"
+expect 0 weights one.tck $sh -o none.tck --method sift --force -q
+expect 0 info none.tck
+says "1 streamline"
 expect 0 weights t.tck $sh -o linear.txt --method linear -q
 check "linear weights" "len(w('linear.txt')) == $n"
 expect 0 weights t.tck $sh -o sift.tck --method sift --term-number 400 --selection sel.txt -q

@@ -132,6 +132,7 @@ class Layout(unittest.TestCase):
                                                                       qball=glslines.QBall(p.gradients))),
                 ("the stop map", lambda: glslines.Tracker("llvmpipe", odf=odf, stop_map=fa * np.float32(nan))),
                 ("tracking_mask: has an affine", lambda: glslines.Tracker("llvmpipe", stop_map=fa, peaks=peaks, tracking_mask=p.mask)),
+                ("mask.*name of a file", lambda: glslines.Tracker("llvmpipe", stop_map=fa, peaks=peaks, mask=p.names[3])),
                 ("include: has an affine", lambda: glslines.Tracker("llvmpipe", stop_map=fa, peaks=peaks, include=p.names[4])),
                 ("tissue: has an affine", lambda: glslines.Tracker("llvmpipe", stop_map=fa, peaks=peaks, tissue=tissue)),
                 ("mask and stop_map are on different grids", lambda: glslines.Tracker("llvmpipe", stop_map=(fa, p.affine), peaks=peaks,
@@ -489,6 +490,10 @@ class Arrays(unittest.TestCase):
             for inputs in ({"mask": p.mask}, {"mask": mask, "affine": p.affine}, {"mask": mask, "stop_map": (p.fa, p.affine)},
                            {"tracking_mask": p.mask, "mask": p.mask}):
                 np.testing.assert_array_equal(tracked(of_mask, **source, **inputs), expected)
+        closed = glslines.ODF.from_sh(sh)
+        closed.close()
+        with self.assertRaisesRegex(RuntimeError, "ODF is closed"):
+            tracked(of_mask, odf=closed, mask=p.mask)
 
     def test_shapes(self):
         with self.assertRaisesRegex(ValueError, "4 dimensions.*shape"):

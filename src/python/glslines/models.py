@@ -365,8 +365,9 @@ class ODF(_library.Handle):
         made_here = cls(pointer, image, is_placed(odf, stop_map, affine=affine), keep)
         return made_here._made(cls.from_amplitudes, vertices.copy(), frame, stop_map=keep, stop_threshold=stop_threshold)
 
-    def at(self, affine):
+    def _at(self, affine):
         """The same ODFs with an affine, for an array that has none."""
+        self.pointer  # fails if the ODF is closed
         method, (*before, _, stop_map, stop_threshold) = self.made_by
         return method(*before, affine, stop_map, stop_threshold)
 

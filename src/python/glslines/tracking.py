@@ -592,7 +592,7 @@ class Tracker(_library.OfProcess):
         if not isinstance(odf, ODF):
             raise ValueError("dg='%s' needs an ODF" % self.params.dg)
         require_shape(odf.image.array, self._stop_map.array, "odf", "stop_map")
-        self._used = odf if odf.is_placed or not self._is_placed else odf.at(affine)
+        self._used = odf if odf.is_placed or not self._is_placed else odf._at(affine)
         self._input.odf = self._used.pointer
 
     def _use_peaks(self, peaks, affine):
@@ -614,6 +614,7 @@ class Tracker(_library.OfProcess):
                 raise ValueError("%s: has an affine, but the stop map has none: give affine=" % name)
 
     def _make_regions(self, mask, regions, affine):
+        inside = None if mask is None else Image(mask, affine_of(mask, default=affine), "mask")
         given = {name: value if isinstance(value, (list, tuple)) and not is_pair(value) else [value]
                  for name, value in {"mask": mask, **regions}.items() if value is not None}
         for name, entries in given.items():
@@ -623,7 +624,6 @@ class Tracker(_library.OfProcess):
             return None
         regions = _library.Handle(made(call.gls_regions_create, ctypes.byref(self.grid),
                                        destroy=call.gls_regions_destroy), call.gls_regions_destroy)
-        inside = None if mask is None else Image(mask, affine_of(mask, default=affine), "mask")
         if inside is not None:
             require_shape(inside.array, self._stop_map.array, "mask", "stop_map")
             call.gls_grid_require_equal(ctypes.byref(inside.grid), b"mask", ctypes.byref(self.grid), b"stop_map")
