@@ -3,8 +3,8 @@
 
 Usage: house.py [BUILD_FOLDER] [--check]
 Prints one row a measure with its limit. Calls between files come from the symbols of the objects in BUILD_FOLDER (default: build), so build the
-program first. --check exits with 1 where a measure has passed its limit. A limit is the value that was reached: lower it with every gain; lines are
-reported and have no limit.
+program first. --check exits with 1 where a measure has passed its limit. A limit lies some 3 % beyond what was measured. Where a change that is right
+passes one, raise it in the commit that needs it, and give the reason there: a count is a thermometer, no target. Measures without a limit are reported.
 """
 import collections
 import os
@@ -17,16 +17,13 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Between the library's rooms and the user. Sinks compute or write results and check tests devices: both are work, not glue.
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
-    "lines of glue (record, run, bids, cmd, options)": ("<=", 16880),
-    "files of glue": ("<=", 66),
-    "median lines of a file": (">=", 138),
-    "files under 50 lines, %": ("<=", 17.6),
-    "internal functions used by one other file, %": ("<=", 47.6),
-    "internal headers with one includer": ("<=", 7),
+    "lines of glue (record, run, bids, cmd, options)": ("<=", 17500),
+    "files of glue": ("<=", 70),
+    "files under 50 lines, %": ("<=", 20.0),
     "file names that stand twice": ("<=", 0),
     "environment variables GLSLINES_*": ("<=", 4),
     "environment variables of test builds alone": ("<=", 9),
-    "comment lines, %": (">=", 12.3),
+    "comment lines, %": (">=", 11.5),
     "circles by call between files of a room": ("<=", 0),
 }
 
