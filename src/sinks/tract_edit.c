@@ -10,6 +10,7 @@
 
 #include "sinks/tract_files.h"
 #include "sinks/tract_results.h"
+#include "transform/field_meaning.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/numbers.h"
@@ -91,7 +92,7 @@ static gls_status read_warp(edit *e)
         status = gls_fail(GLS_ERR_INPUT,
                           "%s: has %zu volumes, but a warp has three: x, y and z of the position to which a voxel goes",
                           e->o->warp, e->warp->n_volumes);
-    return status;
+    return status ? status : gls_field_require_positions(e->warp, e->o->warp);
 }
 
 /* Comparison for qsort(): numbers in ascending order. */

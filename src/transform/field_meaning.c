@@ -1,0 +1,105 @@
+/* Distinguishes fields of positions from fields of displacements by their values: read as positions, displacements
+ * would move all points to the origin of the world. */
+#include "transform/field_meaning.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "util/status.h"
+
+/* The growth of positions is that of an affine map between two heads; below MIN_GROWTH_OF_POSITIONS it is none, and
+ * above MAX_GROWTH_OF_DISPLACEMENTS it is more than deformations have. Between the two it may be either. */
+#define MAX_GROWTH_OF_DISPLACEMENTS 0.3
+#define MIN_GROWTH_OF_POSITIONS 0.5
+
+/* Sums over voxels for a linear fit of the three values to the voxel's place. */
+typedef struct sums {
+    double n, place[3], value[3];
+    double places[3][3], products[3][3]; /* places: place by place; products: value by place */
+} sums;
+
+/* Adds a voxel. place: mm along the axes of the grid, from the centre of the grid. */
+static void add(sums *s, const double place[3], const double value[3])
+{
+    s->n++;
+    for (int i = 0; i < 3; i++) {
+        s->place[i] += place[i];
+        s->value[i] += value[i];
+        for (int k = 0; k < 3; k++) {
+            s->places[i][k] += place[i] * place[k];
+            s->products[i][k] += value[i] * place[k];
+        }
+    }
+}
+
+/* Sums over all voxels that have values. */
+static sums add_all(const gls_image *field)
+{
+    const int32_t *dim = field->grid.dim;
+    const size_t n = gls_grid_voxels(&field->grid);
+    sums s = {0};
+    for (size_t voxel = 0; voxel < n; voxel++) {
+        const size_t at[3] = {voxel % (size_t)dim[0], voxel / (size_t)dim[0] % (size_t)dim[1],
+                              voxel / (size_t)dim[0] / (size_t)dim[1]};
+        double place[3], value[3];
+        bool counts = false;
+        for (int i = 0; i < 3; i++) {
+            place[i] = ((double)at[i] - 0.5 * (dim[i] - 1)) * field->grid.voxel_size[i];
+            value[i] = field->data[(size_t)i * n + voxel];
+            counts |= value[i] != 0;
+        }
+        if (counts && isfinite(value[0] + value[1] + value[2])) add(&s, place, value);
+    }
+    return s;
+}
+
+/* Determinant of the first k rows and columns. */
+static double determinant(double m[3][3], int k)
+{
+    if (k == 1) return m[0][0];
+    if (k == 2) return m[0][0] * m[1][1] - m[0][1] * m[1][0];
+    return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+}
+
+/* How fast the values grow with the place: the mean factor by which the fitted linear map enlarges lengths, the same
+ * for every rotation. Axes along which the voxels do not spread are left out. Let C be the covariance of places, P that
+ * of values and places: the map is M = P C^-1, and det(M^T M) = det(P^T P) / det(C)^2. */
+static double growth(const sums *s)
+{
+    double covariance[3][3] = {{0}}, product[3][3] = {{0}}, square[3][3] = {{0}};
+    int axis[3], k = 0;
+    for (int i = 0; i < 3; i++)
+        if (s->places[i][i] / s->n - pow(s->place[i] / s->n, 2) > 1e-6) axis[k++] = i;
+    if (k == 0) return 0;
+    for (int a = 0; a < k; a++) {
+        for (int b = 0; b < k; b++)
+            covariance[a][b] =
+                s->places[axis[a]][axis[b]] / s->n - s->place[axis[a]] / s->n * (s->place[axis[b]] / s->n);
+        for (int r = 0; r < 3; r++)
+            product[r][a] = s->products[r][axis[a]] / s->n - s->value[r] / s->n * (s->place[axis[a]] / s->n);
+    }
+    for (int a = 0; a < k; a++)
+        for (int b = 0; b < k; b++)
+            for (int r = 0; r < 3; r++) square[a][b] += product[r][a] * product[r][b];
+    const double below = determinant(covariance, k), above = determinant(square, k);
+    return below > 0 && above > 0 ? pow(sqrt(above) / below, 1.0 / k) : 0;
+}
+
+gls_field_meaning gls_field_judge(const gls_image *field)
+{
+    const sums s = add_all(field);
+    const double factor = s.n > 0 ? growth(&s) : 0;
+    if (factor >= MIN_GROWTH_OF_POSITIONS) return GLS_FIELD_POSITIONS;
+    return factor > MAX_GROWTH_OF_DISPLACEMENTS ? GLS_FIELD_UNCLEAR : GLS_FIELD_DISPLACEMENTS;
+}
+
+gls_status gls_field_require_positions(const gls_image *field, const char *path)
+{
+    if (gls_field_judge(field) != GLS_FIELD_DISPLACEMENTS) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: its values do not grow with the position of the voxel: they are displacements, not the new "
+                    "positions that a deformation field has: make positions of them first, as by MRtrix3's "
+                    "'warpconvert FILE displacement2deformation OUT'",
+                    path);
+}

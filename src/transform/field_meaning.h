@@ -1,0 +1,19 @@
+/* What the three numbers of each voxel of a field mean: positions or displacements. Files seldom say it. */
+#ifndef GLS_TRANSFORM_FIELD_MEANING_H
+#define GLS_TRANSFORM_FIELD_MEANING_H
+
+#include <glslines/image.h>
+
+typedef enum gls_field_meaning {
+    GLS_FIELD_POSITIONS,     /* where a voxel's centre goes, mm */
+    GLS_FIELD_DISPLACEMENTS, /* how far it goes, mm */
+    GLS_FIELD_UNCLEAR        /* the values may be either */
+} gls_field_meaning;
+
+/* Judges an image of three volumes by its values. Positions grow with the position of the voxel about as fast as it
+ * does, in any direction; displacements do not. Voxels that are not finite or all 0 are left out. */
+gls_field_meaning gls_field_judge(const gls_image *field);
+/* GLS_OK unless the field holds displacements. path: its file, for the message, which says how to make positions. */
+gls_status gls_field_require_positions(const gls_image *field, const char *path);
+
+#endif
