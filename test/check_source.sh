@@ -46,14 +46,15 @@ upward() {
     upward weights util gpu image dwi streamlines
     upward record util image dwi tractogram track tracts
     upward check util gpu track record
-    upward sinks util gpu image transform streamlines tractogram track tracts weights record
+    upward sinks util gpu image dwi streamlines tractogram track tracts weights record
+    upward tools util gpu image dwi transform streamlines tractogram track tracts weights record
     upward run util gpu image dwi phantom streamlines tractogram track tracts weights record check sinks
-    upward bids util image phantom tracts record sinks run
-    upward render util gpu image streamlines tractogram tracts record sinks run bids
-    upward bench util image track streamlines tractogram tracts record check sinks run
+    upward bids util image phantom tracts weights record tools run
+    upward render util gpu image dwi streamlines tractogram tracts record run bids
+    upward bench util image track streamlines tractogram tracts record check tools run
     upward options util record
-    upward cmd util gpu phantom track record check sinks run bids render bench options
-} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, transform, tractogram <- phantom, track <- tracts, weights <- record <- check, sinks <- run <- bids <- render, bench, options <- cmd"
+    upward cmd util gpu phantom track record check sinks tools run bids render bench options
+} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, transform, tractogram <- phantom, track <- tracts, weights <- record <- check, sinks, tools <- run <- bids <- render, bench, options <- cmd"
 
 # the rooms inside src/track: what a folder there includes of the others, and of the files beside them
 inside() {

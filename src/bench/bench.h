@@ -8,7 +8,7 @@
 #include <glslines/glslines.h>
 
 #include "run/job_inputs.h"
-#include "sinks/tract_results.h"
+#include "tools/tract_results.h"
 #include "track/engine/timed.h"
 #include "util/status.h"
 

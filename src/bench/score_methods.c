@@ -11,7 +11,7 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/job_inputs.h"
-#include "sinks/tract_results.h"
+#include "tools/tract_results.h"
 #include "track/track_params.h"
 #include "util/clock.h"
 #include "util/json_text.h"
@@ -437,7 +437,7 @@ gls_score_cli gls_score_cli_default(void)
 {
     gls_score_cli o = {
 #define ROW GLS_ROW_DEFAULT
-#include "sinks/score.def"
+#include "tools/score.def"
 #undef ROW
     };
     o.snr = gls_phantom_params_default().snr;

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "record/sidecar.h"
-#include "sinks/tract_files.h"
-#include "sinks/tract_results.h"
+#include "tools/tract_files.h"
+#include "tools/tract_results.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/output_file.h"
@@ -116,7 +116,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
 {
 #define ROW GLS_ROW_DEFAULT
     gls_connectome_cli options = {
-#include "sinks/connectome.def"
+#include "tools/connectome.def"
     };
 #undef ROW
     const char *const file[] = {m->tractogram, m->labels, m->matrix};

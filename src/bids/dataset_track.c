@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "run/series_run.h"
-#include "sinks/weight_files.h"
+#include "weights/weight_files.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"

@@ -6,7 +6,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "record/sidecar.h"
-#include "sinks/tract_results.h"
+#include "tools/tract_results.h"
 
 /* Work of one command on tractograms, to which cmd_command.work points. */
 typedef struct tract_work {
@@ -83,7 +83,7 @@ static int tract_run(void *values, const cmd_arguments *arguments)
 
 /* `glslines info`: what a tractogram of any program holds. */
 #define NAME info
-#define ROWS "sinks/info.def"
+#define ROWS "tools/info.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_info = {
@@ -103,7 +103,7 @@ const cmd_command command_info = {
 
 /* `glslines convert`: a tractogram of any program in another format, with its columns and groups. */
 #define NAME convert
-#define ROWS "sinks/convert.def"
+#define ROWS "tools/convert.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_convert = {
@@ -124,7 +124,7 @@ const cmd_command command_convert = {
 
 /* `glslines edit`: selects streamlines and changes their points. */
 #define NAME edit
-#define ROWS "sinks/edit.def"
+#define ROWS "tools/edit.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_edit = {
@@ -156,7 +156,7 @@ const cmd_command command_edit = {
 
 /* `glslines stats`: lengths and shapes of tractograms. */
 #define NAME stats
-#define ROWS "sinks/stats.def"
+#define ROWS "tools/stats.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_stats = {
@@ -177,7 +177,7 @@ const cmd_command command_stats = {
 
 /* `glslines segment`: bundles by a table of rules. */
 #define NAME segment
-#define ROWS "sinks/segment.def"
+#define ROWS "tools/segment.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_segment = {
@@ -211,7 +211,7 @@ const cmd_command command_segment = {
 /* `glslines score`: scores a tractogram; or tracks the built-in phantom with the models and direction getters that are
  * asked for, and scores the results against its bundles. */
 #define NAME score
-#define ROWS "sinks/score.def"
+#define ROWS "tools/score.def"
 #define DEFAULTS gls_score_cli_default()
 #include "cmd/tract_table.def"
 
@@ -244,7 +244,7 @@ const cmd_command command_score = {
 
 /* `glslines sample`: values of images along streamlines. */
 #define NAME sample
-#define ROWS "sinks/sample.def"
+#define ROWS "tools/sample.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_sample = {
@@ -267,7 +267,7 @@ const cmd_command command_sample = {
 
 /* `glslines profile`: values of images along bundles. */
 #define NAME profile
-#define ROWS "sinks/profile.def"
+#define ROWS "tools/profile.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_profile = {
@@ -291,7 +291,7 @@ const cmd_command command_profile = {
 
 /* `glslines density`: a map of how many streamlines, or mm of them, lie in each voxel. */
 #define NAME density
-#define ROWS "sinks/density.def"
+#define ROWS "tools/density.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_density = {
@@ -319,7 +319,7 @@ const cmd_command command_density = {
 
 /* `glslines connectome`: how many streamlines join each pair of regions. */
 #define NAME connectome
-#define ROWS "sinks/connectome.def"
+#define ROWS "tools/connectome.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_connectome = {
@@ -349,7 +349,7 @@ const cmd_command command_connectome = {
 
 /* `glslines fixels`: the lobes of fibre orientation distributions as a fixel directory. */
 #define NAME fixels
-#define ROWS "sinks/fod.def"
+#define ROWS "tools/fod.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_fixels = {
@@ -367,7 +367,7 @@ const cmd_command command_fixels = {
 
 /* `glslines peaks`: the peaks of fibre orientation distributions as an image. */
 #define NAME peaks
-#define ROWS "sinks/fod_peaks.def"
+#define ROWS "tools/fod_peaks.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_peaks = {
@@ -389,7 +389,7 @@ const cmd_command command_peaks = {
 
 /* `glslines weights`: how many fibres each streamline of a tractogram represents. */
 #define NAME weights
-#define ROWS "sinks/weights.def"
+#define ROWS "tools/weights.def"
 #define DEFAULTS gls_weights_cli_default()
 #include "cmd/tract_table.def"
 

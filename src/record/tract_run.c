@@ -113,6 +113,11 @@ gls_status gls_tract_run_writes_all(gls_tract_run *run, const char *const *path,
     return status;
 }
 
+gls_status gls_tract_text_open(gls_tract_run *run, const char *path, gls_tract_text *text)
+{
+    return gls_tract_text_create(path, run->files.force, &run->files.group, text);
+}
+
 void gls_tract_run_count(gls_tract_run *run, const char *key, uint64_t n)
 {
     gls_json_uint(run->counts, key, n);

@@ -9,6 +9,7 @@
 
 #include "record/run.h"
 #include "track/track_params.h"
+#include "tracts/tract_text.h"
 
 /* --- The run. All outputs appear together or none does. The sidecar lies beside the first output. */
 
@@ -57,6 +58,8 @@ void gls_tract_run_lists_output(gls_tract_run *run, const char *path);
 gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path);
 /* Writes the sidecar's contents to the file of --json. path "": stores them as text to print; NULL: does nothing. */
 gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path);
+/* Creates a text file in the output group of the run. */
+gls_status gls_tract_text_open(gls_tract_run *run, const char *path, gls_tract_text *text);
 /* Adds a count to the sidecar. */
 void gls_tract_run_count(gls_tract_run *run, const char *key, uint64_t n);
 /* Sets the line that the user sees when all is written. */

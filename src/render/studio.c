@@ -11,7 +11,7 @@
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "render/scene.h"
-#include "sinks/weight_files.h"
+#include "dwi/image_kind.h"
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"

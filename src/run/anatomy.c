@@ -7,7 +7,7 @@
 #include "image/formats.h"
 #include "image/region_set.h"
 #include "record/run_params.h"
-#include "sinks/weight_files.h"
+#include "dwi/image_kind.h"
 #include "util/clock.h"
 
 /* Largest number of seeds with --nseeds 0, where --select ends the run. */

@@ -9,7 +9,7 @@
 #include "dwi/series.h"
 #include "image/formats.h"
 #include "record/run_params.h"
-#include "sinks/weight_files.h"
+#include "dwi/image_kind.h"
 #include "util/clock.h"
 
 #define SEED_FA 0.2 /* voxels with FA above this value make the default seed region */

@@ -6,7 +6,7 @@
 
 #include "record/sidecar.h"
 #include "sinks/sinks.h"
-#include "sinks/weight_files.h"
+#include "weights/weight_files.h"
 #include "tracts/sink_parts.h"
 #include "util/json_text.h"
 

@@ -4,7 +4,7 @@
 
 #include "image/formats.h"
 #include "sinks/sinks.h"
-#include "sinks/tract_tables.h"
+#include "tracts/profile_table.h"
 #include "util/numbers.h"
 #include "util/status.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sinks/sinks.h"
-#include "sinks/tract_tables.h"
+#include "tracts/sample_set.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sinks/sinks.h"
-#include "sinks/tract_tables.h"
+#include "tracts/bundle_summary.h"
 #include "tractogram/writers.h"
 #include "tracts/bundle_parts.h"
 #include "tracts/shape.h"

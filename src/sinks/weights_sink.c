@@ -11,7 +11,8 @@
 
 #include "record/run_params.h"
 #include "sinks/sinks.h"
-#include "sinks/weight_files.h"
+#include "weights/fod.h"
+#include "weights/weight_files.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/text.h"

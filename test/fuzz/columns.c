@@ -3,7 +3,7 @@
 
 #include "file.h"
 #include "record/tract_run.h"
-#include "sinks/tract_files.h"
+#include "tools/tract_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {

@@ -4,7 +4,7 @@
 
 #include "folder.h"
 #include "render/scene.h"
-#include "sinks/tract_files.h"
+#include "tools/tract_files.h"
 
 static void read_names(const char *path)
 {

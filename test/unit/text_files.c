@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sinks/tract_files.h"
+#include "tools/tract_files.h"
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text_tables.h"

@@ -1,0 +1,81 @@
+/* `glslines fixels`: writes the lobes of fibre orientation distributions as a fixel directory. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tools/tract_results.h"
+#include "weights/fod.h"
+#include "util/json_text.h"
+#include "util/status.h"
+#include "util/text.h"
+#include "weights/fixel_parts.h"
+
+gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
+{
+    gls_fod_options fod = {.sh = sh,
+                           .basis = (gls_sh_basis)o->sh_basis,
+                           .frame = (gls_frame)o->sh_frame,
+                           .act = o->act,
+                           .proc_mask = o->proc_mask,
+                           .fixel = gls_fixel_options_default()};
+    fod.fixel.peak = o->fixel_peak;
+    fod.fixel.integral = o->fixel_integral;
+    return fod;
+}
+
+gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n)
+{
+    /* files that each fixel directory has */
+    static const char *const always[] = {"index.nii", "directions.nii", "fixels.json"};
+    const size_t n_always = sizeof always / sizeof *always;
+    gls_status status = GLS_OK;
+    /* a directory that does not exist has no files to replace */
+    if (access(directory, F_OK) != 0) return GLS_OK;
+    for (size_t i = 0; i < n_always + n && !status; i++) {
+        char *path = NULL;
+        const char *name = i < n_always ? always[i] : names[i - n_always];
+        if (gls_asprintf(&path, "%s/%s%s", directory, name, i < n_always ? "" : ".nii") < 0) return gls_no_memory();
+        status = gls_place_check(path, run->files.force, &run->files.inputs, (const char *const *)run->files.output,
+                                 run->files.n_outputs);
+        free(path);
+    }
+    return status;
+}
+
+/* Writes the fixel directory with fibre density and peak amplitude. */
+static gls_status write_fixels(gls_tract_run *run, const gls_fixels *fixels, const char *directory)
+{
+    const size_t n = gls_fixels_count(fixels);
+    const gls_fixel *fixel = gls_fixels_get(fixels);
+    float *value = malloc(2 * n * sizeof *value);
+    if (!value) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", directory);
+    for (size_t i = 0; i < n; i++) {
+        value[i] = fixel[i].fd;
+        value[n + i] = fixel[i].peak;
+    }
+    const gls_fixel_values values[] = {{"fd", value}, {"peak", value + n}};
+    gls_status status = gls_fixels_write_grouped(fixels, directory, values, 2, run->files.force, &run->files.group);
+    free(value);
+    return status;
+}
+
+gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n)
+{
+    gls_fod_options o = gls_tract_fod_options(options, file[0]);
+    const char *directory = file[n - 1];
+    gls_fod fod = {0};
+    /* find the peak of each lobe between the directions of the segmentation, too */
+    o.fixel.refine = true;
+    gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(o.sh, o.act, o.proc_mask));
+    if (!status) status = gls_tract_fixels_check(run, directory, (const char *const[]){"fd", "peak"}, 2);
+    if (!status) status = gls_fod_read(&o, &fod);
+    if (!status) status = write_fixels(run, fod.fixels, directory);
+    /* the sidecar lies in the directory under a fixed name */
+    if (!status && gls_asprintf(&run->files.sidecar, "%s/fixels.json", directory) < 0) status = gls_no_memory();
+    if (!status) {
+        gls_json_uint(run->root, "fixels", gls_fixels_count(fod.fixels));
+        gls_json_uint(run->root, "voxels", gls_fixels_voxels(fod.fixels));
+        gls_tract_run_message(run, "%s: %zu fixels", directory, gls_fixels_count(fod.fixels));
+    }
+    gls_fod_finish(&fod);
+    return status;
+}

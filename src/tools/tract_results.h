@@ -1,0 +1,95 @@
+/* Commands that make results from a tractogram or from FODs: the options of each command, and the function that runs
+ * it. The function leaves all outputs complete in the output group of the run; gls_tract_run_commit() then gives the
+ * outputs their names. */
+#ifndef GLS_TOOLS_TRACT_RESULTS_H
+#define GLS_TOOLS_TRACT_RESULTS_H
+
+#include <glslines/score.h>
+
+#include "record/tract_run.h"
+#include "weights/fod.h"
+
+#define ROW GLS_ROW_FIELD
+typedef struct gls_convert_cli {
+#include "tools/convert.def"
+} gls_convert_cli;
+typedef struct gls_edit_cli {
+#include "tools/edit.def"
+} gls_edit_cli;
+typedef struct gls_sample_cli {
+#include "tools/sample.def"
+} gls_sample_cli;
+typedef struct gls_stats_cli {
+#include "tools/stats.def"
+} gls_stats_cli;
+typedef struct gls_segment_cli {
+#include "tools/segment.def"
+} gls_segment_cli;
+typedef struct gls_profile_cli {
+#include "tools/profile.def"
+} gls_profile_cli;
+typedef struct gls_score_cli {
+#include "tools/score.def"
+} gls_score_cli;
+typedef struct gls_density_cli {
+#include "tools/density.def"
+} gls_density_cli;
+/* Values of --labels. */
+enum { GLS_LABELS_COMPACT, GLS_LABELS_RAW, GLS_LABELS_LUT };
+typedef struct gls_connectome_cli {
+#include "tools/connectome.def"
+} gls_connectome_cli;
+typedef struct gls_info_cli {
+#include "tools/info.def"
+} gls_info_cli;
+typedef struct gls_fixels_cli {
+#include "tools/fod.def"
+} gls_fixels_cli;
+typedef struct gls_peaks_cli {
+#include "tools/fod_peaks.def"
+} gls_peaks_cli;
+typedef struct gls_weights_cli {
+#include "tools/weights.def"
+} gls_weights_cli;
+#undef ROW
+
+/* Each function below with the arguments `options` and `file` runs one command. options: the gls_..._cli of the
+ * command. file: the n arguments, in the order that the comment gives. Texts to print are left in run->printed. */
+/* Runs `glslines convert`. file: IN OUT */
+gls_status gls_tract_convert(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines edit`. file: inputs, and the output last. */
+gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines sample`. file: TRACKS IMAGE... */
+gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines stats`. file: TRACKS... */
+gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines segment`. file: TRACKS BUNDLES */
+gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines profile`. file: TRACKS IMAGE... */
+gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Adds counts and means of a score to a sidecar. */
+void gls_score_add_counts(struct cJSON *object, const gls_score_result *result);
+/* Adds one entry for each bundle of a score to a sidecar. */
+void gls_score_add_bundles(struct cJSON *object, const gls_score_result *result, const gls_score_bundle *bundles);
+/* Scores a tractogram by --truth or --against. */
+gls_status gls_score_tracks(gls_tract_run *run, const gls_score_cli *options, const char *tracks);
+/* Runs `glslines density`. file: TRACKS OUT */
+gls_status gls_tract_density(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines connectome`. file: TRACKS LABELS OUT */
+gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines info`. file: TRACKS... */
+gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines fixels`. file: SH DIR */
+gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Returns the options for reading FODs, from the options of `glslines fixels`. sh: path of the FODs, borrowed. */
+gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);
+/* Checks that a fixel directory can be written. names: the names of its n files of values, without .nii. */
+gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n);
+/* Runs `glslines peaks`. file: SH */
+gls_status gls_tract_peaks(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines weights`. file: TRACKS SH, and OUT unless --output or --in-place is given. */
+gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Default options of `glslines weights`. */
+gls_weights_cli gls_weights_cli_default(void);
+
+#endif
