@@ -106,8 +106,8 @@ GLS_API void gls_density_set_scale(gls_density *density, double factor);
 /* Value of each voxel, x fastest; 0 without visits. out: memory for gls_density_volumes() * gls_grid_voxels() values.
  */
 GLS_API void gls_density_get(const gls_density *density, double *out);
-/* Writes NIfTI (.nii or .nii.gz): int32 for numbers of visits without a scale, float64 if one exceeds 2^31 - 1, float32
- * for all other maps. An existing file is replaced. */
+/* Writes an image (.nii, .nii.gz, .mif or .mif.gz): int32 for numbers of visits without a scale, float64 if one exceeds
+ * 2^31 - 1, float32 for all other maps. An existing file is replaced. */
 GLS_API gls_status gls_density_write(const gls_density *density, const char *path);
 /* Frees `density`, which may be NULL. */
 GLS_API void gls_density_destroy(gls_density *density);

@@ -1,4 +1,4 @@
-/* Images on a voxel grid, and their files: NIfTI, and to read also MRtrix's .mif. */
+/* Images on a voxel grid, and their files: NIfTI and MRtrix's .mif. */
 #ifndef GLSLINES_IMAGE_H
 #define GLSLINES_IMAGE_H
 
@@ -77,12 +77,13 @@ GLS_API gls_status gls_image_read(const char *path, gls_image_kind kind, gls_ima
 /* Value types of written images. */
 typedef enum gls_image_type { GLS_IMAGE_FLOAT32, GLS_IMAGE_INT16, GLS_IMAGE_UINT8 } gls_image_type;
 
-/* Returns GLS_ERR_ARGUMENT unless the name ends in .nii or .nii.gz (in any case), as names of written images must. */
+/* Returns GLS_ERR_ARGUMENT unless the name ends in .nii, .nii.gz, .mif or .mif.gz (in any case), as names of written
+ * images must. */
 GLS_API gls_status gls_image_name_check(const char *path);
-/* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767). Both sform and qform get the
- * code gls_grid.space, 1 if it is 0. The file appears under its name only when complete; an existing file is replaced.
- * Integer values are rounded half to even and limited to the range of the type; NaN becomes 0. GLS_ERR_OUTPUT names the
- * file. */
+/* Writes what the suffix says: NIfTI-1 (.nii, .nii.gz; NIfTI-2 where a dimension exceeds 32767) or MIF (.mif, .mif.gz).
+ * Both sform and qform get the code gls_grid.space, 1 if it is 0; MIF stores no code. The file appears under its name
+ * only when complete; an existing file is replaced. Integer values are rounded half to even and limited to the range of
+ * the type; NaN becomes 0. GLS_ERR_OUTPUT names the file. */
 GLS_API gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type);
 
 #ifdef __cplusplus

@@ -120,7 +120,7 @@ const cmd_command command_fit = {
         "from DWI, it is written to PREFIX_mask.nii.gz. The defaults of basis and axes are those of MRtrix3.",
     .positionals =
         CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "Brain mask: voxels > 0 are fitted; default: made from DWI.",
-                  "PREFIX", "Output prefix: PREFIX_fa.nii.gz and so on."),
+                  "PREFIX", "Output prefix: PREFIX_fa.nii.gz and so on; x.mif gives x_fa.mif and so on."),
     .max_positionals = 5,
     .rows = {{.table = mask_row, .at = offsetof(fit_values, o)},
              CMD_MODEL_ROWS(fit_values, o.model, .owners = GLS_OF_GRADIENTS | GLS_OF_MODEL),
@@ -253,9 +253,10 @@ const cmd_command command_response = {
         "PREFIX_mask.nii.gz. MRtrix3's dwi2response chooses the same voxels but for a few of white matter, because the "
         "directions of its constraint are others (--csd-directions); with fa and a MASK it does so only if --erode 0 "
         "is given. Look at them in a viewer.",
-    .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK",
-                             "Brain mask, voxels > 0; default: made from DWI. manual: voxels of the response.",
-                             "PREFIX", "Output prefix of the files to write."),
+    .positionals =
+        CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK",
+                  "Brain mask, voxels > 0; default: made from DWI. manual: voxels of the response.", "PREFIX",
+                  "Output prefix of the files to write; x.mif gives images of this format, x_voxels.mif."),
     .max_positionals = 5,
     .rows = {{.table = response_rows, .at = offsetof(response_values, o)}},
     .examples = CMD_TEXTS(

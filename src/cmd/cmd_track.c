@@ -371,12 +371,13 @@ const cmd_command command_merge = {
     CMD_ENTRY(merge),
     .synopsis = "SHARD... --output FILE",
     .summary = "Join the files of 'track --shard' into the file of a single run",
-    .description = "Writes the tractogram that one run over all seeds writes on the same device, byte for byte, and a "
-                   "sidecar that differs from that run's in its command line, its times (\"seconds\": sums over the "
-                   "shards), \"run\" (lists the shards) and, where it cannot be known, the median length (null). Maps "
-                   "of shards (.nii, .nii.gz), such as of --density, and matrices of --connectome (.csv, .tsv) are "
-                   "added up; they need no sidecar, but their names must say which part they are. A shard that is "
-                   "missing, doubled, damaged or of another run ends the command, and nothing is written.",
+    .description =
+        "Writes the tractogram that one run over all seeds writes on the same device, byte for byte, and a "
+        "sidecar that differs from that run's in its command line, its times (\"seconds\": sums over the "
+        "shards), \"run\" (lists the shards) and, where it cannot be known, the median length (null). Maps "
+        "of shards (.nii, .nii.gz, .mif, .mif.gz), such as of --density, and matrices of --connectome (.csv, .tsv) are "
+        "added up; they need no sidecar, but their names must say which part they are. A shard that is "
+        "missing, doubled, damaged or of another run ends the command, and nothing is written.",
     .positionals = CMD_TEXTS("SHARD", "Files of 'glslines track --shard', all of one run, in any order. Each "
                                       "tractogram needs its sidecar beside it, unless --sidecar none is given."),
     .max_positionals = CMD_MAX_POSITIONALS,

@@ -303,7 +303,7 @@ const cmd_command command_density = {
                    "depends on the spacing of its points. Any number of threads gives the same bytes. Counts are "
                    "written as int32, or as float64 if one is too large; other values as float32.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "OUT",
-                             "Map to write, NIfTI (.nii, .nii.gz)."),
+                             "Map to write: .nii, .nii.gz, .mif or .mif.gz."),
     .max_positionals = 2,
     .aliases = CMD_TEXTS("voxel", "voxel-size", "normalise", "normalize"),
     .examples = CMD_TEXTS(

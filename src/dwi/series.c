@@ -161,17 +161,6 @@ const char *gls_table_path(const char *path)
     return path && strcmp(path, "-") != 0 ? path : NULL;
 }
 
-/* Length of a path without .nii, .nii.gz, .mif or a similar suffix. */
-static size_t stem_length(const char *path)
-{
-    static const char *const suffixes[] = {".nii", ".hdr", ".img", ".mif", ".mih"};
-    size_t n = strlen(path);
-    if (gls_case_ends(path, ".gz")) n -= 3;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        if (n > 4 && gls_case_compare_n(path + n - 4, suffixes[i], 4) == 0) return n - 4;
-    return n;
-}
-
 /* Whether the header of a .mif or .mih has a gradient table (dw_scheme). */
 static bool has_own_table(const char *dwi)
 {
@@ -200,15 +189,15 @@ static gls_status find_pair(const char *path, size_t n, const char *const ending
 static gls_status find_beside(const char *dwi, char **bval, char **bvec)
 {
     static const char *const names[][2] = {{".bval", ".bvec"}, {".bvals", ".bvecs"}};
-    gls_status status = find_pair(dwi, stem_length(dwi), names[0], bval, bvec);
-    return status || *bval ? status : find_pair(dwi, stem_length(dwi), names[1], bval, bvec);
+    gls_status status = find_pair(dwi, gls_image_stem(dwi), names[0], bval, bvec);
+    return status || *bval ? status : find_pair(dwi, gls_image_stem(dwi), names[1], bval, bvec);
 }
 
 gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
 {
     static const char *const names[][2] = {{"bvals", "bvecs"}, {"bval", "bvec"}};
     const char *slash = strrchr(dwi, '/');
-    size_t folder = slash ? (size_t)(slash + 1 - dwi) : 0, stem = stem_length(dwi);
+    size_t folder = slash ? (size_t)(slash + 1 - dwi) : 0, stem = gls_image_stem(dwi);
     *bval = *bvec = NULL;
     if (has_own_table(dwi)) {
         gls_log(GLS_LOG_INFO, "gradients: the table in the header of %s", dwi);
@@ -236,7 +225,7 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
 static void warn_of_rotated(const char *dwi, const char *bvec)
 {
     char *rotated = NULL;
-    size_t n = stem_length(dwi), used = strlen(bvec);
+    size_t n = gls_image_stem(dwi), used = strlen(bvec);
     if (used > strlen("rotated_bvecs") && strcmp(bvec + used - strlen("rotated_bvecs"), "rotated_bvecs") == 0) return;
     if (gls_asprintf(&rotated, "%.*s.eddy_rotated_bvecs", (int)n, dwi) < 0) return;
     if (access(rotated, F_OK) == 0)

@@ -1,4 +1,4 @@
-/* Image files: reads and writes NIfTI, reads the formats of MRtrix3; streams of bytes, voxel values, grids. */
+/* Image files: reads and writes NIfTI and MIF; streams of bytes, voxel values, grids. */
 #ifndef GLS_IMAGE_FORMATS_H
 #define GLS_IMAGE_FORMATS_H
 
@@ -120,18 +120,6 @@ char *gls_nifti_pair(const char *path);
  * messages. */
 gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used);
 
-/* Writes volumes as a NIfTI file. type: uint8, int32, uint32, float32 or float64; the values are stored as they are.
- * what: a few words for the header's description; NULL: only the name of the program. */
-gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
-                           const char *what, size_t n_volumes, gls_type type, const void *data);
-/* Writes a NIfTI file from its bytes, header and voxels, compressed if the name ends in .nii.gz. */
-gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_group *group, const void *data,
-                                 size_t bytes);
-/* Like gls_image_write(), but as part of a group unless group is NULL. An existing file is an error unless
- * overwrite. */
-gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_group *group, const gls_image *image,
-                                   gls_image_type type);
-
 /* --- Images of MRtrix3: .mif, .mif.gz, and .mih with a separate file of values. */
 
 /* Axes of an image: three of space, and the volumes. */
@@ -164,5 +152,35 @@ gls_status gls_mif_read_header(const char *path, gls_mif_header *header);
 void gls_mif_header_finish(gls_mif_header *header);
 /* Reads an image, like gls_image_read(). */
 gls_status gls_mif_read(const char *path, gls_image_kind kind, gls_image **image);
+
+/* --- Images that are written: NIfTI or MIF, as the name says, compressed if it ends in .gz. */
+
+/* The bytes of a file in front of its values. */
+typedef struct gls_image_header {
+    size_t bytes; /* a multiple of the size of a value */
+    unsigned char data[1536];
+} gls_image_header;
+
+/* Makes the header of an image. what: a few words that describe it; NULL: only the name of the program. */
+gls_status gls_nifti_make_header(const char *path, const gls_grid *grid, const char *what, size_t n_volumes,
+                                 gls_type type, gls_image_header *header);
+gls_status gls_mif_make_header(const char *path, const gls_grid *grid, const char *what, size_t n_volumes,
+                               gls_type type, gls_image_header *header);
+
+/* Whether the name has a suffix of images that are written: .nii, .nii.gz, .mif or .mif.gz. */
+bool gls_image_is_output(const char *path);
+/* Length of a path without the suffix of an image: .nii, .nii.gz, .mif or a similar one. */
+size_t gls_image_stem(const char *path);
+/* Writes volumes. type: uint8, int32, uint32, float32 or float64; the values are stored as they are. what: a few words
+ * for the header's description; NULL: only the name of the program. */
+gls_status gls_image_write_values(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
+                                  const char *what, size_t n_volumes, gls_type type, const void *data);
+/* Writes an image file from its bytes, header and voxels. */
+gls_status gls_image_write_bytes(const char *path, bool overwrite, gls_output_group *group, const void *data,
+                                 size_t bytes);
+/* Like gls_image_write(), but as part of a group unless group is NULL. An existing file is an error unless
+ * overwrite. */
+gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_group *group, const gls_image *image,
+                                   gls_image_type type);
 
 #endif

@@ -264,3 +264,13 @@ gls_status gls_image_kind_check(const char *path, gls_image_kind kind, const gls
                         d[2]);
     return GLS_OK;
 }
+
+size_t gls_image_stem(const char *path)
+{
+    static const char *const suffixes[] = {".nii", ".hdr", ".img", ".mif", ".mih"};
+    size_t n = strlen(path);
+    if (gls_case_ends(path, ".gz")) n -= 3;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (n > 4 && gls_case_compare_n(path + n - 4, suffixes[i], 4) == 0) return n - 4;
+    return n;
+}

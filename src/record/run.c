@@ -8,10 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "image/formats.h"
 #include "record/sidecar.h"
 #include "util/allocation.h"
 #include "util/clock.h"
 #include "util/json_text.h"
+#include "util/text.h"
 
 void gls_run_begin(gls_run *run, bool force)
 {
@@ -88,7 +90,7 @@ static gls_status add_output(gls_run *run, char *path, bool force)
 char *gls_shard_name(const char *path, const gls_shard *shard)
 {
     const char *name = gls_file_name(path), *dot = strrchr(name, '.');
-    if (dot && dot - name > 4 && strcmp(dot - 4, ".nii.gz") == 0) dot -= 4;
+    if (gls_image_is_output(name)) dot = path + gls_image_stem(path);
     if (!dot || dot == name) dot = name + strlen(name);
     char *text = NULL;
     if (gls_asprintf(&text, "%.*s_shard-%uof%u%s", (int)(dot - path), path, shard->index, shard->count, dot) < 0)
@@ -106,20 +108,34 @@ gls_status gls_run_rewrites(gls_run *run, const char *path)
     return path ? add_output(run, strdup(path), true) : GLS_OK;
 }
 
+/* Makes PREFIX + SUFFIX, from malloc. A prefix such as x.mif stands for x, and for .mif in place of a suffix's .nii.gz.
+ */
+static gls_status join(const char *prefix, const char *suffix, char **name)
+{
+    static const char image[] = ".nii.gz";
+    const size_t stem = gls_image_is_output(prefix) ? gls_image_stem(prefix) : strlen(prefix);
+    size_t n = strlen(suffix);
+    const bool other = prefix[stem] && gls_case_ends(suffix, image);
+    if (other) n -= sizeof image - 1;
+    if (gls_asprintf(name, "%.*s%.*s%s", (int)stem, prefix, (int)n, suffix, other ? prefix + stem : "") >= 0)
+        return GLS_OK;
+    return gls_no_memory();
+}
+
 gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *suffix, const char **path)
 {
     char *name = NULL;
-    gls_status status =
-        gls_asprintf(&name, "%s%s", prefix, suffix) < 0 ? gls_no_memory() : add_output(run, name, run->force);
+    gls_status status = join(prefix, suffix, &name);
+    if (!status) status = add_output(run, name, run->force);
     *path = status ? NULL : run->output[run->n_outputs - 1];
     return status;
 }
 
 gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *suffix)
 {
-    if (gls_asprintf(&run->sidecar, "%s%s", prefix, suffix) < 0) return gls_no_memory();
+    gls_status status = join(prefix, suffix, &run->sidecar);
     /* a sidecar is checked even with force: a JSON file of another program must stay */
-    gls_status status = gls_inputs_check(&run->inputs, run->sidecar);
+    if (!status) status = gls_inputs_check(&run->inputs, run->sidecar);
     if (!status) status = gls_sidecar_check(run->sidecar, (const char *const *)run->output, run->n_outputs);
     return status ? status : gls_run_writes(run, run->sidecar);
 }

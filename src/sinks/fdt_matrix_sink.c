@@ -373,8 +373,8 @@ static gls_status write_coords(gls_run_sink *sink, gls_run_sinks *sinks)
 static gls_status write_lookup(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const matrix_state *t = gls_sink_find(sinks, &gls_fdt_matrix_kinds[MATRIX2])->state;
-    return gls_nifti_write(sink->output, sinks->run->force, &sinks->run->group, &t->target.numbering.image, "columns",
-                           1, GLS_TYPE_UINT32, t->target.numbering.number);
+    return gls_image_write_values(sink->output, sinks->run->force, &sinks->run->group, &t->target.numbering.image,
+                                  "columns", 1, GLS_TYPE_UINT32, t->target.numbering.number);
 }
 
 #define MATRIX(name)                                                                                              \

@@ -114,7 +114,7 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
             ((float *)data)[v] = (float)(is_paths(sink) ? at->length : mean);
     }
     gls_status status =
-        gls_nifti_write(sink->output, sinks->run->force, &sinks->run->group, &plain, "density", 1, type, data);
+        gls_image_write_values(sink->output, sinks->run->force, &sinks->run->group, &plain, "density", 1, type, data);
     free(data);
     return status;
 }

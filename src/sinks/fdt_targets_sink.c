@@ -104,8 +104,8 @@ static gls_status write_targets(gls_run_sink *sink, gls_run_sinks *sinks)
                 count[r * n + v] = sum < INT32_MAX ? (int32_t)sum : INT32_MAX;
         }
     const gls_type type = t->by_length ? GLS_TYPE_FLOAT32 : GLS_TYPE_INT32;
-    gls_status status = gls_nifti_write(sink->output, sinks->run->force, &sinks->run->group, &plain, "density",
-                                        t->regions.n, type, count);
+    gls_status status = gls_image_write_values(sink->output, sinks->run->force, &sinks->run->group, &plain, "density",
+                                               t->regions.n, type, count);
     free(count);
     return status;
 }

@@ -100,15 +100,9 @@ static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b
 /* NIfTI codes of the data types that maps of counts have. */
 enum { NIFTI_INT32 = 8, NIFTI_FLOAT64 = 64 };
 
-/* Whether the name is one of a NIfTI image; other maps are tables. */
-static bool is_image(const char *path)
-{
-    return gls_case_ends(path, ".nii") || gls_case_ends(path, ".nii.gz");
-}
-
 bool gls_map_is_name(const char *path)
 {
-    return is_image(path) || gls_case_ends(path, ".csv") || gls_case_ends(path, ".tsv");
+    return gls_image_is_output(path) || gls_case_ends(path, ".csv") || gls_case_ends(path, ".tsv");
 }
 
 /* Parts of a path such as "x_shard-2of3.csv". The mark is its text "_shard-2of3". */
@@ -206,9 +200,9 @@ static gls_status check_parts(const char *const *paths, size_t n)
     return status;
 }
 
-/* A NIfTI map of counts: the bytes of its file, decompressed. */
+/* A map of counts: the bytes of its file, decompressed. */
 typedef struct count_map {
-    /* header of the file */
+    /* header of the file; of a MIF, the same members in the words of NIfTI */
     gls_nifti_header header;
     unsigned char *bytes; /* header, padding and voxels */
     /* n_bytes: length of `bytes`; n: number of values in all volumes */
@@ -229,17 +223,43 @@ static double value_at(const count_map *m, size_t i)
     return real;
 }
 
-/* Reads a NIfTI map of counts as bytes, decompressed. */
-static gls_status read_map(const char *path, count_map *m)
+/* Reads the header of a MIF. One that gls_density_write() did not write is not a single file, or its order of values
+ * differs. */
+static gls_status read_mif_header(const char *path, gls_nifti_header *header)
+{
+    gls_mif_header mif;
+    gls_status status = gls_mif_read_header(path, &mif);
+    if (status) return status;
+    const bool plain = mif.coding == GLS_MIF_VALUES && mif.volumes_rank == 3 && !mif.volumes_turned;
+    *header = (gls_nifti_header){.grid = mif.grid,
+                                 .n_volumes = mif.n_volumes,
+                                 .values = mif.values,
+                                 .single_file = plain && !mif.file,
+                                 .offset = mif.offset,
+                                 .bytes = mif.bytes};
+    gls_mif_header_finish(&mif);
+    return GLS_OK;
+}
+
+/* Reads the header of a map. */
+static gls_status read_header(const char *path, gls_nifti_header *header)
 {
     gls_stream *stream = NULL;
     uint64_t used;
+    if (gls_mif_is_name(path)) return read_mif_header(path, header);
+    gls_status status = gls_stream_open_regular(path, &stream);
+    if (!status) status = gls_nifti_read_header(stream, path, header, &used);
+    gls_stream_close(stream);
+    return status;
+}
+
+/* Reads a map of counts as bytes, decompressed. */
+static gls_status read_map(const char *path, count_map *m)
+{
+    gls_stream *stream = NULL;
     size_t got = 0;
     *m = (count_map){.bytes = NULL};
-    gls_status status = gls_stream_open_regular(path, &stream);
-    if (!status) status = gls_nifti_read_header(stream, path, &m->header, &used);
-    gls_stream_close(stream);
-    stream = NULL;
+    gls_status status = read_header(path, &m->header);
     if (status) return status;
     /* accept only maps as gls_density_write() writes them: plain values without scaling, in one file */
     const gls_values *v = &m->header.values;
@@ -289,30 +309,35 @@ static gls_status check_table(const char *path)
                     path);
 }
 
-/* Adds up maps of counts, exactly up to 2^53. Writes int32 if the first map is int32 and the sums fit, else float64,
- * like gls_density_write(). */
+/* Writes sums as the first map has them, with its header: int32 if the first map is int32 and the sums fit, else
+ * float64, like gls_density_write(). The values of `first` are replaced. */
+static gls_status write_sums(count_map *first, const double *sum, bool same_format, const char *output, bool force,
+                             gls_output_group *group)
+{
+    bool fits = first->header.values.datatype == NIFTI_INT32;
+    for (size_t i = 0; i < first->n; i++) fits = fits && sum[i] >= INT32_MIN && sum[i] <= INT32_MAX;
+    unsigned char *at = first->bytes + first->header.offset;
+    for (size_t i = 0; i < first->n && fits; i++) {
+        const int32_t whole = (int32_t)sum[i];
+        memcpy(at + i * sizeof whole, &whole, sizeof whole);
+    }
+    /* the bytes of the first map with the sums as voxels: header and padding stay as they are */
+    if (fits && same_format) return gls_image_write_bytes(output, force, group, first->bytes, first->n_bytes);
+    return gls_image_write_values(output, force, group, &first->header.grid, "density", first->header.n_volumes,
+                                  fits ? GLS_TYPE_INT32 : GLS_TYPE_FLOAT64, fits ? (const void *)at : sum);
+}
+
+/* Adds up maps of counts, exactly up to 2^53. */
 static gls_status merge_images(const char *const *paths, size_t n, const char *output, bool force,
                                gls_output_group *group)
 {
     count_map first;
     double *sum = NULL;
-    bool fits = true;
     gls_status status = read_map(paths[0], &first);
     if (!status && !(sum = calloc(first.n, sizeof *sum))) status = gls_no_memory();
     for (size_t i = 0; i < n && !status; i++) status = add_map(paths[i], paths[0], &first, sum);
-    /* fits: no sum exceeds int32 */
-    for (size_t i = 0; i < first.n && !status; i++) fits = fits && sum[i] >= INT32_MIN && sum[i] <= INT32_MAX;
-    if (!status && fits && first.header.values.datatype == NIFTI_INT32) {
-        for (size_t i = 0; i < first.n; i++) {
-            int32_t whole = (int32_t)sum[i];
-            memcpy(first.bytes + first.header.offset + i * sizeof whole, &whole, sizeof whole);
-        }
-        /* write the bytes of the first map with the sums as voxels; header and padding stay as they are */
-        status = gls_nifti_write_bytes(output, force, group, first.bytes, first.n_bytes);
-    } else if (!status) {
-        status = gls_nifti_write(output, force, group, &first.header.grid, "density", first.header.n_volumes,
-                                 GLS_TYPE_FLOAT64, sum);
-    }
+    if (!status)
+        status = write_sums(&first, sum, gls_mif_is_name(paths[0]) == gls_mif_is_name(output), output, force, group);
     free(sum);
     free(first.bytes);
     return status;
@@ -353,10 +378,10 @@ gls_status gls_maps_merge(const char *const *paths, size_t n, const char *output
 {
     gls_status status = check_parts(paths, n);
     for (size_t i = 0; i < n && !status; i++)
-        if (is_image(paths[i]) != is_image(output))
+        if (gls_image_is_output(paths[i]) != gls_image_is_output(output))
             status = gls_fail(GLS_ERR_ARGUMENT, "%s: cannot be merged to %s: images give an image, tables a table",
                               paths[i], output);
     if (status) return status;
-    return is_image(output) ? merge_images(paths, n, output, force, group)
-                            : merge_tables(paths, n, output, force, group);
+    return gls_image_is_output(output) ? merge_images(paths, n, output, force, group)
+                                       : merge_tables(paths, n, output, force, group);
 }

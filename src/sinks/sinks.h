@@ -203,7 +203,7 @@ void gls_run_lengths_finish(gls_run_lengths *lengths);
 
 /* --- Maps and matrices of shards. */
 
-/* Whether the name is one of a map or a matrix: .nii, .nii.gz, .csv or .tsv. */
+/* Whether the name is one of a map or a matrix: that of an image that is written, .csv or .tsv. */
 bool gls_map_is_name(const char *path);
 /* Adds up maps of all shards of one run. The names must say which part each one is (x_shard-1of3.csv). The sum is byte
  * for byte the map of the whole run. GLS_ERR_INPUT: a part is missing, occurs twice, or does not fit the others. */

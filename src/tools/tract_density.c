@@ -336,8 +336,8 @@ static gls_status finish_map(mapping *m)
     /* the threshold applies to the map after the division */
     for (size_t v = 0; v < voxels && !status; v++) mask[v] = value[v] / by > o->threshold;
     if (!status && o->mask_out)
-        status = gls_nifti_write(o->mask_out, m->run->files.force, &m->run->files.group, &m->grid, "density mask", 1,
-                                 GLS_TYPE_UINT8, mask);
+        status = gls_image_write_values(o->mask_out, m->run->files.force, &m->run->files.group, &m->grid,
+                                        "density mask", 1, GLS_TYPE_UINT8, mask);
     free(value);
     free(mask);
     return status;
@@ -373,8 +373,7 @@ static void report(mapping *m)
 static gls_status name_groups(mapping *m)
 {
     if (!m->o->groups) return GLS_OK;
-    const char *end = strstr(gls_file_name(m->out), ".nii");
-    gls_asprintf(&m->names, "%.*s_groups.tsv", (int)(end ? end - m->out : (long)strlen(m->out)), m->out);
+    gls_asprintf(&m->names, "%.*s_groups.tsv", (int)gls_image_stem(m->out), m->out);
     return m->names ? GLS_OK : gls_no_memory();
 }
 

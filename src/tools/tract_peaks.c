@@ -52,7 +52,7 @@ gls_status gls_tract_peaks(gls_tract_run *run, const void *options, const char *
     gls_image *peaks = NULL;
     uint64_t n_peaks = 0, n_voxels = 0;
     (void)n;
-    if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "peaks: needs --output FILE (.nii or .nii.gz)");
+    if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "peaks: needs --output FILE (.nii, .nii.gz, .mif or .mif.gz)");
     gls_status status = gls_image_name_check(o->output);
     if (!status) status = gls_tract_run_reads(run, file[0]);
     if (!status) status = gls_tract_run_writes(run, o->output);

@@ -102,7 +102,7 @@ gls_status gls_density_write_grouped(const gls_density *d, const char *path, boo
     void *data = malloc(n * gls_type_size(type));
     if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     get_values(d, type, data);
-    gls_status status = gls_nifti_write(path, overwrite, group, &d->grid, "density", volumes, type, data);
+    gls_status status = gls_image_write_values(path, overwrite, group, &d->grid, "density", volumes, type, data);
     free(data);
     return status;
 }

@@ -16,7 +16,7 @@ static gls_status write_one(const char *directory, const char *name, bool overwr
     char *path = NULL;
     if (gls_asprintf(&path, "%s/%s.nii", directory, name) < 0) return gls_no_memory();
     gls_status status = gls_output_check(path, overwrite, NULL, 0);
-    if (!status) status = gls_nifti_write(path, overwrite, group, grid, NULL, n, type, data);
+    if (!status) status = gls_image_write_values(path, overwrite, group, grid, NULL, n, type, data);
     free(path);
     return status;
 }

@@ -110,6 +110,11 @@ expect 2 density t.trx g.nii.gz --like dipy --mapping ends
 expect 2 density t.trx g.nii.gz --step-size 1
 expect 2 density t.trx g.txt
 expect 2 density t.trx
+# images of MRtrix3, with the values of the NIfTI
+expect 0 density t.trx d.mif.gz
+expect 0 sample t.trx d.nii.gz -o nifti.tsv
+expect 0 sample t.trx d.mif.gz -o mif.tsv
+tail -n +2 nifti.tsv > a && tail -n +2 mif.tsv > b && cmp a b || note "the map as .mif"
 expect 2 density t.trx g.nii.gz --contrast scalar_map
 expect 2 density t.trx g.nii.gz --image data/mask.nii.gz
 expect 2 density t.trx g.nii.gz --contrast nothing
@@ -177,6 +182,12 @@ expect 3 merge -o parts.nii.gz part_shard-1of3.nii.gz part_shard-2of3.nii.gz
 expect 3 merge -o parts.nii.gz part_shard-1of3.nii.gz part_shard-1of3.nii.gz part_shard-2of3.nii.gz
 expect 0 merge -o parts.nii.gz part_shard-3of3.nii.gz part_shard-1of3.nii.gz part_shard-2of3.nii.gz
 cmp d.nii.gz parts.nii.gz || note "the sum of the maps of shards"
+for part in 1 2; do expect 0 track "$@" -o none --density part.mif.gz --shard $part/2; done
+expect 0 merge -o parts.mif.gz part_shard-1of2.mif.gz part_shard-2of2.mif.gz
+cmp d.mif.gz parts.mif.gz || note "the sum of the maps of shards, as .mif.gz"
+expect 0 merge -o from_mif.nii.gz part_shard-1of2.mif.gz part_shard-2of2.mif.gz
+expect 0 sample t.trx from_mif.nii.gz -o merged.tsv
+tail -n +2 merged.tsv > b && cmp a b || note "the sum of .mif.gz as NIfTI"
 
 # --- connectome ---
 python3 - << 'END'
