@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
-#include "check/device_checks.h"
+#include "track/check/known_scene.h"
 #include "track/run/journal.h"
 #include "tracts/sink_parts.h"
 #include "util/clock.h"

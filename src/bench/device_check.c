@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/device_checks.h"
+#include "track/check/checked.h"
+#include "track/check/known_scene.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/threads.h"

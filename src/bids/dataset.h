@@ -199,6 +199,8 @@ gls_status gls_dataset_filters_read(const char *path, gls_strings *filters);
 /* Whether a file that each run rewrites may be written: it does not exist, or glslines wrote it, which the text `mark`
  * within its first 64 KiB shows. */
 bool gls_dataset_owns(const char *path, const char *mark);
+/* gls_dataset_owns(), with a warning that the file is left as it is. */
+bool gls_dataset_may_write(const char *path, const char *mark);
 /* Writes the file if gls_dataset_owns() is true, else fails with GLS_ERR_OUTPUT. group: gives the file its name later,
  * together with its other files; NULL: the file gets its name at once. */
 gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *text, size_t bytes,

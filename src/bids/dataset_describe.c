@@ -184,6 +184,13 @@ bool gls_dataset_owns(const char *path, const char *mark)
     return ours;
 }
 
+bool gls_dataset_may_write(const char *path, const char *mark)
+{
+    const bool owned = gls_dataset_owns(path, mark);
+    if (!owned) gls_log(GLS_LOG_WARNING, "%s: was written by another program, and is left as it is", path);
+    return owned;
+}
+
 /* GLS_ERR_OUTPUT names the file if gls_dataset_owns() is false. */
 static gls_status may_rewrite(const char *path, const char *mark)
 {

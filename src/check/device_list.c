@@ -1,5 +1,5 @@
 /* The devices of this machine with their limits, as text and as JSON. */
-#include "check/device_checks.h"
+#include "check/device_list.h"
 
 #include <cJSON.h>
 #include <string.h>

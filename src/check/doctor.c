@@ -1,5 +1,5 @@
 /* Diagnoses why no usable device is found: looks at GPUs, drivers and libraries of the system, and gives advice. */
-#include "check/device_checks.h"
+#include "check/doctor.h"
 
 #include <cJSON.h>
 #include <dirent.h>

@@ -7,7 +7,7 @@
 #include "bids/dataset.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "render/illustrate.h"
+#include "render/dataset_pages.h"
 #include "util/text.h"
 
 /* Values of the command's options; options of `track` follow "--" and are checked for each unit. */
@@ -185,6 +185,7 @@ static int participants(const bids_values *o, gls_dataset_options *d, const cmd_
                                  .go_on = cmd_goes_on,
                                  .jobs = o->jobs,
                                  .end = end_process,
+                                 .document = gls_dataset_document,
                                  .no_report = o->no_report};
         status = gls_dataset_describe(d);
         /* with worker processes, catch signals, so that the parent waits for its children before it ends */

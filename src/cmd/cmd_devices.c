@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "bench/bench.h"
-#include "check/device_checks.h"
+#include "check/device_list.h"
+#include "check/doctor.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "record/sidecar.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "check/device_checks.h"
+#include "track/check/checked.h"
 #include "dwi/odf_parts.h"
 #include "image/formats.h"
 #include "record/run_params.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "check/device_checks.h"
+#include "check/device_list.h"
 #include "image/region_set.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"

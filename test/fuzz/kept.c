@@ -2,7 +2,7 @@
  * run that may have been done: what was kept or nothing, never a crash. */
 #include "folder.h"
 #include "grid.h"
-#include "check/device_checks.h"
+#include "track/check/checked.h"
 #include "dwi/fit_model.h"
 #include "run/job.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "check/device_checks.h"
+#include "track/check/checked.h"
 
 static char path[] = "/tmp/glslines-checked-XXXXXX";
 

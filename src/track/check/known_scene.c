@@ -1,5 +1,5 @@
 /* The scene for checks of devices, and the comparison of its streamlines with the known streamlines. */
-#include "check/device_checks.h"
+#include "track/check/known_scene.h"
 
 #include <math.h>
 #include <stdlib.h>
