@@ -233,9 +233,6 @@ static gls_status track(gls_job *job, const gls_run_options *run, const gls_illu
     cmd_interrupt_done();
     if (run->trace) status = gls_sidecar_write_trace(run->trace, run->job.force);
     if (status) return status;
-    const gls_job_result *result = gls_job_get_result(job);
-    cmd_event_output(result->output);
-    cmd_event_output(result->sidecar);
     gls_job_log_result(job);
     gls_illustrations_make(illustrations, job);
     return GLS_OK;

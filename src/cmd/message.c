@@ -17,6 +17,7 @@
 #include "record/sidecar.h"
 #include "util/clock.h"
 #include "util/json_text.h"
+#include "util/output_file.h"
 
 #define FORMAT 1 /* version of the format of events */
 
@@ -79,6 +80,14 @@ static gls_status open_file(const char *path)
     return gls_fail(GLS_ERR_OUTPUT, "--progress-file: %s: %s", path, strerror(errno));
 }
 
+/* Adds an output file to the list that the event "end" will have. */
+static void note_output(const char *path)
+{
+    pthread_mutex_lock(&events.lock);
+    cJSON_AddItemToArray(events.outputs, cJSON_CreateString(path));
+    pthread_mutex_unlock(&events.lock);
+}
+
 gls_status cmd_events_begin(const cmd_common *common, const char *command, bool (*go_on)(void))
 {
     events.go_on = go_on;
@@ -91,6 +100,7 @@ gls_status cmd_events_begin(const cmd_common *common, const char *command, bool 
     }
     if (events.fd < 0) return GLS_OK;
     events.outputs = cJSON_CreateArray();
+    gls_outputs_note(note_output);
     cJSON *start = event("start");
     cJSON_AddNumberToObject(start, "version", FORMAT);
     cJSON_AddStringToObject(start, "command", command);
@@ -148,14 +158,9 @@ void cmd_event_progress(const gls_progress *p, double seconds)
     send(object);
 }
 
-void cmd_event_output(const char *path)
-{
-    if (events.fd < 0 || !path) return;
-    cJSON_AddItemToArray(events.outputs, cJSON_CreateString(path));
-}
-
 void cmd_event_end(int code)
 {
+    gls_outputs_note(NULL);
     cJSON *object = event("end");
     cJSON_AddStringToObject(object, "status",
                             code == CMD_EXIT_OK      ? "ok"

@@ -114,9 +114,7 @@ void cmd_event_device(const char *renderer, uint64_t seeds);
 void cmd_event_phase(gls_phase phase);
 /* Event: progress of a phase. seconds: time since the phase began. */
 void cmd_event_progress(const gls_progress *progress, double seconds);
-/* Adds an output file to the list that the event "end" will have. */
-void cmd_event_output(const char *path);
-/* Event "end": the exit code of the command, and its outputs. */
+/* Event "end": the exit code of the command, and all files that it wrote. */
 void cmd_event_end(int code);
 
 #endif

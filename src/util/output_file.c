@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,7 @@ gls_status gls_output_create(const char *path, bool overwrite, gls_output *outpu
         gls_output_discard(output);
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", path, strerror(errno));
     }
+    output->given = strdup(path);
     output->fd = open_nameless(output->path);
     if (output->fd < 0) output->fd = open_named(output->path, &output->temporary);
     if (output->fd < 0) {
@@ -314,6 +316,8 @@ static int name_file(gls_output *output, replaced_file *old)
     int result = name_file_once(output, old);
     if (result == 0 || errno != EEXIST || !output->second) return result;
     free(output->path);
+    free(output->given);
+    output->given = NULL;
     output->path = output->second;
     output->second = NULL;
     *output->took_second = true;
@@ -368,6 +372,9 @@ static void take_back(const gls_output *output, const replaced_file *old)
         gls_fail(GLS_ERR_OUTPUT, "%s; %s was written nevertheless and stays", reason, output->path);
 }
 
+/* What gls_outputs_note() was given. */
+static void (*_Atomic noted_by)(const char *path);
+
 /* Gives all n files their names, once all data are on the disk. If one name fails, no new file remains and the replaced
  * files are restored, or the message names those that stay. All outputs are then as after gls_output_discard(). */
 static gls_status commit_outputs(gls_output *outputs, size_t n)
@@ -395,8 +402,15 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
         free(old[i].kept);
     }
     free(old);
+    void (*const note)(const char *path) = atomic_load(&noted_by);
+    for (size_t i = 0; i < named && note && !status; i++) note(outputs[i].given ? outputs[i].given : outputs[i].path);
     for (size_t i = 0; i < n; i++) gls_output_discard(&outputs[i]);
     return status;
+}
+
+void gls_outputs_note(void (*note)(const char *path))
+{
+    atomic_store(&noted_by, note);
 }
 
 gls_status gls_output_commit(gls_output *output)
@@ -471,6 +485,7 @@ void gls_output_discard(gls_output *output)
     if (output->temporary) unlink(output->temporary);
     free(output->temporary);
     free(output->second);
+    free(output->given);
     free(output->path);
     *output = GLS_OUTPUT_NONE;
 }

@@ -18,6 +18,7 @@ typedef struct gls_output {
     /* descriptor that is open for writing; -1: none */
     int fd;
     char *path;      /* final name; a symbolic link to a file is followed */
+    char *given;     /* the name that the caller gave; NULL: path */
     char *temporary; /* NULL while the file has no name */
     char *second;    /* name to use if another file has appeared under path meanwhile; NULL: such a file is an error */
     bool *took_second; /* set to true when the file gets its second name; NULL: no second name */
@@ -74,6 +75,9 @@ void gls_output_discard(gls_output *output);
  * the replaced files are restored; without hard links on the file system, new files that replaced others stay. The
  * group is empty afterwards. */
 gls_status gls_output_group_commit(gls_output_group *group);
+/* From now on calls note(path), from any thread, for each file that has got its name, where no other file of its group
+ * failed. path: the name that the caller gave. NULL: no more. */
+void gls_outputs_note(void (*note)(const char *path));
 /* Moves the file that joined the group last to the front, so that it gets its name first. */
 void gls_output_group_lead(gls_output_group *group);
 /* Discards all files of the group. Also removes its folder, unless there are files in it. */

@@ -16,7 +16,7 @@ for line in lines:
     if line["event"] == "progress":
         assert 0 <= line["done"] <= line["total"] and line["seconds"] >= 0, line
 if sys.argv[2] == "ok":
-    assert lines[-1]["output"] == ["a.trx", "a.json"], lines[-1]
+    assert sorted(lines[-1]["output"]) == ["a.json", "a.trx"], lines[-1]
     last = [line for line in lines if line["event"] == "progress"][-1]
     assert last["done"] == last["total"] == 300 and last["streamlines"] > 0 and last["eta"] == 0, last
 if sys.argv[2] == "failed":
@@ -41,6 +41,24 @@ kill -TERM $child
 wait $child
 check "exit code of a signal" test $? -eq 143
 check "a signal" events int.json interrupted 143
+# every command names the files that it wrote, and no others
+mkdir made
+"$program" phantom made/ph --shape 16 18 16 --progress json --force 2> made.json > /dev/null
+cp a.trx made/old_fa.nii.gz
+set -- made/ph/dwi.nii.gz --mask made/ph/mask.nii.gz --progress json
+"$program" fit "$@" --model csd made/fit 2>> made.json
+"$program" response "$@" made/rs 2>> made.json
+"$program" fixels made/fit_sh.nii.gz made/fx --progress json 2>> made.json
+"$program" edit a.trx made/e.tck --progress json 2>> made.json
+"$program" density a.trx made/density.nii --progress json 2>> made.json
+check "outputs of all commands" python3 - << 'PYTHON'
+import json, os
+found = sorted(os.path.join(folder, name) for folder, _, names in os.walk("made") for name in names)
+events = [json.loads(line) for line in open("made.json")]
+named = sorted(name for event in events if event["event"] == "end" for name in event["output"])
+assert [e["status"] for e in events if e["event"] == "end"] == ["ok"] * 6, events
+assert sorted(named + ["made/old_fa.nii.gz"]) == found, (set(found) ^ set(named))
+PYTHON
 "$program" track --phantom --model opdt --progress plain --device llvmpipe --nseeds 300 -o a.trx --force > plain.txt 2>&1
 check "no escape in a pipe" sh -c '! grep -q "$(printf "\033")" plain.txt'
 "$program" track --phantom --model opdt --progress none --device llvmpipe --nseeds 300 -o a.trx --force 2> none.txt
