@@ -413,6 +413,8 @@ stage_python() {
         test/python/lifetimes.py build/glslines build/python/lifetimes
     pool_add "package: a function for each command" build/python/functions.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
         test/python/functions.py build/glslines build/python/functions
+    pool_add "package: columns and groups" build/python/columns.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
+        test/python/columns.py build/glslines build/python/columns
     pool_add "package: DIPY's functions" build/python/dipy.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
         test/python/dipy_functions.py build/glslines build/python/dipy
     pool_add "package: the notebook of the manual" build/python/notebook.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$python" \

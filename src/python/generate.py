@@ -73,7 +73,14 @@ def parameter(name):
     return name + "_" if keyword.iskeyword(name) else name
 
 
+def may_be_left_out(option):
+    """Whether the option has a value where none is given, which True asks for in Python."""
+    return (option["metavar"] or "").startswith("[")
+
+
 def type_of(option):
+    if may_be_left_out(option):
+        return "Union[%s, bool, None]" % type_of({**option, "metavar": None})[len("Optional["):-1]
     kind = option["type"]
     if kind == "choice":
         return "Optional[Literal[%s]]" % ", ".join(json.dumps(word) for word in option["choices"])
@@ -86,8 +93,28 @@ def type_of(option):
             "numbers": "Union[float, Sequence[float], None]", "options": "Optional[Dict[str, Any]]"}[kind]
 
 
+#: options of all commands, by name
+OPTIONS = {}
+
+
+def in_python(text):
+    """The text of a help with Python's names of options; commands in quotes stay."""
+    def argument(match):
+        name, value = match.groups()
+        found = "out" if name == "output" else parameter(name)
+        if value is None:
+            return found
+        if value in (OPTIONS.get(name, {}).get("choices") or []):
+            return '%s="%s"' % (found, value)
+        return "%s%s%s" % (found, "=" if value[0].isdigit() else " ", value)
+
+    parts = re.split(r"('glslines [^']*'|`glslines [^`]*`)", text)
+    option = re.compile(r"(?<![-\w])--([a-z][a-z0-9-]*[a-z0-9])(?:[ =]([a-z0-9][a-z0-9_]*(?:[.-]\w+)*)(?!\w))?")
+    return "".join(part if i % 2 else option.sub(argument, part) for i, part in enumerate(parts))
+
+
 def clean(text):
-    return re.sub(r"\s+", " ", text).replace("\\", "\\\\").strip()
+    return in_python(re.sub(r"\s+", " ", text)).replace("\\", "\\\\").strip()
 
 
 def entry(name, type_, text):
@@ -106,7 +133,7 @@ def option_entry(option):
     extras = ["in %s" % option["unit"]] if option["unit"] and option["unit"] not in (option["range"] or "") else []
     extras += [option["range"]] if option["range"] else []
     extras += ["default: %s" % option["default"]] if option["default"] else []
-    text = clean(option["help"]) + (" [%s]" % "; ".join(clean(e) for e in extras) if extras else "")
+    text = clean(option["help"]) + (" True gives the option without a value." if may_be_left_out(option) else "") + (" [%s]" % "; ".join(clean(e) for e in extras) if extras else "")
     return entry(parameter(option["name"]), numpydoc_type(option), text)
 
 
@@ -130,7 +157,8 @@ def signature(name, arguments, options, returns, indent=0, first=(), progress=Tr
               for o in options]
     parts += ["progress: Progress = None"] if progress else []
     pad = " " * indent
-    return "%sdef %s(\n%s\n%s) -> %s:" % (pad, name, "\n".join("%s    %s," % (pad, part) for part in parts), pad, returns)
+    decorator = pad + "@_nearest\n"
+    return decorator + "%sdef %s(\n%s\n%s) -> %s:" % (pad, name, "\n".join("%s    %s," % (pad, part) for part in parts), pad, returns)
 
 
 def function(command, spec):
@@ -202,7 +230,7 @@ def bids_function(command):
                  ("level", 'Literal["participant", "group"]', '"participant"')]
     options = [o for o in command["options"] if o["name"] not in HIDDEN | {"list"}]
     behind = [{"name": "track", "type": "options", "help": "Options of `track`, such as {\"nseeds\": 100000}.",
-               "unit": None, "range": None, "default": None}]
+               "metavar": None, "unit": None, "range": None, "default": None}]
     names = {parameter(o["name"]): o["name"] for o in options}
     return "\n".join([
         signature("bids", arguments, options + behind, "str"),
@@ -227,10 +255,11 @@ from ._exchange import Files, ImageData, ImageLike, PathLike, Tracked, TracksLik
 from ._exchange import bids as _bids
 from ._exchange import call as _run
 from ._exchange import of_tracks as _of_tracks
+from ._names import nearest as _nearest
 from ._program import Progress
 from .params import Params as _Params
 from .pictures import Picture
-from .tracking import Result
+from .streamlines import Result
 
 
 def _given(values: Dict[str, Any]) -> Dict[str, Any]:
@@ -251,6 +280,7 @@ def main():
     dll = ctypes.CDLL(library)
     dll.gls_abi_describe.restype = ctypes.c_char_p
     rows = {row["name"]: row["of"] for row in json.loads(dll.gls_abi_describe())["options"]}
+    OPTIONS.update({option["name"]: option for command in commands.values() for option in command["options"]})
     track = commands["track"]
     of_tracker = [o for o in track["options"] if rows.get(o["name"]) == "TRACK" or o["name"] == "preset"]
     job = {name.replace("-", "_") for name, of in rows.items() if of != "COMMAND"} | {"picture", "report"}

@@ -105,6 +105,7 @@ static void add_option(cJSON *options, const gls_option *o, const row_words *wor
     if (member) cJSON_AddNumberToObject(object, "offset", (double)o->offset);
     if (member) cJSON_AddNumberToObject(object, "size", (double)gls_option_size(o));
     if (o->kind == GLS_KIND_LENGTH) cJSON_AddNumberToObject(object, "mm_offset", (double)o->mm_offset);
+    gls_json_text(object, "metavar", o->metavar);
     gls_json_text(object, "unit", o->unit);
     add_bound(object, "min", o->range.min);
     add_bound(object, "max", o->range.max);

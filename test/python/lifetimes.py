@@ -394,6 +394,30 @@ class Ends(unittest.TestCase):
         self.assertEqual((child.returncode, child.stderr), (42, ""))
 
 
+    def test_call_when_nothing_calls_back(self):
+        """ctypes calls nothing back while modules are taken down: a run would seem to have no streamlines."""
+        program = ("import glslines, numpy as np, os, sys\n"
+                   "aff, sh = np.diag([2, 2, 2, 1.]), np.zeros((9, 9, 9, 15), np.float32)\n"
+                   "sh[..., 0], sh[..., 3] = 1, 0.5\n"
+                   "class Late:\n"
+                   "    def __init__(self, *kept):\n"
+                   "        self.kept = kept\n"
+                   "    def __del__(self):\n"
+                   "        tracker, seeds, end = self.kept\n"
+                   "        try:\n"
+                   "            tracker.run(seeds)\n"
+                   "            end(1)\n"
+                   "        except RuntimeError as error:\n"
+                   "            end(42 if 'the interpreter ends' in str(error) else 2)\n"
+                   "def holder(): pass\n"
+                   "tracker = glslines.Tracker('llvmpipe', glslines.Params(dg='det'), stop_map=np.ones((9, 9, 9)),\n"
+                   "                           odf=glslines.ODF.from_sh(sh, affine=aff), affine=aff)\n"
+                   "holder.late = Late(tracker, glslines.Seeds.random(np.ones((9, 9, 9)), 50), os._exit)\n"
+                   "sys.modules['holder'] = holder\n")
+        child = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        self.assertEqual((child.returncode, child.stderr), (42, ""))
+
+
 class Bounds(unittest.TestCase):
     """Values that C would take for others, and arrays that are shorter than what is read of them."""
 

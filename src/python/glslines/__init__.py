@@ -21,8 +21,8 @@ if _os.path.isfile(_os.path.join(_os.path.dirname(_library.path), "python", "com
     __path__.append(_os.path.join(_os.path.dirname(_os.path.abspath(_library.path)), "python"))
 
 from ._arrays import load_image, save_image
-from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceError, EmptyError, Error, InputError,
-                      OutOfMemoryError, OutputError, UnsupportedError)
+from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceError, EmptyError, Error, FormatWarning,
+                      InputError, OutOfMemoryError, OutputError, UnsupportedError)
 from ._library import version as __version__
 from .devices import Device, devices
 from ._exchange import Files, Tracked
@@ -31,10 +31,11 @@ from .commands import (Params, bids, connectome, convert, density, edit, fit, fi
 from .files import load
 from .models import ODF, Gradients, QBall, Sphere, csd, fit_tensor
 from .pictures import Picture
-from .tracking import Batch, Result, Seeds, Tracker
+from .streamlines import Batch, Result
+from .tracking import Seeds, Tracker
 
 __all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Device", "DeviceError", "EmptyError",
-           "Error", "Files", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "Picture",
+           "Error", "Files", "FormatWarning", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "Picture",
            "QBall", "Result", "Seeds", "Sphere", "Tracked", "Tracker", "UnsupportedError", "bids", "connectome",
            "convert", "csd", "density", "devices", "edit", "fit", "fit_tensor", "fixels", "info", "load",
            "load_image", "peaks", "phantom", "profile", "render", "report", "response", "sample", "save_image",

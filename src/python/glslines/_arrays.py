@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _library
 from ._library import call, made, structs
+from ._names import nearest
 
 LARGE = 1 << 30
 logger = logging.getLogger("glslines")
@@ -32,19 +33,16 @@ def affine_of(*images: Any, default: Any = None) -> NDArray[np.float64]:
     for image in images:
         affine = own_affine(image)
         if affine is not None:
-            return np.asarray(affine, dtype=np.float64)
-    return np.eye(4) if default is None else np.asarray(default, dtype=np.float64)
+            return affine_numbers(affine)
+    return np.eye(4) if default is None else affine_numbers(default)
 
 
 def is_same_affine(affine, own):
-    given = np.asarray(affine, dtype=np.float64)
-    if given.shape not in ((4, 4), (3, 4)):
-        raise ValueError("affine: has the shape %s, not (4, 4)" % (given.shape,))
-    return np.allclose(given[:3], np.asarray(own)[:3], rtol=1e-4, atol=1e-4)
+    return np.allclose(affine_numbers(affine)[:3], np.asarray(own)[:3], rtol=1e-4, atol=1e-4)
 
 
 def require_same_affine(affine, **images):
-    """One that is given has to be that of the images that have one: theirs would be taken, without a word."""
+    """Refuses an affine that is another than that of an image which has one, since that of the image is used."""
     for name, image in images.items():
         own = own_affine(image)
         if affine is None or own is None:
@@ -88,15 +86,28 @@ def refuse_name(value, name, remedy):
         raise TypeError("%s: %r is the name of a file, but values are needed: %s" % (name, os.fspath(value), remedy))
 
 
-def reals(numbers, name, remedy):
-    """Numbers as float64 in C order. remedy: for the name of a file."""
-    refuse_name(numbers, name, remedy)
-    array = np.asanyarray(numbers)
+def numbers(given, name, dtype=np.float64):
+    """Real numbers in C order. Complex ones, of which numpy would drop a part, and masked ones are refused."""
+    array = np.asanyarray(given)
     if np.ma.is_masked(array):
         raise ValueError("%s: a masked array; the numbers behind its mask would count: leave them out" % name)
-    if array.dtype.kind == "c":
-        raise ValueError("%s: complex numbers" % name)
-    return np.ascontiguousarray(array, dtype=np.float64)
+    if array.dtype.kind not in "biuf":
+        raise ValueError("%s: values of the type %s are no real numbers" % (name, array.dtype))
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def reals(given, name, remedy):
+    """Numbers as float64 in C order. remedy: for the name of a file."""
+    refuse_name(given, name, remedy)
+    return numbers(given, name)
+
+
+def affine_numbers(affine):
+    """The numbers of an affine, (4, 4) or (3, 4)."""
+    given = numbers(affine, "affine")
+    if given.shape not in ((4, 4), (3, 4)):
+        raise ValueError("affine: has the shape %s, not (4, 4)" % (given.shape,))
+    return given
 
 
 def grid_of(shape, affine):
@@ -104,10 +115,7 @@ def grid_of(shape, affine):
     if len(shape) < 3:
         raise ValueError("a grid has three dimensions, not the shape %s" % (tuple(shape),))
     dim = (ctypes.c_int32 * 3)(*(_library.integer(n, "shape", 1, 2**31 - 1) for n in shape[:3]))
-    affine = np.asarray(affine, dtype=np.float64)
-    if affine.shape not in ((4, 4), (3, 4)):
-        raise ValueError("an affine has the shape (4, 4), not %s" % (affine.shape,))
-    affine = np.ascontiguousarray(affine[:3])
+    affine = np.ascontiguousarray(affine_numbers(affine)[:3])
     call.gls_grid_init(ctypes.byref(grid), dim, affine.ctypes.data)
     return grid
 
@@ -137,7 +145,7 @@ class Image(_library.Handle):
 
 
 def taken(pointer):
-    """The values of an image that the library made, as an array that frees it."""
+    """The values of an image that the library made, as an array. The image is freed with the array."""
     image = structs["gls_image"].from_address(pointer)
     dim = tuple(image.grid.dim)
     n = image.n_volumes
@@ -147,6 +155,7 @@ def taken(pointer):
     return np.ctypeslib.as_array(block).reshape(shape, order="F")
 
 
+@nearest
 def load_image(path: Union[str, os.PathLike[str]]) -> Tuple[NDArray[np.float32], NDArray[np.float64]]:
     """An image file, NIfTI or MRtrix's .mif, as (array, affine): float32, (x, y, z) or (x, y, z, n).
 
@@ -162,6 +171,7 @@ def require_shape(array, like, name, name_like):
         raise ValueError("%s has the shape %s, %s %s" % (name, array.shape[:3], name_like, like.shape[:3]))
 
 
+@nearest
 def save_image(path: Union[str, os.PathLike[str]], array: Any, affine: ArrayLike) -> None:
     """Writes an image file, NIfTI (.nii or .nii.gz), as float32.
 

@@ -43,6 +43,10 @@ class ConvergenceError(Error):
     """An iteration did not converge; the results are those of its best step."""
 
 
+class FormatWarning(UserWarning):
+    """A file format or another package has no place for a part of a tractogram, which is left out."""
+
+
 CLASSES = {
     "GLS_ERR_ARGUMENT": ArgumentError,
     "GLS_ERR_INPUT": InputError,

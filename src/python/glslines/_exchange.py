@@ -7,19 +7,22 @@ import copy
 import csv
 import json
 import os
+import re
 import shutil
 import tempfile
 import weakref
-from typing import Any, Dict, Iterator, KeysView, List, Mapping, Optional, Tuple, Union, overload
+import zlib
+from typing import Any, Dict, Iterable, Iterator, KeysView, List, Mapping, Optional, Tuple, Union, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _program
-from ._arrays import affine_of, is_pair, load_image, save_image
-from ._errors import Error
+from ._arrays import affine_of, is_pair, load_image, numbers, save_image
+from ._errors import Error, InputError
+from ._written import Written
 from .files import load
-from .tracking import Result, _points
+from .streamlines import Result, points_of
 
 PathLike = Union[str, "os.PathLike[str]"]
 #: values (x, y, z) or (x, y, z, n), and the affine from voxels to world mm
@@ -32,55 +35,106 @@ TracksLike = Union[PathLike, Result, Any]
 
 class Files(Mapping[str, Any]):
     """Files that a command wrote, by the part of their names behind the prefix: images as (array, affine), responses and
-    tables as arrays (response_wm beside an image wm), the sidecar as a dict. Each is read when it is asked for."""
+    tables as arrays (response_wm beside an image wm), the sidecar as a dict. Each is read when it is asked for.
 
-    def __init__(self, prefix: str, keep: Any = None) -> None:
-        folder, stem = os.path.split(prefix)
-        names = sorted(os.listdir(folder or "."))
-        self.paths: Dict[str, str] = {}
-        for name in names:
-            if name == stem + ".json":
-                self.paths["sidecar"] = os.path.join(folder, name)
-            elif name.startswith(stem + "_"):
-                key = name[len(stem) + 1:].split(".")[0]
-                self.paths[key if key not in self.paths else "response_" + key] = os.path.join(folder, name)
-        self._keep = keep
+    paths: names of the files.
+    """
+
+    def __init__(self, files: Dict[str, Written], keep: Any = None) -> None:
+        self._files, self._keep = files, keep
+
+    @property
+    def paths(self) -> Dict[str, str]:
+        return {name: file.path for name, file in self._files.items()}
 
     def __getitem__(self, key: str) -> Any:
-        return read(self.paths[key])
+        return read(self._files[key].same())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.paths)
+        return iter(self._files)
 
     def __len__(self) -> int:
-        return len(self.paths)
+        return len(self._files)
 
     def __repr__(self) -> str:
-        return "Files(%s)" % ", ".join(self.paths)
+        return "Files(%s)" % ", ".join(self._files)
 
     def __reduce__(self) -> Any:
         if self._keep is not None and self._keep.path:
             raise TypeError("files of a temporary folder can be neither copied nor pickled: give out=")
-        return _files_of, (self.paths,)
+        return Files, (self._files,)
 
 
-def _files_of(paths: Dict[str, str]) -> Files:
-    files = Files.__new__(Files)
-    files.paths, files._keep = paths, None
-    return files
+def files_of_prefix(prefix: str, outputs: List[str], keep: Any = None) -> Files:
+    """What a command wrote under a prefix."""
+    stem = os.path.basename(prefix)
+    files: Dict[str, Written] = {}
+    for path in sorted(outputs):
+        name = os.path.basename(path)
+        key = "sidecar" if name == stem + ".json" else name[len(stem) + 1:].split(".")[0]
+        files[key if key not in files else "response_" + key] = Written(path)
+    return Files(files, keep)
+
+
+def files_of_folder(folder: str, outputs: List[str], keep: Any = None) -> Files:
+    """What a command wrote into a folder, without what lies in folders of it."""
+    inside = [path for path in sorted(outputs) if os.path.realpath(os.path.dirname(path) or ".") == os.path.realpath(folder)]
+    return Files({os.path.basename(path).replace(".gz", "").replace(".nii", ""): Written(path) for path in inside}, keep)
+
+
+#: what a Result has of a file
+_OF_FILE = ("points", "offsets", "dps", "dpv", "groups", "dpg", "stats", "space", "_grid")
 
 
 class FileResult(Result):
-    """A tractogram file whose streamlines are read when they are asked for."""
+    """A tractogram file whose streamlines are read when they are asked for.
+
+    path: name of the file. If the file has changed by then, it is refused.
+    """
 
     def __init__(self, path: PathLike) -> None:
-        self.path = os.fspath(path)
+        self._file: Optional[Written] = Written(path) if path else None
+
+    @property
+    def path(self) -> str:
+        return self._file.path if self._file is not None else ""
+
+    def _same(self) -> str:
+        if self._file is None:
+            raise InputError("the run wrote no tractogram")
+        return self._file.same()
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("points", "offsets", "dps", "groups", "stats", "space", "_grid"):
-            self.__dict__.update({**vars(load(self.path)), **self.__dict__})
+        if name in _OF_FILE:
+            found = vars(load(self._same()))
+            self._as_read = _sum_of(found)
+            self.__dict__.update({**found, **self.__dict__})
             return self.__dict__[name]
         raise AttributeError(name)
+
+    def unchanged(self) -> Optional[str]:
+        """The name of the file; None: what was read of it has been changed since."""
+        own = {name: value for name, value in vars(self).items() if name in _OF_FILE and name != "stats"}
+        return self._same() if not own or _sum_of(own) == getattr(self, "_as_read", None) else None
+
+
+def _sum_of(content: Dict[str, Any]) -> int:
+    """A checksum of streamlines, columns and groups."""
+    total = 0
+    for name in ("points", "offsets", "dps", "dpv", "groups", "dpg"):
+        for key, array in _arrays_in(name, content.get(name)):
+            array = np.ascontiguousarray(array)
+            text = "%s %s %s" % (key, array.dtype, array.shape)
+            total = zlib.crc32(array.view(np.uint8) if array.size else b"", zlib.crc32(text.encode(), total))
+    return total
+
+
+def _arrays_in(key: str, content: Any) -> Iterator[Tuple[str, Any]]:
+    if isinstance(content, dict):
+        for name, value in content.items():
+            yield from _arrays_in("%s/%s" % (key, name), value)
+    else:
+        yield key, np.atleast_1d(content)
 
 
 class Tracked(FileResult):
@@ -91,8 +145,10 @@ class Tracked(FileResult):
     """
 
     def __init__(self, stats: Dict[str, Any], keep: Any = None) -> None:
-        super().__init__(stats["output"] or "")
         self.stats, self._keep = stats, keep
+        for name in ("output", "sidecar"):
+            stats[name] = os.path.abspath(stats[name]) if stats[name] else stats[name]
+        super().__init__(stats["output"] or "")
 
     @property
     def output(self) -> Optional[str]:
@@ -109,12 +165,12 @@ class Tracked(FileResult):
     def __getitem__(self, i: int) -> NDArray[np.float32]: ...
 
     @overload
-    def __getitem__(self, i: Union[slice, List[int], NDArray[Any]]) -> List[NDArray[np.float32]]: ...
+    def __getitem__(self, i: Union[slice, List[int], List[bool], NDArray[Any]]) -> Result: ...
 
     @overload
     def __getitem__(self, i: str) -> Any: ...
 
-    def __getitem__(self, i: Union[int, slice, List[int], NDArray[Any], str]) -> Any:
+    def __getitem__(self, i: Union[int, slice, List[int], List[bool], NDArray[Any], str]) -> Any:
         return self.stats[i] if isinstance(i, str) else super().__getitem__(i)
 
     def __contains__(self, name: object) -> bool:
@@ -133,8 +189,14 @@ class Tracked(FileResult):
 
     def __reduce__(self) -> Any:
         if self._keep is not None and self.output:
-            return Result, (self.points, self.offsets, self.dps, self.stats, self._grid, self.space, self.groups)
-        return Tracked, (self.stats,)
+            return Result, (self.points, self.offsets, self.dps, self.stats, self._grid, self.space, self.groups, self.dpv, self.dpg)
+        return _tracked_again, (vars(self),)
+
+
+def _tracked_again(content: Dict[str, Any]) -> Tracked:
+    tracked = Tracked.__new__(Tracked)
+    tracked.__dict__.update(content)
+    return tracked
 
 
 def read(path: str) -> Any:
@@ -147,17 +209,19 @@ def read(path: str) -> Any:
     return np.atleast_1d(np.squeeze(np.loadtxt(path, delimiter="," if path.endswith(".csv") else None, ndmin=2)))
 
 
-def _number(text: str) -> Any:
+def _number(text: str, kind: Any) -> Any:
     try:
-        return float(text) if text else None
+        return kind(text) if text else None
     except ValueError:
         return text
 
 
 def read_table(path: str) -> List[Dict[str, Any]]:
+    """The rows of a table. Columns of whole numbers alone, such as counts, are int, other numbers float."""
     with open(path, newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t" if path.endswith(".tsv") else ",")
-        return [{key: _number(text) for key, text in row.items()} for row in rows]
+        rows = list(csv.DictReader(file, delimiter="\t" if path.endswith(".tsv") else ","))
+    whole = {key for key in (rows[0] if rows else ()) if all(re.fullmatch(r"-?\d+", row[key] or "") for row in rows)}
+    return [{key: _number(text, int if key in whole else float) for key, text in row.items()} for row in rows]
 
 
 class Folder:
@@ -175,8 +239,9 @@ class Folder:
     def tracks(self, value: TracksLike, name: str) -> str:
         if isinstance(value, (str, os.PathLike)):
             return _safe(value)
-        if isinstance(value, FileResult):
-            return _safe(value.path)
+        as_read = value.unchanged() if isinstance(value, FileResult) else None
+        if as_read is not None:
+            return as_read
         path = self.name(name + ".trx")
         try:
             result_of(value).save(path)
@@ -200,7 +265,7 @@ class Folder:
         if isinstance(value, (str, os.PathLike)):
             return _safe(value)
         path = self.name(name + ".txt")
-        np.savetxt(path, np.atleast_1d(np.asarray(value, dtype=np.float64)), fmt="%.17g")
+        np.savetxt(path, np.atleast_1d(numbers(value, name)), fmt="%.17g")
         return path
 
     def option(self, value: Any, name: str) -> Any:
@@ -232,7 +297,8 @@ def _safe(path: PathLike) -> str:
 
 
 def result_of(tracks: Any) -> Result:
-    """A Result of what nibabel, DIPY or trx-python have; points are not copied where they are float32 in world mm."""
+    """A Result of what nibabel, DIPY or trx-python have, with their columns and groups; points are not copied where they are
+    float32 in world mm."""
     if isinstance(tracks, Result):
         return tracks
     shape: Any = (1, 1, 1)
@@ -252,18 +318,32 @@ def result_of(tracks: Any) -> Result:
     elif isinstance(getattr(tracks, "header", None), dict):  # trx-python
         shape, affine = tracks.header["DIMENSIONS"], tracks.header["VOXEL_TO_RASMM"]
     lines = getattr(tracks, "streamlines", tracks)
+    rows, lengths = _rows_of(lines, points_of)
+    points = points_of(rows if len(rows) else np.empty((0, 3), np.float32))
+    per_point = getattr(tracks, "data_per_point", None) or getattr(tracks, "data_per_vertex", None) or {}
+    dpv = {name: _squeezed(_rows_of(column, np.atleast_1d)[0]) for name, column in dict(per_point).items()}
+    dps = {name: _squeezed(np.asarray(column)) for name, column in dict(getattr(tracks, "data_per_streamline", {})).items()}
+    groups = {name: np.ravel(members) for name, members in dict(getattr(tracks, "groups", {})).items()}
+    dpg = {group: dict(values) for group, values in dict(getattr(tracks, "data_per_group", {})).items() if len(values)}
+    return Result.from_arrays(points, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), dps, (shape, affine), dpv, groups, dpg)
+
+
+def _rows_of(lines: Any, convert: Any) -> Tuple[NDArray[Any], NDArray[np.int64]]:
+    """The rows of all streamlines, one behind the other, and how many each has."""
     if not hasattr(lines, "_data") or not hasattr(lines, "_offsets"):
-        arrays = [_points(line) for line in lines]
-        lengths = np.array([len(a) for a in arrays], dtype=np.int64)
-        points = np.concatenate(arrays) if arrays else np.empty((0, 3), np.float32)
-    else:
-        lengths = np.asarray(lines._lengths, dtype=np.int64).ravel()  # get_data() would copy the points
-        points = lines._data[:lengths.sum()]
-        if not np.array_equal(np.asarray(lines._offsets, dtype=np.int64).ravel(), np.cumsum(lengths) - lengths):
-            points = np.concatenate([np.asarray(line) for line in lines])
-    dps = {name: np.squeeze(np.asarray(column), axis=-1) if np.ndim(column) == 2 and np.shape(column)[1] == 1
-           else np.asarray(column) for name, column in dict(getattr(tracks, "data_per_streamline", {})).items()}
-    return Result.from_arrays(points, np.concatenate([[0], np.cumsum(lengths)]), dps=dps, ref=(shape, affine))
+        if isinstance(lines, (bytes, bytearray, Mapping)) or not isinstance(lines, Iterable):
+            raise TypeError("tracks: a file, a Result, a tractogram of nibabel, DIPY or trx-python, or a list of arrays (n, 3) is "
+                            "needed, not %s" % type(lines).__name__)
+        arrays = [convert(line) for line in lines]
+        return np.concatenate(arrays) if arrays else np.empty(0), np.array([len(a) for a in arrays], dtype=np.int64)
+    lengths = np.asarray(lines._lengths, dtype=np.int64).ravel()  # get_data() would copy the rows
+    if not np.array_equal(np.asarray(lines._offsets, dtype=np.int64).ravel()[:len(lengths)], np.cumsum(lengths) - lengths):
+        return np.concatenate([np.asarray(line) for line in lines]), lengths
+    return lines._data[:lengths.sum()], lengths
+
+
+def _squeezed(column: NDArray[Any]) -> NDArray[Any]:
+    return column[:, 0] if column.ndim == 2 and column.shape[1] == 1 else column
 
 
 def table(bval: Any, bvec: Any) -> Tuple[Any, Any]:
@@ -305,7 +385,8 @@ def of_tracks(function: Any, tracks: Any, **options: Any) -> Any:
 
 def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, str]) -> Any:
     """Runs a command with the arguments of its function. kind: what it gives. names: the options of parameters."""
-    folder, words = Folder(), []  # type: Folder, List[str]
+    folder = Folder()
+    words: List[str] = []
     progress = values.pop("progress")
     out: Optional[PathLike] = values.pop("out", None)
     if "dwi" in values:
@@ -329,11 +410,9 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
         options += ["--%s=%s" % (option, target)]
     else:
         words.append(target)
-    _program.run(command, [*words, *options], progress, folder=folder.path)
-    if kind == "images":
-        return Files(target, folder)
-    if kind == "folder":
-        return _listed(target, folder)
+    done = _program.run(command, [*words, *options], progress, folder=folder.path)
+    if kind in ("images", "folder"):
+        return (files_of_prefix if kind == "images" else files_of_folder)(target, done.outputs, folder)
     if kind.startswith("tracks"):
         return FileResult(target) if out is not None else load(target)
     if kind == "table":
@@ -347,14 +426,7 @@ def bids(values: Dict[str, Any], names: Mapping[str, str]) -> str:
     track = values["track"] or {}
     behind = _program.words_of(track, {name: name.replace("_", "-") for name in track})
     own = {name: values[name] for name in names}
-    return _program.run("bids", [*places, *_program.words_of(own, names)], values["progress"], behind)
-
-
-def _listed(path: str, folder: Folder) -> Files:
-    files = _files_of({name.replace(".gz", "").replace(".nii", ""): os.path.join(path, name)
-                       for name in sorted(os.listdir(path)) if os.path.isfile(os.path.join(path, name))})
-    files._keep = folder
-    return files
+    return _program.run("bids", [*places, *_program.words_of(own, names)], values["progress"], behind).text
 
 
 #: by what a command gives: the suffix of its output, and the option that names it; without one it is the last argument

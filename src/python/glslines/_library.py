@@ -13,6 +13,7 @@ import threading
 import time
 import weakref
 from ctypes import POINTER, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_void_p
+from sys import is_finalizing
 
 from . import _errors
 
@@ -212,6 +213,7 @@ _SIGNATURES = {
     "gls_filter_columns_create": "tPnpp",
     "gls_tractogram_format_parse": "tsp",
     "gls_tractogram_writer_create": "tsippP",
+    "gls_tractogram_writer_lost": "sp",
     "gls_tractogram_reader_open": "tspP",
     "gls_tractogram_reader_info": "pp",
     "gls_tractogram_reader_next": "tpp",
@@ -380,9 +382,13 @@ def _whole(raw, text):
     return raw
 
 
-def encode(name):
-    """A file name, or a text that may hold one, for the library."""
-    return None if name is None else _whole(os.fsencode(name), name)
+def encode(text, name="path"):
+    """A file name, or a text that may hold one, for the library. name: of the argument, for messages."""
+    try:
+        raw = os.fsencode(text)
+    except TypeError:
+        raise TypeError("%s: a text or the name of a file is needed, not %s" % (name, type(text).__name__)) from None
+    return _whole(raw, text)
 
 
 def utf8(text):
@@ -390,7 +396,7 @@ def utf8(text):
     return _whole(text.encode(), text)
 
 
-def _is_switch(value):
+def is_switch(value):
     """True or False, also numpy's: a number for Python, but hardly meant as one."""
     return type(value).__name__ in ("bool", "bool_")
 
@@ -398,7 +404,7 @@ def _is_switch(value):
 def integer(value, name, low, high):
     """A whole number that a type of C holds: ctypes would take another one for it, without a word."""
     try:
-        number = None if _is_switch(value) else int(value)
+        number = None if is_switch(value) else int(value)
     except (TypeError, ValueError, OverflowError):
         number = None
     if number is None or (number != value and not isinstance(value, str)) or not low <= number <= high:
@@ -410,7 +416,7 @@ def real(value, name, low=None, above=None):
     """A number, which is not NaN: finite and from low on, or above a bound, where one is given. The text of a number is
     taken, as the program takes it."""
     try:
-        number = math.nan if _is_switch(value) else float(value)
+        number = math.nan if is_switch(value) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if math.isnan(number):
@@ -441,12 +447,12 @@ def switch(value, name):
     return bool(number)
 
 
-# Calls that are at work in the library, on any thread, and calls of the program's functions by the library. Each is put
-# in and taken out by its own thread.
+# Calls that are at work in the library, on any thread, and calls of the user's functions by the library. Each thread adds
+# and removes its own.
 _at_work = set()
 _called_back = set()
 _ending = _ended = False
-#: seconds that the end of the interpreter waits for a function of the program that the library has called
+#: the end of the interpreter waits this many seconds for functions of the user that the library has called
 PATIENCE = 1
 
 
@@ -517,6 +523,8 @@ class Call:
         return self._raised is not None or self._is_left
 
     def _work(self, function, *arguments):
+        if is_finalizing():  # from now on ctypes calls no function of Python back: results would be empty
+            raise RuntimeError("the interpreter ends: nothing can be computed any more")
         with _counted(self):
             if self._is_left:
                 raise SystemExit  # which ends a thread without a word
@@ -563,14 +571,14 @@ class Call:
         return result
 
     def _wait(self, done):
-        # in short waits: a signal may come to another thread, which wakes none that waits
+        # Wait in short steps: if another thread receives the signal, it does not wake this one.
         while True:
             try:
                 while not done.wait(0.1):
                     pass
                 return
             except BaseException as exception:
-                self._raised = exception  # no more than this: Ctrl-C may come again
+                self._raised = exception  # do nothing else here: a second Ctrl-C may interrupt it
 
 
 class Watch(Call):

@@ -11,15 +11,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import Any, Callable, Dict, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Union
 
 from . import _library
 from ._errors import BY_EXIT_CODE, CancelledError, Error
 
 logger = logging.getLogger("glslines")
 
-#: what a function takes to tell how far it is: None, a bar where there is a terminal or a notebook; False, nothing; or a
-#: function of (phase, done, total, streamlines, points), which may return False to stop
+#: how a function shows its progress: None, a bar where there is a terminal or a notebook; False, nothing; or a function of
+#: (phase, done, total, streamlines, points), which may return False to stop
 Progress = Union[None, bool, Callable[[str, int, int, int, int], Optional[bool]]]
 
 
@@ -77,11 +77,14 @@ def _interrupt(process: "subprocess.Popen[str]") -> None:
 
 
 class _Events:
-    """What the program tells while it runs, a JSON object a line."""
+    """The events of the program while it runs, a JSON object on each line."""
 
     def __init__(self, tell: Any, folder: str) -> None:
         self._folder = os.path.join(folder, "") if folder else ""
-        self.error, self.other, self.stopped, self._tell = "", [], False, tell  # type: str, List[str], bool, Any
+        self.error, self.stopped, self._tell = "", False, tell
+        #: lines that are no events, and files that the program wrote
+        self.other: List[str] = []
+        self.outputs: List[str] = []
 
     def take(self, line: str, process: "subprocess.Popen[str]") -> None:
         try:
@@ -98,6 +101,8 @@ class _Events:
             logger.warning("%s", event["text"])
         elif kind == "info":
             logger.info("%s", event["text"])
+        elif kind == "end":
+            self.outputs = event["output"]
         elif kind == "progress" and self._tell is not None:
             go_on = self._tell(event["phase"], int(event["done"]), int(event["total"]),
                                int(event.get("streamlines", 0)), int(event.get("points", 0)))
@@ -106,9 +111,16 @@ class _Events:
                 _interrupt(process)
 
 
+class Done(NamedTuple):
+    """What the program printed, and the files that it wrote."""
+
+    text: str
+    outputs: List[str]
+
+
 def run(command: str, arguments: List[str], progress: Progress = None, behind: Optional[List[str]] = None,
-        folder: str = "") -> str:
-    """Runs a command and returns what it prints; a failure is the exception of its exit code. folder: a temporary one,
+        folder: str = "") -> Done:
+    """Runs a command; a failure is the exception of its exit code. folder: a temporary one,
     which messages leave out of the names of files."""
     tell = progress_of(progress, command)
     events = _Events(tell, folder)
@@ -133,7 +145,7 @@ def run(command: str, arguments: List[str], progress: Progress = None, behind: O
     if events.stopped:  # also where the program was done before the signal came: whoever asks to stop learns of it
         raise CancelledError("%s: stopped by the progress function" % command)
     if code == 0:
-        return text
+        return Done(text, events.outputs)
     message = events.error or (events.other[-1] if events.other else "%s: exit code %d" % (command, code))
     kind = BY_EXIT_CODE.get(code, CancelledError if code < 0 or code > 128 else Error)
     raise kind(message[len("glslines: "):] if message.startswith("glslines: ") else message)

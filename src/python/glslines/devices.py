@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Literal, Union
 
 from . import _library
 from ._library import call, encode, one_of, structs
+from ._names import nearest, nearest_in
 
 _GRAPHICS = {"auto": "GLS_GRAPHICS_AUTO", "gl": "GLS_GRAPHICS_GL", "gles": "GLS_GRAPHICS_GLES"}
 _PLATFORMS = ("gbm", "egl_device", "surfaceless")
@@ -21,6 +22,7 @@ def _describe(info):
     return row
 
 
+@nearest
 def devices(api: str = "auto") -> List[Dict[str, Any]]:
     """Every device, best first, as dicts."""
     pointer, n = ctypes.c_void_p(), ctypes.c_size_t()
@@ -36,6 +38,7 @@ class _Context(_library.OfProcess, _library.Handle):
     kind = "device"
 
 
+@nearest_in
 class Device(_library.OfProcess):
     """An open device, or `count` of them that share the work; a context manager.
 

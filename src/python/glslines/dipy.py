@@ -23,10 +23,13 @@ from dipy.tracking import stopping_criterion as _criteria  # type: ignore[attr-d
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
+from ._arrays import numbers
+from ._names import nearest
 from .devices import Device
 from .models import ODF, Gradients, QBall, Sphere
 from .params import Params
-from .tracking import Result, Seeds, Tracker
+from .streamlines import Result
+from .tracking import Seeds, Tracker
 
 __all__ = ["BinaryStoppingCriterion", "ThresholdStoppingCriterion", "bootstrap_tracking", "closestpeak_tracking",
            "deterministic_tracking", "eudx_tracking", "pft_tracking", "probabilistic_tracking", "ptt_tracking"]
@@ -56,7 +59,8 @@ BinaryStoppingCriterion = _criteria.BinaryStoppingCriterion
 
 
 def _tissue(sc: Any, shape: Tuple[int, ...]) -> Optional[Dict[str, Any]]:
-    """What an anatomical criterion makes of its maps, as arguments of a tracker; None of other criteria."""
+    """The arguments of a tracker, tissue and tissue_rule, that stand for an anatomical criterion. None: it is no such
+    criterion."""
     if not isinstance(sc, _criteria.AnatomicalStoppingCriterion):
         return None
     rules = {"ActStoppingCriterion": "pve", "CmcStoppingCriterion": "cmc"}
@@ -137,7 +141,7 @@ def _track(dg: str, seed_positions: ArrayLike, sc: Any, affine: ArrayLike, shape
                for name, value in options.items()}
     params = Params(preset="dipy", dg=dg, fa_threshold=threshold, **options)
     with Tracker(device, params, stop_map=np.asarray(stop_map), affine=affine, **inputs) as tracker:
-        result = tracker.run(Seeds.points(np.asarray(seed_positions, dtype=np.float64), "world"))
+        result = tracker.run(Seeds.points(numbers(seed_positions, "seed_positions"), "world"))
     return _each(result, save_seeds)
 
 
@@ -320,6 +324,8 @@ def eudx_tracking(
                   return_all, save_seeds)
 
 
-for _function in (probabilistic_tracking, deterministic_tracking, ptt_tracking, closestpeak_tracking, bootstrap_tracking,
-                  eudx_tracking, pft_tracking):
-    _function.__doc__ = (_function.__doc__ or "") + _PARAMETERS
+for _name in __all__:
+    _function = globals()[_name]
+    if not isinstance(_function, type):
+        _function.__doc__ = (_function.__doc__ or "") + _PARAMETERS
+        globals()[_name] = nearest(_function)

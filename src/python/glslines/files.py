@@ -11,10 +11,12 @@ import numpy as np
 from . import _library
 from ._errors import EmptyError, Error
 from ._library import call, encode, made, structs
+from ._names import nearest
 from ._program import Bar, Progress, progress_of
 from .params import Options
 from .pictures import render, report as write_report
-from .tracking import Batch, Collector, Result, stats_of
+from .streamlines import Batch, Collector, Result, group_data
+from .tracking import stats_of
 
 PathLike = Union[str, "os.PathLike[str]"]
 _STEP = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
@@ -75,7 +77,8 @@ def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
     if dwi is not None:
         given.set_path("dwi", folder.image(dwi, "dwi"))
     for member, value in zip(("bval", "bvec"), table(bval, bvec)):
-        given.set_path(member, folder.numbers(value, member) if value is not None else None)
+        if value is not None:
+            given.set_path(member, folder.numbers(value, member))
     options = {name: folder.option(value, name) for name, value in options.items()}
     images = {name: folder.image(value, name) for name, value in (("mask", mask), ("roi", roi)) if value is not None}
     paths: Dict[str, Any] = {**images, "output": out}
@@ -101,28 +104,30 @@ def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
     if picture is not None:
         _after(render, "picture", made_files[0], picture, **shown)
     if report is not None:
-        _after(write_report, "report", made_files[1] or made_files[0], report, **shown)
+        page = None if _library.is_switch(report) else report  # True: beside the tractogram
+        _after(write_report, "report", made_files[1] or made_files[0], page, **shown)
     stats.update({name: getattr(result, name) for name, _ in result._fields_ if name.startswith("seconds_")})
     stats.update(output=made_files[0], sidecar=made_files[1])
     return Tracked(stats, kept)
 
 
+@nearest
 def load(path: PathLike) -> Result:
-    """A tractogram file of any program (TRX, TRK, TCK, VTK) as a Result, points in world mm."""
+    """A tractogram file of any program (TRX, TRK, TCK, VTK) as a Result, points in world mm, with its columns and groups."""
     reader = _library.Handle(made(call.gls_tractogram_reader_open, encode(path), None,
                                   destroy=call.gls_tractogram_reader_close), call.gls_tractogram_reader_close)
     info = structs["gls_tractogram_info"].from_address(call.gls_tractogram_reader_info(reader.pointer))
     grid = structs["gls_grid"].from_buffer_copy(info.grid) if info.has_grid else _unit_grid()
-    collector, parcel = Collector(), structs["gls_streamlines"]()
+    collector, block = Collector(), structs["gls_streamlines"]()
+    collector.expect(info)
+    dpg = group_data(info)
     while True:
-        call.gls_tractogram_reader_next(reader.pointer, ctypes.byref(parcel))
-        if parcel.n == 0:
+        call.gls_tractogram_reader_next(reader.pointer, ctypes.byref(block))
+        if block.n == 0:
             break
-        collector(Batch(parcel))
+        collector(Batch(block))
     reader.close()
-    points, offsets, dps = collector.joined()
-    return Result(points, offsets, dps, {"streamlines": len(offsets) - 1, "points": len(points)}, grid,
-                  groups=collector.joined_groups())
+    return collector.result(None, grid, dpg=dpg)
 
 
 def _unit_grid():

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arrays import Image, affine_of, is_placed, reals, require_same_affine, require_shape, taken
+from ._arrays import Image, affine_of, is_placed, numbers, reals, require_same_affine, require_shape, taken
 from ._library import call, encode, made, one_of, structs
+from ._names import nearest, nearest_in
 
 PathLike = Union[str, "os.PathLike[str]"]
 FRAMES = {"fsl": "GLS_BVEC_FSL", "image": "GLS_BVEC_IMAGE", "world": "GLS_BVEC_WORLD"}
@@ -27,6 +28,7 @@ def _gradients_options(frame, b0_threshold):
     return options
 
 
+@nearest_in
 class Gradients(_library.Handle):
     """A gradient table: b-values (n,) in s/mm2 and vectors (n, 3) or (3, n).
 
@@ -114,7 +116,7 @@ class Gradients(_library.Handle):
 
 
 def _table_of(kind, bvals, bvecs, b0_threshold, x_flipped, scaled):
-    """The same table, to the last bit: vectors that have the length 1 are not brought to it again."""
+    """A table of exactly these numbers: the vectors are copied, since normalising them again would change last bits."""
     table = kind(bvals, bvecs, None, "image", b0_threshold)
     struct = table._struct
     ctypes.memmove(struct.bvec, bvecs.ctypes.data, bvecs.nbytes)
@@ -160,6 +162,7 @@ def _pointer(handle):
     return None if handle is None else handle.pointer
 
 
+@nearest
 def fit_tensor(dwi: Any, gradients: Gradients, mask: Any = None,
                affine: Optional[ArrayLike] = None) -> Dict[str, NDArray[np.float32]]:
     """Weighted least squares. A dict of arrays: fa (x, y, z), tensor (x, y, z, 6: Dxx Dxy Dyy Dxz Dyz Dzz, mm2/s, voxel
@@ -189,7 +192,7 @@ def read_bedpostx(folder, mask=None):
     samples, affine."""
     out, n = [ctypes.c_void_p() for _ in range(2)], ctypes.c_uint32()
     with _library.destroyed_if_raised(call.gls_image_destroy, *out):
-        call.gls_bedpostx_read(encode(folder), encode(mask), None, None, *(ctypes.byref(o) for o in out),
+        call.gls_bedpostx_read(encode(folder, "bedpostx"), encode(mask, "mask") if mask is not None else None, None, None, *(ctypes.byref(o) for o in out),
                                ctypes.byref(n))
     affine = np.eye(4)
     affine[:3] = np.array(structs["gls_image"].from_address(out[0].value).grid.affine).reshape(3, 4)
@@ -197,6 +200,7 @@ def read_bedpostx(folder, mask=None):
     return mask, peaks, n.value, affine
 
 
+@nearest_in
 class QBall(_library.Handle):
     """A q-ball model for the bootstrap, "opdt" or "csa"."""
 
@@ -229,6 +233,7 @@ class QBall(_library.Handle):
 _CSD_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
 
 
+@nearest
 def csd(dwi: Any, gradients: Gradients, mask: Any = None, sh_order: int = 8, shell: float = 0, response: Any = None,
         affine: Optional[ArrayLike] = None, progress: Optional[Callable[[int, int], Optional[bool]]] = None,
         rule: str = "dipy", directions: Optional[ArrayLike] = None) -> NDArray[np.float32]:
@@ -265,7 +270,7 @@ def csd(dwi: Any, gradients: Gradients, mask: Any = None, sh_order: int = 8, she
             raise ValueError("response: l1, l2 and S0 are needed, or the name of a file, not %d values" % len(three))
         found.evals[0], found.evals[1], found.s0 = (_library.real(v, "response") for v in three)
     if directions is not None:
-        unit = np.array(directions, dtype=np.float64, order="C")
+        unit = numbers(directions, "directions").copy()
         if unit.ndim != 2 or unit.shape[1] != 3:
             raise ValueError("directions of the shape %s instead of (n, 3)" % (unit.shape,))
         norms = np.linalg.norm(unit, axis=1, keepdims=True)
@@ -280,6 +285,7 @@ def csd(dwi: Any, gradients: Gradients, mask: Any = None, sh_order: int = 8, she
     return taken(out.value)
 
 
+@nearest_in
 class Sphere(_library.Handle):
     """Directions: a built-in set ("default", "small", "repulsion724", ...), a DIPY sphere, or an array (n, 3)."""
 
@@ -311,12 +317,13 @@ class Sphere(_library.Handle):
 
 
 def vertices_of(directions):
-    array = np.ascontiguousarray(getattr(directions, "vertices", directions), dtype=np.float64)
+    array = numbers(getattr(directions, "vertices", directions), "directions")
     if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError("directions have the shape (n, 3), not %s" % (array.shape,))
     return array
 
 
+@nearest_in
 class ODF(_library.Handle):
     """ODFs for the getters prob, det and ptt: `ODF.from_sh` or `ODF.from_amplitudes`."""
 
@@ -327,7 +334,7 @@ class ODF(_library.Handle):
         self.image, self.is_placed = image, placed
 
     def _made(self, method, *arguments, stop_map, stop_threshold):
-        """Of the class method that has made it."""
+        """Notes the class method that made this object, and its arguments, for copies and pickles. Returns the object."""
         affine = _affine(self.image) if self.is_placed else None
         stop_map = None if stop_map is None else stop_map.array
         self.made_by = method, (self.image.array, *arguments, affine, stop_map, stop_threshold)

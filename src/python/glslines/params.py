@@ -1,11 +1,11 @@
 """Parameters of a run, by the names of the options of `glslines track` with underscores."""
 
 import ctypes
-import difflib
 import re
 from typing import Any
 
 from . import _library
+from ._names import unknown
 
 _ROWS = {row["name"].replace("-", "_"): row for row in _library.options if row["of"] != "COMMAND"}
 _OF_PROGRAM = [row["name"].replace("-", "_") for row in _library.options if row["of"] == "COMMAND"]
@@ -14,7 +14,7 @@ AFTER_RUN = ("picture", "report")
 #: options that the program alone has, and why
 PROGRAM_ONLY = {"dry_run": "it prints what a run would do", "json": "it prints what a run would do",
                 "trace": "it is the timeline of the program's process"}
-#: stands for the name of an image of tissue
+#: name of an image of tissue, for defaults: they depend on whether there is one
 _TISSUE = ctypes.create_string_buffer(b"tissue")
 _SCALARS = {"INT": ctypes.c_int, "UINT64": ctypes.c_uint64, "SEED": ctypes.c_uint64, "DOUBLE": ctypes.c_double}
 
@@ -27,7 +27,8 @@ def names(of=None):
 
 
 def choice(name, word, shown):
-    """The number of a word of a parameter. shown: the parameter's name in the message."""
+    """The number by which the library knows a word of a parameter with choices. shown: name of the parameter in the
+    message."""
     words = _ROWS[name]["choices"].split("|")
     if not isinstance(word, str) or word not in words:
         raise ValueError("%s: '%s' is none of %s" % (shown, word, ", ".join(words)))
@@ -48,6 +49,14 @@ def _check_range(name, value, row):
     low, high = row["min"], row["max"]
     if (low is not None and (value <= low if row["min_open"] else value < low)) or (high is not None and value > high):
         raise _out_of_range(name, value, row)
+
+
+def left_out(name, value):
+    """The value that an option has without one, where True asks for that: of compress, "[L=0.1]" in its help, 0.1."""
+    metavar = _ROWS[name]["metavar"] or ""
+    if _library.is_switch(value) and value and metavar.startswith("[") and "=" in metavar:
+        return metavar.strip("[]").partition("=")[2]
+    return value
 
 
 def _length(name, value):
@@ -81,8 +90,7 @@ class Options:
             raise TypeError("'%s' is an option of the program alone%s" % (
                 name, ": " + PROGRAM_ONLY[name] if name in PROGRAM_ONLY else ""))
         if row is None or (self._of and row["of"] != self._of):
-            near = difflib.get_close_matches(name, names(self._of), 3, 0.5)
-            raise TypeError("no parameter '%s'%s" % (name, "; there is %s" % ", ".join(near) if near else ""))
+            raise unknown("no parameter", name, names(self._of))
         return row
 
     def _at(self, kind, offset):
@@ -91,6 +99,7 @@ class Options:
     def set(self, name: str, value: Any) -> None:
         row = self._row(name)
         kind = row["type"]
+        given, value = value, left_out(name, value)
         if kind in _SCALARS:
             if kind == "DOUBLE":
                 number = _library.real(_without_unit(value, row.get("unit")), name)
@@ -113,18 +122,17 @@ class Options:
             number = ctypes.c_bool if row["size"] == 1 else ctypes.c_int
             self._at(number, row["offset"]).value = choice(name, value, name)
         elif kind == "STRING":
-            self._at(ctypes.c_void_p, row["offset"]).value = self._text(value)
+            self._at(ctypes.c_void_p, row["offset"]).value = self._text(value, name)
         elif kind == "NUMBERS":
             self._set_list(name, _library.structs["gls_numbers"], row, value,
                            lambda entry: _library.real(entry, name))
         else:
-            self._set_list(name, _library.structs["gls_strings"], row, value, self._text)
-        self.given[name] = value
+            self._set_list(name, _library.structs["gls_strings"], row, value,
+                           lambda entry: self._text(entry, name))
+        self.given[name] = given
 
-    def _text(self, value):
-        if value is None:
-            return None
-        text = ctypes.create_string_buffer(_library.encode(value))
+    def _text(self, value, name):
+        text = ctypes.create_string_buffer(_library.encode(value, name))
         self._keep.append(text)
         return ctypes.addressof(text)
 
@@ -150,7 +158,7 @@ class Options:
 
     def set_path(self, member, value):
         """A member that is no parameter: dwi, bval, bvec."""
-        setattr(self.struct, member, self._text(value))
+        setattr(self.struct, member, self._text(value, member))
 
 
 def _again(kind, values):
@@ -189,7 +197,8 @@ class Params(Options):
     @property
     def act_rule(self) -> str:
         """The rule of tissue of a run with these parameters: cmc with pft, else act."""
-        return _ROWS["act_rule"]["choices"].split("|")[ctypes.c_int.from_buffer(self.completed(), _ROWS["act_rule"]["offset"]).value]
+        row = _ROWS["act_rule"]
+        return row["choices"].split("|")[ctypes.c_int.from_buffer(self.completed(), row["offset"]).value]
 
     def in_mm(self, voxel, cube=None, tissue=False):
         """The tracker's struct, lengths in mm; cube: the cube root of a voxel's volume, which negative lengths count;

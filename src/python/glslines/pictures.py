@@ -1,13 +1,14 @@
 """Pictures of tractograms and reports on them: `glslines render` and `glslines report`."""
 
 import ctypes
-import difflib
 import os
 import tempfile
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
 from . import _library
 from ._library import call, encode, structs
+from ._names import unknown
+from ._written import Written
 
 _GO_ON = ctypes.CFUNCTYPE(ctypes.c_bool)
 _APIS = ("auto", "gl", "gles")
@@ -42,8 +43,7 @@ class _Options:
 
     def _set(self, name, value):
         if name not in names(self._name):
-            near = difflib.get_close_matches(name, names(self._name), 3, 0.5)
-            raise TypeError("no option '%s'%s" % (name, "; there is %s" % ", ".join(near) if near else ""))
+            raise unknown("no option", name, names(self._name))
         words = _WORDS[self._name].get(name)
         kind = dict(self.struct._fields_)[name]
         if words and not (isinstance(value, str) and value in words):
@@ -100,14 +100,18 @@ class Picture(Dict[str, Any]):
     width, height."""
 
     _data = b""
-    #: the file, "" where there is none
-    path = ""
+    _file: Optional[Written] = None
+
+    @property
+    def path(self) -> str:
+        """The file, "" where there is none."""
+        return self._file.path if self._file is not None else ""
 
     @property
     def png(self) -> bytes:
         """The bytes of the PNG file."""
-        if self.path:
-            with open(self.path, "rb") as file:
+        if self._file is not None:
+            with open(self._file.same(), "rb") as file:
                 return file.read()
         return self._data
 
@@ -125,7 +129,7 @@ def render(tractograms, out=None, reference=None, recover=False, **options):
         options.setdefault("palette", True)  # a third of the bytes, which notebooks keep
         with tempfile.TemporaryDirectory(prefix="glslines-") as folder:
             picture = render(tractograms, os.path.join(folder, "picture.png"), reference, recover, **options)
-            picture._data, picture.path = picture.png, ""
+            picture._data, picture._file = picture.png, None
         return picture
     paths = [tractograms] if isinstance(tractograms, (str, os.PathLike)) else list(tractograms)
     texts = [ctypes.create_string_buffer(encode(path)) for path in paths]
@@ -135,7 +139,7 @@ def render(tractograms, out=None, reference=None, recover=False, **options):
           lambda struct: call.gls_render_files(table, len(texts), encode(out), ctypes.byref(struct),
                                                ctypes.byref(result)))
     picture = Picture({name: getattr(result, name) for name in names("gls_render_result")})
-    picture.path = os.path.abspath(os.fspath(out))
+    picture._file = Written(out)
     return picture
 
 

@@ -1,30 +1,28 @@
-"""Seeds, the tracker, and what a run gives."""
+"""Seeds and the tracker."""
 
 from __future__ import annotations
 
-import base64
 import ctypes
-import operator
 import os
 import re
-import tempfile
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Literal, Optional, Union, overload
+from typing import Any, Callable, Literal, Optional, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arrays import Image, affine_of, grid_like, is_pair, is_placed, is_same_affine, own_affine, reals, require_same_affine, require_shape
-from ._errors import CancelledError, Error
-from ._library import call, constants, encode, made, structs, utf8
+from ._arrays import Image, affine_of, is_pair, is_placed, is_same_affine, own_affine, reals, require_same_affine, require_shape
+from ._errors import CancelledError
+from ._library import call, constants, encode, made, structs
+from ._names import nearest_in
 from .devices import Device
 from .models import ODF, Gradients, QBall, Sphere, _affine, _pointer, read_bedpostx, tensor_peaks
 from .params import Params, choice
+from .streamlines import Batch, Collector, Result
 
-_TYPES = {"float16": np.float16, "float32": np.float32, "float64": np.float64, "bool": np.bool_}
 
-
+@nearest_in
 class Seeds:
     """Where streamlines start: `Seeds.random`, `Seeds.per_voxel` or `Seeds.points`.
 
@@ -33,7 +31,8 @@ class Seeds:
 
     def __init__(self, handle=None, points=None, world=False, shape=None, grid=None, made_by=None):
         self._handle, self._points, self._world = handle, points, world
-        self._shape, self._grid = shape, grid  # of the image in which they lie; grid: where its affine is known
+        #: shape and grid of the image in which the seeds lie; the grid is None where the image has no affine
+        self._shape, self._grid = shape, grid
         self._made_by = made_by
 
     def __reduce__(self):
@@ -121,46 +120,6 @@ def _seeds_in(method, bits, shape, affine, n, seed):
     return method(voxels, n, seed, affine=affine)
 
 
-def _column(column, rows):
-    name = call.gls_type_name(column.type).decode()
-    dtype = np.dtype(_TYPES.get(name, name))
-    n = rows * column.components
-    array = _copied(column.data, n, dtype)
-    return array.reshape(rows, column.components) if column.components > 1 else array
-
-
-def _copied(address, n, dtype):
-    """n values of the library as an array of their own: those of the library end with the call that hands them over."""
-    array = np.empty(n, dtype=dtype)
-    if n:
-        ctypes.memmove(array.ctypes.data, address, array.nbytes)
-    return array
-
-
-class Batch:
-    """Some streamlines: points float32 (P, 3) in world mm, offsets uint64 (N + 1), and columns by name: dps per
-    streamline, dpv per point."""
-
-    def __init__(self, struct):
-        self.n = struct.n
-        self.offsets = _copied(struct.offset, self.n + 1, np.uint64) if struct.offset else np.zeros(1, np.uint64)
-        n_points = int(self.offsets[-1])
-        self.points = _copied(struct.point, 3 * n_points, np.float32).reshape(-1, 3)
-        self.dps = self._columns(struct.dps, struct.n_dps, self.n)
-        self.dpv = self._columns(struct.dpv, struct.n_dpv, n_points)
-        self.groups = self._columns(struct.group, struct.n_groups, self.n)
-
-    @staticmethod
-    def _columns(pointer, n, rows):
-        if not n:
-            return {}
-        columns = (structs["gls_column"] * n).from_address(pointer)
-        return {ctypes.string_at(column.name).decode(): _column(column, rows) for column in columns}
-
-    def __len__(self) -> int:
-        return self.n
-
-
 _APPEND = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 
 
@@ -214,260 +173,6 @@ def stats_of(result):
     return stats
 
 
-class Collector:
-    """Batches in memory, joined at the end."""
-
-    def __init__(self):
-        self.points, self.lengths, self.dps, self.groups = [], [], {}, {}
-
-    def __call__(self, batch):
-        self.points.append(batch.points)
-        self.lengths.append(np.diff(batch.offsets))
-        for name, column in batch.dps.items():
-            self.dps.setdefault(name, []).append(column)
-        for name, column in batch.groups.items():
-            self.groups.setdefault(name, []).append(column)
-
-    def joined_groups(self):
-        """Numbers of the streamlines of each group."""
-        return {name: np.flatnonzero(np.concatenate(parts)) for name, parts in self.groups.items()}
-
-    def joined(self):
-        points = np.concatenate(self.points) if self.points else np.empty((0, 3), np.float32)
-        self.points = []
-        lengths = np.concatenate(self.lengths) if self.lengths else np.empty(0, np.uint64)
-        offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=offsets[1:], dtype=np.int64)
-        return points, offsets, {name: np.concatenate(parts) for name, parts in self.dps.items()}
-
-
-class Result:
-    """Streamlines and what the run did.
-
-    points float32 (P, 3) in `space` ("world" mm, RAS+, or "voxel"); offsets int64 (N + 1): streamline i is
-    points[offsets[i]:offsets[i + 1]]; dps: columns per streamline ("seeds" in world mm, "seed_index"); groups: numbers of
-    the streamlines of each group; stats: counts and times.
-    """
-
-    points: NDArray[np.float32]
-    offsets: NDArray[np.int64]
-    dps: Dict[str, NDArray[Any]]
-    groups: Dict[str, NDArray[np.int64]]
-    stats: Dict[str, Any]
-
-    def __init__(self, points, offsets, dps, stats, grid, space="world", groups=None):
-        self.points, self.offsets, self.dps, self.stats = points, offsets, dps, stats
-        self.space, self._grid, self.groups = space, grid, groups or {}
-        if space == "voxel":
-            inverse = np.linalg.inv(self.affine)
-            self.points = (points @ inverse[:3, :3].T.astype(np.float64) + inverse[:3, 3]).astype(np.float32)
-
-    @property
-    def affine(self) -> NDArray[np.float64]:
-        """From voxels to world mm, (4, 4)."""
-        affine = np.eye(4)
-        affine[:3] = np.array(self._grid.affine).reshape(3, 4)
-        return affine
-
-    @classmethod
-    def from_arrays(cls, points: ArrayLike, offsets: ArrayLike, dps: Optional[Dict[str, NDArray[Any]]] = None,
-                    ref: Any = None) -> Result:
-        """Streamlines of any origin.
-
-        Parameters
-        ----------
-        points : ndarray
-            Points in world mm, RAS+, (P, 3); not copied where they are float32 in C order.
-        offsets : array_like
-            Streamline i is points[offsets[i]:offsets[i + 1]], (N + 1,).
-        dps : dict, optional
-            Columns with a row for each streamline.
-        ref : image (file, nibabel's, or (array, affine)), or (shape, affine), optional
-            The grid to which they belong.
-
-        Returns
-        -------
-        Result
-        """
-        points = _points(points)
-        offsets = np.ascontiguousarray(_offsets(offsets, len(points)), dtype=np.int64)
-        for name, column in (dps or {}).items():
-            _require_rows(name, np.asarray(column), len(offsets) - 1)
-        grid = grid_like(ref if ref is not None else ((1, 1, 1), np.eye(4)))
-        stats = {"streamlines": len(offsets) - 1, "points": len(points)}
-        return cls(points, offsets, dict(dps or {}), stats, grid)
-
-    def __repr__(self) -> str:
-        return "<%s of %d streamlines, %d points, %s>" % (type(self).__name__, len(self), len(self.points), self.space)
-
-    def _repr_html_(self) -> str:
-        """A picture from above, from behind and from the left, as Jupyter shows it."""
-        import html
-
-        text = html.escape(repr(self))
-        try:
-            with tempfile.TemporaryDirectory(prefix="glslines-") as folder:
-                from .pictures import render
-
-                tracks, picture = os.path.join(folder, "tracks.trx"), os.path.join(folder, "picture.png")
-                self.save(tracks)
-                render(tracks, picture, max_streamlines=5000, fit="streamlines", tile="300x320", palette=True)
-                with open(picture, "rb") as file:
-                    data = base64.b64encode(file.read()).decode()
-        except Error as error:
-            return "<p>%s</p><p>%s</p>" % (text, html.escape(str(error)))
-        return '<p>%s</p><img alt="%s" src="data:image/png;base64,%s">' % (text, text, data)
-
-    @property
-    def seed_index(self) -> Optional[NDArray[Any]]:
-        """Of each streamline the index of its seed."""
-        return self.dps.get("seed_index")
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @overload
-    def __getitem__(self, i: int) -> NDArray[np.float32]: ...
-
-    @overload
-    def __getitem__(self, i: Union[slice, List[int], NDArray[Any]]) -> List[NDArray[np.float32]]: ...
-
-    def __getitem__(self, i: Union[int, slice, List[int], NDArray[Any]]) -> Union[NDArray[np.float32], List[NDArray[np.float32]]]:
-        if isinstance(i, (slice, list)) or (isinstance(i, np.ndarray) and i.ndim > 0):
-            return [self[int(k)] for k in np.arange(len(self))[i]]
-        k = operator.index(i)
-        if not -len(self) <= k < len(self):
-            raise IndexError("streamline %d of %d" % (k, len(self)))
-        k %= len(self)
-        return self.points[self.offsets[k]:self.offsets[k + 1]]
-
-    def __iter__(self) -> Iterator[NDArray[np.float32]]:
-        return (self[i] for i in range(len(self)))
-
-    def as_list(self) -> List[NDArray[np.float32]]:
-        """A list of arrays, views of points."""
-        return list(self)
-
-    @property
-    def streamlines(self) -> Any:
-        """array_sequence(), by the name that tractograms of nibabel and DIPY give it."""
-        return self.array_sequence()
-
-    def array_sequence(self) -> Any:
-        """nibabel's ArraySequence over the same points, not copied."""
-        from nibabel.streamlines import ArraySequence
-
-        sequence = ArraySequence()
-        sequence._data = self.points
-        sequence._offsets = self.offsets[:-1].copy()
-        sequence._lengths = np.diff(self.offsets)
-        return sequence
-
-    def to_nibabel(self) -> Any:
-        """A nibabel Tractogram, with seeds as data per streamline."""
-        from nibabel.streamlines import Tractogram
-
-        affine = np.eye(4) if self.space == "world" else self.affine
-        return Tractogram(self.array_sequence(), data_per_streamline=self._two_dimensional(), affine_to_rasmm=affine)
-
-    def to_stateful(self, ref: Any = None) -> Any:
-        """A DIPY StatefulTractogram for a reference image (default: the grid that was tracked)."""
-        import nibabel
-        from dipy.io.stateful_tractogram import Space, StatefulTractogram
-
-        if ref is None:
-            ref = nibabel.Nifti1Image(np.zeros(tuple(self._grid.dim), np.uint8), self.affine)
-        space = Space.RASMM if self.space == "world" else Space.VOX
-        return StatefulTractogram(self.array_sequence(), ref, space, data_per_streamline=self._two_dimensional())
-
-    def _two_dimensional(self):
-        return {name: column.reshape(len(self), -1) for name, column in self.dps.items()}
-
-    def save(self, path: Union[str, os.PathLike[str]], ref: Any = None, half: bool = False,
-             overwrite: bool = False) -> None:
-        """Writes TRX, TRK or TCK by the suffix. ref: image (file, nibabel's, or (array, affine)), or (shape,
-        affine), to which the streamlines belong (default: the grid that was tracked)."""
-        points = self.points
-        if self.space == "voxel":
-            points = points @ self.affine[:3, :3].T + self.affine[:3, 3]
-        grid = self._grid if ref is None else grid_like(ref)
-        writer_sink = Writer(path, grid, half, overwrite).sink
-        try:
-            append(writer_sink, points, self.offsets, self.dps)
-        except BaseException:
-            call.gls_sink_abort(ctypes.byref(writer_sink))
-            raise
-        call.gls_sink_finish(ctypes.byref(writer_sink))
-
-
-class Writer:
-    """A file that is being written, as a sink that has to be finished or aborted."""
-
-    def __init__(self, path, grid, half=False, overwrite=False):
-        format_ = ctypes.c_int()
-        call.gls_tractogram_format_parse(encode(path), ctypes.byref(format_))
-        options = call.gls_tractogram_options_default()
-        options.precision = constants["GLS_PRECISION_HALF" if half else "GLS_PRECISION_FLOAT"]
-        options.overwrite = bool(overwrite)
-        writer = made(call.gls_tractogram_writer_create, encode(path), format_, ctypes.byref(grid),
-                      ctypes.byref(options), destroy=self._abort)
-        self.sink = call.gls_tractogram_writer_sink(writer)
-
-    @staticmethod
-    def _abort(writer):
-        call.gls_sink_abort(ctypes.byref(call.gls_tractogram_writer_sink(writer)))
-
-
-def _points(points: ArrayLike) -> NDArray[np.float32]:
-    array = np.ascontiguousarray(points, dtype=np.float32)
-    if array.size == 0:
-        return array.reshape(0, 3)
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ValueError("points have the shape (n, 3), not %s" % (array.shape,))
-    return array
-
-
-def _offsets(offsets, n_points):
-    array = np.asarray(offsets)
-    if (array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu" or array[0] != 0 or
-            array[-1] != n_points or (array[1:] < array[:-1]).any()):
-        raise ValueError("offsets are whole numbers that rise from 0 to %d, the number of points" % n_points)
-    return array
-
-
-def _require_rows(name, column, n):
-    if not isinstance(name, str):
-        raise ValueError("dps: %r is no name of a column" % (name,))
-    if column.ndim not in (1, 2) or len(column) != n:
-        raise ValueError("dps %s: a row for each of %d streamlines is needed, the shape is %s" % (name, n, column.shape))
-
-
-def append(sink, points, offsets, dps):
-    """Hands arrays to a sink."""
-    points = np.require(_points(points), np.float32, "CA")
-    offsets = np.require(_offsets(offsets, len(points)), np.uint64, "CA")
-    types = {np.dtype(_TYPES.get(name[9:].lower(), name[9:].lower())): value
-             for name, value in constants.items() if name.startswith("GLS_TYPE_")}
-    columns = (structs["gls_column"] * max(1, len(dps)))()
-    keep = []
-    for column, (name, values) in zip(columns, dps.items()):
-        values = np.require(values, requirements="CA")
-        if values.dtype not in types:
-            raise ValueError("dps %s: values of the type %s cannot be kept" % (name, values.dtype))
-        _require_rows(name, values, len(offsets) - 1)
-        text = ctypes.create_string_buffer(utf8(name))
-        keep += [values, text]
-        column.name = ctypes.addressof(text)
-        column.type = types[values.dtype]
-        column.components = values.shape[1] if values.ndim > 1 else 1
-        column.data = values.ctypes.data
-    struct = structs["gls_streamlines"]()
-    struct.n = len(offsets) - 1
-    struct.offset, struct.point = offsets.ctypes.data, points.ctypes.data
-    struct.n_dps, struct.dps = len(dps), ctypes.addressof(columns)
-    call.gls_sink_append(ctypes.byref(sink), ctypes.byref(struct))
-
-
 # "include": 0 ... by the library's own list
 _REGION_ROLES = {name[len("GLS_REGION_"):].lower(): value
                  for name, value in sorted(constants.items()) if name.startswith("GLS_REGION_")}
@@ -478,6 +183,7 @@ class _Object(_library.OfProcess, _library.Handle):
     kind = "tracker"
 
 
+@nearest_in
 class Tracker(_library.OfProcess):
     """Tracks on arrays in memory; a context manager. `Tracker(device, params, stop_map=fa, odf=odf).run(seeds)`.
 
@@ -657,8 +363,7 @@ class Tracker(_library.OfProcess):
         collector = Collector() if sink is None else None
         target = Sink(collector if sink is None else sink)
         stats = self.run_to(target.struct, seeds, progress, target)
-        points, offsets, dps = (collector or Collector()).joined()
-        return Result(points, offsets, dps, stats, self.grid, space)
+        return (collector or Collector()).result(stats, self.grid, space)
 
     def run_to(self, sink, seeds, progress=None, *may_raise):
         """The same to a sink of the library (a struct), which is neither finished nor aborted; returns stats."""

@@ -13,6 +13,7 @@ from .._library import call, structs
 from ..devices import Device
 from ..models import ODF, QBall, Sphere, vertices_of
 from ..params import Params
+from ..streamlines import Collector, Writer, mapped
 
 logger = logging.getLogger("GPUStreamlines")
 
@@ -100,31 +101,28 @@ class Tracker:
         """A DIPY StatefulTractogram in voxel space."""
         from dipy.io.stateful_tractogram import Space, StatefulTractogram
 
-        collector = tracking.Collector()
+        collector = Collector()
         target = tracking.Sink(collector)
         self._run(seeds, ref_img, target.struct, target)
-        points, offsets, _ = collector.joined()
-        result = tracking.Result(points, offsets, {}, {}, self._grid, "voxel")
+        result = collector.result({}, self._grid, "voxel")
         return StatefulTractogram(result.array_sequence(), ref_img, Space.VOX)
 
     def generate_trx(self, seeds, ref_img):
         """A trx TrxFile in world mm, mapped from a file that goes with the object."""
         from trx.io import get_trx_tmp_dir
-        from trx.trx_file_memmap import load
 
         folder = get_trx_tmp_dir()
         path = os.path.join(folder.name, "streamlines.trx")
         half = self.pos_dtype == np.float16
-        sink = tracking.Writer(path, self._reference(ref_img), half).sink
+        sink = Writer(path, self._reference(ref_img), half).sink
         if self.linearize:
             sink = _before(sink, call.gls_filter_compress_create, self.tol_error, self.max_segment_length)
         sink = _before(sink, call.gls_filter_columns_create, None, 0)
         self._run(seeds, ref_img, sink)
-        trx = load(path)
+        trx = mapped(path, folder)
         if self.pos_dtype == np.float64:
             trx.streamlines._data = trx.streamlines._data.astype(np.float64)
         trx.streamlines._offsets = trx.streamlines._offsets.astype(np.uint64)
-        trx._uncompressed_folder_handle = folder
         return trx
 
     def _reference(self, ref_img):

@@ -1,0 +1,31 @@
+"""Files that a run wrote and that are read later: by their whole name, and only if they are still what the run wrote."""
+
+from __future__ import annotations
+
+import os
+from typing import Tuple, Union
+
+from ._errors import InputError
+
+
+class Written:
+    """A file as a run left it. path: its name, which holds wherever the process goes."""
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        self.path = os.path.abspath(os.fspath(path))
+        self._identity = self._now()
+
+    def _now(self) -> Tuple[int, int, int]:
+        status = os.stat(self.path)
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+    def same(self) -> str:
+        """The name of the file, which is still the same."""
+        try:
+            changed = self._now() != self._identity
+        except OSError as error:
+            raise InputError("%s: cannot be read any more: %s" % (self.path, error.strerror)) from None
+        if changed:
+            raise InputError("%s: has changed since the run that wrote it: run again with another name, or read the file as it "
+                             "is now by its name" % self.path)
+        return self.path
