@@ -179,6 +179,8 @@ static void compare_same(const scene *s, const gls_track_params *p, size_t n_see
                   (int)result.ends[1], (int)result.ends[2], (int)result.ends[3], (int)ends[0], (int)ends[1],
                   (int)ends[2], (int)ends[3]);
     assert_int_equal(result.truncated, 0);
+    if (p->mapping == GLS_MAPPING_SUBGROUP)
+        assert_int_equal(result.lanes, p->probe_quality == 1 ? 4 : gls_device_get_info(device)->subgroup_size);
     /* rounding takes or leaves a curve now and then that another leaves or takes; more so a fetch whose weights have 8
      * bits */
     assert_true(share_equal(&got, &expected, what) >= (gls_device_get_info(device)->software ? 0.9 : 0.75));
@@ -211,6 +213,9 @@ static void same_numbers_same_streamlines(void **unused)
         p = bend_params();
         p.mapping = GLS_MAPPING_SUBGROUP;
         compare_same(&s, &p, 100, "a subgroup each");
+        /* four lanes have work */
+        p.probe_quality = 1;
+        compare_same(&s, &p, 100, "a part of a subgroup each");
     }
     /* as far as the default: the largest bend over a part of the probe */
     p = bend_params();

@@ -122,6 +122,10 @@ static void guesses(void **state)
     assert_true(3400 <= guessed.limit && guessed.limit <= 3600); /* 0.35 s of 1e-4 s each */
     gls_pace_guess(&guessed, &known, 1);
     assert_true(3400 <= guessed.limit && guessed.limit <= 3600); /* it is known by now */
+    /* a hundredth of the work took 1 ms for 2000 items: 0.35 s are enough for 7000 */
+    gls_pace part = {0};
+    gls_pace_guess_from(&part, 2000, 1e-3, 100);
+    assert_true(6800 <= part.limit && part.limit <= 7200);
     /* few cheap items say nothing of many, and a board's first dispatches stay small */
     gls_pace_note(&known, 100, 1e-9);
     gls_pace after = {0}, board = {.first = 64, .least = 16, .wanted = 0.12};

@@ -129,14 +129,20 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result 
 #define POOL_SHARE 0.8
 
 /* Number of streamlines that one round of pass 2 tracks at most: so few that they probably fill no more than this share
- * of the pool of points and that, unless the plan is staged, the dispatch stays short. */
-static uint32_t round_capacity(const gls_batch *c, double share)
+ * of the pool of points. */
+static uint32_t pool_capacity(const gls_batch *c, double share)
 {
     const gls_track_plan *plan = &c->engine->plan;
     double blocks_per_line = 2 * (c->points_per_line / 2 / plan->block_points + 1 + plan->guide.filter_blocks);
     double lines = share * plan->pool_blocks / blocks_per_line;
-    uint32_t capacity = lines < plan->batch_lines ? (lines < 1 ? 1 : (uint32_t)lines) : plan->batch_lines;
-    return plan->staged ? capacity : gls_pace_items(&c->track_pace, capacity);
+    return lines < plan->batch_lines ? (lines < 1 ? 1 : (uint32_t)lines) : plan->batch_lines;
+}
+
+/* The same, and, unless the plan is staged, so few that the dispatch stays short. */
+static uint32_t round_capacity(const gls_batch *c, double share)
+{
+    const uint32_t capacity = pool_capacity(c, share);
+    return c->engine->plan.staged ? capacity : gls_pace_items(&c->track_pace, capacity);
 }
 
 /* Borrows a result from the run. *gave_way: the run lent none, because it first needs the result of an earlier seed,
@@ -314,6 +320,35 @@ static rest rest_behind(const gls_round *r)
     return r->until < r->seed_batch->n ? (rest){r->number, r->until} : (rest){r->number + 1, 0};
 }
 
+/* Points of a half-streamline that probe_pace() tracks. */
+#define PROBE_POINTS 1
+
+/* Before any time of pass 2 is known: if the guess from pass 1 would cut the round, tracks the first points of all its
+ * streamlines and throws them away, and takes the limit from their time. Where steps have many iterations the guess is
+ * far too low, and rounds of few streamlines take as long as their longest one. */
+static gls_status probe_pace(gls_batch *c, const gls_round *r)
+{
+    gls_track_plan *plan = &c->engine->plan;
+    const uint32_t capacity = pool_capacity(c, 1), max_steps = plan->max_steps;
+    uint32_t n_lines;
+    if (c->pace_probed || plan->staged || plan->substeps == 1 || c->track_pace.longest > 0 ||
+        gls_pace_items(&c->track_pace, capacity) >= capacity)
+        return GLS_OK;
+    c->pace_probed = true;
+    gls_lines_list(c, r->seed_batch->first, r->from, r->seed_batch->n, capacity, &n_lines);
+    gls_status status = gls_device_synchronize(c->engine->device);
+    const double start = gls_clock_seconds();
+    plan->max_steps = PROBE_POINTS;
+    if (!status && n_lines > 0) status = gls_pass_track_begin(c, n_lines);
+    if (!status && n_lines > 0) status = gls_pass_track_end(c);
+    plan->max_steps = max_steps;
+    if (!status)
+        gls_pace_guess_from(&c->track_pace, n_lines, gls_clock_seconds() - start,
+                            c->points_per_line / (2 * PROBE_POINTS));
+    (void)gls_trace_phase("probe the pace", start, r->seed_batch->first + r->from);
+    return status;
+}
+
 /* Starts tracking the first seeds of *from: no more streamlines than `most` and round_capacity() allow, but at least
  * one seed. Afterwards *from begins behind these seeds. r->any is false if there are no seeds, see
  * gls_batch_host.next(). */
@@ -327,6 +362,8 @@ static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait
     r->from = from->from;
     r->buffer_set = c->buffer_set++;
     look_at_round(c, r);
+    status = probe_pace(c, r);
+    if (status) return status;
     double start = gls_clock_seconds();
     const uint64_t first = r->seed_batch->first;
     /* before any time of pass 2 is known, the times of pass 1 limit the round */

@@ -131,6 +131,7 @@ typedef struct gls_batch {
                                * pass */
     gls_retries retries;
     uint64_t steps;         /* steps tracked so far, also in rejected streamlines */
+    bool pace_probed;       /* probe_pace() has run */
     double points_per_line; /* running estimate of the pool points that one streamline takes */
     gls_pace initial_pace;  /* limits the seeds of a dispatch of pass 1 */
     gls_pace track_pace;    /* limits a dispatch of pass 2: its streamlines; staged: half-streamlines x iterations */

@@ -164,7 +164,8 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
 /* Definitions that depend on the mapping and on the device. */
 static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const gls_device_info *limits)
 {
-    gls_define_file(d, "lanes", plan->mapping->shader, plan->mapping->name);
+    gls_define_file(d, "lanes", plan->subgroup_parts > 1 ? "base/lanes_part.glsl" : plan->mapping->shader,
+                    plan->mapping->name);
     if (plan->mapping->extension) gls_define_int(d, GLS_DEFINE_SUBGROUPS, 1, "the mapping needs KHR_shader_subgroup");
     gls_define_int(d, "GATHER_RUN", gls_gather_run(limits),
                    "points that an invocation packs; neighbours pack neighbouring points on a GPU");

@@ -81,6 +81,13 @@ void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times)
     if (pace->first > 0 && pace->limit > pace->first) pace->limit = pace->first;
 }
 
+void gls_pace_guess_from(gls_pace *pace, uint32_t items, double seconds, double times)
+{
+    if (items == 0) return;
+    /* half of the wanted time, because the cost is a guess */
+    pace->limit = scaled(pace, items, wanted_of(pace) / 2 / (fmax(seconds, 1e-9) * times));
+}
+
 void gls_pace_slow(gls_pace *pace)
 {
     if (pace->limit > 0) pace->limit = scaled(pace, pace->limit, 0.25);

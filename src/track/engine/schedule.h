@@ -42,6 +42,9 @@ void gls_pace_note_least(gls_pace *pace, uint32_t items, double seconds);
 /* Sets a first limit if there is none: an item of this kind costs `times` as much as an item of `other`. The limit is
  * `first` at most if that is set. */
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times);
+/* Sets the first limit from a small part of the work: for `items` items it took `seconds`, and the whole work will
+ * probably take `times` as long. */
+void gls_pace_guess_from(gls_pace *pace, uint32_t items, double seconds, double times);
 /* Call after the device was lost, perhaps because a dispatch took too long: quarters the limit, if there is one. */
 void gls_pace_slow(gls_pace *pace);
 

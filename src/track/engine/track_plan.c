@@ -163,11 +163,16 @@ static gls_status choose_mapping(gls_mapping mapping, const gls_device_info *lim
 #define DEFAULT_BATCH_SOFTWARE 25000u
 #define DEFAULT_BATCH_HARDWARE 100000u
 #define DEFAULT_BATCH_IN_FLIGHT 50000u
+/* With rounds in flight and steps of many iterations, where the device has LARGE_MEMORY: the longest streamlines of a
+ * round take so long that rounds must be long, too. */
+#define DEFAULT_BATCH_LONG 100000u
+#define LARGE_MEMORY ((uint64_t)16 << 30)
 /* With rounds in flight a short range of seeds is cut into PIECES batches, each of at least MIN_PIECE seeds, because at
  * the end of a batch the device tracks only the longest streamlines. */
 #define PIECES 4
 #define MIN_PIECE 20000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
+#define MAX_POOL_BYTES_LONG ((uint64_t)1 << 30)
 /* Most bytes that lie between the words of the slots and the coefficients in the work buffer: the coefficients begin at
  * a multiple of four words. */
 #define WORK_FILLING 16u
@@ -180,6 +185,7 @@ static gls_status choose_mapping(gls_mapping mapping, const gls_device_info *lim
 /* Points of the pool for each seed: seeds in a brain give 1.5 directions and 60 points on average. A batch that needs
  * more is tracked in several rounds. */
 #define TYPICAL_POINTS_PER_SEED 256u
+#define TYPICAL_POINTS_PER_SEED_LONG 512u
 /* Points of the pool for each seed if blocks hold runs of points: few, because the driver clears the pool, and a pool
  * that stays in the cache is read faster. */
 #define RUN_POINTS_PER_SEED 64u
@@ -189,23 +195,43 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Returns the number of streamlines of a work group of pass 2 for a getter with tables, and sets tables_shared if the
+/* Returns the number of subgroups of a work group of pass 2 for a getter with tables, and sets tables_shared if the
  * tables fit into shared memory. Drivers run only one or two such groups at a time, so large groups keep the device
  * busy. */
 static uint32_t plan_shared(const gls_track_params *params, const gls_device_info *limits, const gls_sphere *sphere,
                             gls_track_plan *plan)
 {
     static const uint32_t sizes[] = {24, 20, 16, 12, 8, 4};
-    uint64_t tables, streamline, slots_each = plan->mapping->slots_each(limits);
+    uint64_t tables, streamline, slots_each = plan->mapping->slots_each(limits) * plan->subgroup_parts;
     /* Take the largest group whose tables and streamlines fit. */
     plan->getter->shared_bytes(params, sphere, &tables, &streamline);
     plan->tables_shared = true;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (sizes[i] * plan->lanes <= limits->max_work_group_size &&
+        if (sizes[i] * plan->lanes * plan->subgroup_parts <= limits->max_work_group_size &&
             tables + sizes[i] * slots_each * streamline <= limits->max_shared_bytes)
             return sizes[i];
     plan->tables_shared = false;
     return 4;
+}
+
+/* With batches of fewer seeds than this, each streamline has a whole subgroup: there are too few streamlines to fill a
+ * large device with parts of subgroups, in which each takes longer. */
+#define SEEDS_FOR_PARTS 25000u
+
+/* Number of streamlines that share a subgroup: a power of two, such that each has the lanes that the getter asks for. 1
+ * where the mapping is another, or the compiler chooses the width of subgroups. */
+static uint32_t parts_of_subgroup(const gls_track_params *params, const gls_device_info *limits,
+                                  const gls_track_plan *plan)
+{
+    const bool is_fixed = plan->mapping == &subgroup && slots_of_subgroup(limits) == 1;
+    const bool is_few = params->batch_seeds > 0 && params->batch_seeds < SEEDS_FOR_PARTS && !limits->software;
+    uint32_t parts = 1;
+    if (!is_fixed || is_few || !plan->getter->lanes) return 1;
+    while (limits->subgroup_size % (2 * parts) == 0 &&
+           limits->subgroup_size / (2 * parts) >= plan->getter->lanes(params))
+        parts *= 2;
+    /* the lanes of a streamline lie in one word of a ballot */
+    return limits->subgroup_size / parts <= 32 ? parts : 1;
 }
 
 /* Chooses the mapping and the sizes of work groups. */
@@ -215,7 +241,8 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
     bool one_lane = params->mapping == GLS_MAPPING_AUTO && plan->getter->one_lane;
     gls_status status = choose_mapping(one_lane ? GLS_MAPPING_SINGLE : params->mapping, limits, &plan->mapping);
     if (status) return status;
-    plan->lanes = plan->mapping->lanes(limits);
+    plan->subgroup_parts = parts_of_subgroup(params, limits, plan);
+    plan->lanes = plan->mapping->lanes(limits) / plan->subgroup_parts;
     /* Tables are copied to shared memory once for each group, which pays for groups of several streamlines on a GPU. */
     bool tables = plan->mapping->looped && !plan->mapping->alone && !limits->software && plan->getter->shared_bytes;
     plan->lanes_in_step = strstr(limits->vendor, "NVIDIA") != NULL;
@@ -228,6 +255,8 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
         return gls_fail(GLS_ERR_UNSUPPORTED,
                         "a work group of %u invocations is over the device's limit of %u: give --mapping single",
                         plan->group.size, limits->max_work_group_size);
+    plan->group.slots *= plan->subgroup_parts;
+    plan->track_group.slots *= plan->subgroup_parts;
     plan->track_groups = (uint32_t)min_u64(limits->software ? 64 : 4096, limits->max_work_groups);
     return GLS_OK;
 }
@@ -318,6 +347,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     p.work_arrays = p.host_arrays + p.coefficients;
     /* Lengths: iterations and parts of a step, and the limits of length in steps and parts. */
     p.substeps = getter->substeps ? getter->substeps(params) : 1;
+    p.long_rounds = p.in_flight && p.substeps > 1 && limits->memory_bytes >= LARGE_MEMORY;
     p.parts = getter->parts ? getter->parts(params) : 1;
     p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
     if (p.max_steps < 1) p.max_steps = 1;
@@ -325,7 +355,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
 
     /* Blocks of the pool: at most what one buffer holds, at least what the streamlines of one seed may need. */
     uint64_t storage = limits->max_storage_bytes, directions = (uint64_t)params->max_directions_per_seed;
-    uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
+    uint64_t pool_bytes = min_u64(storage, p.long_rounds ? MAX_POOL_BYTES_LONG : MAX_POOL_BYTES);
     /* leave a quarter: the output buffer holds the points of the pool and the seed of each line */
     uint64_t blocks = pool_bytes * 3 / 4 / (POOL_BLOCK * 12);
     p.block_points = usual_points(&p, params, &input->stop_map->grid);
@@ -335,6 +365,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     /* Seeds of a batch: limited by each buffer with a record for each seed, and by the largest dispatch. */
     uint64_t batch = params->batch_seeds ? params->batch_seeds
                      : limits->software  ? DEFAULT_BATCH_SOFTWARE
+                     : p.long_rounds     ? DEFAULT_BATCH_LONG
                      : p.in_flight       ? DEFAULT_BATCH_IN_FLIGHT
                                          : DEFAULT_BATCH_HARDWARE;
     batch = min_u64(batch, storage / (4ull * gls_direction_words(params)));
@@ -354,7 +385,10 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
                         "%llu bytes: lower --max-length or --max-directions-per-seed",
                         (unsigned long long)directions, p.max_steps, (unsigned long long)storage);
     /* Do not make the pool larger than a typical batch needs, and leave space for its records in the state buffer. */
-    const uint64_t typical = (p.voxel_runs ? RUN_POINTS_PER_SEED : TYPICAL_POINTS_PER_SEED) / POOL_BLOCK;
+    const uint64_t typical = (p.voxel_runs    ? RUN_POINTS_PER_SEED
+                              : p.long_rounds ? TYPICAL_POINTS_PER_SEED_LONG
+                                              : TYPICAL_POINTS_PER_SEED) /
+                             POOL_BLOCK;
     uint64_t wanted = batch * (typical + min_u64(p.guide.filter_blocks, typical));
     if (wanted < needed) wanted = needed;
     blocks = min_u64(blocks, wanted);
@@ -386,7 +420,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
 uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n)
 {
     const uint32_t most = plan->batch_seeds;
-    if (!plan->in_flight || n >= (uint64_t)PIECES * most) return most;
+    if (!plan->in_flight || plan->long_rounds || n >= (uint64_t)PIECES * most) return most;
     uint64_t piece = (n + PIECES - 1) / PIECES;
     if (piece < MIN_PIECE) piece = MIN_PIECE;
     return piece < most ? (uint32_t)piece : most;

@@ -51,11 +51,12 @@ typedef struct gls_track_plan {
      * pass 3 */
     uint32_t pool_blocks;
     uint32_t output_points;
-    uint32_t max_steps; /* largest number of steps of a half-streamline, and of a streamline */
-    uint32_t substeps;  /* iterations of the loop for each stored point */
-    uint32_t min_parts; /* smallest number of parts of a streamline that is not too short */
-    uint32_t parts;     /* number of parts of a step, see getter.h */
-    uint32_t lanes;     /* invocations for each streamline */
+    uint32_t max_steps;      /* largest number of steps of a half-streamline, and of a streamline */
+    uint32_t substeps;       /* iterations of the loop for each stored point */
+    uint32_t min_parts;      /* smallest number of parts of a streamline that is not too short */
+    uint32_t parts;          /* number of parts of a step, see getter.h */
+    uint32_t lanes;          /* invocations for each streamline */
+    uint32_t subgroup_parts; /* number of streamlines that share a subgroup; 1: none does */
     bool lanes_in_step; /* lanes of a subgroup run in step and need no barrier, see glsl/base/lanes_subgroup.glsl */
     gls_group_plan group, track_group; /* track_group: for track.comp; group: for all other kernels */
     uint32_t track_groups;             /* largest number of work groups that share the streamlines of pass 2 */
@@ -72,6 +73,7 @@ typedef struct gls_track_plan {
     bool packs_on_host; /* pass 3 is done by the host: the buffers of a software renderer are memory of this process */
     bool voxel_runs;    /* half-streamlines are stored as runs of points on a line, one run for each voxel crossed */
     uint32_t block_points; /* points that a block of the pool usually holds */
+    bool long_rounds;      /* rounds are long, because the longest streamlines of a round take long */
     bool in_flight;        /* a round begins before the previous one has ended, see batch.h */
     bool ordered;          /* streamlines are sorted before tracking, see schedule.h */
 } gls_track_plan;

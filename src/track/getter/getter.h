@@ -101,6 +101,9 @@ typedef struct gls_getter {
      * track_plan.h). It is small because a software renderer may end a kernel after some tens of thousands of loop
      * iterations. Not used with `split` or `voxel_runs`. NULL: 8. */
     uint32_t (*iterations)(const gls_track_params *params);
+    /* Number of invocations that have work for one streamline. Where it is smaller than a subgroup, the streamlines of
+     * many seeds share subgroups. NULL: as many as there are. */
+    uint32_t (*lanes)(const gls_track_params *params);
     /* Estimated cost of an iteration; 1: as much as the search for the peaks of a seed. NULL: 1. */
     double (*iteration_cost)(const gls_track_params *params, const gls_track_input *input);
     /* Stores in *tables the bytes of the tables that a work group reads from shared memory if they fit, and in

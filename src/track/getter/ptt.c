@@ -213,6 +213,14 @@ static uint32_t iterations(const gls_track_params *params)
     return samples < 16384 / 32 ? 32 : samples < 16384 ? 16384 / samples : 1;
 }
 
+/* Lanes for the samples of four curves: one of them is taken at most steps. With more lanes a single streamline is
+ * tracked sooner, and many streamlines later. */
+static uint32_t lanes(const gls_track_params *params)
+{
+    const uint32_t curves = 4;
+    return curves * ((uint32_t)params->probe_quality + (params->probe_count > 1 ? 1 : 0));
+}
+
 /* One iteration samples the field along the probes of about two curves. The search for the peaks of a seed counts as
  * one sample for every four vertices. */
 static double iteration_cost(const gls_track_params *params, const gls_track_input *input)
@@ -257,6 +265,7 @@ const gls_getter gls_getter_ptt = {
     .sphere = gls_odf_field_sphere,
     .substeps = substeps,
     .iterations = iterations,
+    .lanes = lanes,
     .iteration_cost = iteration_cost,
     .shared_bytes = shared_bytes,
     .uniforms = uniforms,
