@@ -109,8 +109,9 @@ GLS_API gls_status gls_gradients_find_shell(const gls_shell *shells, size_t n_sh
  * gls_free()) gives the index of each in the old series. GLS_ERR_INPUT: bval names no shell; the message lists them. */
 GLS_API gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected,
                                               size_t **volume);
-/* Like gls_gradients_select_shell(), for several shells. Also returns GLS_ERR_INPUT if two b-values name the same
- * shell. */
+/* Like gls_gradients_select_shell(), for several shells; b-values up to the b0 threshold name the b0 volumes, which
+ * stay in any case. Also returns GLS_ERR_INPUT if two b-values name the same weighted shell, or all name the b0
+ * volumes. */
 GLS_API gls_status gls_gradients_select_shells(const gls_gradients *gradients, const double *bval, size_t n_bvals,
                                                gls_gradients **selected, size_t **volume);
 

@@ -68,8 +68,10 @@ typedef enum gls_mask_stop {
  * - sh_order: even; with OPDT and CSA up to 8. 0 is the default: 4 with OPDT and CSA; with MSMT the order of the
  *   response, up to 8; with CSD the largest order up to 8 that the directions determine (by MRtrix3's rule, the order
  *   of a response that is read).
- * - shells: b-values; several with MSMT, else one. None: CSD takes the shell of gls_csd_choose_shell(), the other
- *   models take all volumes.
+ * - shells: b-values, of which those up to b0_threshold name the b = 0 volumes; several with MSMT or without a model,
+ *   else one. All that is computed from the series is computed from these volumes, and those of b = 0. None: all
+ *   volumes, and CSD takes the shell of gls_csd_choose_shell().
+ * - tensor_shells: b-values of the shells of the tensor. None: the volumes of shells.
  * - response: CSD, see gls_response_read(). NULL: it is estimated with response_fa, response_radius and
  *   response_voxels, the members of gls_response_options.
  * - response_wm, response_gm, response_csf: MSMT, see gls_tissue_response_read(). NULL: gls_responses_dhollander().

@@ -42,6 +42,8 @@ static gls_status make_phantom(bench_run *run)
     if (status) return status;
     in->series =
         (gls_series){.name = "benchmark phantom", .dwi = in->phantom->dwi, .gradients = in->phantom->gradients};
+    in->phantom->dwi = NULL; /* the series owns its images */
+    in->phantom->gradients = NULL;
     in->mask = in->phantom->mask;
     in->roi = in->phantom->roi;
     in->grid = &in->series.dwi->grid;

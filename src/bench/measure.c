@@ -101,7 +101,7 @@ static bench_work bench_work_count(const bench_run *run, const bench_model *mode
         fetches = texels / 8 + 1;
         macs = 3 * texels;
     } else if (source == GLS_FROM_SERIES) {
-        const double n = (double)gls_series_model_volumes(&model->model), residuals = !deterministic;
+        const double n = (double)run->data.series.gradients->n, residuals = !deterministic;
         fetches = (1 + residuals) * tiles((size_t)n + 1) + 1;
         macs = (6 + 8 * residuals) * n;
     } else if (source == GLS_FROM_NOTHING) {
@@ -334,8 +334,8 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
     c->params.mapping = (gls_mapping)c->mapping;
     const gls_getter_source source = gls_getter_source_of((gls_direction_getter)c->dg);
     if (source == GLS_FROM_QBALL || source == GLS_FROM_SERIES) {
-        input.dwi = gls_series_model_dwi(&model->model);
-        input.gradients = gls_series_model_gradients(&model->model);
+        input.dwi = run->data.series.dwi;
+        input.gradients = run->data.series.gradients;
         input.qball = model->model.qball;
     }
     gls_status status = gls_track_plan_memory(run->device[c->device].info, 1, &c->params, &input, &planned);

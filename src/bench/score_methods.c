@@ -172,9 +172,8 @@ static gls_status score_method(methods_run *run, const gls_series_model *model, 
     gls_log(GLS_LOG_INFO, "%s %s", gls_model_name(kind), gls_getter_name(dg));
     gls_status status = GLS_OK;
     if (gls_needs_series(&options)) {
-        /* bootstrap: the volumes of its model; tensor getters: the whole series */
-        input.dwi = model->qball ? gls_series_model_dwi(model) : run->series.dwi;
-        input.gradients = model->qball ? gls_series_model_gradients(model) : run->series.gradients;
+        input.dwi = run->series.dwi;
+        input.gradients = run->series.gradients;
         input.qball = model->qball;
     }
     if (gls_needs_odf(&options)) status = make_source(run, model, &options, &source);

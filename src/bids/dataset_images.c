@@ -35,7 +35,8 @@ static gls_status seeds_of_fa(const gls_dataset_options *o, const gls_series *se
                               gls_image **seeds)
 {
     gls_image *fa = NULL;
-    gls_status status = gls_tensor_fit(series->dwi, series->gradients, mask, NULL, &fa, NULL, NULL);
+    gls_status status =
+        gls_tensor_fit(gls_series_tensor_dwi(series), gls_series_tensor_gradients(series), mask, NULL, &fa, NULL, NULL);
     if (status) return status;
     for (size_t i = 0, n = gls_grid_voxels(&fa->grid); i < n; i++) fa->data[i] = fa->data[i] > (float)o->fa;
     *seeds = fa;
@@ -65,12 +66,9 @@ gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_un
                               gls_image **mask, gls_image **seeds)
 {
     gls_series series = {.dwi = NULL};
-    gls_gradients_options options = gls_series_options(model);
     const char *const files[] = {u->dwi, u->bval, gls_table_path(u->bvec)};
     gls_image *inside = NULL, *region = NULL;
-    /* directions of a table in a single file (.b) are along the scanner axes, as in MRtrix3 */
-    if (!files[2]) options.frame = GLS_BVEC_WORLD;
-    gls_status status = gls_series_read(&series, files, &options);
+    gls_status status = gls_series_read(&series, files, model);
     /* a table in a single file that exists besides bval and bvec is not used; a difference is a warning */
     if (!status && u->table) gls_series_compare_table(&series, u->table, NULL, u->bvec);
     if (!status) status = read_onto(u->mask, &series.dwi->grid, GLS_DATASET_AUTO, NULL, &inside);

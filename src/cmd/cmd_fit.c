@@ -156,9 +156,12 @@ static const gls_option response_rows[] = {
                "msmt_5tt: a voxel with more than this fraction of a tissue counts as purely of this tissue."),
     GLS_CHOICE("Method", estimate.wm, "wm-algorithm", GLS_SINGLE_FIBRES_CHOICES,
                "msmt_5tt: how single bundles are found in white matter."),
-    GLS_NUMBER("Method", NUMBERS, model.shells, "shells", "B ...", "s/mm2",
-               GLS_VALUES(0, INFINITY, true, 1, GLS_MAX_NUMBERS, false), "tournier, fa: the highest; else all",
-               "b-values of the shells to use, in addition to b = 0; tournier, fa: b-value of one shell."),
+    GLS_NUMBER(
+        "Method", NUMBERS, model.shells, "shells", "B ...", "s/mm2",
+        GLS_VALUES(0, INFINITY, false, 1, GLS_MAX_NUMBERS, false),
+        "all; tournier, fa: the response is that of the highest",
+        "b-values of the shells to use, in addition to b = 0; tournier, fa: b-value of one shell. Mask and tensor do "
+        "not depend on other shells, as with -shells of dwi2response."),
     GLS_NUMBER("Method", INT, estimate.erode, "erode", "N", NULL, GLS_BETWEEN(0, 100), NULL,
                "dhollander, fa: number of times that the mask is eroded by one voxel."),
     GLS_NUMBER("Method", DOUBLE, estimate.fa_threshold, "fa-threshold", "X", NULL, GLS_BETWEEN(0, 1), "0.2; fa: none",

@@ -74,8 +74,7 @@ static int check_output(const gls_job_options *o, const cmd_arguments *arguments
 /* Checks the combination of images: a series, ODFs, both, or the phantom. */
 static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments)
 {
-    static const char *const for_series[] = {"bvec-frame", "b0-threshold", "bvalue-scaling", NULL};
-    const char *odf = gls_directions_option(o), *name;
+    const char *odf = gls_directions_option(o);
     int n = arguments->n_positionals;
     gls_tractogram_format format;
     /* a tractogram among the inputs is a frequent slip; the message names the option that was meant */
@@ -89,8 +88,10 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
                          "track: takes DWI or DWI BVAL BVEC [MASK [ROI]], got 2 arguments; the last is '%s'. BVAL with "
                          "rows x y z b needs - for BVEC. With DWI alone, --mask FILE and --roi FILE name the masks",
                          arguments->positional[n - 1]);
-    if (n == 0 && (name = cmd_options_first(arguments, for_series)))
-        return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, because it concerns the gradient table of the series", name);
+    for (const gls_option *row = gls_params; n == 0 && row->name; row++)
+        if (row->owner == GLS_OF_GRADIENTS && cmd_options_given(arguments, row->name))
+            return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, because it concerns the gradient table of the series",
+                             row->name);
     if (n == 0 && !odf && (o->mask || o->roi) && !gls_masks_alone(o))
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh, --odf, --peaks or --bedpostx",
                          o->mask ? "mask" : "roi");

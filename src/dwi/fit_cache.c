@@ -63,10 +63,9 @@ void gls_fit_cache_key_data(cJSON *key, const char *name, const void *data, size
 }
 
 /* the key has everything that a fit depends on, except parameters, which the caller adds */
-cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_image *mask)
+cJSON *gls_fit_cache_key(const char *image, const gls_image *dwi, const gls_gradients *g, const gls_image *mask)
 {
-    const gls_grid *grid = &series->dwi->grid;
-    const gls_gradients *g = series->gradients;
+    const gls_grid *grid = &dwi->grid;
     char grid_text[64];
     cJSON *key = cJSON_CreateObject();
     if (!key) return NULL;
@@ -75,10 +74,10 @@ cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_
     cJSON_AddStringToObject(key, "software", "glslines");
     cJSON_AddStringToObject(key, "version", gls_version());
     snprintf(grid_text, sizeof grid_text, "%d x %d x %d x %zu", grid->dim[0], grid->dim[1], grid->dim[2],
-             series->dwi->n_volumes);
+             dwi->n_volumes);
     cJSON_AddStringToObject(key, "dimensions", grid_text);
     gls_fit_cache_key_data(key, "affine", grid->affine, sizeof grid->affine);
-    gls_fit_cache_key_data(key, "dwi", series->dwi->data, voxels * series->dwi->n_volumes * sizeof *series->dwi->data);
+    gls_fit_cache_key_data(key, "dwi", dwi->data, voxels * dwi->n_volumes * sizeof *dwi->data);
     gls_fit_cache_key_data(key, "b_values", g->bval, g->n * sizeof *g->bval);
     gls_fit_cache_key_data(key, "b_vectors", g->bvec, g->n * sizeof *g->bvec);
     gls_fit_cache_key_data(key, "b0", g->is_b0, g->n * sizeof *g->is_b0);
@@ -254,8 +253,9 @@ gls_status gls_series_model_fa(gls_series_model *m, const gls_image *mask, const
     static const size_t volumes[] = {1, 3};
     gls_image **const results[] = {fa, axes};
     const size_t n = axes ? 2 : 1;
-    const gls_image *dwi = m->series->dwi;
-    cJSON *key = cache ? gls_fit_cache_key(names[0], m->series, mask) : NULL;
+    const gls_image *dwi = gls_series_tensor_dwi(m->series);
+    const gls_gradients *gradients = gls_series_tensor_gradients(m->series);
+    cJSON *key = cache ? gls_fit_cache_key(names[0], dwi, gradients, mask) : NULL;
     gls_status status = GLS_OK;
     if (key) gls_fit_cache_key_number(key, "min_signal", gls_tensor_options_default().min_signal);
     *fa = NULL;
@@ -267,8 +267,8 @@ gls_status gls_series_model_fa(gls_series_model *m, const gls_image *mask, const
     if (!m->fa_kept) {
         gls_image_destroy(*fa); /* not NULL if FA was read, and only the axes were missing */
         *fa = NULL;
-        status = axes ? gls_peaks_of_tensors(dwi, m->series->gradients, mask, fa, axes)
-                      : gls_tensor_fit(dwi, m->series->gradients, mask, NULL, fa, NULL, NULL);
+        status = axes ? gls_peaks_of_tensors(dwi, gradients, mask, fa, axes)
+                      : gls_tensor_fit(dwi, gradients, mask, NULL, fa, NULL, NULL);
     }
     m->fits_tensor = true;
     if (key && !m->fa_kept && !status) {

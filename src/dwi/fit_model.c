@@ -48,74 +48,34 @@ const char *gls_csd_rule_name(gls_csd_rule rule)
 
 /* --- The model. */
 
-const gls_gradients *gls_series_model_gradients(const gls_series_model *m)
+/* The table of the volumes that the model uses. */
+static const gls_gradients *table_of(const gls_series_model *m)
 {
     return m->selected ? m->selected : m->series->gradients;
 }
 
-const gls_image *gls_series_model_dwi(const gls_series_model *m)
-{
-    return m->subset ? m->subset : m->series->dwi;
-}
-
-size_t gls_series_model_volumes(const gls_series_model *m)
-{
-    return gls_series_model_gradients(m)->n;
-}
-
-/* Selects the shells that are asked for, which must exist; only msmt takes more than one. If none is asked for, csd
- * chooses a shell, and other models use all volumes. */
+/* Finds the one shell that csd uses, and the b-value of the one shell that the options choose for opdt and csa. Models
+ * other than msmt take one shell. */
 static gls_status choose_shell(gls_series_model *m)
 {
-    const gls_numbers *shells = &m->options->shells;
+    double asked = 0;
+    const size_t n = gls_model_shells(m->options, &asked);
     const gls_gradients *gradients = m->series->gradients;
-    bool csd = m->kind == GLS_MODEL_CSD;
-    gls_status status = GLS_OK;
-    if (m->kind == GLS_MODEL_MSMT)
-        return shells->n
-                   ? gls_gradients_select_shells(gradients, shells->value, (size_t)shells->n, &m->selected, &m->volume)
-                   : GLS_OK;
-    /* each shell that is asked for must exist; m->selected stays the table of the last shell */
-    for (int i = 0; i < shells->n; i++) {
-        gls_gradients_destroy(m->selected);
-        free(m->volume);
-        m->selected = NULL;
-        m->volume = NULL;
-        status = gls_gradients_select_shell(gradients, shells->value[i], &m->selected, &m->volume);
-        if (status) return status;
+    if (m->kind == GLS_MODEL_MSMT) return GLS_OK;
+    if (n > 1) return gls_model_too_many_shells(n);
+    if (m->kind == GLS_MODEL_CSD) {
+        const int order = m->options->sh_order > 0
+                              ? m->order
+                              : 2; /* 2: an order that is not asked for is lowered later to what the shell allows */
+        gls_status status = gls_csd_choose_shell(gradients, asked, order, &m->bval);
+        return status ? status : gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
     }
-    if (shells->n > 1)
-        return gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values, but only --model msmt takes several; give one",
-                        shells->n);
-    if (!csd && shells->n == 0) return GLS_OK;
-    if (csd) {
-        int asked = m->options->sh_order > 0
-                        ? m->order
-                        : 2; /* 2: an order that is not asked for is lowered later to what the shell allows */
-        status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, asked, &m->bval);
-        if (!status && !m->selected) status = gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
-        return status;
-    }
-    /* a q-ball model of one shell: the shell is the last one of the table, behind the b0 volumes if there are any */
+    if (n == 0) return GLS_OK;
+    /* the shell is the last one of the table, behind the b0 volumes if there are any */
     gls_shell shell[2];
-    size_t n;
-    status = gls_gradients_shells(m->selected, shell, 2, &n);
-    if (status) return status;
-    m->bval = shell[n > 1 ? 1 : 0].bval;
-    gls_log(GLS_LOG_INFO, "the model uses the shell of b = %g s/mm2", m->bval);
-    return GLS_OK;
-}
-
-/* Copies the selected volumes to m->subset: bootstrap, q-ball fit and msmt fit read a series with one volume for each
- * row of the table. If the model uses all volumes, nothing is made, since the series itself will do. */
-gls_status gls_series_model_subset(gls_series_model *m)
-{
-    if (!m->selected || m->selected->n == m->series->gradients->n) return GLS_OK;
-    size_t voxels = gls_grid_voxels(&m->series->dwi->grid);
-    gls_status status = gls_image_create(&m->series->dwi->grid, m->selected->n, &m->subset);
-    for (size_t t = 0; !status && t < m->selected->n; t++)
-        memcpy(m->subset->data + t * voxels, m->series->dwi->data + m->volume[t] * voxels,
-               voxels * sizeof *m->subset->data);
+    size_t n_shells;
+    gls_status status = gls_gradients_shells(gradients, shell, 2, &n_shells);
+    if (!status) m->bval = shell[n_shells > 1 ? 1 : 0].bval;
     return status;
 }
 
@@ -179,10 +139,12 @@ static void choose_order(gls_series_model *m)
 }
 
 /* Reads the response. By MRtrix3's rule the order of the response may limit the order of the fit. By DIPY's rule both
- * orders must be equal. */
+ * orders must be equal. A file of several rows has one for each shell in use, or for each shell of the file. */
 static gls_status read_response(gls_series_model *m, int order)
 {
-    gls_status status = gls_response_read(m->options->response, order, m->series->gradients, m->bval, &m->response);
+    const char *path = m->options->response;
+    gls_status status = gls_response_read(path, order, m->series->gradients, m->bval, &m->response);
+    if (status && m->series->table) status = gls_response_read(path, order, m->series->table, m->bval, &m->response);
     m->has_response = !status;
     return status;
 }
@@ -198,7 +160,7 @@ gls_status gls_series_model_init(gls_series_model *m, const gls_model_options *o
     if (!status) status = gls_series_fail(series, choose_shell(m));
     if (!status && options->csd_directions) status = gls_series_model_directions(m, options->csd_directions);
     if (!status && m->kind == GLS_MODEL_MSMT) {
-        status = gls_tissues_init(&m->tissues, options, gls_series_model_gradients(m));
+        status = gls_tissues_init(&m->tissues, options, table_of(m));
         /* the message names the series only if the responses are estimated from the series */
         if (!m->tissues.given) status = gls_series_fail(series, status);
     }
@@ -247,12 +209,9 @@ gls_status gls_series_model_prepare(gls_series_model *m, const gls_image *mask)
     if (m->qball) return GLS_OK;
     /* multi-tissue CSD: responses from files, or estimated from the volumes in use, with a tensor fit for FA */
     if (m->kind == GLS_MODEL_MSMT) {
-        status = gls_series_model_subset(m);
         m->fits_tensor |= !m->tissues.given;
-        if (!status)
-            status = gls_series_fail(m->series, gls_tissues_respond(&m->tissues, gls_series_model_dwi(m),
-                                                                    gls_series_model_gradients(m), mask,
-                                                                    (const double(*)[3])m->direction, m->n_directions));
+        status = gls_series_fail(m->series, gls_tissues_respond(&m->tissues, m->series->dwi, table_of(m), mask,
+                                                                (const double(*)[3])m->direction, m->n_directions));
     } else if (m->kind == GLS_MODEL_CSD) {
         /* CSD: a response from a file is compared in gain with the series, since scanners scale signals */
         gls_response_options options = response_options(o);
@@ -271,10 +230,7 @@ gls_status gls_series_model_prepare(gls_series_model *m, const gls_image *mask)
                                      .sh_order = m->order,
                                      .smooth = o->sm_lambda,
                                      .min_signal = o->min_signal};
-        status = gls_series_model_subset(m);
-        if (!status)
-            status = gls_series_fail(
-                m->series, gls_qball_create(gls_series_model_gradients(m), &options, GLS_SHELLS_ANY, &m->qball));
+        status = gls_series_fail(m->series, gls_qball_create(table_of(m), &options, GLS_SHELLS_ANY, &m->qball));
     }
     return status;
 }
@@ -288,8 +244,7 @@ static bool step(void *user, size_t done, size_t total)
 /* Fits the SH image of opdt, csa or csd. */
 static gls_status fit(gls_series_model *m, const gls_image *mask, const gls_monitor *monitor)
 {
-    if (m->kind != GLS_MODEL_CSD)
-        return gls_qball_fit_image(m->qball, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, &m->sh);
+    if (m->kind != GLS_MODEL_CSD) return gls_qball_fit_image(m->qball, m->series->dwi, table_of(m), mask, &m->sh);
     gls_csd_options options = gls_csd_options_default();
     options.rule = m->options->csd_rule;
     options.sh_order = m->order;
@@ -314,7 +269,7 @@ static void add_tissues_key(cJSON *key, const gls_tissues *t)
 static cJSON *sh_key(const gls_series_model *m, const gls_image *mask)
 {
     const gls_model_options *o = m->options;
-    cJSON *key = gls_fit_cache_key("sh", m->series, mask);
+    cJSON *key = gls_fit_cache_key("sh", m->series->dwi, m->series->gradients, mask);
     if (!key) return NULL;
     cJSON_AddStringToObject(key, "model", gls_model_name(m->kind));
     gls_fit_cache_key_number(key, "sh_order", m->order);
@@ -322,7 +277,6 @@ static cJSON *sh_key(const gls_series_model *m, const gls_image *mask)
     if (m->kind == GLS_MODEL_MSMT) {
         add_tissues_key(key, &m->tissues);
         if (gls_fit_on_device(o)) cJSON_AddStringToObject(key, "fit_device", o->fit_device);
-        if (m->volume) gls_fit_cache_key_data(key, "volumes", m->volume, m->selected->n * sizeof *m->volume);
         if (m->direction)
             gls_fit_cache_key_data(key, "directions", m->direction, m->n_directions * sizeof *m->direction);
     } else if (m->has_response) {
@@ -375,10 +329,9 @@ static gls_status fit_tissues(gls_series_model *m, const gls_image *mask, const 
 {
     cJSON *key = cache ? sh_key(m, mask) : NULL;
     gls_monitor_begin(monitor, GLS_PHASE_FIT);
-    gls_status status =
-        gls_tissues_fit(&m->tissues, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, m->order,
-                        (const double(*)[3])m->direction, m->n_directions,
-                        gls_fit_on_device(m->options) ? m->options->fit_device : NULL, cache, key, monitor);
+    gls_status status = gls_tissues_fit(
+        &m->tissues, m->series->dwi, table_of(m), mask, m->order, (const double(*)[3])m->direction, m->n_directions,
+        gls_fit_on_device(m->options) ? m->options->fit_device : NULL, cache, key, monitor);
     m->sh = m->tissues.image[0];
     m->sh_kept = m->tissues.kept;
     if (!status && !m->sh_kept) status = check_fit(m, mask);
@@ -419,7 +372,6 @@ void gls_series_model_finish(gls_series_model *m)
 {
     gls_gradients_destroy(m->selected);
     free(m->volume);
-    gls_image_destroy(m->subset);
     gls_qball_destroy(m->qball);
     gls_image_destroy(m->sh);
     gls_sphere_destroy(m->constraint);
@@ -455,7 +407,7 @@ static void describe_response(cJSON *model, const gls_series_model *m)
 void gls_series_model_describe(cJSON *root, const gls_series_model *m)
 {
     if (!m->options) return;
-    const gls_gradients *g = gls_series_model_gradients(m);
+    const gls_gradients *g = table_of(m);
     cJSON *model = cJSON_AddObjectToObject(root, "model");
     cJSON_AddStringToObject(model, "name", gls_model_name(m->kind));
     if (m->kind == GLS_MODEL_CSD) cJSON_AddStringToObject(model, "csd_rule", gls_csd_rule_name(m->options->csd_rule));

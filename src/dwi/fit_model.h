@@ -19,6 +19,10 @@ const char *gls_model_name(gls_model_kind model);
 const char *gls_csd_rule_name(gls_csd_rule rule);
 /* sh_order, or the default order of the model if sh_order is 0. */
 int gls_model_order(const gls_model_options *options);
+/* Number of weighted shells that --shells names. *bval: the b-value of the first; unchanged if there is none. */
+size_t gls_model_shells(const gls_model_options *options, double *bval);
+/* Fails with GLS_ERR_ARGUMENT: a model of one shell has n of them. */
+gls_status gls_model_too_many_shells(size_t n);
 /* Checks what the ranges of single options cannot express: which options go together. */
 gls_status gls_model_options_check(const gls_model_options *options);
 /* Name of a basis in options and sidecars, such as "tournier07". */
@@ -91,9 +95,8 @@ typedef struct gls_series_model {
     gls_model_kind kind;     /* never AUTO */
     int order;               /* SH order of the ODFs */
     double bval;             /* b-value of the only shell in use, s/mm2; 0: no single shell was chosen */
-    gls_gradients *selected; /* table of b = 0 and the selected shells; NULL: the table of the series */
+    gls_gradients *selected; /* csd: table of b = 0 and the shell that it uses; NULL: the table of the series */
     size_t *volume;          /* index in the series of each selected volume */
-    gls_image *subset;       /* the selected volumes as a series; NULL: not made */
     bool has_response;
     /* valid if has_response */
     gls_response response;
@@ -113,15 +116,13 @@ typedef struct gls_series_model {
 gls_status gls_series_model_init(gls_series_model *model, const gls_model_options *options, const gls_series *series);
 /* Sets the directions of the model's constraint. name: the value of --csd-directions, a built-in sphere or a file. */
 gls_status gls_series_model_directions(gls_series_model *model, const char *name);
-/* Fits a tensor to all volumes, or reads its results from the cache: FA, and unless axes is NULL the main axes as
- * gls_peaks_of_tensors() makes them. cache: a folder, or NULL. */
+/* Fits a tensor to the volumes of gls_series_tensor_dwi(), or reads its results from the cache: FA, and unless axes is
+ * NULL the main axes as gls_peaks_of_tensors() makes them. cache: a folder, or NULL. */
 gls_status gls_series_model_fa(gls_series_model *model, const gls_image *mask, const char *cache,
                                const gls_monitor *monitor, gls_image **fa, gls_image **axes);
 /* Prepares the fit. csd, msmt: estimates the responses from voxels of the mask or, if responses are given, compares
  * them with the signal. opdt, csa: computes the matrices, unless that is done already. */
 gls_status gls_series_model_prepare(gls_series_model *model, const gls_image *mask);
-/* Makes model->subset if the model does not use all volumes. */
-gls_status gls_series_model_subset(gls_series_model *model);
 /* Fits the SH image in the voxels of the mask, or reads it from the cache. For msmt it is the image of white matter,
  * after normalisation. */
 gls_status gls_series_model_fit(gls_series_model *model, const gls_image *mask, const char *cache,
@@ -129,12 +130,6 @@ gls_status gls_series_model_fit(gls_series_model *model, const gls_image *mask, 
 /* Frees everything that the model owns. The series and the options are borrowed. */
 void gls_series_model_finish(gls_series_model *model);
 
-/* The volumes that the model uses, as a series. Borrowed. */
-const gls_image *gls_series_model_dwi(const gls_series_model *model);
-/* The gradient table of the volumes that the model uses. Borrowed. */
-const gls_gradients *gls_series_model_gradients(const gls_series_model *model);
-/* Number of volumes that the model uses. Known after gls_series_model_init(). */
-size_t gls_series_model_volumes(const gls_series_model *model);
 /* Adds model, shell and response to a sidecar. */
 void gls_series_model_describe(cJSON *root, const gls_series_model *model);
 
@@ -148,9 +143,10 @@ void gls_series_model_describe(cJSON *root, const gls_series_model *model);
 gls_status gls_fit_cache_init(const char *directory, bool make);
 
 /* Makes the key of a fit, to which the caller adds the parameters of the fit: the name of the result (`image`), the
- * version of glslines, the grid, and hashes of series, gradient table and mask. Free it by cJSON_Delete(). NULL: out of
- * memory. */
-cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_image *mask);
+ * version of glslines, the grid, and hashes of the volumes in use, their table and the mask. Free it by cJSON_Delete().
+ * NULL: out of memory. */
+cJSON *gls_fit_cache_key(const char *image, const gls_image *dwi, const gls_gradients *gradients,
+                         const gls_image *mask);
 /* Adds a number to the key, as text, so that equal keys are equal byte for byte. */
 void gls_fit_cache_key_number(cJSON *key, const char *name, double value);
 /* Adds a hash of these bytes to the key. */

@@ -220,13 +220,17 @@ gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bva
     return gls_gradients_select_shells(gradients, &bval, 1, selected, volume);
 }
 
-/* Sets marked[i] for shell i if it is the shell of the b0 volumes or a b-value names it. GLS_ERR_INPUT if a b-value
- * names no shell, or a shell that is marked already. */
-static gls_status mark_shells(const gls_shell *shell, size_t n, const double *bval, size_t n_bvals, bool *marked)
+/* Sets marked[i] for shell i if it is the shell of the b0 volumes or a b-value names it; b-values up to b0 name that of
+ * the b0 volumes. GLS_ERR_INPUT if a b-value names no shell, or a weighted shell that is marked already, or if none
+ * names a weighted shell. */
+static gls_status mark_shells(const gls_shell *shell, size_t n, double b0, const double *bval, size_t n_bvals,
+                              bool *marked)
 {
+    size_t n_marked = 0;
     for (size_t i = 0; i < n; i++) marked[i] = shell[i].is_b0;
     for (size_t i = 0; i < n_bvals; i++) {
         size_t which = 0;
+        if (bval[i] <= b0) continue;
         gls_status status = gls_gradients_find_shell(shell, n, bval[i], &which);
         if (status) return status;
         if (marked[which])
@@ -235,8 +239,9 @@ static gls_status mark_shells(const gls_shell *shell, size_t n, const double *bv
                 "b = %g s/mm2 names the shell of b = %.6g s/mm2, which is selected already: name each shell once",
                 bval[i], shell[which].bval);
         marked[which] = true;
+        n_marked++;
     }
-    return GLS_OK;
+    return n_marked ? GLS_OK : gls_fail(GLS_ERR_INPUT, "b = %g s/mm2 names no weighted shell: name one, too", bval[0]);
 }
 
 gls_status gls_gradients_select_shells(const gls_gradients *gradients, const double *bval, size_t n_bvals,
@@ -244,7 +249,7 @@ gls_status gls_gradients_select_shells(const gls_gradients *gradients, const dou
 {
     GLS_REQUIRE(gradients && selected && volume && bval && n_bvals > 0);
     GLS_REQUIRE_TABLE(gradients);
-    for (size_t i = 0; i < n_bvals; i++) GLS_REQUIRE(bval[i] > 0);
+    for (size_t i = 0; i < n_bvals; i++) GLS_REQUIRE(bval[i] >= 0);
     gls_shell *shell = NULL;
     gls_gradients *table = NULL;
     bool *marked = NULL;
@@ -254,7 +259,7 @@ gls_status gls_gradients_select_shells(const gls_gradients *gradients, const dou
     gls_status status = gls_gradients_cluster(gradients, &shell, &n_shells, of);
     if (!status && !(marked = calloc(n_shells + 1, sizeof *marked)))
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu shells", n_shells);
-    if (!status) status = mark_shells(shell, n_shells, bval, n_bvals, marked);
+    if (!status) status = mark_shells(shell, n_shells, gradients->b0_threshold, bval, n_bvals, marked);
     if (status) goto fail;
     /* b0 volumes always stay; a volume of no shell is dropped */
     for (size_t i = 0; i < gradients->n; i++)

@@ -2,6 +2,25 @@
 #include "dwi/fit_model.h"
 #include "util/status.h"
 
+size_t gls_model_shells(const gls_model_options *o, double *bval)
+{
+    size_t n = 0;
+    for (int i = 0; i < o->shells.n; i++) {
+        if (o->shells.value[i] <= o->b0_threshold) continue;
+        if (n++ == 0) *bval = o->shells.value[i];
+    }
+    return n;
+}
+
+gls_status gls_model_too_many_shells(size_t n)
+{
+    return gls_fail(
+        GLS_ERR_ARGUMENT,
+        "--shells: got %zu b-values, but only --model msmt takes several; give one, and --tensor-shells for "
+        "the tensor if it is to have others",
+        n);
+}
+
 gls_status gls_model_options_check(const gls_model_options *o)
 {
     GLS_REQUIRE((unsigned)o->model <= GLS_MODEL_AUTO && (unsigned)o->csd_rule <= GLS_CSD_RULE_MRTRIX &&
@@ -17,6 +36,8 @@ gls_status gls_model_options_check(const gls_model_options *o)
                             : o->no_normalise      ? "no-normalise"
                             : gls_fit_on_device(o) ? "fit-device"
                                                    : NULL;
+    const size_t shells = gls_model_shells(o, &(double){0});
+    if (shells > 1 && !msmt) return gls_model_too_many_shells(shells);
     if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
     if (qball && o->sh_order > 8)
         return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d: --model %s goes up to 8", o->sh_order,

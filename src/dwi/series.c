@@ -1,5 +1,5 @@
-/* A diffusion series with its gradient table: finds and reads the table, compares it with another one, checks the
- * values of the series, lists its shells, and makes its brain mask. */
+/* A diffusion series with its gradient table: finds and reads the table, compares it with another one, selects the
+ * volumes that a run uses, checks their values, lists shells, and makes the brain mask. */
 #include "dwi/series.h"
 
 #include <math.h>
@@ -30,8 +30,13 @@ gls_status gls_series_make_mask(const gls_series *s, gls_image **mask)
     return gls_mask_estimate(s->dwi, s->gradients, mask);
 }
 
-gls_status gls_series_read(gls_series *s, const char *const path[3], const gls_gradients_options *options)
+gls_status gls_series_read(gls_series *s, const char *const path[3], const gls_model_options *o)
 {
+    const gls_gradients_options table = {.size = sizeof table,
+                                         .b0_threshold = o->b0_threshold,
+                                         .frame = (gls_bvec_frame)o->bvec_frame,
+                                         .scaling = o->bvalue_scaling,
+                                         .without_b0 = o->response_wm != NULL};
     s->name = path[0];
     gls_status status = gls_image_read(s->name, GLS_IMAGE_4D, &s->dwi);
     if (status) return status;
@@ -41,8 +46,84 @@ gls_status gls_series_read(gls_series *s, const char *const path[3], const gls_g
     gls_log(GLS_LOG_INFO, "%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", s->name,
             grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2],
             axes, s->dwi->n_volumes);
-    return gls_series_read_table(s, path[1], path[2], options);
+    status = gls_series_read_table(s, path[1], path[2], &table);
+    return status ? status : gls_series_select(s, o);
 }
+
+/* --- The volumes that a run uses. */
+
+const gls_image *gls_series_tensor_dwi(const gls_series *s)
+{
+    return s->tensor_dwi ? s->tensor_dwi : s->dwi;
+}
+
+const gls_gradients *gls_series_tensor_gradients(const gls_series *s)
+{
+    return s->tensor_gradients ? s->tensor_gradients : s->gradients;
+}
+
+const gls_gradients *gls_series_table(const gls_series *s)
+{
+    return s->table ? s->table : s->gradients;
+}
+
+/* Selects b = 0 and the shells of an option. Without shells *table and *volume stay NULL, which stands for all. */
+static gls_status select_volumes(const gls_series *s, const gls_numbers *shells, gls_gradients **table, size_t **volume)
+{
+    if (shells->n == 0) return GLS_OK;
+    return gls_series_fail(s,
+                           gls_gradients_select_shells(s->gradients, shells->value, (size_t)shells->n, table, volume));
+}
+
+/* Copies n volumes to a new image. */
+static gls_status copy_volumes(const gls_image *dwi, const size_t *volume, size_t n, gls_image **copy)
+{
+    const size_t voxels = gls_grid_voxels(&dwi->grid);
+    gls_status status = gls_image_create(&dwi->grid, n, copy);
+    for (size_t t = 0; t < n && !status; t++)
+        memcpy((*copy)->data + t * voxels, dwi->data + volume[t] * voxels, voxels * sizeof *(*copy)->data);
+    return status;
+}
+
+/* Drops all volumes of an image but these n, whose indices ascend, and gives their memory back. */
+static void keep_volumes(gls_image *dwi, const size_t *volume, size_t n)
+{
+    const size_t voxels = gls_grid_voxels(&dwi->grid);
+    for (size_t t = 0; t < n; t++)
+        if (volume[t] != t) memcpy(dwi->data + t * voxels, dwi->data + volume[t] * voxels, voxels * sizeof *dwi->data);
+    float *smaller = realloc(dwi->data, n * voxels * sizeof *smaller);
+    if (smaller) dwi->data = smaller;
+    dwi->n_volumes = n;
+}
+
+gls_status gls_series_select(gls_series *s, const gls_model_options *o)
+{
+    gls_gradients *used = NULL, *tensor = NULL;
+    size_t *volume = NULL, *of_tensor = NULL, n = s->gradients->n;
+    gls_status status = select_volumes(s, &o->shells, &used, &volume);
+    if (!status) status = select_volumes(s, &o->tensor_shells, &tensor, &of_tensor);
+    const size_t n_used = used ? used->n : n;
+    bool same = !tensor || tensor->n == n_used;
+    for (size_t i = 0; tensor && same && i < n_used; i++) same = of_tensor[i] == (volume ? volume[i] : i);
+    if (!status && !same) status = copy_volumes(s->dwi, of_tensor, tensor->n, &s->tensor_dwi);
+    if (!status && !same) {
+        s->tensor_gradients = tensor;
+        tensor = NULL;
+    }
+    if (!status && n_used < n) {
+        keep_volumes(s->dwi, volume, n_used);
+        s->table = s->gradients;
+        s->gradients = used;
+        used = NULL;
+    }
+    gls_gradients_destroy(used);
+    gls_gradients_destroy(tensor);
+    free(volume);
+    free(of_tensor);
+    return status;
+}
+
+/* --- The values of the series. */
 
 /* Features of one volume, or of a whole series; each number is 0 or 1. */
 typedef struct volume_look {
@@ -69,30 +150,30 @@ static void mark_broken(const float *volume, size_t n, uint8_t *broken)
 }
 
 /* Warns of voxels that have a value which is not finite, and sets all values of these voxels to 0. */
-static gls_status clear_broken(gls_series *s)
+static gls_status clear_broken(const char *name, gls_image *dwi)
 {
-    size_t n = gls_grid_voxels(&s->dwi->grid), n_broken = 0;
+    size_t n = gls_grid_voxels(&dwi->grid), n_broken = 0;
     uint8_t *broken = calloc(n, 1);
-    if (!broken) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu voxels", s->name, n);
-    for (size_t t = 0; t < s->dwi->n_volumes; t++) mark_broken(s->dwi->data + t * n, n, broken);
-    for (size_t t = 0; t < s->dwi->n_volumes; t++)
+    if (!broken) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu voxels", name, n);
+    for (size_t t = 0; t < dwi->n_volumes; t++) mark_broken(dwi->data + t * n, n, broken);
+    for (size_t t = 0; t < dwi->n_volumes; t++)
         for (size_t i = 0; i < n; i++)
-            if (broken[i]) s->dwi->data[t * n + i] = 0;
+            if (broken[i]) dwi->data[t * n + i] = 0;
     for (size_t i = 0; i < n; i++) n_broken += broken[i];
     free(broken);
-    gls_log(GLS_LOG_WARNING, "%s: values of %zu voxels are not finite: these voxels count as empty", s->name, n_broken);
+    gls_log(GLS_LOG_WARNING, "%s: values of %zu voxels are not finite: these voxels count as empty", name, n_broken);
     return GLS_OK;
 }
 
-/* Features of the whole series: each is 1 if any volume has it. */
-static volume_look look_at_all(const gls_series *s, const gls_image *mask)
+/* Features of a whole series: each is 1 if any volume has it. */
+static volume_look look_at_all(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask)
 {
-    size_t n = gls_grid_voxels(&s->dwi->grid);
-    const bool *is_b0 = s->gradients->is_b0;
+    size_t n = gls_grid_voxels(&dwi->grid);
+    const bool *is_b0 = gradients->is_b0;
     int32_t odd = 0, positive = 0, positive_b0 = 0;
 #pragma omp parallel for schedule(static) reduction(| : odd, positive, positive_b0)
-    for (size_t t = 0; t < s->dwi->n_volumes; t++) {
-        volume_look look = look_at(s->dwi->data + t * n, mask->data, n);
+    for (size_t t = 0; t < dwi->n_volumes; t++) {
+        volume_look look = look_at(dwi->data + t * n, mask->data, n);
         odd |= look.odd;
         positive |= look.positive;
         positive_b0 |= is_b0[t] ? look.positive : 0;
@@ -100,28 +181,50 @@ static volume_look look_at_all(const gls_series *s, const gls_image *mask)
     return (volume_look){odd, positive, positive_b0};
 }
 
-gls_status gls_series_check(gls_series *s, const gls_image *mask)
+/* Does the work of gls_series_check() for volumes of the series and their table. */
+static gls_status check_volumes(const char *name, gls_image *dwi, const gls_gradients *gradients, const gls_image *mask)
 {
-    volume_look look = look_at_all(s, mask);
+    volume_look look = look_at_all(dwi, gradients, mask);
     if (look.odd) {
-        gls_status status = clear_broken(s);
+        gls_status status = clear_broken(name, dwi);
         if (status) return status;
-        look = look_at_all(s, mask);
+        look = look_at_all(dwi, gradients, mask);
     }
     if (!look.positive)
-        return gls_fail(GLS_ERR_INPUT, "%s: no value inside the mask is above 0: is the mask that of the brain?",
-                        s->name);
-    if (look.positive_b0 || s->gradients->n_b0 == 0) return GLS_OK;
+        return gls_fail(GLS_ERR_INPUT, "%s: no value inside the mask is above 0: is the mask that of the brain?", name);
+    if (look.positive_b0 || gradients->n_b0 == 0) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT,
                     "%s: no value of its b = 0 volumes is above 0 inside the mask: is the gradient table in the order "
                     "of the volumes?",
-                    s->name);
+                    name);
+}
+
+gls_status gls_series_check(gls_series *s, const gls_image *mask)
+{
+    gls_status status = check_volumes(s->name, s->dwi, s->gradients, mask);
+    if (!status && s->tensor_dwi) status = check_volumes(s->name, s->tensor_dwi, s->tensor_gradients, mask);
+    return status;
+}
+
+/* Logs which volumes of a series are used, if not all of them are. */
+static gls_status log_used(const gls_series *s, const gls_gradients *used, const char *option)
+{
+    gls_shell *shell = NULL;
+    size_t n = 0;
+    char text[1024];
+    if (!used || used->n == gls_series_table(s)->n) return GLS_OK;
+    gls_status status = gls_gradients_cluster(used, &shell, &n, NULL);
+    if (status) return status;
+    gls_gradients_name_shells(shell, n, text, sizeof text);
+    gls_log(GLS_LOG_INFO, "  used (--%s): %zu volumes, b = 0 (%zu volumes) and %s", option, used->n, used->n_b0, text);
+    free(shell);
+    return GLS_OK;
 }
 
 gls_status gls_series_log_shells(gls_series *s)
 {
     size_t n;
-    gls_status status = gls_gradients_shells(s->gradients, s->shell, SERIES_MAX_SHELLS, &n);
+    gls_status status = gls_gradients_shells(gls_series_table(s), s->shell, SERIES_MAX_SHELLS, &n);
     if (status) return status;
     s->n_shells = n < SERIES_MAX_SHELLS ? n : SERIES_MAX_SHELLS;
     gls_log(GLS_LOG_INFO, "  %12s  %8s  %s", "b [s/mm2]", "volumes", "measured b");
@@ -134,13 +237,17 @@ gls_status gls_series_log_shells(gls_series *s)
                 "  volumes up to b = %.6g s/mm2 count as b = 0 (--b0-threshold); MRtrix3 counts those up to %g",
                 s->shell[0].max_bval, MRTRIX_B0);
     if (n > SERIES_MAX_SHELLS) gls_log(GLS_LOG_INFO, "  (and %zu more)", n - SERIES_MAX_SHELLS);
-    return GLS_OK;
+    status = log_used(s, s->gradients, "shells");
+    return status ? status : log_used(s, s->tensor_gradients, "tensor-shells");
 }
 
 void gls_series_finish(gls_series *s)
 {
     gls_image_destroy(s->dwi);
     gls_gradients_destroy(s->gradients);
+    gls_image_destroy(s->tensor_dwi);
+    gls_gradients_destroy(s->tensor_gradients);
+    gls_gradients_destroy(s->table);
     *s = (gls_series){.dwi = NULL};
 }
 

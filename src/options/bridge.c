@@ -107,6 +107,8 @@ static const option_row rows[] = {
     {"dwi2fod", "lmax", "--sh-order L"},
     {"dwi2fod", "shells", "--shells B"},
     {"dwi2fod", "directions", "--csd-directions FILE"},
+    {"TractoFlow", "dti_shells", "--tensor-shells B ..."},
+    {"TractoFlow", "fodf_shells", "--shells B ..."},
     {"dwi2response", "voxels", "nothing: PREFIX_voxels.nii.gz is always written"},
     {"dwi2response", "number", "--voxels N"},
     {"dwi2response", "fa", "--fa-threshold X"},

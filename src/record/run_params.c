@@ -203,13 +203,13 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
     gls_json_double(object, "min_radius_of_curvature_mm", 1 / gls_track_max_curvature(mm));
 }
 
-void gls_params_add_model(cJSON *object, const gls_model_options *model)
+void gls_params_add_model(cJSON *object, const gls_model_options *model, bool has_model)
 {
     /* rows of gradients and model first, then the rows of the basis, which here say basis and axes of the output */
     gls_job_options options = {.size = sizeof options, .model = *model};
     for (const gls_option *row = gls_params; row->name; row++)
-        if (row->owner & (GLS_OF_GRADIENTS | GLS_OF_MODEL)) add_row(object, row, &options);
-    for (const gls_option *row = gls_params; row->name; row++)
+        if (row->owner & (GLS_OF_GRADIENTS | (has_model ? GLS_OF_MODEL : 0))) add_row(object, row, &options);
+    for (const gls_option *row = gls_params; row->name && has_model; row++)
         if (row->owner == GLS_OF_BASIS) gls_option_add(object, row, &options);
 }
 

@@ -49,7 +49,7 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
  * --dg ptt also the lengths of ptt. mm: parameters of the tracker with lengths in mm. */
 void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);
 /* Like gls_params_add() for the rows of gls_model_options. */
-void gls_params_add_model(cJSON *object, const gls_model_options *options);
+void gls_params_add_model(cJSON *object, const gls_model_options *options, bool has_model);
 /* Removes from two objects of gls_params_add() what is no part of the identity. Returns the first key under which they
  * differ; NULL: none. */
 const char *gls_params_difference(cJSON *a, cJSON *b);

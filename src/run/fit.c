@@ -149,8 +149,8 @@ static gls_status fit(fit_run *run)
     /* prepare the model, its responses and matrices, before the slow fits, because the preparation may fail */
     gls_status status = has_model ? gls_series_model_prepare(&run->model, mask) : GLS_OK;
     if (!status)
-        status = gls_tensor_fit(series->dwi, series->gradients, mask, &tensor, &image[OUT_FA], &image[OUT_TENSOR],
-                                &image[OUT_EVALS]);
+        status = gls_tensor_fit(gls_series_tensor_dwi(series), gls_series_tensor_gradients(series), mask, &tensor,
+                                &image[OUT_FA], &image[OUT_TENSOR], &image[OUT_EVALS]);
     if (!status && run->options->tensor_maps)
         status = gls_tensor_maps(image[OUT_TENSOR], image[OUT_EVALS], mask, &image[OUT_MD]);
     if (!status && has_model) status = gls_series_model_fit(&run->model, mask, NULL, run->from.monitor);
@@ -193,7 +193,7 @@ static cJSON *make_sidecar(const fit_run *run)
     gls_model_options used = o->model;
     used.model = run->model.kind;
     used.sh_order = run->model.order;
-    if (!o->no_model) gls_params_add_model(parameters, &used);
+    gls_params_add_model(parameters, &used, !o->no_model);
     cJSON_AddBoolToObject(parameters, "force", o->force);
     gls_series_model_describe(root, &run->model);
     describe_output(root, run);

@@ -49,8 +49,8 @@ gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *opt
     return !status && options->cache_dir ? gls_fit_cache_init(options->cache_dir, false) : status;
 }
 
-/* Makes the built-in phantom and borrows its series, mask and seed region. */
-static gls_status make_phantom(gls_job_inputs *input)
+/* Makes the built-in phantom, takes its series and borrows its mask and seed region. */
+static gls_status make_phantom(gls_job_inputs *input, const gls_job_options *options)
 {
     gls_phantom_params params = gls_phantom_params_default();
     /* tracking needs the images of the phantom, not its ground truth */
@@ -63,12 +63,14 @@ static gls_status make_phantom(gls_job_inputs *input)
                                  .dwi = input->phantom->dwi,
                                  .gradients = input->phantom->gradients,
                                  .frame = GLS_BVEC_IMAGE};
+    input->phantom->dwi = NULL;
+    input->phantom->gradients = NULL;
     input->mask = input->phantom->mask;
     input->roi = input->phantom->roi;
     input->grid = &input->series.dwi->grid;
     gls_log(GLS_LOG_INFO, "tracking the built-in phantom, %d x %d x %d voxels, %zu volumes", input->grid->dim[0],
             input->grid->dim[1], input->grid->dim[2], input->series.dwi->n_volumes);
-    return GLS_OK;
+    return gls_series_select(&input->series, &options->model);
 }
 
 /* Reads input file `which`, an image of one volume, if the options name it. first: path of the image that gives the
@@ -90,10 +92,9 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
     const char *first = input->file[GLS_FILE_DWI].path ? input->file[GLS_FILE_DWI].path : odf->path;
     if (gls_masks_alone(options)) first = options->mask ? options->mask : options->roi;
     gls_status status = GLS_OK;
-    const gls_gradients_options table = gls_series_options(&options->model);
     const char *const series[] = {input->file[GLS_FILE_DWI].path, input->file[GLS_FILE_BVAL].path,
                                   input->file[GLS_FILE_BVEC].path};
-    if (series[0]) status = gls_series_read(&input->series, series, &table);
+    if (series[0]) status = gls_series_read(&input->series, series, &options->model);
     if (!status && options->peaks.n > 0) {
         status = gls_job_inputs_read_peaks(input, options);
     } else if (!status && options->bedpostx) {
@@ -166,7 +167,7 @@ static gls_status check_stop_map(const gls_job_inputs *input)
 gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *options)
 {
     double start = gls_clock_seconds();
-    gls_status status = options->phantom ? make_phantom(input) : read_files(input, options);
+    gls_status status = options->phantom ? make_phantom(input, options) : read_files(input, options);
     if (!status && options->phantom)
         status = read_map(input, GLS_FILE_FA, gls_job_inputs_name(input, GLS_FILE_DWI), &input->stop_map);
     if (!status)
@@ -287,8 +288,10 @@ gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const 
                                .regions = input->regions,
                                .tissue = input->tissue};
     if (!gls_needs_series(options)) return tracker;
-    tracker.dwi = gls_series_model_dwi(&input->model);
-    tracker.gradients = gls_series_model_gradients(&input->model);
+    /* bootstrap: the volumes of the model; getters that fit tensors: those of the tensor */
+    const bool qball = gls_getter_source_of(options->track.dg) == GLS_FROM_QBALL;
+    tracker.dwi = qball ? input->series.dwi : gls_series_tensor_dwi(&input->series);
+    tracker.gradients = qball ? input->series.gradients : gls_series_tensor_gradients(&input->series);
     tracker.qball = input->model.qball;
     return tracker;
 }
@@ -395,9 +398,9 @@ void gls_job_inputs_finish(gls_job_inputs *input)
 {
     gls_odf_source_destroy(input->odf);
     gls_series_model_finish(&input->model);
-    /* the images of the phantom are borrowed */
+    gls_series_finish(&input->series);
+    /* the masks of the phantom are borrowed */
     if (!input->phantom) {
-        gls_series_finish(&input->series);
         gls_image_destroy(input->mask);
         gls_image_destroy(input->roi);
     }

@@ -53,7 +53,7 @@ enum {
 typedef struct gls_job_inputs {
     /* paths, NULL where the run has no such file */
     gls_input_file file[GLS_FILE_N_FILES];
-    gls_phantom *phantom;     /* the owner of series, mask and roi; NULL: no phantom */
+    gls_phantom *phantom;     /* the owner of mask and roi; NULL: no phantom */
     gls_series series;        /* empty if --sh, --odf, --peaks or --bedpostx takes the place of the series */
     gls_image *mask, *roi;    /* roi: the seed mask; NULL: seeds need none, or the fit makes it later */
     bool mask_made, roi_made; /* true: the mask, or the seed mask, was computed, not read from a file */

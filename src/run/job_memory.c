@@ -73,7 +73,8 @@ static void add_images(const gls_job_inputs *planned, const gls_job_options *o, 
               (tensors || (planned->wants_fa && planned->stop_map_open) ? map : 0) + image_bytes(planned->odf_image) +
               image_bytes(planned->peaks) + image_bytes(planned->model.sh);
     /* the tensors, six volumes, are freed before tracking */
-    f->images = f->kept + image_bytes(planned->series.dwi) + image_bytes(planned->model.subset) + tensors * 6 * map;
+    f->images =
+        f->kept + image_bytes(planned->series.dwi) + image_bytes(planned->series.tensor_dwi) + tensors * 6 * map;
     if (gls_needs_series(o)) f->kept = f->images;
 }
 
@@ -109,7 +110,6 @@ static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
     /* destroy only what the plan made, whose pointers differ from the pointers of the inputs */
     if (planned->model.sh != inputs->model.sh) gls_image_destroy(planned->model.sh);
     if (planned->model.qball != inputs->model.qball) gls_qball_destroy(planned->model.qball);
-    if (planned->model.subset != inputs->model.subset) gls_image_destroy(planned->model.subset);
     if (planned->stop_map != inputs->stop_map) gls_image_destroy(planned->stop_map);
 }
 
@@ -211,5 +211,5 @@ void gls_job_memory_release(gls_job *job)
 {
     if (gls_needs_series(&job->options)) return;
     release_values(job->inputs.series.dwi);
-    release_values(job->inputs.model.subset);
+    release_values(job->inputs.series.tensor_dwi);
 }

@@ -17,7 +17,7 @@ typedef struct respond_run {
     gls_series_run from;
     /* borrowed */
     const gls_respond_options *options;
-    gls_series_model model; /* holds the volumes and directions that the algorithm uses */
+    gls_series_model model; /* holds the directions that the algorithm uses */
     gls_image *voxels;
     size_t n; /* number of responses */
     gls_tissue_response *response[GLS_N_TISSUES];
@@ -78,14 +78,15 @@ static gls_status read_input(respond_run *run)
     gls_status status = gls_series_run_read(&run->from, &o->model);
     if (!status) status = gls_series_run_read_mask(&run->from);
     /* tournier and fa use one shell: the highest, or the shell of --shells */
-    if (!status && (o->algorithm == GLS_RESPONSE_TOURNIER || o->algorithm == GLS_RESPONSE_FA) && o->model.shells.n > 1)
-        status = gls_fail(GLS_ERR_ARGUMENT,
-                          "--shells: got %d b-values, but --algorithm tournier and fa use one shell: give one b-value",
-                          o->model.shells.n);
+    const size_t n = gls_model_shells(&o->model, &(double){0});
+    if (!status && (o->algorithm == GLS_RESPONSE_TOURNIER || o->algorithm == GLS_RESPONSE_FA) && n > 1)
+        status =
+            gls_fail(GLS_ERR_ARGUMENT,
+                     "--shells: got %zu b-values, but --algorithm tournier and fa use one shell: give one b-value", n);
     return status;
 }
 
-/* Runs the algorithm on the series, or on its chosen volumes. */
+/* Runs the algorithm on the series. */
 static gls_status run_algorithm(respond_run *run, const gls_responses_options *options)
 {
     static gls_status (*const algorithms[])(const gls_image *, const gls_gradients *, const gls_image *,
@@ -96,8 +97,8 @@ static gls_status run_algorithm(respond_run *run, const gls_responses_options *o
         [GLS_RESPONSE_MANUAL] = gls_responses_manual,
     };
     const gls_respond_options *o = run->options;
-    const gls_image *dwi = gls_series_model_dwi(&run->model), *mask = run->from.mask;
-    const gls_gradients *gradients = gls_series_model_gradients(&run->model);
+    const gls_image *dwi = run->from.series.dwi, *mask = run->from.mask;
+    const gls_gradients *gradients = run->from.series.gradients;
     gls_image *five = NULL;
     if (o->algorithm != GLS_RESPONSE_MSMT_5TT)
         return algorithms[o->algorithm](dwi, gradients, mask, options, run->response, &run->voxels);
@@ -109,27 +110,23 @@ static gls_status run_algorithm(respond_run *run, const gls_responses_options *o
     return status;
 }
 
-/* Chooses volumes and directions as the algorithm needs them, and estimates the responses. */
+/* Chooses directions as the algorithm needs them, and estimates the responses. */
 static gls_status estimate(respond_run *run)
 {
     const gls_respond_options *o = run->options;
     double start = gls_clock_seconds();
     gls_responses_options options = o->estimate;
-    const bool all_shells = of_tissues(o) || o->algorithm == GLS_RESPONSE_MANUAL;
-    /* model options choose volumes and directions in the same way as for a fit */
+    /* model options choose tissues and directions in the same way as for a fit */
     gls_status status = GLS_OK;
     run->model.series = &run->from.series;
-    if (of_tissues(o) || (all_shells && o->model.shells.n))
-        status = gls_series_model_init(&run->model, &o->model, &run->from.series);
-    if (!status && all_shells) status = gls_series_model_subset(&run->model);
+    if (of_tissues(o)) status = gls_series_model_init(&run->model, &o->model, &run->from.series);
     if (!status && o->algorithm == GLS_RESPONSE_TOURNIER && o->model.csd_directions) {
         run->model.kind = GLS_MODEL_MSMT; /* the model msmt takes directions, not a sphere */
         status = gls_series_model_directions(&run->model, o->model.csd_directions);
     }
     options.direction = (const double(*)[3])run->model.direction;
     options.n_directions = run->model.n_directions;
-    /* 0: the highest shell */
-    options.bval = !all_shells && o->model.shells.n ? o->model.shells.value[0] : 0;
+    options.bval = 0; /* the highest shell of those in use */
     if (!status) status = gls_series_fail(&run->from.series, run_algorithm(run, &options));
     run->seconds = gls_clock_seconds() - start;
     return status;

@@ -31,7 +31,7 @@ static uint64_t hash_inputs(const gls_job_inputs *in)
     static const int texts[] = {GLS_FILE_RESPONSE,     GLS_FILE_SEEDS,          GLS_FILE_SPHERE,
                                 GLS_FILE_DIRECTIONS,   GLS_FILE_RESPONSE_WM,    GLS_FILE_RESPONSE_GM,
                                 GLS_FILE_RESPONSE_CSF, GLS_FILE_SEED_REJECTION, GLS_FILE_SEED_GMWMI};
-    const gls_gradients *g = in->series.gradients;
+    const gls_gradients *g = in->series.gradients, *tensor = in->series.tensor_gradients;
     uint64_t part[MAX_HASHES] = {0};
     size_t n = 0;
     part[n++] = gls_hash(in->grid->dim, sizeof in->grid->dim);
@@ -43,6 +43,9 @@ static uint64_t hash_inputs(const gls_job_inputs *in)
     part[n++] = hash_image(in->odf_image);
     part[n++] = g ? gls_hash(g->bval, g->n * sizeof *g->bval) : 0;
     part[n++] = g ? gls_hash(g->bvec, g->n * sizeof *g->bvec) : 0;
+    part[n++] = hash_image(in->series.tensor_dwi);
+    part[n++] = tensor ? gls_hash(tensor->bval, tensor->n * sizeof *tensor->bval) : 0;
+    part[n++] = tensor ? gls_hash(tensor->bvec, tensor->n * sizeof *tensor->bvec) : 0;
     part[n++] = in->sphere ? gls_hash(in->sphere->vertex, in->sphere->n * sizeof *in->sphere->vertex) : 0;
     part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
     part[n++] = in->tissue ? gls_tissue_hash(in->tissue) : 0;

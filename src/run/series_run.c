@@ -9,25 +9,27 @@
 #include "util/clock.h"
 #include "util/json_text.h"
 
-gls_gradients_options gls_series_options(const gls_model_options *options)
+/* Whether any of these volumes is of the shell. */
+static bool has_shell(const gls_gradients *g, const gls_shell *shell)
 {
-    return (gls_gradients_options){.size = sizeof(gls_gradients_options),
-                                   .b0_threshold = options->b0_threshold,
-                                   .frame = (gls_bvec_frame)options->bvec_frame,
-                                   .scaling = options->bvalue_scaling,
-                                   .without_b0 = options->response_wm != NULL};
+    for (size_t i = 0; i < g->n; i++)
+        if (g->is_b0[i] == shell->is_b0 && shell->min_bval <= g->bval[i] && g->bval[i] <= shell->max_bval) return true;
+    return false;
 }
 
 void gls_sidecar_add_gradients(cJSON *root, const gls_series *series)
 {
+    const gls_gradients *table = gls_series_table(series);
     cJSON *gradients = cJSON_AddObjectToObject(root, "gradients");
     cJSON_AddStringToObject(gradients, "rule", gls_odf_frame_name(series->frame));
     gls_json_double(gradients, "affine_determinant", gls_grid_determinant(&series->dwi->grid));
     cJSON_AddBoolToObject(gradients, "x_negated", series->gradients->x_flipped);
     cJSON_AddBoolToObject(gradients, "b_values_scaled", series->gradients->scaled);
     gls_json_double(gradients, "b0_threshold_s_per_mm2", series->gradients->b0_threshold);
-    gls_json_uint(gradients, "volumes", series->gradients->n);
-    gls_json_uint(gradients, "b0_volumes", series->gradients->n_b0);
+    gls_json_uint(gradients, "volumes", table->n);
+    gls_json_uint(gradients, "b0_volumes", table->n_b0);
+    gls_json_uint(gradients, "used_volumes", series->gradients->n);
+    gls_json_uint(gradients, "tensor_volumes", gls_series_tensor_gradients(series)->n);
     cJSON *shells = cJSON_AddArrayToObject(gradients, "shells");
     for (size_t i = 0; i < series->n_shells; i++) {
         cJSON *shell = cJSON_CreateObject();
@@ -35,6 +37,8 @@ void gls_sidecar_add_gradients(cJSON *root, const gls_series *series)
         gls_json_double(shell, "min_b_s_per_mm2", series->shell[i].min_bval);
         gls_json_double(shell, "max_b_s_per_mm2", series->shell[i].max_bval);
         gls_json_uint(shell, "volumes", series->shell[i].n);
+        cJSON_AddBoolToObject(shell, "used", has_shell(series->gradients, &series->shell[i]));
+        cJSON_AddBoolToObject(shell, "tensor", has_shell(gls_series_tensor_gradients(series), &series->shell[i]));
         cJSON_AddItemToArray(shells, shell);
     }
 }
@@ -70,9 +74,8 @@ gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *con
 
 gls_status gls_series_run_read(gls_series_run *run, const gls_model_options *options)
 {
-    const gls_gradients_options table = gls_series_options(options);
     const char *const path[] = {run->file[SERIES_DWI].path, run->file[SERIES_BVAL].path, run->file[SERIES_BVEC].path};
-    gls_status status = gls_series_read(&run->series, path, &table);
+    gls_status status = gls_series_read(&run->series, path, options);
     return status ? status : gls_series_log_shells(&run->series);
 }
 

@@ -9,8 +9,6 @@
 
 struct cJSON;
 
-/* Options for reading the gradient table. With --response-wm the table may lack b = 0. */
-gls_gradients_options gls_series_options(const gls_model_options *options);
 /* Adds to a sidecar the gradient table and the shells. */
 void gls_sidecar_add_gradients(struct cJSON *root, const gls_series *series);
 

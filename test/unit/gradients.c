@@ -341,7 +341,15 @@ static void select_shell(void **state)
     assert_null(s);
     assert_string_equal(gls_last_error(),
                         "no shell has b = 1500 s/mm2; the shells are: 1000 (3 volumes), 2000 (3 volumes)");
-    assert_int_equal(gls_gradients_select_shell(g, 0, &s, &volume), GLS_ERR_ARGUMENT);
+    /* b = 0 may be named beside a shell, not alone */
+    assert_int_equal(gls_gradients_select_shells(g, (const double[]){0, 2000}, 2, &s, &volume), GLS_OK);
+    assert_true(s->n == 5 && s->n_b0 == 2 && volume[4] == 7);
+    gls_gradients_destroy(s);
+    free(volume);
+    s = NULL;
+    assert_int_equal(gls_gradients_select_shell(g, 0, &s, &volume), GLS_ERR_INPUT);
+    assert_string_equal(gls_last_error(), "b = 0 s/mm2 names no weighted shell: name one, too");
+    assert_int_equal(gls_gradients_select_shell(g, -1, &s, &volume), GLS_ERR_ARGUMENT);
     gls_gradients_destroy(g);
 }
 
