@@ -59,6 +59,13 @@ extern const gls_odf_kernel gls_odf_kernels[GLS_CPU_LEVELS];
  * Returns the amplitude at u. */
 double gls_peak_climb(int order, const double *sh, double u[3]);
 
+/* Makes six rows, a number for each coefficient: their products with the coefficients are the value of a function at
+ * the unit vector u, its two first derivatives in the tangent plane, the two second ones, and the mixed one. */
+void gls_peak_rows(int order, const double u[3], double *rows);
+/* Takes a step of Newton's method from u, of at most `longest` radians; *to may be u. rows: of gls_peak_rows() at u.
+ * Returns false, without a step, where the function is not concave. */
+bool gls_peak_step(int order, const double *sh, const double *rows, const double u[3], double longest, double to[3]);
+
 /* --- Least squares of q-ball models. */
 
 /* inverse (k x n) = (B'B + diag(penalty)^2)^-1 B' for basis B (n x k, n > k), all row-major, by a QR factorisation of B

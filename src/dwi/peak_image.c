@@ -15,11 +15,21 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* MAX_MAXIMA: largest number of maxima of a voxel; RING: number of points of the ring; CLIMBS: largest number of steps
- * up from a vertex */
-enum { MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2, MAX_MAXIMA = 64, RING = 8, CLIMBS = 40 };
-/* radius, in radians, of a ring of points around a direction: at a maximum no point of the ring is higher */
-#define RING_RADIUS 0.02
+/* MAX_MAXIMA: largest number of maxima of a voxel; STARTS: number of directions from which they are looked for, spread
+ * over half the sphere, 4.5 degrees apart; RING: number of points of the ring; CLIMBS: largest number of steps up, as
+ * many as lead over the sphere */
+enum {
+    MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2,
+    MAX_MAXIMA = 64,
+    STARTS = 1000,
+    RING = 8,
+    CLIMBS = 160
+};
+/* A direction is a start only if the maximum that its derivatives foretell lies within this angle, in radians: twice
+ * the largest distance of a maximum from the nearest direction. */
+#define REACH 0.12
+/* radii, in radians, of rings of points around a direction: at a maximum no point of either ring is higher */
+static const double ring_radius[] = {0.02, 0.002};
 #define SAME_COSINE 0.99 /* cosine of the angle below which two maxima count as one */
 
 /* --- files ------------------------------------------------------------------ */
@@ -180,9 +190,9 @@ gls_status gls_peaks_of_tensors(const gls_image *dwi, const gls_gradients *gradi
 typedef struct finder {
     const gls_image *sh; /* in the basis GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes */
     int order;
-    size_t k; /* number of coefficients */
-    const gls_sphere *sphere;
-    const double *matrix; /* basis at the vertices of the sphere */
+    size_t k;                 /* number of coefficients */
+    const double (*start)[3]; /* STARTS unit vectors */
+    const double *rows;       /* gls_peak_rows() of each */
     size_t n;
     double threshold;
     gls_image *peaks;
@@ -193,19 +203,20 @@ typedef struct maximum {
     double u[3], amplitude;
 } maximum;
 
-/* Moves u to the point with the highest amplitude on a ring of RING_RADIUS around u, if that amplitude is higher than
- * at u. c: coefficients; amplitude: amplitude at u. Returns whether u moved, that is, whether u is not a maximum. */
-static bool step_up(const finder *f, const double *c, double amplitude, double u[3])
+/* Moves u to the point with the highest amplitude on a ring around u, if that amplitude is higher than at u. c:
+ * coefficients. Returns whether u moved, that is, whether u is not a maximum. */
+static bool step_up(const finder *f, const double *c, double radius, maximum *top)
 {
+    double *u = top->u;
     const double *far = fabs(u[0]) < 0.6 ? (const double[3]){1, 0, 0} : (const double[3]){0, 1, 0};
     double p[3] = {u[1] * far[2] - u[2] * far[1], u[2] * far[0] - u[0] * far[2], u[0] * far[1] - u[1] * far[0]};
     const double norm = length_of(p);
-    double ring[RING][3], basis[RING * MAX_COEFFICIENTS], most = amplitude;
+    double ring[RING][3], basis[RING * MAX_COEFFICIENTS];
     int best = -1;
     for (int a = 0; a < 3; a++) p[a] /= norm;
     const double q[3] = {u[1] * p[2] - u[2] * p[1], u[2] * p[0] - u[0] * p[2], u[0] * p[1] - u[1] * p[0]};
     for (int i = 0; i < RING; i++) {
-        const double x = RING_RADIUS * cos(2 * M_PI * i / RING), y = RING_RADIUS * sin(2 * M_PI * i / RING);
+        const double x = radius * cos(2 * M_PI * i / RING), y = radius * sin(2 * M_PI * i / RING);
         for (int a = 0; a < 3; a++) ring[i][a] = u[a] + x * p[a] + y * q[a];
         const double length = length_of(ring[i]);
         for (int a = 0; a < 3; a++) ring[i][a] /= length;
@@ -214,12 +225,31 @@ static bool step_up(const finder *f, const double *c, double amplitude, double u
     for (int i = 0; i < RING; i++) {
         double sum = 0;
         for (size_t j = 0; j < f->k; j++) sum += basis[(size_t)i * f->k + j] * c[j];
-        if (!(sum > most)) continue;
-        most = sum;
+        if (!(sum > top->amplitude)) continue;
+        top->amplitude = sum;
         best = i;
     }
     if (best >= 0) memcpy(u, ring[best], sizeof ring[best]);
     return best >= 0;
+}
+
+/* Goes uphill from top->u to a maximum, by Newton's method where it leads up, else over the ring. Returns false if it
+ * finds none. */
+static bool climb(const finder *f, const double *c, maximum *top)
+{
+    int steps = 0;
+    top->amplitude = -INFINITY;
+    for (size_t r = 0; r < sizeof ring_radius / sizeof *ring_radius; r++) do {
+            double u[3];
+            memcpy(u, top->u, sizeof u);
+            const double amplitude = gls_peak_climb(f->order, c, u);
+            if (amplitude > top->amplitude) {
+                memcpy(top->u, u, sizeof u);
+                top->amplitude = amplitude;
+            }
+            if (++steps > CLIMBS) return false;
+        } while (step_up(f, c, ring_radius[r], top));
+    return true;
 }
 
 /* Comparison for qsort(): maxima by falling amplitude. */
@@ -237,31 +267,51 @@ static bool is_new(const maximum *list, size_t n, const double u[3])
     return true;
 }
 
-/* Finds the maxima above 0, and not below the threshold, of a voxel with coefficients c, starting from the maxima among
- * the vertices of the sphere, each moved uphill between the vertices. value: memory for the vertices. list: strongest
- * first. Returns their number. */
-static size_t find_maxima(const finder *f, const double *c, double *value, maximum list[MAX_MAXIMA])
+/* A direction near a maximum: where its derivatives foretell the maximum, and the value there now. */
+typedef struct start {
+    double u[3], value;
+} start;
+
+/* Comparison for qsort(): starts by falling value. */
+static int higher_first(const void *a, const void *b)
 {
-    const gls_peak_options all = {.size = sizeof all};
-    uint32_t vertex[MAX_MAXIMA];
+    const double x = ((const start *)a)->value, y = ((const start *)b)->value;
+    return x > y ? -1 : x < y;
+}
+
+/* Lists directions near which a maximum lies: the function is above 0 and concave there, and its derivatives foretell a
+ * maximum within REACH. The highest come first. Returns their number. */
+static size_t find_starts(const finder *f, const double *c, start list[STARTS])
+{
     size_t n = 0;
-    for (size_t v = 0; v < f->sphere->n; v++) {
-        value[v] = 0;
-        for (size_t j = 0; j < f->k; j++) value[v] += f->matrix[v * f->k + j] * c[j];
+    for (size_t s = 0; s < STARTS; s++) {
+        const double *rows = f->rows + 6 * f->k * s, *u = f->start[s];
+        double value = 0, to[3];
+        for (size_t j = 0; j < f->k; j++) value += rows[j] * c[j];
+        if (!(value > 0) || !gls_peak_step(f->order, c, rows, u, M_PI, to)) continue;
+        if (to[0] * u[0] + to[1] * u[1] + to[2] * u[2] < cos(REACH)) continue;
+        memcpy(list[n].u, to, sizeof to);
+        list[n++].value = value;
     }
-    size_t found = gls_peaks_find(f->sphere, value, &all, vertex, MAX_MAXIMA);
-    if (found > MAX_MAXIMA) found = MAX_MAXIMA;
-    for (size_t m = 0; m < found; m++) {
+    qsort(list, n, sizeof *list, higher_first);
+    return n;
+}
+
+/* Finds the maxima above 0, and not below the threshold, of a voxel with coefficients c. list: strongest first. Returns
+ * their number. */
+static size_t find_maxima(const finder *f, const double *c, maximum list[MAX_MAXIMA])
+{
+    start from[STARTS];
+    size_t n = 0;
+    const size_t n_starts = find_starts(f, c, from);
+    for (size_t s = 0; s < n_starts && n < MAX_MAXIMA; s++) {
         maximum top;
-        memcpy(top.u, f->sphere->vertex[vertex[m]], sizeof top.u);
-        /* Newton's method stays where the function is not concave; the ring then shows the way up. */
-        for (int climbs = 0; climbs < CLIMBS; climbs++) {
-            top.amplitude = gls_peak_climb(f->order, c, top.u);
-            if (!step_up(f, c, top.amplitude, top.u)) break;
-        }
-        if (top.amplitude >= f->threshold && top.amplitude > 0 && is_new(list, n, top.u)) list[n++] = top;
+        if (!is_new(list, n, from[s].u)) continue;
+        memcpy(top.u, from[s].u, sizeof top.u);
+        if (climb(f, c, &top) && top.amplitude > 0 && is_new(list, n, top.u)) list[n++] = top;
     }
     qsort(list, n, sizeof *list, stronger_first);
+    while (n > 0 && list[n - 1].amplitude < f->threshold) n--;
     return n;
 }
 
@@ -285,10 +335,21 @@ static void find_all(const finder *f)
     const long long n = (long long)gls_grid_voxels(&f->sh->grid);
 #pragma omp parallel for schedule(dynamic, 64)
     for (long long i = 0; i < n; i++) {
-        double c[MAX_COEFFICIENTS], value[GLS_SPHERE_MAX_DIRECTIONS];
+        double c[MAX_COEFFICIENTS];
         maximum list[MAX_MAXIMA];
-        const size_t found = take_coefficients(f, (size_t)i, c) ? find_maxima(f, c, value, list) : 0;
+        const size_t found = take_coefficients(f, (size_t)i, c) ? find_maxima(f, c, list) : 0;
         for (size_t k = 0; k < found && k < f->n; k++) store_peak(f->peaks, k, (size_t)i, list[k].u, list[k].amplitude);
+    }
+}
+
+/* Spreads STARTS directions evenly over half the sphere, on a spiral whose turns have the golden ratio. */
+static void spread_starts(double (*start)[3])
+{
+    for (int s = 0; s < STARTS; s++) {
+        const double z = (s + 0.5) / STARTS, r = sqrt(1 - z * z), turn = M_PI * (1 + sqrt(5)) * (s + 0.5);
+        start[s][0] = r * cos(turn);
+        start[s][1] = r * sin(turn);
+        start[s][2] = z;
     }
 }
 
@@ -298,24 +359,23 @@ gls_status gls_peaks_of_sh(const gls_image *sh, const char *name, gls_sh_basis b
     GLS_REQUIRE(sh && name && n > 0 && peaks);
     finder f = {.order = gls_sh_order(sh->n_volumes), .k = sh->n_volumes, .n = n, .threshold = threshold};
     gls_image *converted = NULL;
-    gls_sphere *sphere = NULL;
     if (f.order < 0) return gls_odf_fail_order(name, sh->n_volumes);
-    gls_status status =
-        gls_odf_convert_sh(sh, name, basis, frame, GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, &converted);
-    if (!status) status = gls_sphere_create("default", &sphere);
-    double *matrix = status ? NULL : malloc(sphere->n * f.k * sizeof *matrix);
-    if (!status && !matrix) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
+    double(*start)[3] = malloc(STARTS * sizeof *start), *rows = malloc(STARTS * 6 * f.k * sizeof *rows);
+    gls_status status = start && rows ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
     if (!status)
-        status =
-            gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, f.order, (const double(*)[3])sphere->vertex, sphere->n, matrix);
+        status = gls_odf_convert_sh(sh, name, basis, frame, GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, &converted);
     if (!status) status = gls_image_create(&sh->grid, 3 * n, peaks);
-    f.sh = converted;
-    f.sphere = sphere;
-    f.matrix = matrix;
-    f.peaks = *peaks;
-    if (!status) find_all(&f);
-    free(matrix);
-    gls_sphere_destroy(sphere);
+    if (!status) {
+        spread_starts(start);
+        for (size_t s = 0; s < STARTS; s++) gls_peak_rows(f.order, start[s], rows + 6 * f.k * s);
+        f.sh = converted;
+        f.start = (const double(*)[3])start;
+        f.rows = rows;
+        f.peaks = *peaks;
+        find_all(&f);
+    }
+    free(start);
+    free(rows);
     gls_image_destroy(converted);
     return status;
 }

@@ -81,51 +81,76 @@ size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_p
     return n_peaks;
 }
 
+/* --- Between the vertices. */
+
 enum { NEWTON_STEPS = 6, MAX_COUNT = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2 };
 #define STEP 1e-3     /* step of the differences in Newton's method, in radians */
 #define MAX_MOVE 0.05 /* longest step of Newton's method, in radians */
 
-/* Value of an SH function of even order along v, of which only the direction counts. */
-static double amplitude(int order, const double *sh, const double v[3])
+/* Makes p and q: an orthonormal basis of the tangent plane at u. */
+static void tangents(const double u[3], double p[3], double q[3])
 {
-    const size_t n = gls_sh_count(order);
-    double basis[MAX_COUNT], sum = 0;
-    gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])v, 1, basis);
-    for (size_t j = 0; j < n; j++) sum += basis[j] * sh[j];
-    return sum;
+    const bool first = fabs(u[0]) < 0.9;
+    const double across[3] = {first ? 0 : -u[2], first ? u[2] : 0, first ? -u[1] : u[0]};
+    const double norm = sqrt(across[0] * across[0] + across[1] * across[1] + across[2] * across[2]);
+    for (int i = 0; i < 3; i++) p[i] = across[i] / norm;
+    q[0] = u[1] * p[2] - u[2] * p[1];
+    q[1] = u[2] * p[0] - u[0] * p[2];
+    q[2] = u[0] * p[1] - u[1] * p[0];
 }
 
-/* Value at the point u + a p + b q of the tangent plane at u, projected onto the sphere. */
-static double at(int order, const double *sh, const double u[3], const double p[3], const double q[3], double a,
-                 double b)
+void gls_peak_rows(int order, const double u[3], double *rows)
 {
-    const double v[3] = {u[0] + a * p[0] + b * q[0], u[1] + a * p[1] + b * q[1], u[2] + a * p[2] + b * q[2]};
-    return amplitude(order, sh, v);
+    /* steps along p and q from u, of the points whose values give the differences */
+    static const int step[6][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}};
+    const size_t n = gls_sh_count(order);
+    const double h = STEP;
+    double p[3], q[3], point[6][3], basis[6 * MAX_COUNT];
+    tangents(u, p, q);
+    for (int k = 0; k < 6; k++)
+        for (int i = 0; i < 3; i++) point[k][i] = u[i] + h * (step[k][0] * p[i] + step[k][1] * q[i]);
+    gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])point, 6, basis);
+    for (size_t j = 0; j < n; j++) {
+        const double f = basis[j], fa = basis[n + j], ga = basis[2 * n + j], fb = basis[3 * n + j],
+                     gb = basis[4 * n + j], fab = basis[5 * n + j];
+        rows[j] = f;
+        rows[n + j] = (fa - ga) / (2 * h);
+        rows[2 * n + j] = (fb - gb) / (2 * h);
+        rows[3 * n + j] = (fa + ga - 2 * f) / (h * h);
+        rows[4 * n + j] = (fb + gb - 2 * f) / (h * h);
+        rows[5 * n + j] = (fab - fa - fb + f) / (h * h);
+    }
+}
+
+bool gls_peak_step(int order, const double *sh, const double *rows, const double u[3], double longest, double to[3])
+{
+    const size_t n = gls_sh_count(order);
+    double d[6] = {0}, p[3], q[3];
+    for (size_t k = 1; k < 6; k++)
+        for (size_t j = 0; j < n; j++) d[k] += rows[k * n + j] * sh[j];
+    /* Newton's step goes to a maximum only where the Hessian is negative definite. */
+    const double det = d[3] * d[4] - d[5] * d[5];
+    if (!(det > 0 && d[3] < 0)) return false;
+    const double a = -(d[4] * d[1] - d[5] * d[2]) / det, b = -(d[3] * d[2] - d[5] * d[1]) / det, length = hypot(a, b);
+    const double scale = length > longest ? longest / length : 1;
+    tangents(u, p, q);
+    double norm = 0;
+    for (int i = 0; i < 3; i++) {
+        to[i] = u[i] + scale * (a * p[i] + b * q[i]);
+        norm += to[i] * to[i];
+    }
+    for (int i = 0; i < 3; i++) to[i] /= sqrt(norm);
+    return true;
 }
 
 double gls_peak_climb(int order, const double *sh, double u[3])
 {
-    const double h = STEP;
-    for (int step = 0; step < NEWTON_STEPS; step++) {
-        /* p, q: orthonormal basis of the tangent plane at u */
-        double p[3] = {fabs(u[0]) < 0.9 ? 0 : -u[2], fabs(u[0]) < 0.9 ? u[2] : 0, fabs(u[0]) < 0.9 ? -u[1] : u[0]};
-        double norm = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
-        for (int i = 0; i < 3; i++) p[i] /= norm;
-        const double q[3] = {u[1] * p[2] - u[2] * p[1], u[2] * p[0] - u[0] * p[2], u[0] * p[1] - u[1] * p[0]};
-        /* gradient and Hessian by finite differences */
-        double f = at(order, sh, u, p, q, 0, 0), fa = at(order, sh, u, p, q, h, 0), fb = at(order, sh, u, p, q, 0, h);
-        double ga = at(order, sh, u, p, q, -h, 0), gb = at(order, sh, u, p, q, 0, -h);
-        double fab = at(order, sh, u, p, q, h, h);
-        double da = (fa - ga) / (2 * h), db = (fb - gb) / (2 * h);
-        double haa = (fa + ga - 2 * f) / (h * h), hbb = (fb + gb - 2 * f) / (h * h);
-        double hab = (fab - fa - fb + f) / (h * h), det = haa * hbb - hab * hab;
-        /* Newton's step goes to a maximum only where the Hessian is negative definite. */
-        if (!(det > 0 && haa < 0)) break;
-        double a = -(hbb * da - hab * db) / det, b = -(haa * db - hab * da) / det, length = hypot(a, b);
-        double scale = length > MAX_MOVE ? MAX_MOVE / length : 1;
-        for (int i = 0; i < 3; i++) u[i] += scale * (a * p[i] + b * q[i]);
-        norm = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
-        for (int i = 0; i < 3; i++) u[i] /= norm;
+    const size_t n = gls_sh_count(order);
+    double rows[6 * MAX_COUNT], sum = 0;
+    for (int step = 0;; step++) {
+        gls_peak_rows(order, u, rows);
+        if (step == NEWTON_STEPS || !gls_peak_step(order, sh, rows, u, MAX_MOVE, u)) break;
     }
-    return amplitude(order, sh, u);
+    for (size_t j = 0; j < n; j++) sum += rows[j] * sh[j];
+    return sum;
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -284,10 +285,145 @@ static void of_sh(void **state)
     gls_image_destroy(sh);
 }
 
+/* --- All maxima of functions at random, found a second time: on a dense grid, then by trial steps that become shorter.
+ */
+
+enum { RANDOM_ORDER = 8, RANDOM_K = 45, FUNCTIONS = 60, DENSE = 6000, MOST = 40 };
+
+/* A direction of an even spiral over half the sphere. */
+static void spiral(int i, double u[3])
+{
+    const double z = (i + 0.5) / DENSE, turn = M_PI * (1 + sqrt(5)) * i;
+    u[0] = sqrt(1 - z * z) * cos(turn);
+    u[1] = sqrt(1 - z * z) * sin(turn);
+    u[2] = z;
+}
+
+static double value_at(const double *c, const double u[3])
+{
+    double basis[RANDOM_K], sum = 0;
+    gls_sh_matrix(GLS_SH_TOURNIER07, RANDOM_ORDER, (const double(*)[3])u, 1, basis);
+    for (int j = 0; j < RANDOM_K; j++) sum += basis[j] * c[j];
+    return sum;
+}
+
+/* Goes uphill from u by steps along six axes, at first of this many radians, halved where none goes up. */
+static double uphill(const double *c, double step, double u[3])
+{
+    double best = value_at(c, u);
+    while (step > 1e-6) {
+        bool up = false;
+        for (int k = 0; k < 6; k++) {
+            double v[3] = {u[0], u[1], u[2]}, length = 0;
+            v[k / 2] += k % 2 ? step : -step;
+            for (int a = 0; a < 3; a++) length += v[a] * v[a];
+            for (int a = 0; a < 3; a++) v[a] /= sqrt(length);
+            const double value = value_at(c, v);
+            if (!(value > best)) continue;
+            best = value;
+            memcpy(u, v, sizeof v);
+            up = true;
+        }
+        if (!up) step /= 2;
+    }
+    return best;
+}
+
+/* Angle in degrees between the lines along a unit vector and peak k of a voxel. */
+static double degrees_from(const gls_image *peaks, size_t n, size_t k, size_t voxel, const double u[3])
+{
+    double dot = 0, length = 0;
+    for (size_t a = 0; a < 3; a++) {
+        const double x = (double)peaks->data[(3 * k + a) * n + voxel];
+        dot += x * u[a];
+        length += x * x;
+    }
+    return length > 0 ? acos(fmin(1, fabs(dot) / sqrt(length))) * 180 / M_PI : 180;
+}
+
+static void all_maxima(void **state)
+{
+    (void)state;
+    /* a voxel of a brain, of order 8 in MRtrix3's basis, with a maximum at 77 % of the largest near a higher one */
+    static const double voxel[RANDOM_K] = {
+        0.2361224,   -0.01647202, -0.009955121, -0.009445776,  0.003344714, 0.01252362,  -0.1225657,   -0.07139409,
+        -0.07752471, 0.05602731,  0.1062885,    0.03088478,    0.0303942,   0.0341387,   0.04017797,   -0.05921761,
+        0.00939813,  0.01686305,  -0.04152405,  -0.01797439,   0.01081888,  -0.01796117, -0.07523231,  -0.03908876,
+        0.03773508,  -0.04019123, -0.003453009, -0.009205738,  -0.01635734, 0.02012707,  -0.008954542, -0.04497202,
+        -0.01717987, 0.00202461,  0.008475703,  -0.0009092551, 0.02787442,  0.005167771, 0.004565541,  0.01505671,
+        0.01973474,  -0.02474082, -0.01345523,  -0.02692102,   -0.004927186};
+    gls_grid grid;
+    gls_image *sh = NULL, *peaks = NULL;
+    assert_int_equal(gls_grid_init(&grid, (const int32_t[3]){FUNCTIONS, 1, 1},
+                                   (const double[3][4]){{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}),
+                     GLS_OK);
+    assert_int_equal(gls_image_create(&grid, RANDOM_K, &sh), GLS_OK);
+    uint32_t random = 1;
+    for (size_t i = 0; i < FUNCTIONS; i++)
+        for (size_t j = 0; j < RANDOM_K; j++) {
+            const double l = gls_sh_degree(j);
+            double sum = 0;
+            for (int k = 0; k < 4; k++)
+                sum += (double)((random = random * 1664525 + 1013904223) >> 8) / (1 << 24) - 0.5;
+            sh->data[j * FUNCTIONS + i] = (float)(i == 0 ? voxel[j] : j == 0 ? 0.6 : sum * exp(-0.02 * l * (l + 1)));
+        }
+    assert_int_equal(gls_peaks_of_sh(sh, "sh", GLS_SH_TOURNIER07, GLS_BVEC_IMAGE, MOST, 0, &peaks), GLS_OK);
+    double(*point)[3] = malloc(DENSE * sizeof *point), *value = malloc(DENSE * sizeof *value);
+    double *basis = malloc((size_t)DENSE * RANDOM_K * sizeof *basis);
+    for (int p = 0; p < DENSE; p++) spiral(p, point[p]);
+    assert_int_equal(gls_sh_matrix(GLS_SH_TOURNIER07, RANDOM_ORDER, (const double(*)[3])point, DENSE, basis), GLS_OK);
+    size_t n_found = 0, n_there = 0;
+    for (size_t i = 0; i < FUNCTIONS; i++) {
+        double c[RANDOM_K];
+        for (size_t j = 0; j < RANDOM_K; j++) c[j] = (double)sh->data[j * FUNCTIONS + i];
+        for (size_t p = 0; p < DENSE; p++) {
+            value[p] = 0;
+            for (size_t j = 0; j < RANDOM_K; j++) value[p] += basis[p * RANDOM_K + j] * c[j];
+        }
+        /* each maximum of the grid leads to one that was found */
+        for (size_t p = 0; p < DENSE; p++) {
+            bool top = value[p] > 1e-3;
+            for (size_t q = 0; q < DENSE && top; q++)
+                top = !(value[q] > value[p]) || fabs(point[p][0] * point[q][0] + point[p][1] * point[q][1] +
+                                                     point[p][2] * point[q][2]) < cos(0.05);
+            if (!top) continue;
+            double nearest = 180;
+            n_there++;
+            uphill(c, 0.02, point[p]);
+            for (size_t k = 0; k < MOST; k++) nearest = fmin(nearest, degrees_from(peaks, FUNCTIONS, k, i, point[p]));
+            /* two maxima within 8 degrees count as one */
+            if (!(nearest < 8.2)) fail_msg("voxel %zu: nearest %.3f, value %.4f", i, nearest, value[p]);
+            spiral((int)p, point[p]);
+        }
+        /* each that was found is a maximum */
+        for (size_t k = 0; k < MOST; k++) {
+            double u[3], length = 0;
+            for (size_t a = 0; a < 3; a++) length += pow((double)peaks->data[(3 * k + a) * FUNCTIONS + i], 2);
+            if (!(length > 0)) break;
+            n_found++;
+            for (size_t a = 0; a < 3; a++) u[a] = (double)peaks->data[(3 * k + a) * FUNCTIONS + i] / sqrt(length);
+            assert_true(fabs(sqrt(length) - value_at(c, u)) < 1e-6);
+            uphill(c, 0.002, u);
+            const double off = degrees_from(peaks, FUNCTIONS, k, i, u);
+            if (!(off < 0.1)) fail_msg("voxel %zu, peak %zu: off %.3f, amplitude %.4f", i, k, off, sqrt(length));
+        }
+    }
+    printf("maxima: %zu of a dense grid, %zu found in %d functions\n", n_there, n_found, FUNCTIONS);
+    assert_true(n_found > 4 * FUNCTIONS && n_there > 4 * FUNCTIONS);
+    free(point);
+    free(value);
+    free(basis);
+    gls_image_destroy(sh);
+    gls_image_destroy(peaks);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in_spheres), cmocka_unit_test(asymmetric_sphere),
-                                       cmocka_unit_test(special_cases), cmocka_unit_test(append),
-                                       cmocka_unit_test(of_sh)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(built_in_spheres),
+                                       cmocka_unit_test(asymmetric_sphere),
+                                       cmocka_unit_test(special_cases),
+                                       cmocka_unit_test(append),
+                                       cmocka_unit_test(of_sh),
+                                       cmocka_unit_test(all_maxima)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
