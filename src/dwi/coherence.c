@@ -22,6 +22,11 @@
 /* Warn if directions along other axes, or in another basis, are more than this many times as coherent. In brains and in
  * the phantom the right axes are at least 1.07 times as coherent as any wrong axes. */
 #define MIN_GAIN 1.05
+/* The gain must show in the blocks of the image, each of BLOCK voxels a side and with MIN_PAIRS pairs of voxels: its
+ * mean over the blocks is above MIN_DIFFERENCE, in units of |cosine|, and above MIN_ERRORS standard errors. */
+enum { BLOCK = 8, MIN_PAIRS = 8 };
+#define MIN_DIFFERENCE 0.01
+#define MIN_ERRORS 4
 
 /* The largest peak of each voxel of some slices. */
 typedef struct coherence {
@@ -204,7 +209,9 @@ static gls_status make(const gls_odf_source *from, gls_sh_basis basis, gls_bvec_
     gls_odf_source *odf = NULL;
     *f = (coherence){.grid = &from->image->grid, .sphere = sphere};
     gls_status status = begin(f, (double)sphere->n * (double)from->image->n_volumes);
+    gls_log_mute_info(true); /* the run has logged basis and order already */
     if (!status) status = gls_odf_source_create_sh(from->image, "ODFs", basis, frame, sphere, &from->options, &odf);
+    gls_log_mute_info(false);
     if (!status) status = sample(f, odf, mask);
     if (!status) status = select_voxels(f);
     gls_odf_source_destroy(odf);
@@ -221,29 +228,90 @@ typedef struct axes {
 
 static const axes as_read = {{0, 1, 2}, {1, 1, 1}, ""};
 
-/* Coherence: compares each voxel that is not left out with the voxels VOXELS_AHEAD ahead and behind along its
- * direction, whose components are taken as `other` says. Returns the mean of |cosine| between the two directions over
- * the pairs whose second voxel lies in the slices; a pair counts as 0 if its second voxel was left out. */
-static double along(const coherence *f, const axes *other)
+/* How well directions fit together along some axes: the coherence; and for each block of the slices the sum of |cosine|
+ * over the pairs of which no voxel was left out, in units of 1 / UNIT, and their number. */
+typedef struct agreement {
+    double coherence;
+    uint64_t *sum, *n;
+} agreement;
+
+#define UNIT ((double)((uint64_t)1 << 36)) /* a sum of integers is the same in any order */
+
+/* Number of blocks along axis a of the slices. */
+static size_t blocks_along(const coherence *f, int a)
+{
+    const int32_t voxels = a == 2 ? f->n_slices : f->grid->dim[a];
+    return (size_t)(voxels + BLOCK - 1) / BLOCK;
+}
+
+static size_t count_blocks(const coherence *f)
+{
+    return blocks_along(f, 0) * blocks_along(f, 1) * blocks_along(f, 2);
+}
+
+/* The block of voxel i of the slices. */
+static size_t block_of(const coherence *f, size_t i)
+{
+    const size_t x = i % (size_t)f->grid->dim[0], y = i % f->plane / (size_t)f->grid->dim[0], z = i / f->plane;
+    return x / BLOCK + blocks_along(f, 0) * (y / BLOCK + blocks_along(f, 1) * (z / BLOCK));
+}
+
+/* Frees the numbers of the blocks. */
+static void agreement_finish(agreement *a)
+{
+    free(a->sum);
+    free(a->n);
+}
+
+/* Compares each voxel that is not left out with the voxels VOXELS_AHEAD ahead and behind along its direction, whose
+ * components are taken as `other` says. The coherence is the mean of |cosine| between the two directions over the pairs
+ * whose second voxel lies in the slices; a pair counts as 0 if its second voxel was left out. Call agreement_finish()
+ * also after a failure. */
+static gls_status along(const coherence *f, const axes *other, agreement *a)
 {
     const double *size = f->grid->voxel_size, mm = VOXELS_AHEAD * (size[0] + size[1] + size[2]) / 3;
-    /* a sum of integers is the same in any order */
-    const double unit = 1.0 / ((uint64_t)1 << 36);
-    uint64_t sum = 0, n = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum, n)
+    const size_t n_blocks = count_blocks(f);
+    *a = (agreement){.sum = calloc(n_blocks, sizeof *a->sum), .n = calloc(n_blocks, sizeof *a->n)};
+    if (!a->sum || !a->n) return gls_no_memory();
+    uint64_t n = 0, sum = 0, *block_sum = a->sum, *block_n = a->n;
+#pragma omp parallel for schedule(static) reduction(+ : n, sum, block_sum[:n_blocks], block_n[:n_blocks])
     for (size_t i = 0; i < f->plane * (size_t)f->n_slices; i++) {
         if (!(f->contrast[i] > 0)) continue;
         double d[3], turned[3];
         direction_of(f, i, d);
-        for (int a = 0; a < 3; a++) turned[a] = other->sign[a] * d[other->axis[a]];
+        for (int c = 0; c < 3; c++) turned[c] = other->sign[c] * d[other->axis[c]];
         for (int way = -1; way <= 1; way += 2) {
             const ptrdiff_t ahead = voxel_ahead(f, i, turned, way * mm);
             if (ahead < 0) continue;
             n++;
-            sum += (uint64_t)(cosine(f, d, (size_t)ahead) / unit);
+            if (!(f->contrast[ahead] > 0)) continue;
+            const uint64_t one = (uint64_t)(cosine(f, d, (size_t)ahead) * UNIT);
+            sum += one;
+            block_sum[block_of(f, i)] += one;
+            block_n[block_of(f, i)]++;
         }
     }
-    return n > 0 ? (double)sum * unit / (double)n : 0;
+    a->coherence = n > 0 ? (double)sum / UNIT / (double)n : 0;
+    return GLS_OK;
+}
+
+/* Whether directions fit together better along the axes of `b` than along those of `a` in the blocks of the image, not
+ * in a few places alone: the mean gain over the blocks is more than MIN_ERRORS times its standard error. Looks at pairs
+ * of which no voxel was left out, because the shape of the region of such voxels favours some axes by itself. */
+static bool is_better(const agreement *a, const agreement *b, size_t n_blocks)
+{
+    double sum = 0, squares = 0;
+    size_t n = 0;
+    for (size_t k = 0; k < n_blocks; k++) {
+        if (a->n[k] < MIN_PAIRS || b->n[k] < MIN_PAIRS) continue;
+        const double gain = ((double)b->sum[k] / (double)b->n[k] - (double)a->sum[k] / (double)a->n[k]) / UNIT;
+        sum += gain;
+        squares += gain * gain;
+        n++;
+    }
+    if (n < 2) return false;
+    const double mean = sum / (double)n, variance = (squares - sum * mean) / (double)(n - 1);
+    return mean > MIN_DIFFERENCE && mean > MIN_ERRORS * sqrt(fmax(variance, 0) / (double)n);
 }
 
 /* Compares the coherence of the directions as they were read with their coherence along mirrored or exchanged axes.
@@ -255,17 +323,23 @@ static void compare_axes(const coherence *f, const char *file, const char *remed
         {{0, 1, 2}, {-1, 1, 1}, "with x mirrored"},       {{0, 1, 2}, {1, -1, 1}, "with y mirrored"},
         {{0, 1, 2}, {1, 1, -1}, "with z mirrored"},       {{1, 0, 2}, {1, 1, 1}, "with x and y exchanged"},
         {{0, 2, 1}, {1, 1, 1}, "with y and z exchanged"}, {{2, 1, 0}, {1, 1, 1}, "with x and z exchanged"}};
-    const double mine = along(f, &as_read);
-    double best = 0;
+    agreement mine, best = {.coherence = 0};
     const axes *found = NULL;
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
-        const double value = along(f, &others[k]);
-        if (value > best) best = value, found = &others[k];
+    gls_status status = along(f, &as_read, &mine);
+    for (size_t k = 0; k < sizeof others / sizeof *others && !status; k++) {
+        agreement other;
+        status = along(f, &others[k], &other);
+        const bool better = !status && other.coherence > best.coherence;
+        if (better) found = &others[k];
+        agreement_finish(better ? &best : &other);
+        if (better) best = other;
     }
-    if (found && best > MIN_GAIN * mine)
+    if (!status && found && best.coherence > MIN_GAIN * mine.coherence && is_better(&mine, &best, count_blocks(f)))
         gls_log(GLS_LOG_WARNING,
                 "%s%sdirections of neighbouring voxels fit together better %s (coherence %.3f, as read %.3f): %s",
-                file ? file : "", file ? ": " : "", found->what, best, mine, remedy);
+                file ? file : "", file ? ": " : "", found->what, best.coherence, mine.coherence, remedy);
+    agreement_finish(&mine);
+    agreement_finish(&best);
 }
 
 /* The check of ODFs: see gls_coherence_advise(). sh: their file; NULL: they are of a fit. */
@@ -282,15 +356,19 @@ static void advise_of_odf(const gls_odf_source *odf, gls_bvec_frame frame, const
         /* if another basis fits better, give no advice on axes, because a wrong basis also looks like wrong axes */
         if (bases[b] == odf->basis) continue;
         status = make(odf, bases[b], frame, mask, sphere, &other);
-        const double read = along(&mine, &as_read), better = status ? 0 : along(&other, &as_read);
+        agreement read = {.coherence = 0}, better = {.coherence = 0};
+        if (!status) status = along(&mine, &as_read, &read);
+        if (!status) status = along(&other, &as_read, &better);
+        agreement_finish(&read);
+        agreement_finish(&better);
         finish(&other);
-        doubted = better > MIN_GAIN * read;
+        doubted = !status && better.coherence > MIN_GAIN * read.coherence;
         if (doubted)
             gls_log(
                 GLS_LOG_WARNING,
                 "%s: directions of neighbouring voxels fit together better as %s (coherence %.3f) than as %s (%.3f): "
                 "see --sh-basis",
-                sh, gls_basis_name(bases[b]), better, gls_basis_name(odf->basis), read);
+                sh, gls_basis_name(bases[b]), better.coherence, gls_basis_name(odf->basis), read.coherence);
     }
     if (!doubted)
         compare_axes(&mine, sh,
