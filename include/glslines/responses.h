@@ -15,6 +15,8 @@ typedef enum gls_single_fibres {
     GLS_SINGLE_FIBRES_FA        /* as in gls_responses_fa(), without erosion */
 } gls_single_fibres;
 
+struct gls_monitor;
+
 typedef struct gls_responses_options {
     size_t size; /* size of this struct, set by the default function */
     int erode; /* number of erosions of the mask, >= 0; default 3. If fewer than 1000 voxels are left, 1 and then 0 are
@@ -34,6 +36,8 @@ typedef struct gls_responses_options {
     const double (*direction)[3]; /* n_directions directions of the constraint of fits, along the scanner axes; not used
                                      by fa; NULL (default): built-in directions */
     size_t n_directions;
+    const struct gls_monitor *monitor; /* see <glslines/workflow.h>: progress of the fits of dhollander and tournier;
+                                          NULL (default): none */
 } gls_responses_options;
 GLS_API gls_responses_options gls_responses_options_default(void); /* NULL options mean these */
 

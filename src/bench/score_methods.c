@@ -239,7 +239,7 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
     options.csd_rule = defaults.csd_rule;
     choose_voxels(run, kind, wanted);
     gls_status status = gls_series_model_init(&model, &options, &run->series);
-    if (!status) status = gls_series_model_prepare(&model, run->phantom->mask);
+    if (!status) status = gls_series_model_prepare(&model, run->phantom->mask, NULL);
     if (!status && odf)
         status = gls_series_model_fit(&model, everywhere ? run->phantom->mask : run->mask, NULL, run->monitor);
     for (int dg = 0; dg < N_GETTERS && !status; dg++)

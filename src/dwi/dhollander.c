@@ -10,10 +10,14 @@
 #include "dwi/response_parts.h"
 #include "dwi/voxel_sets.h"
 #include "dwi/tensor_plan.h"
-#include "util/status.h"
+#include "util/clock.h"
 #include "util/maths.h"
+#include "util/status.h"
+#include "util/text.h"
 
 #include <math.h>
+#include <omp.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,11 +74,13 @@ static double largest(int order, const double *sh, const gls_sphere *sphere, con
 /* Fits white matter and CSF to the n listed voxels, in blocks that threads share, and scores them: the largest
  * amplitude of white matter, divided by the sum of the first coefficients of white matter and CSF. */
 static gls_status score_all(const gls_image *dwi, const gls_msmt_plan *plan, const size_t *voxel, size_t n,
-                            const gls_sphere *sphere, double *score)
+                            const gls_sphere *sphere, const gls_monitor *monitor, double *score)
 {
     const gls_nonneg_plan *fit = &plan->fit;
     size_t voxels = gls_grid_voxels(&dwi->grid), k = gls_sh_count(plan->order[0]);
     int order = plan->order[0], failed = 0;
+    atomic_size_t done = 0;
+    atomic_bool stopped = false;
     gls_nonneg_kernel kernel = gls_nonneg_kernels[gls_cpu_level()];
     double *matrix = malloc(sphere->n * k * sizeof *matrix);
     if (!matrix) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", sphere->n);
@@ -87,7 +93,7 @@ static gls_status score_all(const gls_image *dwi, const gls_msmt_plan *plan, con
         failed = !memory;
 #pragma omp for schedule(dynamic)
         for (long long first = 0; first < (long long)n; first += GLS_NONNEG_BLOCK) {
-            if (!memory) continue;
+            if (!memory || atomic_load(&stopped)) continue;
             size_t count = n - (size_t)first < GLS_NONNEG_BLOCK ? n - (size_t)first : GLS_NONNEG_BLOCK;
             double *data = (double *)(memory + scratch_bytes), *f = data + fit->n * GLS_NONNEG_BLOCK, sh[MAX_COUNT];
             memset(data, 0, fit->n * GLS_NONNEG_BLOCK * sizeof *data);
@@ -99,10 +105,16 @@ static gls_status score_all(const gls_image *dwi, const gls_msmt_plan *plan, con
                 for (size_t j = 0; j < k; j++) sh[j] = f[j * GLS_NONNEG_BLOCK + v];
                 score[(size_t)first + v] = largest(order, sh, sphere, matrix) / (sh[0] + f[k * GLS_NONNEG_BLOCK + v]);
             }
+            const size_t now = atomic_fetch_add(&done, count) + count;
+            /* a monitor is called from the thread of the run */
+            if (omp_get_thread_num() == 0 &&
+                !gls_monitor_step(monitor, &(gls_progress){.phase = GLS_PHASE_FIT, .done = now, .total = n}))
+                atomic_store(&stopped, true);
         }
         free(memory);
     }
     free(matrix);
+    if (stopped) return gls_fail(GLS_ERR_CANCELLED, "interrupted");
     return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for the fit of %zu voxels", n) : GLS_OK;
 }
 
@@ -126,7 +138,7 @@ static gls_status score_voxels(const gls_image *dwi, const gls_gradients *gradie
     if (!status)
         status = gls_msmt_plan_init(&plan, gradients, response, orders, 2, (const double(*)[3])direction, n_directions);
     if (!status) status = gls_sphere_create("default", &sphere);
-    if (!status) status = score_all(dwi, &plan, voxel, n, sphere, score);
+    if (!status) status = score_all(dwi, &plan, voxel, n, sphere, options->monitor, score);
     gls_msmt_plan_finish(&plan);
     gls_sphere_destroy(sphere);
     gls_tissue_response_destroy(sharp);
@@ -429,6 +441,20 @@ static gls_status select_wm(estimation *s, const gls_tissue_response *csf)
     return status;
 }
 
+void gls_responses_doubt(const gls_tissue_response *const response[3], const char *remedy)
+{
+    static const char *const names[] = {"white matter", "grey matter", "CSF"};
+    char text[128] = "";
+    size_t used = 0;
+    for (int t = 0; t < 3; t++)
+        if (response[t]->n_voxels < GLS_RESPONSE_MIN_VOXELS)
+            used += (size_t)gls_snprintf(text + used, sizeof text - used, "%s%s (%zu)", used ? ", " : "", names[t],
+                                         response[t]->n_voxels);
+    if (used)
+        gls_log(GLS_LOG_WARNING, "responses of fewer than %d voxels, in which noise shows: %s: %s",
+                GLS_RESPONSE_MIN_VOXELS, text, remedy);
+}
+
 /* The steps of dwi2response dhollander: crude split by FA and SDM, refinement of each tissue, final choice of the CSF
  * voxels of largest SDM, the grey matter voxels nearest to the median SDM, and single-fibre white matter. */
 static gls_status estimate(estimation *s, gls_tissue_response **response)
@@ -457,10 +483,14 @@ static gls_status estimate(estimation *s, gls_tissue_response **response)
     if (!status) status = respond(s, s->gm, 0, &response[1]);
     if (!status) status = select_wm(s, response[2]);
     if (!status) status = respond(s, s->wm, 10, &response[0]);
-    if (!status)
-        gls_log(GLS_LOG_INFO, "responses from %zu voxels of white matter, %zu of grey matter, %zu of CSF",
-                response[0]->n_voxels, response[1]->n_voxels, response[2]->n_voxels);
-    return status;
+    if (status) return status;
+    gls_log(GLS_LOG_INFO, "responses from %zu voxels of white matter, %zu of grey matter, %zu of CSF",
+            response[0]->n_voxels, response[1]->n_voxels, response[2]->n_voxels);
+    gls_responses_doubt(
+        (const gls_tissue_response *const *)response,
+        "raise --wm-percent, --gm-percent or --csf-percent of 'glslines response', or give responses of "
+        "larger images");
+    return GLS_OK;
 }
 
 gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,

@@ -201,7 +201,23 @@ static gls_status compare_gain(const gls_series_model *m, const gls_image *mask)
     return status ? status : gls_units_check_gain(m->options->response, signal, gain);
 }
 
-gls_status gls_series_model_prepare(gls_series_model *m, const gls_image *mask)
+/* More coefficients than this many times the directions of the series: the constraint decides on most of the ODF. */
+#define MAX_SUPER_RESOLUTION 1.5
+
+/* Warns of msmt with many more coefficients than directions. */
+static void doubt_order(const gls_series_model *m)
+{
+    const gls_gradients *g = m->series->gradients;
+    size_t n = 0;
+    gls_csd_order_for(g, 2, &n);
+    if ((double)gls_sh_count(m->order) <= MAX_SUPER_RESOLUTION * (double)n) return;
+    gls_log(GLS_LOG_WARNING,
+            "msmt of order %d has %zu coefficients of white matter, but the series has %zu different directions (%zu "
+            "volumes, %zu of b = 0): what noise and the constraint make of the rest are no fibres; lower --sh-order",
+            m->order, gls_sh_count(m->order), n, g->n, g->n_b0);
+}
+
+gls_status gls_series_model_prepare(gls_series_model *m, const gls_image *mask, const gls_monitor *monitor)
 {
     const gls_model_options *o = m->options;
     gls_status status = GLS_OK;
@@ -210,8 +226,10 @@ gls_status gls_series_model_prepare(gls_series_model *m, const gls_image *mask)
     /* multi-tissue CSD: responses from files, or estimated from the volumes in use, with a tensor fit for FA */
     if (m->kind == GLS_MODEL_MSMT) {
         m->fits_tensor |= !m->tissues.given;
-        status = gls_series_fail(m->series, gls_tissues_respond(&m->tissues, m->series->dwi, table_of(m), mask,
-                                                                (const double(*)[3])m->direction, m->n_directions));
+        doubt_order(m);
+        status =
+            gls_series_fail(m->series, gls_tissues_respond(&m->tissues, m->series->dwi, table_of(m), mask,
+                                                           (const double(*)[3])m->direction, m->n_directions, monitor));
     } else if (m->kind == GLS_MODEL_CSD) {
         /* CSD: a response from a file is compared in gain with the series, since scanners scale signals */
         gls_response_options options = response_options(o);

@@ -68,7 +68,8 @@ gls_status gls_tissues_init(gls_tissues *tissues, const gls_model_options *optio
 /* Estimates the responses or, if they are given, compares them with the signal. direction: n directions of the
  * constraint along the scanner axes; NULL: the default. */
 gls_status gls_tissues_respond(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
-                               const gls_image *mask, const double (*direction)[3], size_t n);
+                               const gls_image *mask, const double (*direction)[3], size_t n,
+                               const gls_monitor *monitor);
 /* Fits the images of all tissues, or reads them from the cache. order: SH order of white matter. on: name of the device
  * that fits; NULL: the CPU. cache and key: as for gls_fit_cache_read(); NULL: no cache. */
 gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
@@ -122,7 +123,7 @@ gls_status gls_series_model_fa(gls_series_model *model, const gls_image *mask, c
                                const gls_monitor *monitor, gls_image **fa, gls_image **axes);
 /* Prepares the fit. csd, msmt: estimates the responses from voxels of the mask or, if responses are given, compares
  * them with the signal. opdt, csa: computes the matrices, unless that is done already. */
-gls_status gls_series_model_prepare(gls_series_model *model, const gls_image *mask);
+gls_status gls_series_model_prepare(gls_series_model *model, const gls_image *mask, const gls_monitor *monitor);
 /* Fits the SH image in the voxels of the mask, or reads it from the cache. For msmt it is the image of white matter,
  * after normalisation. */
 gls_status gls_series_model_fit(gls_series_model *model, const gls_image *mask, const char *cache,

@@ -165,7 +165,8 @@ static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const
 }
 
 gls_status gls_tissues_respond(gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
-                               const gls_image *mask, const double (*direction)[3], size_t n)
+                               const gls_image *mask, const double (*direction)[3], size_t n,
+                               const gls_monitor *monitor)
 {
     /* given responses are not estimated, only compared with the series */
     if (t->response[0]) return compare_gain(t, dwi, gradients, mask);
@@ -173,7 +174,10 @@ gls_status gls_tissues_respond(gls_tissues *t, const gls_image *dwi, const gls_g
     gls_tissue_response *response[GLS_N_TISSUES] = {NULL};
     options.direction = direction;
     options.n_directions = n;
+    options.monitor = monitor;
+    gls_monitor_begin(monitor, GLS_PHASE_FIT);
     gls_status status = gls_responses_dhollander(dwi, gradients, mask, &options, response, NULL);
+    gls_monitor_end(monitor, GLS_PHASE_FIT);
     if (status) return status;
     for (size_t i = 0; i < t->n; i++) {
         /* keep the responses of the tissues in use; the algorithm estimates all three */

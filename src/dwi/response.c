@@ -17,6 +17,10 @@
 #include <string.h>
 
 #define MIN_VOXELS 30 /* smallest number of voxels for a reliable response */
+/* Where too few voxels have FA above the threshold: the share of the voxels to take, those of highest FA, and the
+ * lowest FA of a voxel that may hold a bundle. */
+#define BEST_SHARE 0.02
+#define LOWEST_FA 0.15
 
 gls_response_options gls_response_options_default(void)
 {
@@ -86,23 +90,36 @@ static int higher_first(const void *a, const void *b, void *user)
 }
 
 /* Lists in *chosen, which the caller frees, the voxels with FA above the threshold. If the options ask for a number of
- * voxels, lists instead that many voxels of highest FA, or fewer if fewer have FA above 0. *largest: largest FA of all
- * voxels. */
+ * voxels, lists instead that many voxels of highest FA, or fewer if fewer have FA above 0. If too few have FA above the
+ * threshold, as in phantoms of fibres, lists BEST_SHARE of the voxels, with a warning, unless their FA is too low.
+ * *largest: largest FA of all voxels. */
 static gls_status choose_voxels(const gls_image *fa, const gls_response_options *options, size_t **chosen, size_t *n,
                                 double *largest)
 {
     size_t voxels = gls_grid_voxels(&fa->grid), *list = malloc(voxels * sizeof *list), count = 0;
     if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", voxels);
-    double threshold = options->n_voxels ? 0 : options->fa_threshold;
+    size_t wanted = options->n_voxels, above = 0, there = 0;
     *largest = 0;
     for (size_t v = 0; v < voxels; v++) {
         *largest = fmax(*largest, fa->data[v]);
-        if (fa->data[v] > threshold) list[count++] = v;
+        above += fa->data[v] > options->fa_threshold;
+        if (fa->data[v] > 0) list[there++] = v;
     }
-    if (options->n_voxels && count > options->n_voxels) {
-        qsort_r(list, count, sizeof *list, higher_first, fa->data);
-        count = options->n_voxels;
+    const bool few = !wanted && above < options->min_voxels;
+    if (few) {
+        wanted = (size_t)(BEST_SHARE * (double)there);
+        wanted = wanted < options->min_voxels ? options->min_voxels : wanted;
     }
+    if (!wanted) wanted = above;
+    if (wanted < there) qsort_r(list, there, sizeof *list, higher_first, fa->data);
+    count = wanted < there ? wanted : there;
+    if (few && count >= options->min_voxels && fa->data[list[count - 1]] > LOWEST_FA)
+        gls_log(GLS_LOG_WARNING,
+                "response: only %zu voxels have FA above %g: the %zu of highest FA, %.3g to %.3g, are taken instead "
+                "(--response-fa, --response-voxels)",
+                above, options->fa_threshold, count, fa->data[list[count - 1]], *largest);
+    else if (few)
+        count = above;
     *chosen = list;
     *n = count;
     return GLS_OK;

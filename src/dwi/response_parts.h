@@ -37,4 +37,9 @@ gls_status gls_response_write_grouped(const char *path, bool overwrite, gls_outp
 gls_status gls_tissue_response_write_grouped(const char *path, bool overwrite, gls_output_group *group,
                                              const gls_tissue_response *response);
 
+/* Fewest voxels of a reliable response. */
+enum { GLS_RESPONSE_MIN_VOXELS = 30 };
+/* Warns of responses of white matter, grey matter and CSF that come from fewer voxels. remedy: what to do. */
+void gls_responses_doubt(const gls_tissue_response *const response[3], const char *remedy);
+
 #endif

@@ -343,6 +343,25 @@ static void warn_of_rotated(const char *dwi, const char *bvec)
     free(rotated);
 }
 
+/* Warns if the deviations of the gradients from voxel to voxel lie beside the series, as in data of the Human
+ * Connectome Project: every fit takes one table for all voxels. */
+static void warn_of_deviations(const char *dwi)
+{
+    static const char *const names[] = {"grad_dev.nii.gz", "grad_dev.nii"};
+    const char *slash = strrchr(dwi, '/');
+    const int folder = slash ? (int)(slash + 1 - dwi) : 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *path = NULL;
+        if (gls_asprintf(&path, "%.*s%s", folder, dwi, names[i]) < 0) return;
+        if (access(path, F_OK) == 0)
+            gls_log(GLS_LOG_WARNING,
+                    "%s is not used: tensors, responses and models take the gradient table for all voxels, as if the "
+                    "gradients did not deviate from voxel to voxel",
+                    path);
+        free(path);
+    }
+}
+
 /* Angle in degrees, 0 to 90, between the lines along two directions. The sine from the cross product is exact also for
  * small angles. */
 static double degrees_between(const double a[3], const double b[3])
@@ -432,6 +451,7 @@ gls_status gls_series_read_table(gls_series *s, const char *bval, const char *bv
             s->name);
     s->frame = bvec ? options->frame : GLS_BVEC_WORLD; /* tables in one file use the scanner axes */
     if (bvec) warn_of_rotated(s->name, bvec);
+    warn_of_deviations(s->name);
     gls_status status =
         bvec ? gls_gradients_read(bval, bvec, options, grid, s->dwi->n_volumes, &s->gradients)
              : gls_gradients_read_table(bval ? bval : s->name, options, grid, s->dwi->n_volumes, &s->gradients);

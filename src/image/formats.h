@@ -175,6 +175,10 @@ size_t gls_image_stem(const char *path);
  * for the header's description; NULL: only the name of the program. */
 gls_status gls_image_write_values(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
                                   const char *what, size_t n_volumes, gls_type type, const void *data);
+/* Words for the description of an image whose vectors lie along the voxel axes. */
+#define GLS_ALONG_VOXELS "vectors along the voxel axes"
+/* Whether glslines wrote the image with these words in its header. false also if it cannot be read. */
+bool gls_image_is_along_voxels(const char *path);
 /* Writes an image file from its bytes, header and voxels. */
 gls_status gls_image_write_bytes(const char *path, bool overwrite, gls_output_group *group, const void *data,
                                  size_t bytes);

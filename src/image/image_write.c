@@ -238,6 +238,18 @@ gls_status gls_image_write_values(const char *path, bool overwrite, gls_output_g
     return write_file(path, overwrite, group, grid, n_volumes, type, &s);
 }
 
+bool gls_image_is_along_voxels(const char *path)
+{
+    static const char words[] = "glslines " GLS_ALONG_VOXELS;
+    char header[2048]; /* NIfTI's description, and MIF's comments, stand before this */
+    gls_stream *stream = NULL;
+    size_t got = 0;
+    if (gls_stream_open(path, &stream) != GLS_OK) return false;
+    const bool read = gls_stream_read(stream, header, sizeof header, &got) == GLS_OK;
+    gls_stream_close(stream);
+    return read && memmem(header, got, words, sizeof words - 1);
+}
+
 /* The bytes of a file, for copy_bytes(). */
 typedef struct bytes {
     const unsigned char *data;

@@ -15,10 +15,20 @@
 
 /* --- Peaks, for getters that follow them: of files, or of ODFs. */
 
+/* Whether a name is that of an eigenvector of FSL's dtifit, NAME_V1, NAME_V2 or NAME_V3. */
+static bool is_of_dtifit(const char *path)
+{
+    const size_t n = gls_image_stem(path);
+    return n > 3 && path[n - 3] == '_' && path[n - 2] == 'V' && path[n - 1] >= '1' && path[n - 1] <= '3';
+}
+
 gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
 {
     if (o->peaks_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->peaks_frame - 1);
-    return gls_case_compare_n(gls_file_name(o->peaks.value[i]), "dyads", 5) == 0 ? GLS_BVEC_FSL : GLS_BVEC_WORLD;
+    const char *path = o->peaks.value[i];
+    if (gls_image_is_along_voxels(path)) return GLS_BVEC_IMAGE;
+    return gls_case_compare_n(gls_file_name(path), "dyads", 5) == 0 || is_of_dtifit(path) ? GLS_BVEC_FSL
+                                                                                          : GLS_BVEC_WORLD;
 }
 
 /* Reads file i of --peaks and appends its volumes to inputs->odf_image. */

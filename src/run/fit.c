@@ -147,7 +147,7 @@ static gls_status fit(fit_run *run)
     gls_tensor_options tensor = gls_tensor_options_default();
     tensor.method = run->options->tensor;
     /* prepare the model, its responses and matrices, before the slow fits, because the preparation may fail */
-    gls_status status = has_model ? gls_series_model_prepare(&run->model, mask) : GLS_OK;
+    gls_status status = has_model ? gls_series_model_prepare(&run->model, mask, run->from.monitor) : GLS_OK;
     if (!status)
         status = gls_tensor_fit(gls_series_tensor_dwi(series), gls_series_tensor_gradients(series), mask, &tensor,
                                 &image[OUT_FA], &image[OUT_TENSOR], &image[OUT_EVALS]);
@@ -215,9 +215,12 @@ static gls_status write_output(fit_run *run)
     /* images first, then texts; a signal ends the run between two images */
     for (int i = 0; i < N_IMAGES && !status; i++) {
         if (!run->output[i]) continue;
-        const bool mask = i == OUT_MASK;
-        status = gls_image_write_grouped(run->output[i], force, group, mask ? run->from.mask : run->image[i],
-                                         mask ? GLS_IMAGE_UINT8 : GLS_IMAGE_FLOAT32);
+        const bool mask = i == OUT_MASK, vectors = i >= OUT_MD + GLS_TENSOR_V1 && i <= OUT_V3;
+        const gls_image *image = mask ? run->from.mask : run->image[i];
+        status = vectors ? gls_image_write_values(run->output[i], force, group, &image->grid, GLS_ALONG_VOXELS,
+                                                  image->n_volumes, GLS_TYPE_FLOAT32, image->data)
+                         : gls_image_write_grouped(run->output[i], force, group, image,
+                                                   mask ? GLS_IMAGE_UINT8 : GLS_IMAGE_FLOAT32);
         if (!status && gls_monitor_cancelled(run->from.monitor, GLS_PHASE_WRITE))
             status = gls_fail(GLS_ERR_CANCELLED, "interrupted");
     }

@@ -273,7 +273,7 @@ gls_status gls_job_inputs_plan(gls_job_inputs *input, const gls_job_options *opt
         status = gls_image_create(input->grid, gls_sh_count(input->model.order), &input->model.sh);
     if (status) return status;
     if (gls_getter_source_of(options->track.dg) == GLS_FROM_QBALL)
-        return gls_series_model_prepare(&input->model, input->mask);
+        return gls_series_model_prepare(&input->model, input->mask, NULL);
     status = gls_needs_odf(options) ? make_source(input, options) : GLS_OK;
     return status ? status : gls_job_inputs_plan_peaks(input, options);
 }
@@ -372,7 +372,7 @@ gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *opti
     double start = gls_clock_seconds();
     bool fitted = gls_fits_model(options);
     gls_status status = options->cache_dir ? gls_fit_cache_init(options->cache_dir, true) : GLS_OK;
-    if (!status && fitted) status = gls_series_model_prepare(&input->model, input->mask);
+    if (!status && fitted) status = gls_series_model_prepare(&input->model, input->mask, monitor);
     if (!status) status = make_open_map(input, options);
     if (!status && !input->stop_map)
         status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map, NULL);

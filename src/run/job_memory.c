@@ -93,7 +93,7 @@ static void add_tracker(const gls_track_memory *memory, size_t n_devices, figure
 static gls_status plan_inputs(gls_job *job, gls_job_inputs *planned)
 {
     const bool qball = gls_getter_source_of(job->options.track.dg) == GLS_FROM_QBALL;
-    gls_status status = qball ? gls_series_model_prepare(&job->inputs.model, job->inputs.mask) : GLS_OK;
+    gls_status status = qball ? gls_series_model_prepare(&job->inputs.model, job->inputs.mask, NULL) : GLS_OK;
     *planned = job->inputs;
     if (status) return status;
     gls_log_mute_info(true); /* Mute the log, because the fit logs the same lines again. */

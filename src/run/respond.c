@@ -127,7 +127,12 @@ static gls_status estimate(respond_run *run)
     options.direction = (const double(*)[3])run->model.direction;
     options.n_directions = run->model.n_directions;
     options.bval = 0; /* the highest shell of those in use */
+    options.monitor = run->from.monitor;
+    gls_monitor_begin(run->from.monitor, GLS_PHASE_FIT);
     if (!status) status = gls_series_fail(&run->from.series, run_algorithm(run, &options));
+    if (!status && gls_monitor_cancelled(run->from.monitor, GLS_PHASE_FIT))
+        status = gls_fail(GLS_ERR_CANCELLED, "interrupted");
+    gls_monitor_end(run->from.monitor, GLS_PHASE_FIT);
     run->seconds = gls_clock_seconds() - start;
     return status;
 }

@@ -235,6 +235,9 @@ gls_status gls_responses_msmt_5tt(const gls_image *dwi, const gls_gradients *gra
     if (!status) status = gls_tissue_create(&dwi->grid, five, name, GLS_TISSUE_RULE_ACT, GLS_PRECISION_FLOAT, &checked);
     if (!status) status = estimate(&s, five, name, made);
     if (!status && voxels) status = join(&s, voxels);
+    if (!status)
+        gls_responses_doubt((const gls_tissue_response *const *)made,
+                            "lower --pvf, raise --voxels, or give responses of larger images");
     gls_tissue_destroy(checked);
     gls_image_destroy(s.single);
     for (int t = 0; t < N_TISSUES; t++) {

@@ -13,10 +13,8 @@
 #include "dwi/response_parts.h"
 #include "dwi/tensor_plan.h"
 #include "dwi/voxel_sets.h"
+#include "util/clock.h"
 #include "util/status.h"
-
-/* smallest number of voxels for a reliable response */
-enum { MIN_VOXELS = 30 };
 
 /* --- Candidate voxels for single bundles, with scores and axes. */
 
@@ -110,12 +108,12 @@ static gls_status choose_shell(const gls_gradients *gradients, double asked, siz
 /* Returns GLS_ERR_INPUT if n is below 30, too few voxels for a response. */
 static gls_status candidates_check(size_t n)
 {
-    if (n >= MIN_VOXELS) return GLS_OK;
+    if (n >= GLS_RESPONSE_MIN_VOXELS) return GLS_OK;
     return gls_fail(
         GLS_ERR_INPUT,
         "response: there are only %zu voxels of single bundles, but at least %d are needed: give a mask of the whole "
         "brain, raise --voxels, or lower --fa-threshold (--algorithm fa) or --pvf (--algorithm msmt_5tt)",
-        n, MIN_VOXELS);
+        n, GLS_RESPONSE_MIN_VOXELS);
 }
 
 /* Makes an image of the n best candidates. voxels may be NULL. */
@@ -244,6 +242,12 @@ static bool score_voxel(const gls_fixels *fixels, size_t voxel, double *score, d
     return isfinite(*score);
 }
 
+/* Callback of gls_csd_fit(): reports voxels to the monitor. */
+static bool step(void *user, size_t done, size_t total)
+{
+    return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
+}
+
 /* Deconvolves the region with a response; gives SH in MRtrix3's basis along the scanner axes. */
 static gls_status deconvolve(const passes *p, const gls_response *response, int order, gls_image **sh)
 {
@@ -254,7 +258,8 @@ static gls_status deconvolve(const passes *p, const gls_response *response, int 
     options.direction = p->options->direction;
     options.n_directions = p->options->n_directions;
     options.sphere = p->constraint;
-    gls_status status = gls_csd_fit(p->dwi, p->selected, p->volume, p->region, response, &options, NULL, NULL, &own);
+    gls_status status = gls_csd_fit(p->dwi, p->selected, p->volume, p->region, response, &options, step,
+                                    (void *)p->options->monitor, &own);
     if (!status)
         status = gls_odf_convert_sh(own, "response", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, GLS_SH_TOURNIER07,
                                     GLS_BVEC_WORLD, sh);

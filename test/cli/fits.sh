@@ -45,6 +45,7 @@ rmdir "$work/out" && mv "$work/fitted" "$work/out"
 succeeds track --sh f_sh.nii.gz --fa f_fa.nii.gz --mask "$mask" --roi "$roi" --dg det $few -o a.tck --sidecar none
 succeeds track --sh g_sh.nii.gz --sh-basis descoteaux07 --fa f_fa.nii.gz --mask "$mask" --roi "$roi" --dg det $few -o b.tck --sidecar none
 succeeds track $files --sh f_sh.nii.gz --fa f_fa.nii.gz --dg det $few -o c.tck --sidecar none
+[ "$(grep -c 'SH of even order' "$work/stderr")" -eq 1 ] || note "basis and order are not named once"
 require cmp "$work/out/a.tck" "$work/out/c.tck"
 # rounding may bend a few of the fifty
 require python3 "$here/tck.py" same "$work/out/a.tck" "$work/out/b.tck" 0.9

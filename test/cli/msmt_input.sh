@@ -140,3 +140,13 @@ assert any(values[7 + 16 * 8 + 256 * 8::4096])
 PYTHON
 clean
 fails 3 "no value inside the mask" fit "$work/nan.nii" $table v --model msmt --response-wm "$work/r_wm.txt" --response-csf "$work/r_csf.txt"
+# doubts: few directions for the order, few voxels for a response, gradients that deviate from voxel to voxel
+"$tool" phantom "$work/poor" --shape 18 20 18 --directions 12 -q
+: >"$work/poor/grad_dev.nii.gz"
+succeeds fit "$work/poor/dwi.nii.gz" "$work/poor/dwi.bval" "$work/poor/dwi.bvec" "$work/poor/mask.nii.gz" poor --model msmt
+for text in "msmt of order 8 has 45 coefficients of white matter, but the series has 12 different directions" "responses of fewer than 30 voxels" "grad_dev.nii.gz is not used"; do
+    grep -q "^glslines: warning: .*$text" "$work/stderr" || note "no warning of '$text'"
+done
+succeeds fit "$dwi" "$bval" "$bvec" "$mask" rich --model msmt
+! grep -q "coefficients of white matter\|grad_dev" "$work/stderr" || note "a warning of 30 directions"
+clean

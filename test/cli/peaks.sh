@@ -21,6 +21,15 @@ expect 3 peaks data/dwi.nii.gz -o none.nii.gz
 says "SH order"
 expect 4 peaks fod_sh.nii.gz -o fod_sh.nii.gz --force
 
+# vectors that fit wrote, and names of dtifit, are read along their axes without a word
+expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz tensor --no-model --tensor-maps -q
+cp one.nii.gz dti_V1.nii.gz
+for file in tensor_v1.nii.gz:image tensor_v3.nii.gz:image dti_V1.nii.gz:fsl one.nii.gz:world; do
+    expect 0 track --peaks "${file%:*}" --mask data/mask.nii.gz --roi data/roi.nii.gz --dg fact --nseeds 100 -o f.tck --force -q
+    python3 -c 'import json, sys; assert json.load(open("f.json"))["odf"]["frame"] == sys.argv[1]' "${file#*:}" || note "$file"
+done
+rm -f f.tck f.json
+
 # a signal while peaks are found: no output, and no success (SIGINT is ignored in the background of a script)
 for words in "peaks fod_sh.nii.gz -o late.nii.gz" "fixels fod_sh.nii.gz late"; do
     # shellcheck disable=SC2086

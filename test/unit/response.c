@@ -99,6 +99,12 @@ static void selection(void **state)
     expect(
         gls_response_estimate(isotropic, table, NULL, &options, &response), GLS_ERR_INPUT,
         "0 of the 6 x 6 x 6 voxels at the centre have FA above 0.7, but at least 30 are needed; the largest is 0.113");
+    /* bundles of low FA, 0.43: the best voxels, of which 30 are the least */
+    gls_image *low = tensor_image(table, n, 2);
+    assert_int_equal(gls_response_estimate(low, table, NULL, &options, &response), GLS_OK);
+    assert_int_equal(response.n_voxels, 30);
+    assert_true(response.evals[0] > response.evals[1] && response.s0 > 1000);
+    gls_image_destroy(low);
     options.n_voxels = 40;
     assert_int_equal(gls_response_estimate(dwi, table, NULL, &options, &response), GLS_OK);
     assert_int_equal(response.n_voxels, 40);
