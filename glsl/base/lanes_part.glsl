@@ -1,6 +1,6 @@
-// Operations of the lanes of a streamline if the lanes are a part of a subgroup (KHR_shader_subgroup): LANES neighbours,
-// a power of two. The streamlines of a subgroup may be at different places of a loop; the lanes of one are always at the
-// same. The contracts stand in base/common.glsl.
+// Operations of the lanes of a streamline if the lanes are a part of a subgroup (KHR_shader_subgroup):
+// LANES neighbours, a power of two. The streamlines of a subgroup may be at different places of a loop; the
+// lanes of one are always at the same. The contracts stand in base/common.glsl.
 #define LANE (int(gl_SubgroupInvocationID) & (LANES - 1))
 #define SLOT (gl_LocalInvocationIndex / uint(LANES))
 #define GROUP_SLOTS (uint(GROUP_SIZE) / uint(LANES))
