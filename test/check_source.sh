@@ -20,9 +20,35 @@ expect_none() {
 
 # who lacks the rights of root hears which program needs them
 {
-    heard=$(. test/setup.sh && id() { echo 1000; } && PATH=/none && apt_get update 2>&1) || true
+    heard=$(. test/setup.sh && id() { echo 1000; } && PATH=/none && apt_update_once 2>&1) || true
     [ "$heard" = "error: apt-get needs root; run this script as root or install sudo" ] || echo "as_root: $heard"
 } | expect_none "without root the program that needs it is named"
+
+# where another package manager is at work, installing waits for it, says so once, and gives up in the end
+locked() { # N: apt-get where the first N tries find the lock
+    tries=$(mktemp)
+    (
+        . test/setup.sh
+        LOCK_PATIENCE=2 LOCK_PAUSE=1
+        as_root() {
+            echo >> "$tries"
+            [ "$(wc -l < "$tries")" -le "$found_locked" ] || return 0
+            echo "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 42 (apt-get)" >&2
+            return 100
+        }
+        found_locked=$1
+        apt_update_once 2>&1 && echo "updated after $(wc -l < "$tries")"
+    ) || true
+    rm "$tries"
+}
+{
+    note="note: another package manager is at work; waiting up to 0 minutes for it (E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 42 (apt-get))"
+    heard=$(locked 2)
+    [ "$heard" = "$note
+updated after 3" ] || echo "a lock that is released: $heard"
+    heard=$(locked 9)
+    case $heard in "$note"*"error: another package manager is still at work; run this again when it has finished") ;; *) echo "a lock that stays: $heard" ;; esac
+} | expect_none "installing waits for another package manager"
 
 # includes in TIER of other folders of src than those allowed
 upward() {

@@ -46,10 +46,34 @@ missing_packages() {
     done
 }
 
-apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o APT::Install-Recommends=false "$@" < /dev/null; }
+# How long apt_get waits for another package manager, and between two tries, in seconds.
+LOCK_PATIENCE=600
+LOCK_PAUSE=5
+
+# Runs apt-get. Waits while another package manager is at work, as after the first boot of a cloud image. $apt_said: its errors and warnings.
+apt_get() {
+    waited=0
+    while :; do
+        { apt_said=$(as_root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o APT::Install-Recommends=false "$@" 2>&1 >&3 < /dev/null); } 3>&1 && return 0
+        case $apt_said in
+            *"Could not get lock"* | *"Unable to acquire the dpkg"* | *"Unable to lock"*) ;;
+            *) return 1 ;;
+        esac
+        [ $waited -gt 0 ] || say "note: another package manager is at work; waiting up to $((LOCK_PATIENCE / 60)) minutes for it ($(printf '%s\n' "$apt_said" | head -n 1))"
+        if [ $waited -ge $LOCK_PATIENCE ]; then
+            apt_said="$apt_said
+error: another package manager is still at work; run this again when it has finished"
+            return 1
+        fi
+        sleep $LOCK_PAUSE
+        waited=$((waited + LOCK_PAUSE))
+    done
+}
 
 apt_update_once() {
-    [ -n "${apt_updated:-}" ] || apt_get update || return 1
+    [ -z "${apt_updated:-}" ] || return 0
+    apt_get update || { say "$apt_said"; return 1; }
+    [ -z "$apt_said" ] || say "$apt_said"
     apt_updated=1
 }
 
@@ -71,6 +95,7 @@ need_packages() {
     apt_update_once || return 1
     # shellcheck disable=SC2086
     if ! apt_get install $missing > /dev/null; then
+        say "$apt_said"
         say "error: apt-get could not install: $missing"
         return 1
     fi
@@ -81,7 +106,7 @@ want_packages() {
     command -v apt-get > /dev/null 2>&1 || return 0
     for package in $(missing_packages "$@"); do
         apt_update_once || return 0
-        apt_get install "$package" > /dev/null 2>&1 || say "note: going on without $package"
+        apt_get install "$package" > /dev/null || say "note: going on without $package"
     done
 }
 

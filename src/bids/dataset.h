@@ -52,8 +52,8 @@ typedef struct gls_bids_ending {
 /* Splits the text KEY-VALUE_SUFFIX. Returns false if the text has another form or a part that does not fit. */
 bool gls_bids_split(const char *text, gls_bids_ending *ending);
 /* An image in a folder with this suffix, space and value of key. key NULL: an image without desc, label, seg and atlas.
- * series: name of the series that lies beside the image. An image of another scan (by acq, ce, rec, dir, run, echo or
- * part) is rejected. Each of these entities that an image shares with the series counts 1, each that the series lacks
+ * series: name of the series that lies beside the image. An image of another scan (by entities of_scan in
+ * dataset_parts.h) is rejected. Each of these entities that an image shares with the series counts 1, each that the series lacks
  * -1; the first image of the largest sum is chosen. series NULL: the first image. */
 char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix,
                     const char *series);
@@ -133,7 +133,7 @@ typedef struct gls_dataset {
     gls_dataset_unit *unit;
     /* number of series */
     size_t n;
-    size_t n_ignored; /* number of folders and series that are skipped because their names are invalid */
+    size_t n_ignored; /* number of folders and series that are skipped because of their names */
     char *ignored;    /* path of the first skipped folder or series, relative to the data set; NULL: none */
 } gls_dataset;
 

@@ -311,12 +311,13 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
     return status;
 }
 
-/* Warns of a name that is skipped, counts it, and keeps the path of the first one. */
-static gls_status ignore(gls_dataset *dataset, const char *folder, const char *name, const char *reason)
+/* Logs a name that is skipped, counts it, and keeps the path of the first one. */
+static gls_status ignore(gls_dataset *dataset, gls_log_level level, const char *folder, const char *name,
+                         const char *reason)
 {
     char *path = NULL;
     if (gls_asprintf(&path, "%s%s%s", folder, *folder ? "/" : "", name) < 0) return gls_no_memory();
-    gls_log(GLS_LOG_WARNING, "%s: is left out: %s", path, reason);
+    gls_log(level, "%s: is left out: %s", path, reason);
     if (dataset->n_ignored++ > 0)
         free(path);
     else
@@ -334,7 +335,21 @@ static gls_status ignore_label(const gls_dataset_options *o, gls_dataset *datase
     if (!label) return GLS_OK;
     snprintf(path, sizeof path, "%s/%s/%s", o->input, folder, name);
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) return GLS_OK;
-    return ignore(dataset, folder, name, GLS_BIDS_BAD_LABEL);
+    return ignore(dataset, GLS_LOG_WARNING, folder, name, GLS_BIDS_BAD_LABEL);
+}
+
+/* Why an image of a diffusion series, by the entity part of its name, holds no magnitudes; NULL: it holds them. Real
+ * parts are magnitudes once their phase is removed, so a filter of part may choose them. */
+static const char *not_magnitude(const gls_dataset_options *o, const char *name)
+{
+    char part[256];
+    gls_bids_value(name, "part", part, sizeof part);
+    if (strcmp(part, "phase") == 0) return "part-phase holds angles, no signal that could be fitted";
+    if (strcmp(part, "imag") == 0) return "part-imag is no signal that could be fitted; part-mag is";
+    if (strcmp(part, "real") != 0) return NULL;
+    for (int i = 0; i < o->filters.n; i++)
+        if (strncmp(o->filters.value[i], "part=", 5) == 0) return NULL;
+    return "real parts can be fitted only after a correction of their phase; --filter part=real takes them";
 }
 
 /* Adds the series in a folder dwi that the options ask for. Skips, with a warning, names that are invalid or of another
@@ -348,17 +363,22 @@ static gls_status scan_folder(const gls_dataset_options *o, const char *subject,
     for (size_t i = 0; !status && names[i]; i++) {
         if (!gls_bids_has_suffix(names[i], "dwi", ".nii.gz") && !gls_bids_has_suffix(names[i], "dwi", ".nii")) continue;
         if (!gls_bids_is_valid(names[i])) {
-            status = ignore(dataset, folder, names[i], "its name is none of BIDS");
+            status = ignore(dataset, GLS_LOG_WARNING, folder, names[i], "its name is none of BIDS");
             continue;
         }
         if (!gls_dataset_belongs(names[i], subject, session)) {
-            status = ignore(dataset, folder, names[i], "is of another participant or session by its name");
+            status =
+                ignore(dataset, GLS_LOG_WARNING, folder, names[i], "is of another participant or session by its name");
             continue;
         }
         gls_bids_value(names[i], "desc", desc, sizeof desc);
         bool preprocessed = strcmp(desc, "preproc") == 0;
         if ((!preprocessed && !(o->raw && !*desc)) || !gls_dataset_passes(o, names[i], NULL)) continue;
-        status = add_unit(o, subject, session, folder, names[i], dataset);
+        const char *fault = not_magnitude(o, names[i]);
+        if (fault)
+            status = ignore(dataset, GLS_LOG_INFO, folder, names[i], fault);
+        else
+            status = add_unit(o, subject, session, folder, names[i], dataset);
     }
     gls_bids_names_free(names);
     return status;
@@ -415,37 +435,53 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const gls_dataset_unit *)a)->name, ((const gls_dataset_unit *)b)->name);
 }
 
-/* The name without the BIDS entities space and res, from malloc. NULL: out of memory. */
+/* The name without entities that are forms of one scan, from malloc. NULL: out of memory. */
 static char *name_of_scan(const char *name)
 {
-    char *rest = gls_bids_without(name, "space"), *scan = rest ? gls_bids_without(rest, "res") : NULL;
-    free(rest);
+    char *scan = strdup(name);
+    for (const gls_bids_entity *e = gls_bids_entities; e->key && scan; e++) {
+        if (!e->is_form) continue;
+        char *rest = gls_bids_without(scan, e->key);
+        free(scan);
+        scan = rest;
+    }
     return scan;
 }
 
-/* Sets `problem` of both series if they are one scan: their names are equal but for space, res, and .nii or .nii.gz. */
+/* Sets the problem of a series that is a form of the same scan as another, and says how to choose one of them. */
+static gls_status fail_form(gls_dataset_unit *u, const gls_dataset_unit *other)
+{
+    char own[256] = "", its[256] = "";
+    const gls_bids_entity *e = gls_bids_entities;
+    for (; e->key; e++)
+        if (e->is_form && strcmp(gls_bids_value(u->name, e->key, own, sizeof own),
+                                 gls_bids_value(other->name, e->key, its, sizeof its)) != 0)
+            break;
+    free(u->problem);
+    if (e->key)
+        gls_asprintf(&u->problem, "one scan in two forms, as %s: choose with --filter %s=%s or %s=%s", other->name,
+                     e->key, own, e->key, its);
+    else
+        gls_asprintf(&u->problem, "%s is a file of the same series: remove one of the two", other->dwi);
+    return u->problem ? GLS_OK : gls_no_memory();
+}
+
+/* Sets `problem` of both series if they are one scan: their names are equal but for entities that are forms, or for
+ * .nii and .nii.gz. */
 static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
 {
     char *x = name_of_scan(a->name), *y = name_of_scan(b->name);
-    const bool same = x && y && strcmp(x, y) == 0, enough = x && y;
+    gls_status status = x && y ? GLS_OK : gls_no_memory();
+    const bool same = x && y && strcmp(x, y) == 0;
     free(x);
     free(y);
-    if (!enough) return gls_no_memory();
-    for (int i = 0; i < 2 && same; i++) {
-        gls_dataset_unit *u = i == 0 ? a : b, *other = i == 0 ? b : a;
-        const bool twice = strcmp(a->name, b->name) == 0;
-        free(u->problem);
-        gls_asprintf(&u->problem,
-                     twice ? "%s is a file of the same series: remove one of the two"
-                           : "one scan in two spaces, as %s: choose with --filter space=... or res=...",
-                     twice ? other->dwi : other->name);
-        if (!u->problem) return gls_no_memory();
-    }
-    return GLS_OK;
+    if (same) status = fail_form(a, b);
+    if (same && !status) status = fail_form(b, a);
+    return status;
 }
 
 /* Compares all series of each participant in pairs. Units are sorted: units of one participant are neighbours. */
-static gls_status check_spaces(gls_dataset *dataset)
+static gls_status check_forms(gls_dataset *dataset)
 {
     gls_status status = GLS_OK;
     for (size_t i = 1; i < dataset->n && !status; i++)
@@ -454,18 +490,18 @@ static gls_status check_spaces(gls_dataset *dataset)
     return status;
 }
 
-/* Returns the error that no series was found. The message names what was skipped because of an invalid name. */
+/* Returns the error that no series was found. The message names what narrowed the search. */
 static gls_status fail_empty(const gls_dataset_options *o, const gls_dataset *dataset)
 {
-    const char *what = o->raw ? "" : "desc-preproc";
-    if (dataset->n_ignored == 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: has no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that the options ask for",
-                        o->input, what);
-    return gls_fail(
-        GLS_ERR_INPUT,
-        "%s: has no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that the options ask for; left out because of %s: %s%s",
-        o->input, what, dataset->n_ignored > 1 ? "their names" : "its name", dataset->ignored,
-        dataset->n_ignored > 1 ? " and others" : "");
+    char left_out[GLS_DATASET_MAX_BELOW + 128] = "";
+    const bool asked = o->participants.n || o->sessions.n || o->filters.n;
+    if (dataset->n_ignored > 0)
+        snprintf(left_out, sizeof left_out, "; left out because of %s: %s%s",
+                 dataset->n_ignored > 1 ? "their names" : "its name", dataset->ignored,
+                 dataset->n_ignored > 1 ? " and others" : "");
+    return gls_fail(GLS_ERR_INPUT, "%s: has no %s_dwi.nii.gz in sub-*/[ses-*/]dwi%s%s%s", o->input,
+                    o->raw ? "" : "desc-preproc", asked ? " that the options ask for" : "", left_out,
+                    o->raw ? "" : "; --raw takes series that are not preprocessed");
 }
 
 gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)
@@ -489,7 +525,7 @@ gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)
     if (!status && dataset.n == 0) status = fail_empty(o, &dataset);
     if (!status) {
         qsort(dataset.unit, dataset.n, sizeof *dataset.unit, by_name);
-        status = check_spaces(&dataset);
+        status = check_forms(&dataset);
     }
     if (names) gls_bids_names_free(names);
     if (status)

@@ -1,5 +1,5 @@
 /* Names of BIDS: entities, suffixes, inheritance, and the search for images that belong to a series. */
-#include "bids/dataset.h"
+#include "bids/dataset_parts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,6 +11,39 @@
 
 #include "util/status.h"
 #include "util/text.h"
+
+const gls_bids_entity gls_bids_entities[] = {
+    {"sub", "subject", .is_form = false},
+    {"ses", "session", .is_form = false},
+    {"acq", "acquisition", .of_scan = true},
+    {"ce", "ceagent", .of_scan = true},
+    {"rec", "reconstruction", .of_scan = true},
+    {"dir", "direction", .of_scan = true},
+    {"run", "run", .of_scan = true, .is_index = true},
+    {"echo", "echo", .of_scan = true, .is_index = true, .is_form = true},
+    {"flip", "flip", .of_scan = true, .is_index = true, .is_form = true},
+    {"inv", "inv", .of_scan = true, .is_index = true, .is_form = true},
+    {"mt", "mt", .of_scan = true, .is_form = true},
+    {"part", "part", .of_scan = true, .is_form = true},
+    {"chunk", "chunk", .of_scan = true, .is_index = true},
+    {"space", "space", .is_form = true},
+    {"res", "resolution", .is_form = true},
+    {"desc", "description", .is_form = false},
+    {.key = NULL},
+};
+
+const gls_bids_entity *gls_bids_entity_find(const char *name)
+{
+    for (const gls_bids_entity *e = gls_bids_entities; e->key; e++)
+        if (strcmp(name, e->name) == 0 || strcmp(name, e->key) == 0) return e;
+    return NULL;
+}
+
+bool gls_bids_is_index(const char *key)
+{
+    const gls_bids_entity *e = gls_bids_entity_find(key);
+    return e && e->is_index;
+}
 
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension)
 {
@@ -214,10 +247,10 @@ static bool is_kind(const char *name, const char *key, const char *value)
     return true;
 }
 
-/* Whether two values of a key are equal. Values of run and echo are numbers, which may have leading zeros. */
-static bool is_one_value(const char *key, const char *a, const char *b)
+/* Whether two values of an entity are equal. Values of an index are numbers, which may have leading zeros. */
+static bool is_one_value(const gls_bids_entity *e, const char *a, const char *b)
 {
-    if (strcmp(key, "run") == 0 || strcmp(key, "echo") == 0) {
+    if (e->is_index) {
         a += strspn(a, "0");
         b += strspn(b, "0");
     }
@@ -228,15 +261,14 @@ static bool is_one_value(const char *key, const char *a, const char *b)
  * better. -1: the image is of another scan. */
 static int suits(const char *name, const char *series)
 {
-    static const char *const keys[] = {"acq", "ce", "rec", "dir", "run", "echo", "part"};
-    enum { N = sizeof keys / sizeof *keys };
     char own[256], wanted[256];
-    /* start at N points, so that an image with entities that the series lacks does not fall to -1 */
-    int points = N;
-    for (size_t i = 0; i < N && series; i++) {
-        gls_bids_value(name, keys[i], own, sizeof own);
-        gls_bids_value(series, keys[i], wanted, sizeof wanted);
-        if (*own && *wanted && !is_one_value(keys[i], own, wanted)) return -1;
+    /* start above 0, so that an image with entities that the series lacks does not fall to -1 */
+    int points = sizeof gls_bids_entities / sizeof *gls_bids_entities;
+    for (const gls_bids_entity *e = gls_bids_entities; e->key && series; e++) {
+        if (!e->of_scan) continue;
+        gls_bids_value(name, e->key, own, sizeof own);
+        gls_bids_value(series, e->key, wanted, sizeof wanted);
+        if (*own && *wanted && !is_one_value(e, own, wanted)) return -1;
         /* an entity that the series has, too, gives a point; an entity that the series lacks costs a point */
         points += *own ? (*wanted ? 1 : -1) : 0;
     }

@@ -12,6 +12,22 @@
 #include "record/run_params.h"
 #include "util/output_file.h"
 
+/* --- Entities of BIDS that glslines knows. */
+
+/* An entity KEY-VALUE of a name. */
+typedef struct gls_bids_entity {
+    const char *key, *name; /* name: its name in pybids */
+    bool of_scan;           /* files with different values are of different scans */
+    bool is_index;          /* its value is a number, whose leading zeros do not count */
+    bool is_form;           /* series that differ by it alone are forms of one scan, of which one is tracked */
+} gls_bids_entity;
+/* All of them; the last has the key NULL. */
+extern const gls_bids_entity gls_bids_entities[17];
+/* The entity with this key or this name in pybids; NULL: none. */
+const gls_bids_entity *gls_bids_entity_find(const char *name);
+/* Whether values of this key are numbers. */
+bool gls_bids_is_index(const char *key);
+
 /* --- Inputs, options and outputs of a tracked series, by which later runs recognise what has been done. */
 
 /* Fills in *identity: {"options", "inputs"}. "options": each option on which the result depends, with files as hashes

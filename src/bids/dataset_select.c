@@ -46,19 +46,11 @@ const char **gls_dataset_next_braces(gls_job_options *job, const gls_param **row
     return value;
 }
 
-/* Entities by their names in pybids. */
-static const struct {
-    const char *name, *key;
-} entities[] = {{"acquisition", "acq"}, {"direction", "dir"},      {"run", "run"},
-                {"space", "space"},     {"resolution", "res"},     {"session", "ses"},
-                {"subject", "sub"},     {"reconstruction", "rec"}, {"description", "desc"}};
-
 /* Key of an entity by its name in pybids or by the key itself, such as "ses" of session; NULL: unknown. */
 static const char *entity_key(const char *name)
 {
-    for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
-        if (strcmp(name, entities[i].name) == 0 || strcmp(name, entities[i].key) == 0) return entities[i].key;
-    return NULL;
+    const gls_bids_entity *e = gls_bids_entity_find(name);
+    return e ? e->key : NULL;
 }
 
 /* Appends to *out the n characters at path, with each {entity} replaced by its value in a name of BIDS, and without
@@ -159,6 +151,13 @@ void gls_dataset_take_values(const gls_dataset_unit *u, gls_job_options *job)
         *value = u->value.text[k++];
 }
 
+/* Appends a label to a list for a message if there is room. */
+static void list_label(char *list, size_t size, const char *label)
+{
+    const size_t n = strlen(list);
+    if (n + strlen(label) + 3 < size) snprintf(list + n, size - n, "%s%s", n ? ", " : "", label);
+}
+
 /* Checks that all braces of a value enclose entities that a unit's name can have: known ones, but not desc. */
 static gls_status check_braces(const gls_param *p, const char *value)
 {
@@ -167,11 +166,11 @@ static gls_status check_braces(const gls_param *p, const char *value)
         const size_t n = strcspn(brace, "}");
         snprintf(key, sizeof key, "%.*s", (int)n - 1, brace + 1);
         const char *entity = brace[n] ? entity_key(key) : NULL;
-        if (!entity || strcmp(entity, "desc") == 0)
-            return gls_fail(GLS_ERR_ARGUMENT,
-                            "--%s %s: '{%s': braces enclose one of subject, session, acquisition, direction, run, "
-                            "space, resolution and reconstruction",
-                            p->name, value, key);
+        if (entity && strcmp(entity, "desc") != 0) continue;
+        char names[256] = "";
+        for (const gls_bids_entity *e = gls_bids_entities; e->key; e++)
+            if (strcmp(e->key, "desc") != 0) list_label(names, sizeof names, e->name);
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: '{%s': braces enclose one of %s", p->name, value, key, names);
     }
     return GLS_OK;
 }
@@ -248,14 +247,14 @@ const char *gls_dataset_bad_label(const gls_strings *labels, const char *prefix,
     return label && !gls_is_label(label) && is_wanted(labels, prefix, label) ? label : NULL;
 }
 
-/* If the key is run and *value, of *n characters, is a number, skips its leading zeros. */
+/* If values of the key are numbers and *value, of *n characters, is one, skips its leading zeros. */
 static void without_zeros(const char *key, const char **value, size_t *n)
 {
-    if (strcmp(key, "run") != 0 || strspn(*value, "0123456789") < *n) return;
+    if (!gls_bids_is_index(key) || strspn(*value, "0123456789") < *n) return;
     while (*n > 1 && **value == '0') ++*value, --*n;
 }
 
-/* Whether a value of `key` is among `values`, which | separates. Numbers of runs are compared without leading zeros. */
+/* Whether a value of `key` is among `values`, which | separates. Numbers are compared without leading zeros. */
 static bool is_among(const char *key, const char *values, const char *value)
 {
     size_t bytes = strlen(value);
@@ -331,13 +330,6 @@ gls_status gls_dataset_walk(const gls_dataset_options *o, gls_dataset_visit visi
 
 /* --- Labels that the options ask for but that do not exist. */
 
-/* Appends a label to a list for a message if there is room. */
-static void list_label(char *list, size_t size, const char *label)
-{
-    const size_t n = strlen(list);
-    if (n + strlen(label) + 3 < size) snprintf(list + n, size - n, "%s%s", n ? ", " : "", label);
-}
-
 /* GLS_ERR_INPUT unless names[] has the folder of participant `asked`. The message lists the participants that exist. */
 static gls_status check_participant(const gls_dataset_options *o, char *const *names, const char *asked)
 {
@@ -394,8 +386,8 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *o, char *const *n
 /* entities of a filter that are skipped, because they are the same for every series that can be tracked */
 #define IMPLIED "datatype|suffix|extension"
 
-/* "key=a|b" from a value or a list. NULL: out of memory, or a value that is neither a text nor a whole number from 0 to
- * 1e15, or is a text with a |. */
+/* "key=a|b" from a value or a list; null, a series without the entity, is an empty text. NULL: out of memory, or a
+ * value that is neither null, a text without a | nor a whole number from 0 to 1e15. */
 static char *filter_text(const char *key, const cJSON *values)
 {
     char *text = NULL;
@@ -403,11 +395,13 @@ static char *filter_text(const char *key, const cJSON *values)
     FILE *out = open_memstream(&text, &bytes);
     if (!out) return NULL;
     fprintf(out, "%s=", key);
-    bool good = !cJSON_IsNull(values), list = cJSON_IsArray(values);
+    bool good = true, list = cJSON_IsArray(values);
     const char *between = "";
     for (const cJSON *v = list ? values->child : values; v; v = list ? v->next : NULL, between = "|") {
         if (cJSON_IsString(v) && !strchr(v->valuestring, '|'))
             fprintf(out, "%s%s", between, v->valuestring);
+        else if (cJSON_IsNull(v))
+            fprintf(out, "%s", between);
         else if (cJSON_IsNumber(v) && v->valuedouble >= 0 && v->valuedouble <= 1e15 &&
                  v->valuedouble == floor(v->valuedouble))
             gls_fprintf(out, "%s%.0f", between, v->valuedouble);
@@ -430,8 +424,8 @@ static gls_status add_filter(const char *path, const cJSON *item, gls_strings *f
         return gls_fail(GLS_ERR_INPUT, "%s: too many entities", path);
     char *text = filter_text(key, item);
     if (!text)
-        return gls_fail(GLS_ERR_INPUT, "%s: the value of '%s' must be a text, a whole number, or a list of these", path,
-                        item->string);
+        return gls_fail(GLS_ERR_INPUT, "%s: the value of '%s' must be a text, a whole number, null, or a list of these",
+                        path, item->string);
     filters->value[filters->n++] = text;
     return GLS_OK;
 }

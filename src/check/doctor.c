@@ -54,6 +54,7 @@ typedef struct facts {
     int vendors, nvidia_vendors, mesa_vendors; /* EGL vendor libraries that can be loaded */
     bool nvidia_nodes;                         /* true: the file /dev/nvidia0 exists */
     bool container;
+    char variables[1024]; /* names of the variables that are set and change drivers, as options of env: "-u A -u B" */
     /* the report, to which findings and advice are added */
     cJSON *report;
 } facts;
@@ -232,7 +233,6 @@ static void look_at_vendors(facts *f)
     char list[4096], *state = NULL;
     bool seen = false;
     /* the first variable names files, the second one folders */
-    if (files) find(f->report, "system", FINE, "__EGL_VENDOR_LIBRARY_FILENAMES is set to %s", files);
     snprintf(list, sizeof list, "%s",
              files  ? files
              : dirs ? dirs
@@ -257,6 +257,32 @@ static void look_at_vendors(facts *f)
         if (directory) closedir(directory);
     }
     if (!seen) find(f->report, "system", MISSING, "no EGL vendor file");
+}
+
+/* Names the variables that are set and change which devices there are or what they offer. */
+static void look_at_variables(facts *f)
+{
+    for (char **entry = environ; entry && *entry; entry++) {
+        const char *reader = gls_driver_variable(*entry);
+        const size_t n = strcspn(*entry, "="), used = strlen(f->variables);
+        if (!reader) continue;
+        find(f->report, "system", NEUTRAL, "%.300s is set; %s reads it", *entry, reader);
+        if (used + n + 5 < sizeof f->variables)
+            snprintf(f->variables + used, sizeof f->variables - used, "-u %.*s ", (int)n, *entry);
+    }
+}
+
+/* Advises on variables that may hide devices, and on a failure that nothing else explains. */
+static void advise_variables(const facts *f, size_t n_devices)
+{
+    char remedy[sizeof f->variables + 128];
+    snprintf(remedy, sizeof remedy, "Try without them: env %sglslines devices", f->variables);
+    if (*f->variables)
+        advise(f, "Variables of the environment change which devices there are or what they offer.", remedy);
+    else if (n_devices == 0 && cJSON_GetArraySize(findings(f->report, "to_fix")) == 0)
+        advise(f, "No device can be used, and nothing that was looked for explains why.",
+               "See what Mesa says: EGL_LOG_LEVEL=debug LIBGL_DEBUG=verbose glslines devices; and what other programs "
+               "see: eglinfo -B (apt-get install mesa-utils-bin).");
 }
 
 /* Whether glslines runs in a container, by files and variables of Docker, Podman, Apptainer and Kubernetes. */
@@ -370,6 +396,7 @@ void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_
     look_at_pci(&f);
     look_at_platform(&f);
     look_at_vendors(&f);
+    look_at_variables(&f);
     if (f.container)
         find(report, "system", NEUTRAL,
              "glslines runs inside a container: it sees the GPUs that were passed into it, no others");
@@ -383,6 +410,9 @@ void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_
                      "apt-get install firmware-linux.");
     advise_nvidia(&f);
     advise_libraries(&f);
+    /* where no GPU is seen, a software renderer is all that there can be */
+    const bool lacks = n_devices == 0 || (!hardware && (f.gpus || f.nvidia_nodes || f.platform_gpus));
+    if (lacks) advise_variables(&f, n_devices);
     if (n_devices > 0 && !hardware)
         advise(&f,
                "Only a software renderer is usable: everything works, but on the CPU, many times slower than on a GPU.",

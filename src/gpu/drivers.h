@@ -41,6 +41,10 @@ bool gls_probe_surfaceless(void);
 /* Logs a warning, once in a process, for each place that is left out because its driver fails. */
 void gls_probe_warn(void);
 
+/* Who reads a variable that changes which devices there are or what they offer, such as "Mesa". entry: the variable as
+ * in environ, with its value or without. NULL: it changes neither. */
+const char *gls_driver_variable(const char *entry);
+
 /* --- Renderers that are known to compute correctly. Any other renderer is tested for mixed-up private arrays. */
 
 /* Whether results of this renderer are trusted without a test: glslines has been tested on it, or its driver is so

@@ -112,23 +112,54 @@ static const char *const others[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/mali0",
 /* Folders in which drivers are installed, and files that say which driver is used. */
 static const char *const places[] = {"/etc/ld.so.cache", "/run/opengl-driver", "/usr/share/glvnd/egl_vendor.d",
                                      "/etc/glvnd/egl_vendor.d"};
-/* Variables that choose drivers; some of them are lists of paths. */
-static const char *const variables[] = {"__EGL_VENDOR_LIBRARY_FILENAMES",
-                                        "__EGL_VENDOR_LIBRARY_DIRS",
-                                        "LIBGL_DRIVERS_PATH",
-                                        "GBM_BACKENDS_PATH",
-                                        "LD_LIBRARY_PATH",
-                                        "LD_PRELOAD",
-                                        "MESA_LOADER_DRIVER_OVERRIDE",
-                                        "LIBGL_ALWAYS_SOFTWARE",
-                                        "GALLIUM_DRIVER",
-                                        "DRI_PRIME"};
+/* Beginnings of names of variables, and who reads them; the first row that fits counts. reader NULL: the variable does
+ * not change which devices there are and what they offer. */
+static const struct {
+    const char *name, *reader;
+} steering[] = {
+    {"EGL_LOG_LEVEL", NULL},
+    {"LIBGL_DEBUG", NULL},
+    {"LP_NUM_THREADS", NULL},
+    {"MESA_DEBUG", NULL},
+    {"MESA_DISK_CACHE_", NULL},
+    {"MESA_GLSL_CACHE_", NULL},
+    {"MESA_LOG", NULL},
+    {"MESA_SHADER_CACHE_", NULL},
+    {"__EGL_", "libglvnd and EGL's external platforms"},
+    {"__GL", "libglvnd and NVIDIA's driver"},
+    {"__NV_", "NVIDIA's driver"},
+    {"AMD_DEBUG", "Mesa"},
+    {"D3D12_", "Mesa"},
+    {"DRI_PRIME", "Mesa"},
+    {"EGL_", "Mesa"},
+    {"GALLIUM_", "Mesa"},
+    {"GALLIVM_", "Mesa"},
+    {"GBM_", "Mesa"},
+    {"INTEL_DEBUG", "Mesa"},
+    {"LIBGL_", "Mesa"},
+    {"LP_", "Mesa"},
+    {"MESA_", "Mesa"},
+    {"SOFTPIPE_", "Mesa"},
+    {"ST_DEBUG", "Mesa"},
+    {"ZINK_", "Mesa"},
+    {"VK_", "the Vulkan loader, on which zink runs"},
+    {"LD_AUDIT", "the dynamic linker"},
+    {"LD_LIBRARY_PATH", "the dynamic linker"},
+    {"LD_PRELOAD", "the dynamic linker"},
+};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 /* Mixes a text into a hash. */
 static uint64_t mix(uint64_t key, const char *text)
 {
     return key * 31 + gls_hash(text, strlen(text));
+}
+
+const char *gls_driver_variable(const char *entry)
+{
+    for (size_t i = 0; i < COUNT(steering); i++)
+        if (strncmp(entry, steering[i].name, strlen(steering[i].name)) == 0) return steering[i].reader;
+    return NULL;
 }
 
 /* Hash of the names of all device files of GPUs; 0: there are none. */
@@ -164,9 +195,9 @@ static uint64_t state_of_drivers(void)
     if (gls_file_read("/proc/sys/kernel/random/boot_id", 256, &boot, &n) == GLS_OK) key = mix(key, boot);
     free(boot);
     for (size_t i = 0; i < COUNT(places); i++) key = mix_age(key, places[i]);
-    for (size_t i = 0; i < COUNT(variables); i++) {
-        const char *value = getenv(variables[i]);
-        char *list = value ? strdup(value) : NULL, *rest = NULL;
+    for (char **entry = environ; entry && *entry; entry++) {
+        const char *value = gls_driver_variable(*entry) ? strchr(*entry, '=') : NULL;
+        char *list = value ? strdup(value + 1) : NULL, *rest = NULL;
         for (char *path = list ? strtok_r(list, ":", &rest) : NULL; path; path = strtok_r(NULL, ":", &rest))
             key = mix_age(key, path);
         free(list);
@@ -181,10 +212,9 @@ static bool find_note(bool make, char *path, size_t size)
     struct utsname system;
     uint64_t key = 0;
     if (uname(&system) == 0) key = mix(key, system.nodename);
-    for (size_t i = 0; i < COUNT(variables); i++) {
-        const char *value = getenv(variables[i]);
-        key = mix(key, value ? value : "");
-    }
+    /* a sum, since variables have no order */
+    for (char **entry = environ; entry && *entry; entry++)
+        if (gls_driver_variable(*entry)) key += gls_hash(*entry, strlen(*entry));
     return gls_kept_path("drivers", key, make, path, size);
 }
 

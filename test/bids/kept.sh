@@ -347,7 +347,7 @@ cp data/${stem}_desc-preproc_dwi.nii.gz data/sub-02/dwi/sub-01_space-ACPC_desc-p
 check "a file of another participant is left out" test "$("$program" bids data out participant --list 2> /dev/null | wc -l)" -eq 4
 rm data/sub-02/dwi/sub-01_space-ACPC_desc-preproc_dwi.nii.gz
 cp data/${stem}_desc-preproc_dwi.nii.gz data/sub-01/dwi/sub-01_space-T1w_desc-preproc_dwi.nii.gz
-exits 3 "one scan in two spaces" bids spaces participant -- $options
+exits 3 "one scan in two forms" bids spaces participant -- $options
 check "which ends no other participant" test -s spaces/sub-03/dwi/sub-03_space-ACPC_tract-wholebrain_track-boot_tractogram.trx
 check "each unit has a row" test "$(wc -l < spaces/logs/units.tsv)" -eq 5
 rm data/sub-01/dwi/sub-01_space-T1w_desc-preproc_dwi.nii.gz
@@ -388,6 +388,44 @@ exits 3 "filter.json: is no JSON" bids out participant --bids-filter-file filter
 printf '{"dwi": {"run": 1.5}}' > filter.json
 exits 3 "the value of 'run' must be a text" bids out participant --bids-filter-file filter.json
 rm data/sub-01/dwi/*run-01*
+
+# --- entities that change what values mean ---
+listed() { # OPTION...: which series are listed, with their state
+    "$program" bids forms forms_out participant --raw --list "$@" 2> forms.err | tail -n +2 | awk -F '\t' '{ print $1, $NF }' | sort
+}
+form() { # ENTITIES: a series with them
+    for ending in nii.gz bval bvec; do cp data/${stem}_desc-preproc_dwi.$ending "forms/sub-01/dwi/sub-01_$1dwi.$ending"; done
+}
+mkdir -p forms/sub-01/dwi
+cp data/dataset_description.json forms
+cp "$mask" forms/sub-01/dwi/sub-01_desc-brain_mask.nii.gz
+for part in mag phase real imag; do form part-${part}_; done
+check "of the parts of a complex series the magnitude is tracked" test "$(listed)" = "sub-01_part-mag ready"
+for part in phase real imag; do
+    check "part-$part is left out with a reason" grep -q "sub-01/dwi/sub-01_part-${part}_dwi.nii.gz: is left out: .*part" forms.err
+done
+check "real parts on request" test "$(listed --filter part=real)" = "sub-01_part-real ready"
+exits 3 "left out because of its name: sub-01/dwi/sub-01_part-phase_dwi.nii.gz" "$program" bids forms forms_out participant --raw --filter part=phase
+form ""
+check "a part and the whole" test "$(listed | grep -c 'one scan in two forms, as sub-01.*: choose with --filter part=')" -eq 2
+printf '{"dwi": {"part": null}}' > filter.json
+check "null is a series without the entity" test "$(listed --bids-filter-file filter.json)" = "sub-01 ready"
+rm forms/sub-01/dwi/*dwi.*
+for key in echo inv flip mt; do
+    for value in 1 02; do form ${key}-${value}_; done
+    check "$key: none of two is tracked" test "$(listed | grep -c "one scan in two forms, as sub-01_$key-.*--filter $key=")" -eq 2
+    check "$key: chosen" test "$(listed --filter $key=02)" = "sub-01_$key-02 ready"
+    [ $key = mt ] || check "$key: is a number" test "$(listed --filter $key=2)" = "sub-01_$key-02 ready"
+    rm forms/sub-01/dwi/*dwi.*
+done
+for key in acq rec dir run chunk ce; do
+    for value in 1 2; do form ${key}-${value}_; done
+    check "$key: each is a series" test "$(listed | grep -c ready)" -eq 2
+    rm forms/sub-01/dwi/*dwi.*
+done
+exits 3 "no _dwi.nii.gz in sub-\*/\[ses-\*/\]dwi$" "$program" bids forms forms_out participant --raw
+exits 3 "no desc-preproc_dwi.nii.gz in sub-.*dwi; --raw takes series that are not" "$program" bids forms forms_out participant
+
 mkdir -p runs/sub-01/dwi
 cp data/dataset_description.json runs
 for run in 1 2; do

@@ -229,8 +229,8 @@ check "tables that differ" grep -q 'differ by up to .* degrees; the latter is ta
 check "and the bytes of .bvec" cmp "$one.trx" "two_tables${one#out}.trx"
 printf '{"dwi": {"subject": ["02", "03"], "datatype": "dwi"}}\n' > filter.json
 check "--bids-filter-file" test "$("$program" bids data out participant --bids-filter-file filter.json --list | cut -f 2 | tail -n +2)" = 02
-printf '{"dwi": {"echo": "1"}}\n' > filter.json
-exits 3 "'echo' is no entity" bids out participant --bids-filter-file filter.json
+printf '{"dwi": {"eko": "1"}}\n' > filter.json
+exits 3 "'eko' is no entity" bids out participant --bids-filter-file filter.json
 printf '{"t1w": {}}\n' > filter.json
 exits 3 "has no object \"dwi\"" bids out participant --bids-filter-file filter.json
 exits 3 "no participant '03'; there are: 01, 02" bids out participant --participant-label 03
@@ -341,7 +341,7 @@ mv $dwi.nii.gz saved && ln -s ../../../.git/annex/nothing $dwi.nii.gz
 exits 3 "datalad get" bids broken participant --participant-label 02
 rm $dwi.nii.gz && mv saved $dwi.nii.gz
 cp $dwi.nii.gz data/sub-02/ses-1/dwi/sub-02_ses-1_space-T1w_desc-preproc_dwi.nii.gz
-exits 3 "one scan in two spaces" bids broken participant --participant-label 02
+exits 3 "one scan in two forms" bids broken participant --participant-label 02
 check "--filter chooses" bids filtered participant --participant-label 02 --filter space=ACPC -- $options
 rm data/sub-02/ses-1/dwi/sub-02_ses-1_space-T1w_desc-preproc_dwi.nii.gz
 cp $dwi.nii.gz data/sub-02/ses-1/dwi/sub-0-2_desc-preproc_dwi.nii.gz

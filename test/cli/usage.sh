@@ -194,6 +194,10 @@ succeeds devices --doctor
 checks=$((checks + 1))
 container=1 "$tool" devices --doctor > "$work/stdout" 2> "$work/stderr" || note "the doctor in a container"
 grep -q '^  note glslines runs inside a container' "$work/stdout" || note "the doctor does not see the container"
+checks=$((checks + 1))
+__EGL_VENDOR_LIBRARY_FILENAMES=/nowhere.json "$tool" devices --doctor > "$work/stdout" 2> "$work/stderr"
+[ $? -eq 5 ] && ! grep -q 'Nothing to fix' "$work/stdout" && grep -q 'env -u __EGL_VENDOR_LIBRARY_FILENAMES glslines devices' "$work/stdout" ||
+    note "the doctor does not name the variable that hides devices"
 # the plan says which model and getter were chosen, and why: by the data alone, wherever masks come from
 chosen() { # MODEL, ITS REASON, GETTER, ITS REASON, ARGUMENTS
     model=$1 why=$2 getter=$3 because=$4
