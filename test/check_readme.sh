@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 code=0
 texts="README.md $(echo src/doc/*.md)"
-commands="track merge fit bids response info convert edit sample stats segment profile density weights connectome fixels peaks render report score phantom devices bench help"
+commands=$("$program" help --format json | python3 -c 'import json, sys; print(*(c["name"] for c in json.load(sys.stdin)["commands"]))')
 
 note() {
     echo "FAIL $*"

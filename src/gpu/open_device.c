@@ -360,9 +360,8 @@ static gls_status open_first(const char *name, gls_graphics api, gls_device **de
                      "no device offers compute shaders of %s; 'glslines devices --doctor' says what is missing", offer);
     else if (strcmp(name, "gpu") == 0)
         status = gls_fail(GLS_ERR_DEVICE,
-                          "no GPU offers compute shaders of %s%s; 'glslines devices --doctor' says what "
-                          "is missing",
-                          offer, n > 0 ? ", only a renderer on the CPU does" : "");
+                          "no GPU offers compute shaders of %s%s; 'glslines devices --doctor' says what is missing",
+                          offer, n > 0 ? "; --device cpu tracks on the processor" : "");
     else
         status = gls_fail(GLS_ERR_DEVICE, "no device matches '%s' (%zu found; 'glslines devices' lists them)", name, n);
     free(found);

@@ -254,8 +254,8 @@ static gls_status check_getter(const gls_job_options *o)
     if (gls_getter_ends_itself(t->dg) && gls_needs_odf(o) && o->odf)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use amplitudes (--odf): give --sh FILE, or DWI BVAL BVEC",
                         gls_getter_name(t->dg));
-    if (!gls_getter_has(t->dg, GLS_FOR_PROB_DET) && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
-        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: needs --dg prob or det");
+    if (!gls_getter_has(t->dg, GLS_FOR_WHOLE_ODFS) && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
+        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: needs --dg prob, det or closest");
     if (o->odf && t->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
         return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: not with --odf, which gives amplitudes");
     if (t->probe_count == 1 && t->probe_radius > 0)

@@ -92,6 +92,7 @@ typedef enum gls_param_user {
     GLS_FOR_ALL,
     GLS_FOR_BOOT,
     GLS_FOR_PROB_DET,
+    GLS_FOR_WHOLE_ODFS, /* prob, det and closest: read whole ODFs at each point */
     GLS_FOR_PTT,
     GLS_FOR_VERTICES, /* boot, prob, det and closest: directions are vertices of a sphere */
     GLS_FOR_PEAKS,    /* boot, prob, det, closest and ptt: seeds start along peaks */

@@ -28,7 +28,7 @@ fod="track --sh fod_sh.nii.gz --mask data/mask.nii.gz --roi data/roi.nii.gz --de
     expect 2 "--samples" $fod --dg ifod2 --samples 1
     expect 2 "--cutoff" $fod --dg ifod2 --cutoff -1
     expect 2 "--angular-weight" $fod --dg ifod2 --angular-weight 0.5
-    expect 2 "--odf-interpolation" $fod --dg ifod2 --odf-interpolation amplitudes
+    expect 2 "--odf-interpolation: needs --dg prob, det or closest" $fod --dg ifod2 --odf-interpolation amplitudes
     expect 2 "--min-length: 400 mm is more than --max-length 300 mm" $fod --dg ifod2 --min-length 400
     expect 2 "--fa" $fod --dg prob
 }

@@ -71,7 +71,6 @@ typedef struct gls_getter {
                       another mapping */
     bool ordered;  /* hardware is faster if neighbouring streamlines are tracked together */
     bool filters;  /* directions are vertices and every draw gives one: particle filtering is possible */
-    bool coefficients; /* the getter reads whole ODFs, and may interpolate their SH coefficients between voxels */
     bool mm_steps;     /* the default step size is in mm, not in voxels */
     bool one_point;    /* streamlines are their seeds, without a step */
     uint32_t n_peaks;  /* number of peaks to find in each ODF for the getter; 0: three, the default of sh2peaks */
