@@ -33,6 +33,16 @@ fod="track --sh fod_sh.nii.gz --mask data/mask.nii.gz --roi data/roi.nii.gz --de
     expect 2 "--fa" $fod --dg prob
 }
 
+# the three getters that read whole ODFs take what is interpolated between voxels
+for dg in prob det closest; do
+    for values in auto coefficients amplitudes; do
+        # shellcheck disable=SC2086
+        expect 0 "" $fod --fa fod_fa.nii.gz --dg $dg --odf-interpolation $values -o $dg.$values.tck --sidecar none
+    done
+    same $dg.auto.tck $dg.coefficients.tck
+    ! cmp -s $dg.coefficients.tck $dg.amplitudes.tck || { failures=$((failures + 1)) && echo "FAIL: $dg: amplitudes change nothing"; }
+done
+
 # no FA is needed; what was not given is MRtrix3's
 for dg in ifod2 ifod1 sdstream; do
     # shellcheck disable=SC2086

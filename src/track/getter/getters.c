@@ -113,7 +113,7 @@ double gls_track_seed_cutoff(const gls_track_params *params)
 
 gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf)
 {
-    return gls_odf_field_interpolation(gls_getter_has(params->dg, GLS_FOR_WHOLE_ODFS), params, odf);
+    return gls_odf_field_interpolation(gls_getter_of(params)->has & GLS_GETTER_HAS(WHOLE_ODFS), params, odf);
 }
 
 bool gls_getter_ends_itself(gls_direction_getter dg)
