@@ -5,6 +5,7 @@
 #include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <glslines/common.h>
@@ -116,7 +117,8 @@ static int run_command(const cmd_command *command, int argc, char **argv)
     cmd_message_init(&common);
     check_environment();
     cmd_options_log(&arguments);
-    gls_set_threads(common.nthreads);
+    gls_status status = gls_set_threads(common.nthreads);
+    if (status) return cmd_error_status(status);
     double start = gls_clock_seconds();
     int code = cmd_finish(cmd_events_begin(&common, command->name, cmd_goes_on));
     if (!code) code = command->run(values, &arguments);
@@ -163,9 +165,25 @@ static int leave(int code)
     _exit(code);
 }
 
+/* Bytes of stack that the first thread needs, and those that it gets where ulimit -s lets it have them. */
+#define STACK_LEAST ((rlim_t)1 << 20)
+#define STACK_WANTED ((rlim_t)8 << 20)
+
+/* Raises the limit on the stack of the first thread where it is low. Returns false if it stays too low. */
+static bool raise_stack(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= STACK_LEAST) return true;
+    limit.rlim_cur = limit.rlim_max < STACK_WANTED ? limit.rlim_max : STACK_WANTED;
+    return limit.rlim_cur >= STACK_LEAST && setrlimit(RLIMIT_STACK, &limit) == 0;
+}
+
 int main(int argc, char **argv)
 {
     hold_standard_descriptors();
+    if (!raise_stack())
+        return cmd_error(CMD_EXIT_USAGE, "the limit on the stack is below %d kB: raise it with ulimit -s 8192",
+                         (int)(STACK_LEAST >> 10));
     cmd_interrupt_init();
     int code = run(argc, argv);
     /* A result that did not reach its reader is a failure. A reader that left, such as head, wants no message. */

@@ -68,7 +68,8 @@ GLS_API void gls_free(void *array);
 /* Sets the number of threads, 1 to 4096, that the library uses, on the calling thread and on threads that the library
  * starts: OpenMP, OpenBLAS, and the software renderer if none of its devices was opened before. 0: one thread for each
  * processor that the process may use, limited by its control group (cgroups; containers, Slurm); OMP_NUM_THREADS is
- * then respected. Without a call the rule of OpenMP holds, which ignores control groups. */
+ * then respected. Without a call the rule of OpenMP holds, which ignores control groups. GLS_ERR_ARGUMENT: n or
+ * OMP_NUM_THREADS is out of this range, or OMP_STACKSIZE is below 1 MB. */
 GLS_API gls_status gls_set_threads(int n);
 
 /* Returns whether to go on waiting for input. Must not call gls_set_wait(). */

@@ -300,6 +300,26 @@ static gls_status find_beside(const char *dwi, char **bval, char **bvec)
     return status || *bval ? status : find_pair(dwi, gls_image_stem(dwi), names[1], bval, bvec);
 }
 
+/* GLS_ERR_INPUT: the header of a series cannot be read. For a series without a table, since one of a format that is not
+ * read has no table that could be found. */
+static gls_status check_format(const char *dwi)
+{
+    gls_mif_header mif;
+    gls_nifti_header nifti;
+    gls_stream *stream = NULL;
+    uint64_t used;
+    if (gls_mif_is_name(dwi)) {
+        gls_status status = gls_mif_read_header(dwi, &mif);
+        if (!status) gls_mif_header_finish(&mif);
+        return status;
+    }
+    /* a pipe is read once only, by the reader of the image */
+    gls_status status = gls_stream_open_regular(dwi, &stream);
+    if (!status) status = gls_nifti_read_header(stream, dwi, &nifti, &used);
+    gls_stream_close(stream);
+    return status;
+}
+
 gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
 {
     static const char *const names[][2] = {{"bvals", "bvecs"}, {"bval", "bvec"}};
@@ -319,6 +339,8 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
         gls_log(GLS_LOG_INFO, "gradients: %s and %s", *bval, *bvec);
         return GLS_OK;
     }
+    status = check_format(dwi);
+    if (status) return status;
     return gls_fail(
         GLS_ERR_INPUT,
         "%s: no gradient table lies %sbeside it (%.*s.bval and .bvec, or bvals and bvecs in its folder): "

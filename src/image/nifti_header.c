@@ -2,6 +2,7 @@
 #include "image/formats.h"
 #include "util/maths.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #include <math.h>
 #include <nifti1.h>
@@ -31,11 +32,18 @@ static gls_status not_nifti(const char *path, const raw_header *raw)
     } others[] = {{0, 4, "\0\0\0\1", "an image of FreeSurfer (MGH)"},
                   {0, 4, "NRRD", "an NRRD image"},
                   {128, 4, "DICM", "a DICOM file"},
+                  {0, 4, "type", "the header of an AFNI image"},
+                  {0, 5, "\ntype", "the header of an AFNI image"},
+                  {0, 4, "CDF\1", "a MINC image"},
+                  {0, 4, "\211HDF", "an HDF5 file, such as MINC's"},
+                  {0, 10, "ObjectType", "a MetaImage"},
                   {0, 12, "mrtrix image", "an image of MRtrix3 whose name does not end in .mif"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (memcmp(raw->h.bytes + others[i].at, others[i].bytes, others[i].n) == 0)
             return gls_fail(GLS_ERR_INPUT, "%s: is %s, not a NIfTI image: convert it to NIfTI first", path,
                             others[i].name);
+    if (gls_case_ends(path, ".BRIK") || gls_case_ends(path, ".BRIK.gz"))
+        return gls_fail(GLS_ERR_INPUT, "%s: is an AFNI image: convert it to NIfTI first, by 3dAFNItoNIFTI", path);
     return gls_fail(GLS_ERR_INPUT, "%s: is not a NIfTI image: give a file that a NIfTI writer or mrconvert made", path);
 }
 

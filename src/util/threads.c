@@ -20,8 +20,58 @@
 /* Largest number of threads that a caller may ask for. */
 #define MAX_THREADS 4096
 
+/* Smallest stack that threads of this program need, bytes: those of OpenMP, of the library and of drivers. */
+#define LEAST_STACK ((size_t)1 << 20)
+
 /* number of threads that gls_set_threads() has set; 0: none */
 static atomic_int chosen;
+/* number of threads that OMP_NUM_THREADS asks for */
+static int asked_for;
+
+/* Keeps to limits before the first thread begins: fewer threads than OMP_NUM_THREADS asks for where it asks for more
+ * than can be, and a larger stack of new threads where ulimit -s leaves them too little. */
+__attribute__((constructor)) static void keep_limits(void)
+{
+    pthread_attr_t attributes;
+    size_t bytes = LEAST_STACK;
+    asked_for = omp_get_max_threads();
+    if (asked_for > MAX_THREADS) omp_set_num_threads(MAX_THREADS);
+    if (pthread_attr_init(&attributes) != 0) return;
+    if (pthread_getattr_default_np(&attributes) == 0) pthread_attr_getstacksize(&attributes, &bytes);
+    if (bytes < LEAST_STACK && pthread_attr_setstacksize(&attributes, LEAST_STACK) == 0)
+        pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+}
+
+/* The smallest stack of two threads of OpenMP, bytes; 0: unknown. */
+static size_t stack_of_team(void)
+{
+    size_t least = SIZE_MAX;
+#pragma omp parallel num_threads(2) reduction(min : least)
+    {
+        pthread_attr_t attributes;
+        size_t bytes;
+        if (omp_get_thread_num() > 0 && pthread_getattr_np(pthread_self(), &attributes) == 0) {
+            if (pthread_attr_getstacksize(&attributes, &bytes) == 0) least = bytes;
+            pthread_attr_destroy(&attributes);
+        }
+    }
+    return least == SIZE_MAX ? 0 : least;
+}
+
+/* GLS_ERR_ARGUMENT: a variable of OpenMP gives its threads a stack that is too small. Nothing can change it later. */
+static gls_status check_stack(void)
+{
+    static const char *const variables[] = {"OMP_STACKSIZE", "GOMP_STACKSIZE"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *text = getenv(variables[i]);
+        const size_t bytes = text ? stack_of_team() : 0;
+        if (bytes > 0 && bytes < LEAST_STACK)
+            return gls_fail(GLS_ERR_ARGUMENT, "%s=%.40s: threads need %zu kB or more: unset it, or raise it",
+                            variables[i], text, LEAST_STACK >> 10);
+    }
+    return GLS_OK;
+}
 
 /* Lowers the limit to quota / period, both in microseconds, unless it is lower already. A quota or period that is not
  * positive means no limit. */
@@ -128,6 +178,11 @@ gls_status gls_set_threads(int n)
     /* free_choice: the user chose no number, by argument or OMP_NUM_THREADS; only then does the limit of the control
      * group count */
     const char *asked = getenv("OMP_NUM_THREADS");
+    if (n == 0 && asked_for > MAX_THREADS)
+        return gls_fail(GLS_ERR_ARGUMENT, "OMP_NUM_THREADS=%.40s: must be 1 to %d threads", asked ? asked : "",
+                        MAX_THREADS);
+    gls_status status = check_stack();
+    if (status) return status;
     bool free_choice = n == 0 && !(asked && *asked);
     int most = omp_get_max_threads();
     double cpus = free_choice ? gls_cgroup_limits()->cpus : 0;

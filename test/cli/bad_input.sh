@@ -7,6 +7,20 @@ for command in "track $b/none.nii.gz" "fit $b/none.nii.gz f" "response $b/none.n
 done
 fails 3 "cannot be read: No such file" track "$b/none.mif"
 fails 3 "no gradient table lies beside it" track "$mask"
+# a series of a format that is not read: the format is named, for each command that reads series and images
+printf 'NRRD0005\ntype: float\ndimension: 4\nDWMRI_b-value:=1000\n' > "$work/dwi.nrrd"
+printf '\0\0\0\1\0\0\0\5%0400d' 0 > "$work/dwi.mgh"
+printf '%0128dDICM%0300d' 0 0 > "$work/dwi.dcm"
+printf '\ntype  = string-attribute\nname  = TYPESTRING\n' > "$work/dwi+orig.HEAD"
+head -c 1000 /dev/zero > "$work/dwi+orig.BRIK"
+for pair in "dwi.nrrd|an NRRD image" "dwi.mgh|FreeSurfer (MGH)" "dwi.dcm|a DICOM file" "dwi+orig.HEAD|AFNI" "dwi+orig.BRIK|AFNI"; do
+    image=$work/${pair%|*}
+    for words in "track %s" "fit %s none" "response %s -o none.txt" "track --sh %s" "track --phantom --mask %s" "track --phantom --act %s" \
+        "track --phantom --include %s" "track --peaks %s --mask $mask"; do
+        # shellcheck disable=SC2046,SC2059
+        fails 3 "${pair#*|}" $(printf "$words" "$image")
+    done
+done
 fails 3 "$b/none.bval" track "$dwi" "$b/none.bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/none.bvec" track "$dwi" "$bval" "$b/none.bvec" "$mask" "$roi"
 cp "$bval" "$b/of_dsi.b_table.txt"

@@ -62,6 +62,25 @@ succeeds track $files --nseeds 200 -o b.tck --nthreads 1 -q
 require cmp out/b.tck whole.tck
 clean
 fails 2 --nthreads track $files --nthreads 0
+# the limits of --nthreads hold for the variable, too; stacks that are too small are refused, or made larger
+for n in 4097 100000; do
+    export OMP_NUM_THREADS=$n
+    fails 2 "OMP_NUM_THREADS=$n: must be 1 to 4096 threads" track $files --dry-run
+done
+succeeds track $files --dry-run --nthreads 2
+unset OMP_NUM_THREADS
+for name in OMP_STACKSIZE GOMP_STACKSIZE; do
+    export $name=64k
+    fails 2 "$name=64k: threads need 1024 kB or more" track $files --dry-run
+    unset $name
+done
+before=$(ulimit -S -s)
+ulimit -S -s 128
+succeeds track $files --nseeds 200 -o b.tck --density b.nii.gz
+ulimit -S -s "$before"
+(ulimit -s 128 && "$tool" track $files --dry-run > "$work/stdout" 2> "$work/stderr")
+[ $? -eq 2 ] && grep -q 'the limit on the stack is below 1024 kB: raise it with ulimit -s 8192' "$work/stderr" || note "ulimit -s 128"
+clean
 
 succeeds track $files --nseeds 200 --dry-run --json -q
 require python3 - stdout << 'PYTHON'

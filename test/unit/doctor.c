@@ -76,8 +76,13 @@ static void test_variables(void **state)
 static void test_other_variables(void **state)
 {
     (void)state;
-    static const char *const others[] = {"LP_NUM_THREADS=2", "MESA_SHADER_CACHE_DIR=/x", "EGL_LOG_LEVEL=debug",
-                                         "LD_BIND_NOW=1", "HOME=/root", "EGL", ""};
+    static const char *const others[] = {"LP_NUM_THREADS=2",
+                                         "MESA_SHADER_CACHE_DIR=/x",
+                                         "EGL_LOG_LEVEL=debug",
+                                         "LD_BIND_NOW=1",
+                                         "HOME=/root",
+                                         "EGL",
+                                         ""};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_null(gls_driver_variable(others[i]));
     assert_string_equal(gls_driver_variable("GALLIUM_DRIVER=zink"), "Mesa");
 }

@@ -295,6 +295,10 @@ static void test_damaged_headers(void **state)
     static const char dicom[400] = {[128] = 'D', 'I', 'C', 'M'};
     expect_failure(put_image("x.dcm", dicom, 400, data, 0), GLS_IMAGE_ANY, "is a DICOM file");
     expect_failure(put_image("x.nrrd", "NRRD0005", 8, data, 0), GLS_IMAGE_ANY, "is an NRRD image");
+    expect_failure(put_image("x.HEAD", "\ntype  = string-attribute\n", 26, data, 0), GLS_IMAGE_ANY, "of an AFNI image");
+    expect_failure(put_image("x.BRIK", data, 400, data, 0), GLS_IMAGE_ANY, "is an AFNI image");
+    expect_failure(put_image("x.mnc", "CDF\1", 4, data, 0), GLS_IMAGE_ANY, "is a MINC image");
+    expect_failure(put_image("x.mha", "ObjectType = Image\n", 19, data, 0), GLS_IMAGE_ANY, "is a MetaImage");
     expect_failure(put_image("x.nii", "", 0, data, 0), GLS_IMAGE_ANY, "is empty");
     expect_failure(scratch("missing.nii.gz"), GLS_IMAGE_ANY, "cannot open: No such file or directory");
     expect_failure(scratch_folder, GLS_IMAGE_ANY, "cannot read: Is a directory");
