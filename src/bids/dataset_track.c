@@ -133,15 +133,22 @@ static gls_status write_mask(const places *p, const char *name, const gls_image 
     return status;
 }
 
-/* Writes the mask in which streamlines may be, and the seed region. */
+/* Writes the mask in which streamlines may be, and the seed region, whose description has the warnings on both. */
 static gls_status write_masks(const places *p, const gls_job_options *job)
 {
     const gls_dataset_unit *u = p->stage.unit;
     gls_image *mask = NULL, *seeds = NULL;
+    gls_warnings warnings;
+    gls_text about = {0};
+    gls_warnings_begin(&warnings);
     gls_status status = gls_dataset_images(p->stage.options, u, &job->model, &mask, &seeds);
+    gls_text_puts(&about, "Seeds of streamlines lie in it");
+    for (size_t i = 0; i < warnings.n; i++) gls_text_printf(&about, "; warning: %s", warnings.line[i]);
+    gls_warnings_end(&warnings);
+    if (!status && about.failed) status = gls_no_memory();
     if (!status) status = write_mask(p, p->mask, mask, "Streamlines end outside of it", u->mask);
-    if (!status)
-        status = write_mask(p, p->seeds, seeds, "Seeds of streamlines lie in it", u->region ? u->region : u->dwi);
+    if (!status) status = write_mask(p, p->seeds, seeds, about.data, u->region ? u->region : u->dwi);
+    gls_text_finish(&about);
     gls_image_destroy(mask);
     gls_image_destroy(seeds);
     return status;
@@ -259,8 +266,38 @@ static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
     return status;
 }
 
+/* Gives the sidecar all warnings of the unit, each once: gls_track_files() records those of the tracking alone. */
+static void record_warnings(cJSON *root, const gls_warnings *warnings)
+{
+    cJSON *all = cJSON_CreateArray();
+    for (size_t i = 0; i < warnings->n; i++) {
+        size_t k = 0;
+        while (strcmp(warnings->line[k], warnings->line[i]) != 0) k++;
+        if (k == i) cJSON_AddItemToArray(all, cJSON_CreateString(warnings->line[i]));
+    }
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "warnings");
+    cJSON_AddItemToObject(root, "warnings", all);
+}
+
+/* Records which parameters bids has set, in place of the user, and the final name of the sidecar. */
+static void record_own_values(const places *p, cJSON *root)
+{
+    static const char *const own[] = {"output", "sidecar", "force", "mask", "roi", "pve_wm", "pve_gm", "pve_csf"};
+    cJSON *defaults = gls_json_at(root, "defaults"), *changed = gls_json_at(defaults, "changed"),
+          *parameters = gls_json_at(root, "parameters"), *set = cJSON_AddArrayToObject(defaults, "set_by_bids");
+    const size_t n = p->stage.options->tissue ? sizeof own / sizeof *own : 5;
+    char path[GLS_DATASET_MAX_PATH];
+    in_stage(p, p->stage.sidecar, path);
+    cJSON_ReplaceItemInObjectCaseSensitive(parameters, "sidecar", cJSON_CreateString(path));
+    for (size_t i = 0; i < n; i++) {
+        cJSON_AddItemToArray(set, cJSON_CreateString(own[i]));
+        for (int k = cJSON_GetArraySize(changed); k-- > 0;)
+            if (strcmp(cJSON_GetArrayItem(changed, k)->valuestring, own[i]) == 0) cJSON_DeleteItemFromArray(changed, k);
+    }
+}
+
 /* Adds the members of BIDS and the members for later runs to the sidecar. Then the folder of staging is complete. */
-static gls_status finish_sidecar(const places *p, cJSON *identity)
+static gls_status finish_sidecar(const places *p, cJSON *identity, const gls_warnings *warnings)
 {
     char run[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH];
     cJSON *root = NULL;
@@ -270,6 +307,8 @@ static gls_status finish_sidecar(const places *p, cJSON *identity)
     if (status) return status;
     const gls_dataset_texts *files = &p->stage.unit->files;
     gls_dataset_add_sources(p->stage.options, p->stage.unit, true, (const char *const *)files->text, files->n, root);
+    record_warnings(root, warnings);
+    record_own_values(p, root);
     rename_stage(root->child, strrchr(p->stage.path, '/'));
     cJSON *done = cJSON_Duplicate(identity, true);
     cJSON_AddItemToObject(root, DONE, done);
@@ -305,11 +344,15 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     job.force = o->force; /* replaces a staged journal of other options */
     /* off here: existing files were compared before, and an empty result is reported once all files are complete */
     job.skip_existing = job.fail_if_empty = false;
+    gls_warnings warnings;
+    gls_warnings_begin(&warnings);
     gls_status status = write_masks(p, given);
     if (!status && o->fit_outputs) status = write_fits(p, given, mask, monitor);
     if (!status) status = gls_dataset_stage_check(&p->stage, replace); /* before tracking, the longest part */
     if (!status) status = gls_track_files(&job, monitor, NULL);
-    return status ? status : finish_sidecar(p, identity);
+    if (!status) status = finish_sidecar(p, identity, &warnings);
+    gls_warnings_end(&warnings);
+    return status;
 }
 
 /* Adds fits to an earlier tractogram, and to its sidecar. */

@@ -287,6 +287,7 @@ const cmd_command command_bids = {
                   "which shows them; and tract_profiles.csv, the rows of the files *_desc-profiles_tractography.csv."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table}},
+    .behind = &command_track,
     .aliases = CMD_TEXTS("dry-run", "list"),
     .examples = CMD_TEXTS(
         "All participants of the output of QSIPrep, by probabilistic tracking of CSD:",

@@ -112,40 +112,48 @@ static FILE *begin(page *p, const char *directory, const char *file)
     return p->out = open_memstream(&p->text, &p->bytes);
 }
 
+/* Where the pages go: a folder, below which they get their names together. */
+typedef struct place {
+    const char *directory;
+    bool force; /* existing files are replaced */
+    gls_output_group group;
+} place;
+
 /* Makes the folders and writes the file. complete: all text reached the page. */
-static int finish(page *p, bool complete)
+static int finish(page *p, place *where, bool complete)
 {
     complete = p->out && fclose(p->out) == 0 && complete;
     int code = CMD_EXIT_OK;
     if (!complete)
         code = cmd_error(CMD_EXIT_INTERNAL, "%s: out of memory", p->path);
-    else if (!make_folders(p->path) || gls_file_write(p->path, true, NULL, p->text, p->bytes) != GLS_OK)
+    else if (!make_folders(p->path) ||
+             gls_file_write(p->path, where->force, &where->group, p->text, p->bytes) != GLS_OK)
         code = cmd_error(CMD_EXIT_OUTPUT, "%s", gls_last_error());
     free(p->text);
     return code;
 }
 
-/* Writes the manual pages of all commands (section 1) and topics (section 7) below directory. Returns an exit code. */
-static int write_pages(const char *directory, const cmd_command *const *commands)
+/* Writes the manual pages of all commands (section 1) and topics (section 7). Returns an exit code. */
+static int write_pages(place *where, const cmd_command *const *commands)
 {
     char file[128];
     page page;
     int code = CMD_EXIT_OK;
     for (const cmd_command *const *c = commands; *c && code == CMD_EXIT_OK; c++) {
         snprintf(file, sizeof file, "man/man1/glslines-%s.1", (*c)->name);
-        FILE *out = begin(&page, directory, file);
-        code = finish(&page, out && manual_write_command_page(out, *c));
+        FILE *out = begin(&page, where->directory, file);
+        code = finish(&page, where, out && manual_write_command_page(out, *c));
     }
     for (const manual_topic *topic = manual_topics; topic->name && code == CMD_EXIT_OK; topic++) {
         snprintf(file, sizeof file, "man/man7/glslines-%s.7", topic->name);
-        FILE *out = begin(&page, directory, file);
-        code = finish(&page, out && manual_write_topic_page(out, topic));
+        FILE *out = begin(&page, where->directory, file);
+        code = finish(&page, where, out && manual_write_topic_page(out, topic));
     }
     return code;
 }
 
-/* Writes all manual pages and completions below directory, in folders as in /usr/share. Returns an exit code. */
-static int manual_write_files(const char *directory, const cmd_command *const *commands)
+/* Writes all manual pages and completions, in folders as in /usr/share, or none. Returns an exit code. */
+static int manual_write_files(place *where, const cmd_command *const *commands)
 {
     static const struct {
         const char *file;
@@ -157,12 +165,14 @@ static int manual_write_files(const char *directory, const cmd_command *const *c
         {"fish/vendor_completions.d/glslines.fish", manual_write_fish},
     };
     page page;
-    if (gls_folders_make(directory, NULL)) return cmd_error(CMD_EXIT_OUTPUT, "%s", gls_last_error());
-    int code = write_pages(directory, commands);
+    if (gls_folders_make(where->directory, NULL)) return cmd_error(CMD_EXIT_OUTPUT, "%s", gls_last_error());
+    int code = write_pages(where, commands);
     for (size_t i = 0; i < sizeof files / sizeof *files && code == CMD_EXIT_OK; i++) {
-        FILE *out = begin(&page, directory, files[i].file);
-        code = finish(&page, out && files[i].write(out, commands));
+        FILE *out = begin(&page, where->directory, files[i].file);
+        code = finish(&page, where, out && files[i].write(out, commands));
     }
+    if (code == CMD_EXIT_OK) return cmd_finish(gls_output_group_commit(&where->group));
+    gls_output_group_discard(&where->group);
     return code;
 }
 
@@ -296,6 +306,7 @@ typedef struct help_values {
     int format;
     /* for --directory: where manual pages and completions are installed; NULL: print */
     const char *directory;
+    bool force; /* existing files of --directory are replaced */
     /* first word of --search, whose further words are positional arguments; NULL: no search */
     const char *search;
 } help_values;
@@ -308,6 +319,7 @@ static const gls_option option_table[] = {
     GLS_TEXT("Output", directory, "directory", "DIR", NULL,
              "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, "
              "and print nothing."),
+    GLS_FLAG("Output", force, "force", "Overwrite existing files below DIR."),
     GLS_TEXT("Output", search, "search", "WORDS", NULL,
              "Print each option, and each paragraph of the manual, that has all of these words."),
     {.name = NULL},
@@ -438,7 +450,10 @@ static int run_help(void *values, const cmd_arguments *arguments)
                          arguments->n_positionals);
     if (options->directory && (name || options->format != FORMAT_TEXT))
         return cmd_error(CMD_EXIT_USAGE, "help --directory: takes neither a name nor --format");
-    if (options->directory) return manual_write_files(options->directory, cmd_commands);
+    if (options->force && !options->directory)
+        return cmd_error(CMD_EXIT_USAGE, "help --force: has no effect without --directory: leave it out");
+    place where = {.directory = options->directory, .force = options->force};
+    if (options->directory) return manual_write_files(&where, cmd_commands);
     if (!name && options->format == FORMAT_MARKDOWN)
         return cmd_error(CMD_EXIT_USAGE, "help --format markdown: needs the name of a command or topic");
     if (name && options->format >= FORMAT_BASH)

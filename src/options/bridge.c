@@ -144,7 +144,7 @@ static const option_row rows[] = {
     {"tcksift2", "linear", "--method linear"},
     {"qsirecon", "recon-spec", "--preset qsirecon, behind --"},
     {"qsirecon", "atlases", "--atlas NAME"},
-    {"qsirecon", "work-dir", "unneeded: there is no working folder"},
+    {"qsirecon", "work-dir", "unneeded with its value: there is no working folder"},
     {"fod2fixel", "fmls_integral", "--fixel-integral X"},
     {"fod2fixel", "fmls_peak_value", "--fixel-peak X"},
     {"sh2peaks", "num", "--number N"},
@@ -218,6 +218,8 @@ static const option_row rows[] = {
 typedef struct value_row {
     const char *option, *value, *word, *here;
 } value_row;
+#define STATISTICS \
+    "the table of statistics has them all, and --histogram FILE their distribution; --output names a file"
 static const value_row values[] = {
     {"seeds", "number", NULL,
      "--nseeds N for N seeds, or --select N for N streamlines; --seeds names a file of points"},
@@ -233,6 +235,12 @@ static const value_row values[] = {
     {"device", "webgpu", "auto", "taken as auto, since WebGPU, too, has devices on the CPU"},
     {"device", "opencl", "auto", "taken as auto, since OpenCL, too, has devices on the CPU"},
     {"device", "numba", "cpu", "taken as cpu"},
+    {"output", "mean", NULL, STATISTICS},
+    {"output", "median", NULL, STATISTICS},
+    {"output", "std", NULL, STATISTICS},
+    {"output", "min", NULL, STATISTICS},
+    {"output", "max", NULL, STATISTICS},
+    {"output", "count", NULL, STATISTICS},
     {"model", "default", "opdt", "taken as opdt with --dg boot, and as csd with other getters"},
     {"model", "dti", NULL, "--model opdt, csa, csd or msmt; FA comes from a tensor in any case"},
     {"model", "tensor", NULL, "--model opdt, csa, csd or msmt; FA comes from a tensor in any case"},

@@ -96,6 +96,7 @@ struct cmd_command {
     const char *const *aliases;  /* pairs of an alternative name and an option's name, NULL-terminated: accepted but not
                                     listed; NULL: none */
     const char *const *examples; /* pairs of description and command line, NULL-terminated */
+    const struct cmd_command *behind; /* the command whose options follow "--"; NULL: none */
     const void *work;            /* data for run() that is specific to the command; NULL: none */
     size_t values_size;          /* size of the struct that begins with cmd_common; at most CMD_MAX_VALUES */
     void (*set_defaults)(void *values);                       /* called on a zeroed struct */
@@ -155,7 +156,8 @@ void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, cons
 const char *cmd_bridge_command(const char *program);
 /* The counterpart of an option of another program. */
 typedef struct cmd_bridged {
-    /* what does the same in glslines, mostly an option; "unneeded: " and why the flag can be left out; "nothing: " or
+    /* what does the same in glslines, mostly an option; "unneeded: " and why the flag can be left out, or
+     * "unneeded with its value: "; "nothing: " or
      * "no option: " and why there is no counterpart; NULL: the option is not known */
     const char *here;
     /* name of a command with the option `here`: the command in use, if it has a counterpart, else another command */

@@ -363,6 +363,29 @@ static bool has_output(const parser *p)
     return name && *name;
 }
 
+/* Whether the command whose options follow "--" has an option of this name. */
+static bool is_behind(const parser *p, const char *name)
+{
+    cmd_table table;
+    if (!p->command->behind) return false;
+    cmd_options_list(p->command->behind, &table);
+    for (size_t i = 0; i < table.n; i++)
+        if (strcmp(table.option[i].name, name) == 0) return true;
+    for (const char *const *alias = p->command->behind->aliases; alias && *alias; alias += 2)
+        if (strcmp(*alias, name) == 0) return true;
+    return false;
+}
+
+/* Handles an option that is not needed. why: the reason in the row of the option, which says whether it has a value. */
+static bool leave_out(parser *p, const char *dashes, const char *name, const char *why)
+{
+    const char *reason = strchr(why, ':') + 2;
+    const bool has_value = strncmp(why, "with its value", 14) == 0 && !strchr(p->argv[p->next - 1], '=');
+    if (has_value && p->next < p->argc && p->argv[p->next][0] != '-') p->next++;
+    note(p, "%s%s: not needed here: %s", dashes, name, reason);
+    return true;
+}
+
 /* Handles an option that the command does not have: an option of another program, or a mistyped option. */
 static bool unknown(parser *p, const char *dashes, const char *name)
 {
@@ -376,10 +399,7 @@ static bool unknown(parser *p, const char *dashes, const char *name)
     /* A word after a single dash is an option of another program: tckgen's -seeds is not --seeds. */
     if (found < p->arguments->table.n && !(here && strlen(dashes) == 1))
         return fail(p, "unknown option %s%s; here it is --%s", dashes, name, words[found]);
-    if (here && strncmp(here, "unneeded: ", 10) == 0) {
-        note(p, "%s%s: not needed here: %s", dashes, name, here + 10);
-        return true;
-    }
+    if (here && strncmp(here, "unneeded", 8) == 0) return leave_out(p, dashes, name, here + strspn(here + 8, " ") + 8);
     if (here && strncmp(here, "nothing: ", 9) == 0)
         return fail(p, "unknown option %s%s; it is not needed here: %s", dashes, name, here + 9);
     if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);
@@ -388,6 +408,9 @@ static bool unknown(parser *p, const char *dashes, const char *name)
         return fail(p, "unknown option %s%s; here it is an argument: %s %s", dashes, name, own, p->command->synopsis);
     if (is_output && find_option(p, "json") < p->arguments->table.n)
         return fail(p, "unknown option %s%s; here it is --json FILE.json", dashes, name);
+    if (is_behind(p, ours))
+        return fail(p, "unknown option %s%s; it is an option of '%s': put options of '%s' behind --, as in '%s'",
+                    dashes, name, p->command->behind->name, p->command->behind->name, "-- --nseeds 1000");
     const char *near = gls_nearest_word(ours, words, p->arguments->table.n);
     if (near) return fail(p, "unknown option %s%s; did you mean --%s?", dashes, name, near);
     if (name[1] && known.here && strstr(known.here, "--"))

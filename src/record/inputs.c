@@ -119,6 +119,16 @@ static int is_entry(const struct dirent *entry)
 
 static gls_status hash_folder(const char *path, int depth, uint64_t *hash);
 
+/* Whether an entry of a folder has contents that count: a file or folder that can be read. Links that lead nowhere or
+ * to folders, pipes, sockets and files without permission count by their names alone; no run reads them. */
+static bool has_contents(const char *path)
+{
+    struct stat info, link;
+    if (lstat(path, &link) != 0 || stat(path, &info) != 0) return false;
+    if (S_ISDIR(info.st_mode)) return !S_ISLNK(link.st_mode) && access(path, R_OK | X_OK) == 0;
+    return S_ISREG(info.st_mode) && access(path, R_OK) == 0;
+}
+
 /* Sets *hash to a hash of the contents of a file and its companion, or of all files of a folder. depth: levels of
  * folders from the input folder down to `path`; 0: `path` is the input itself. */
 static gls_status hash_any(const char *path, int depth, uint64_t *hash)
@@ -147,7 +157,7 @@ static gls_status hash_folder(const char *path, int depth, uint64_t *hash)
         char *below = NULL;
         uint64_t part[3] = {*hash, gls_hash(entry[i]->d_name, strlen(entry[i]->d_name)), 0};
         if (!status && gls_asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0) status = gls_no_memory();
-        if (!status) status = hash_any(below, depth + 1, &part[2]);
+        if (!status && has_contents(below)) status = hash_any(below, depth + 1, &part[2]);
         *hash = gls_hash(part, sizeof part);
         free(below);
         free(entry[i]);

@@ -282,7 +282,7 @@ static origin origin_of(const gls_report *r, const cJSON *item)
     const cJSON *changed = gls_report_get(r, "defaults/changed");
     const gls_param *param = r->describes_tracking ? find_param(item->string) : NULL;
     if (!r->describes_tracking) return UNKNOWN;
-    if (!param) return DERIVED;
+    if (!param || is_in(gls_report_get(r, "defaults/set_by_bids"), item->string)) return DERIVED;
     if (!gls_role_has_part(param->role)) return is_plain_default(param, item) ? DEFAULT : GIVEN;
     return !changed ? UNKNOWN : is_in(changed, item->string) ? GIVEN : DEFAULT;
 }

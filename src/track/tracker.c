@@ -49,11 +49,14 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
     return status;
 }
 
-/* Returns the mapping to try if the kernels of `mapping` do not compile; GLS_MAPPING_AUTO: none is left. */
-static gls_mapping next_mapping(gls_mapping mapping, const gls_device_info *limits)
+/* Returns the mapping to try if the kernels of `mapping` do not compile, which is not the first that was tried unless
+ * it equals `first`; GLS_MAPPING_AUTO: none is left. */
+static gls_mapping next_mapping(gls_mapping first, gls_mapping mapping, const gls_device_info *limits)
 {
     if (mapping == GLS_MAPPING_SUBGROUP) return GLS_MAPPING_GROUP;
-    return mapping == GLS_MAPPING_GROUP && !limits->software ? GLS_MAPPING_SINGLE : GLS_MAPPING_AUTO;
+    if (limits->software) return GLS_MAPPING_AUTO;
+    if (mapping == GLS_MAPPING_SINGLE) return first == mapping ? GLS_MAPPING_GROUP : GLS_MAPPING_AUTO;
+    return first == GLS_MAPPING_SINGLE ? GLS_MAPPING_AUTO : GLS_MAPPING_SINGLE;
 }
 
 /* Makes engine i with one other mapping after another until the driver compiles its kernels.
@@ -62,9 +65,11 @@ static gls_status try_mappings(gls_tracker *t, size_t i)
 {
     const gls_device_info *info = gls_device_kept_info(t->device[i]);
     gls_status status = GLS_ERR_DEVICE;
+    const gls_mapping meant = gls_mapping_meant(gls_getter_of(&t->params), info),
+                      first = t->mapping[i] == GLS_MAPPING_AUTO ? meant : t->mapping[i];
     while (status == GLS_ERR_DEVICE && t->params.mapping == GLS_MAPPING_AUTO) {
-        gls_mapping failed = t->mapping[i] == GLS_MAPPING_AUTO ? gls_mapping_auto(info) : t->mapping[i];
-        gls_mapping next = next_mapping(failed, info);
+        gls_mapping failed = t->mapping[i] == GLS_MAPPING_AUTO ? first : t->mapping[i];
+        gls_mapping next = next_mapping(first, failed, info);
         if (next == GLS_MAPPING_AUTO) break;
         gls_log(GLS_LOG_WARNING, "%s: %s: the mapping '%s' is used instead of '%s'", info->renderer, gls_last_error(),
                 gls_mapping_name(next), gls_mapping_name(failed));

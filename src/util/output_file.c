@@ -2,15 +2,18 @@
  * of something that is not a regular file. */
 #include "util/output_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -50,7 +53,15 @@ static int directory_length(const char *path)
     return (int)(gls_file_name(path) - path);
 }
 
-/* Returns a name beside path, made from the process and the time, that is hardly ever in use. NULL: out of memory. */
+/* A number for this host, of 16 bits. */
+static unsigned host_number(void)
+{
+    struct utsname system;
+    return uname(&system) == 0 ? (unsigned)(gls_hash(system.nodename, strlen(system.nodename)) & 0xffff) : 0;
+}
+
+/* Returns a name beside path that is hardly ever in use: .NAME.PROCESS-NUMBER.part, where the number has four digits
+ * for the host and ten for the time. NULL: out of memory. */
 static char *temporary_name(const char *path, unsigned attempt)
 {
     struct timespec now;
@@ -59,10 +70,37 @@ static char *temporary_name(const char *path, unsigned attempt)
     char *name = NULL;
     uint64_t unique = (uint64_t)now.tv_nsec * 2654435761u + (uint64_t)now.tv_sec + attempt;
     /* the final name is shortened so that the temporary name never exceeds NAME_MAX */
-    if (gls_asprintf(&name, "%.*s.%.100s.%d-%llx.part", dir, path, path + dir, (int)getpid(),
+    if (gls_asprintf(&name, "%.*s.%.100s.%d-%04x%010llx.part", dir, path, path + dir, (int)getpid(), host_number(),
                      (unsigned long long)(unique & 0xffffffffffu)) < 0)
         return NULL;
     return name;
+}
+
+/* Whether a name in the folder of path is one that temporary_name() made for path in a process of this host that has
+ * ended: such a process was killed while it gave files their names. */
+static bool is_left_over(const char *name, const char *path)
+{
+    char start[128];
+    int pid, n = 0;
+    unsigned host;
+    unsigned long long unique;
+    snprintf(start, sizeof start, ".%.100s.", gls_file_name(path));
+    const size_t used = strlen(start);
+    return strncmp(name, start, used) == 0 &&
+           sscanf(name + used, "%9d-%4x%10llx.part%n", &pid, &host, &unique, &n) == 3 && n > 0 && !name[used + n] &&
+           host == host_number() && pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Removes what killed processes left of this file in its folder. */
+static void remove_left_overs(const char *path)
+{
+    const int dir = directory_length(path);
+    char *folder = dir ? strndup(path, (size_t)dir) : strdup(".");
+    DIR *names = folder ? opendir(folder) : NULL;
+    for (struct dirent *entry; names && (entry = readdir(names));)
+        if (entry->d_name[0] == '.' && is_left_over(entry->d_name, path)) unlinkat(dirfd(names), entry->d_name, 0);
+    if (names) closedir(names);
+    free(folder);
 }
 
 /* Opens a nameless file in the folder of path; -1 if the file system has no such files. The file gets its name later
@@ -404,7 +442,10 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
     free(old);
     void (*const note)(const char *path) = atomic_load(&noted_by);
     for (size_t i = 0; i < named && note && !status; i++) note(outputs[i].given ? outputs[i].given : outputs[i].path);
-    for (size_t i = 0; i < n; i++) gls_output_discard(&outputs[i]);
+    for (size_t i = 0; i < n; i++) {
+        if (!status) remove_left_overs(outputs[i].path);
+        gls_output_discard(&outputs[i]);
+    }
     return status;
 }
 

@@ -214,6 +214,27 @@ for n in 01 02; do
     mv labelled/sub-$n/anat/sub-${n}_space-ACPC_label-WM_probseg.nii.gz labelled/sub-$n/anat/sub-${n}_space-ACPC_dseg.nii.gz
 done
 check "a dseg without a table is not guessed" test "$("$program" bids labelled none participant --list | cut -f 6 | tail -n 1)" = FA
+# every warning reaches the records of the run; what bids sets is not taken for given, and each name is that of a file
+check "seeds by FA, for want of a segmentation" "$program" bids -q labelled wanting participant --participant-label 01 --jobs 1 -- $options
+python3 - << 'PY' || failed=1
+import glob, json, os
+[sidecar] = glob.glob("wanting/sub-01/**/*_tractogram.json", recursive=True)
+[seeds] = glob.glob("wanting/sub-01/**/*_desc-seed_mask.json", recursive=True)
+[page] = glob.glob("wanting/sub-01*.html")
+run, page = json.load(open(sidecar)), open(page).read()
+wanted = "seeds lie where FA is above 0.2, for want of a segmentation"
+faults = [what for what, bad in {
+    "the warning of the sidecar": len([w for w in run["warnings"] if wanted in w]) != 1,
+    "the warning of the seed mask": wanted not in json.load(open(seeds))["Description"],
+    "the warning of the report": wanted not in page,
+    "the name of the sidecar": run["parameters"]["sidecar"] != sidecar or "run.json" in page or "run.json" in open(sidecar).read(),
+    "what was given": {"mask", "roi", "output"} & set(run["defaults"]["changed"]) or "nseeds" not in run["defaults"]["changed"],
+    "the origins in the report": any(f'<th scope="row">{name}</th>' in row and "<td>given" in row
+                                     for name in ("mask", "roi", "output", "sidecar") for row in page.split("<tr")),
+}.items() if bad]
+print("FAIL " + ", ".join(faults) if faults else "ok   records of a run with a warning")
+raise SystemExit(bool(faults))
+PY
 printf 'index\tname\n0\tbackground\n1\tWM\n' > labelled/dseg.tsv
 check "with a table it is taken" "$program" bids -q labelled by_dseg participant --participant-label 01 --no-report -- $options
 check "and gives the same bytes" cmp "$one.trx" "by_dseg${one#out}.trx"

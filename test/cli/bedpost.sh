@@ -42,6 +42,16 @@ counted() {
     same merged.tck again.tck
     expect 0 $track --bedpostx crossing --roi seed.nii --start-fibre any -o whole.trx --skip-existing
     says "nothing to do"
+    # what lies in the folder beside the samples is no obstacle: links to nowhere and to the folder, pipes, closed files
+    cp -r crossing odd
+    mkdir odd/logs
+    ln -s nowhere odd/logs/dangling
+    ln -s .. odd/logs/up
+    mkfifo odd/pipe odd/logs/pipe
+    expect 0 $track --bedpostx odd --roi seed.nii --start-fibre any -o odd.tck
+    same any.tck odd.tck
+    expect 0 $track --bedpostx odd --roi seed.nii --start-fibre any -o odd.tck --skip-existing
+    says "nothing to do"
     # a folder with other contents is another input, whatever its name
     cp -r crossing other
     expect 0 $track --bedpostx other --roi seed.nii --start-fibre any -o whole.trx --skip-existing

@@ -76,6 +76,22 @@ words=$("$tool" help --help | sed -n 's/^    glslines help --search //p')
 "$tool" help --search glyphs nowhere-at-all > found 2> errors
 [ $? -eq 2 ] && [ ! -s found ] && [ "$(wc -l < errors)" -eq 1 ] || note "help --search of a word that is nowhere"
 "$tool" help --directory share || note "help --directory"
+# files that are there stay, and where links lead, too, unless --force is given; then all of them are new, or none
+find share -type f -exec cksum {} + | sort > pages
+echo mine > mine
+ln -sf "$PWD/mine" share/man/man7/glslines-speed.7
+"$tool" help --directory share 2> errors
+{ [ $? -eq 4 ] && grep -q 'exists already and is not overwritten' errors && [ "$(cat mine)" = mine ]; } || note "help --directory over files: $(cat errors)"
+rm share/man/man7/glslines-speed.7
+mkdir share/man/man7/glslines-speed.7
+rm share/man/man1/glslines.1
+"$tool" help --directory share --force 2> errors
+{ [ $? -eq 4 ] && grep -q 'glslines-speed.7: cannot create: is a directory' errors && [ ! -e share/man/man1/glslines.1 ]; } || note "help --directory --force, in part: $(cat errors)"
+rmdir share/man/man7/glslines-speed.7
+"$tool" help --directory share --force || note "help --directory --force"
+find share -type f -exec cksum {} + | sort | cmp -s - pages || note "help --directory --force writes other files"
+"$tool" help --force 2> errors
+[ $? -eq 2 ] || note "help --force"
 # a name that is too long is told, and makes no folder
 "$tool" help --directory "$(printf 'deep%0196d/' 1 2 3 4 5 6 7 8 9)" 2> errors
 { [ $? -eq 4 ] && grep -q 'the name is too long' errors && [ ! -e deep* ]; } || note "help --directory of a name that is too long: $(cat errors)"

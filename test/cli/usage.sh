@@ -111,6 +111,16 @@ bridged "--sh-order" fit d.nii f --sh_order_max 8
 bridged peaks sh2peaks fod.nii
 bridged "help anatomy" 5ttgen fsl t1.nii 5tt.nii
 fails 2 "unknown option -output; it is not needed here" stats t.tck -output mean
+for word in mean median std min max count; do
+    fails 2 "the table of statistics has them all" stats t.tck --output $word
+done
+# options of track stand behind --, and an option that is not needed takes its value away
+for option in nseeds model dg step_size mask; do
+    fails 2 "it is an option of 'track': put options of 'track' behind --" bids A B participant --$option 3
+done
+fails 3 "A: cannot be read" bids --work-dir X A B participant
+fails 3 "A: cannot be read" bids A B participant --work-dir=X
+grep -q -e '--work-dir.*: not needed here: there is no working folder' "$work/stderr" || note "--work-dir: $(cat "$work/stderr")"
 fails 2 "in 'glslines track' it is --seeds-per-voxel N" edit t.tck u.tck --npv 3
 fails 2 "in 'glslines connectome' it is --scale invlength" stats t.tck -scale_invlength
 checks=$((checks + 1))

@@ -8,6 +8,7 @@
 #include "gpu.h"
 #include "series.h"
 #include "collect.h"
+#include "track/engine/track_plan.h"
 
 #define N_SEEDS 200
 
@@ -113,6 +114,19 @@ static void falls_back(void **state)
     assert_int_equal(gls_mapping_auto(gls_device_get_info(device)), GLS_MAPPING_SINGLE);
 }
 
+/* What auto stands for depends on the getter, too: messages about it name this mapping. */
+static void meant(void **state)
+{
+    (void)state;
+    const gls_device_info gpu = {.subgroup_size = 32}, cpu = {.subgroup_size = 8, .software = true};
+    gls_track_params p = params;
+    for (p.dg = 0; (int)p.dg < GLS_DG_COUNT; p.dg++) {
+        const gls_getter *getter = gls_getter_of(&p);
+        assert_int_equal(gls_mapping_meant(getter, &gpu), getter->one_lane ? GLS_MAPPING_SINGLE : GLS_MAPPING_SUBGROUP);
+        assert_int_equal(gls_mapping_meant(getter, &cpu), GLS_MAPPING_SINGLE);
+    }
+}
+
 /* A work group a streamline needs no extension. */
 static void groups(void **state)
 {
@@ -164,7 +178,7 @@ static void both(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(falls_back),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(refused), cmocka_unit_test(falls_back), cmocka_unit_test(meant),
                                        cmocka_unit_test(groups), cmocka_unit_test(both)};
     return gpu_run_tests(tests, set_up, tear_down, &device);
 }

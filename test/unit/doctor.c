@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/device_checks.h"
+#include "check/doctor.h"
 #include "gpu/drivers.h"
 
 /* The doctor's text for no device, from malloc. */

@@ -192,6 +192,20 @@ static bool has_text(const char *name, const char *text)
     return same;
 }
 
+/* Names of a process that still runs, and those of other files, stay. */
+static void not_left_over(void **state)
+{
+    (void)state;
+    char live[128];
+    snprintf(live, sizeof live, ".both.tck.%d-000000000000ab.part", (int)getppid());
+    const char *const others[] = {live, ".both.tck.txt.999999999-000000000000ab.part", ".both.tck.999999999-zz.part"};
+    for (int i = 0; i < 3; i++) put_file(scratch(others[i]), "", 0);
+    assert_int_equal(write_both("lines", "text"), GLS_OK);
+    assert_int_equal(count_files(scratch_folder), 5);
+    for (int i = 0; i < 3; i++) assert_int_equal(unlink(scratch(others[i])), 0);
+    unlink(scratch("both.tck")), unlink(scratch("both.json"));
+}
+
 /* Killed at any change of a name while outputs appear: each is the whole new file or as it was before, the first is new
  * where the second is, and the next run succeeds. */
 static void killed_between(void **state)
@@ -215,6 +229,8 @@ static void killed_between(void **state)
             halfway = halfway || (first && !second);
             assert_int_equal(write_both("next lines", "next text"), GLS_OK);
             assert_true(has_text("both.tck", "next lines") && has_text("both.json", "next text"));
+            /* and removes what the killed process left under other names */
+            assert_int_equal(count_files(scratch_folder), 2);
             unlink(scratch("both.tck")), unlink(scratch("both.json"));
             n++;
         } while (WIFSIGNALED(result));
@@ -270,7 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed),         cmocka_unit_test(all_or_none),       cmocka_unit_test(not_brought_back),
         cmocka_unit_test(second_name),    cmocka_unit_test(never_over_others), cmocka_unit_test(regular_files_only),
-        cmocka_unit_test(killed_between),
+        cmocka_unit_test(killed_between), cmocka_unit_test(not_left_over),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

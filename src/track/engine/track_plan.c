@@ -141,6 +141,11 @@ gls_mapping gls_mapping_auto(const gls_device_info *device)
     return device->subgroup_size > 0 ? GLS_MAPPING_SUBGROUP : GLS_MAPPING_GROUP;
 }
 
+gls_mapping gls_mapping_meant(const gls_getter *getter, const gls_device_info *device)
+{
+    return getter->one_lane ? GLS_MAPPING_SINGLE : gls_mapping_auto(device);
+}
+
 uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device)
 {
     if (mapping == GLS_MAPPING_AUTO) mapping = gls_mapping_auto(device);
@@ -149,11 +154,11 @@ uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device)
     return kinds[mapping]->lanes(device);
 }
 
-/* Sets *kind to the row of `mapping`; for GLS_MAPPING_AUTO to the row of the mapping that gls_mapping_auto() returns.
- * GLS_ERR_UNSUPPORTED: the device cannot run the mapping. */
-static gls_status choose_mapping(gls_mapping mapping, const gls_device_info *limits, const gls_mapping_kind **kind)
+/* Sets *kind to the row of `mapping`. GLS_ERR_UNSUPPORTED: the device cannot run the mapping. */
+static gls_status choose_mapping(gls_mapping mapping, const gls_getter *getter, const gls_device_info *limits,
+                                 const gls_mapping_kind **kind)
 {
-    *kind = kinds[mapping == GLS_MAPPING_AUTO ? gls_mapping_auto(limits) : mapping];
+    *kind = kinds[mapping == GLS_MAPPING_AUTO ? gls_mapping_meant(getter, limits) : mapping];
     return (*kind)->check(limits);
 }
 
@@ -238,8 +243,7 @@ static uint32_t parts_of_subgroup(const gls_track_params *params, const gls_devi
 static gls_status plan_groups(const gls_track_params *params, const gls_device_info *limits, const gls_sphere *sphere,
                               gls_track_plan *plan)
 {
-    bool one_lane = params->mapping == GLS_MAPPING_AUTO && plan->getter->one_lane;
-    gls_status status = choose_mapping(one_lane ? GLS_MAPPING_SINGLE : params->mapping, limits, &plan->mapping);
+    gls_status status = choose_mapping(params->mapping, plan->getter, limits, &plan->mapping);
     if (status) return status;
     plan->subgroup_parts = parts_of_subgroup(params, limits, plan);
     plan->lanes = plan->mapping->lanes(limits) / plan->subgroup_parts;

@@ -39,6 +39,9 @@ typedef struct gls_mapping_kind {
 
 /* --- Sizes of batches and buffers. */
 
+/* The mapping that GLS_MAPPING_AUTO stands for with a getter on a device. */
+gls_mapping gls_mapping_meant(const gls_getter *getter, const gls_device_info *device);
+
 /* The plan of an engine. Made once by gls_track_plan_make(), and again with smaller batches if memory is short;
  * read-only afterwards. Counts of streamlines, seeds and blocks are upper bounds, which the buffers have space for. */
 typedef struct gls_track_plan {
