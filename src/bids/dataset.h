@@ -215,6 +215,10 @@ gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
  * session, or a file that is not such a table. */
 gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
 
+/* Writes connectomes_seg-ATLAS.tsv in the output for each atlas: a line for each connectome and pair of regions whose
+ * value is not 0. *n: number of atlases. GLS_ERR_INPUT: a file that is no matrix. */
+gls_status gls_dataset_connectomes(const gls_dataset_options *options, size_t *n);
+
 /* Path of the labels of an atlas for a unit: seg-ATLAS, else atlas-ATLAS, else desc-ATLAS, suffix dseg, each in the
  * data set or else in the derivatives. NULL: none. *root: the data set that has it. */
 char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *atlas,

@@ -365,7 +365,7 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
 {
     /* contents of .bidsignore: names that are not in BIDS yet, or never will be, and that its validator would reject */
     static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
-                                  "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\ncode/\n";
+                                  "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\nconnectomes_*.tsv\ncode/\n";
     /* patterns of entities that pybids does not know */
     static const char pybids[] =
         "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"

@@ -1,5 +1,5 @@
-/* Tables of a data set: the list of the units to track; group.tsv, a table of the tractograms; and index.html, a page
- * with a row for each tractogram. */
+/* Tables of a data set: the list of the units to track; group.tsv, a table of the tractograms and of the series that
+ * lack one; and index.html, a page with a row for each of them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "bids/dataset_parts.h"
+#include "util/allocation.h"
+#include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/output_file.h"
@@ -64,36 +66,67 @@ static const char head[] =
     "td.number::before { content: attr(data-label) \": \"; } img { width: 100%; } }\n"
     "</style>\n</head>\n<body>\n<main>\n<h1>Tractograms</h1>\n<table>\n" PAGE_MARK
     "; the same numbers are in <a href=\"group.tsv\">group.tsv</a></caption>\n<thead><tr><th "
-    "scope=\"col\">tractogram</th><th "
-    "scope=\"col\">seeds</th><th scope=\"col\">streamlines</th><th scope=\"col\">mean length, mm</th><th "
-    "scope=\"col\">median length, mm</th><th scope=\"col\">picture</th></tr></thead>\n<tbody>\n";
+    "scope=\"col\">tractogram</th><th scope=\"col\">participant</th><th scope=\"col\">session</th>";
 
-/* Head of group.tsv, by which a later run recognises a table of glslines. */
+/* Part of the head of group.tsv, by which a later run recognises a table of glslines. */
 #define MARK "tractogram\tseeds\tstreamlines"
-/* Largest sidecar, bytes. */
+#define HEAD \
+    "participant_id\tsession_id\t" MARK "\tkept\tmean_length_mm\tmedian_length_mm\tseconds\twarnings\tmissing\n"
+/* Largest sidecar, and largest table of outcomes, bytes. */
 #define MAX_SIDECAR ((size_t)256 << 20)
+#define MAX_LOG ((size_t)64 << 20)
 
-/* Columns of numbers: their member in the sidecar of a tractogram, and their heading on the page for narrow screens,
- * where the table has no head; NULL: the column is in group.tsv alone. */
+/* Columns of numbers: their member in the sidecar of a tractogram, and their heading on the page; NULL: the column is
+ * in group.tsv alone. */
 static const struct {
-    const char *object, *key, *heading;
+    const char *object, *key, *per, *heading; /* per: another member of `object`, by which `key` is divided; or NULL */
     bool is_length;
 } columns[] = {
-    {"counts", "seeds", "seeds", false},
-    {"counts", "streamlines", "streamlines", false},
-    {"lengths", "mean_mm", "mean length, mm", true},
-    {"lengths", "median_mm", "median length, mm", true},
-    {"seconds", "total", NULL, false},
+    {"counts", "seeds", NULL, "seeds", false},
+    {"counts", "streamlines", NULL, "streamlines", false},
+    {"counts", "streamlines", "directions", "kept", false},
+    {"lengths", "mean_mm", NULL, "mean length, mm", true},
+    {"lengths", "median_mm", NULL, "median length, mm", true},
+    {"seconds", "total", NULL, NULL, false},
 };
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
-/* group.tsv and the rows of the page while they are made. */
+/* A tractogram, or a series that lacks one. */
+typedef struct row {
+    char *name;  /* stem of the tractogram; of a series without one: its unit */
+    char *lacks; /* why there is no tractogram; NULL: there is one */
+    char number[N_COLUMNS][64];
+    size_t n_warnings;
+    gls_dataset_texts has; /* files beside the tractogram: report, picture, and each connectome by its atlas */
+} row;
+
+/* All rows. */
 typedef struct group_table {
-    /* borrowed; decide which tractograms are listed */
-    const gls_dataset_options *options;
-    FILE *rows, *page;
-    size_t n; /* number of rows */
+    const gls_dataset_options *options; /* borrowed; decide which tractograms are listed */
+    row *row;
+    size_t n, capacity;
+    size_t n_tractograms;
+    gls_dataset_texts kinds; /* files that some tractogram has; each that lacks one misses it */
 } group_table;
+
+/* Whether a list has a text. */
+static bool has(const gls_dataset_texts *list, const char *text)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->text[i], text) == 0) return true;
+    return false;
+}
+
+/* Adds a copy of a text to a list that lacks it. */
+static gls_status add_text(gls_dataset_texts *list, const char *text)
+{
+    if (has(list, text)) return GLS_OK;
+    char **grown = realloc(list->text, (list->n + 1) * sizeof *grown);
+    if (grown) list->text = grown;
+    if (!grown || !(grown[list->n] = strdup(text))) return gls_no_memory();
+    list->n++;
+    return GLS_OK;
+}
 
 /* Whether a file below the output can be read. */
 static bool is_there(const gls_dataset_options *o, const char *file)
@@ -103,13 +136,18 @@ static bool is_there(const gls_dataset_options *o, const char *file)
     return access(path, R_OK) == 0;
 }
 
-/* Writes the number of a tractogram for column i: whole numbers without a point, others with at most six decimals, n/a
+/* Stores the number of a tractogram for column i: whole numbers without a point, others with at most six decimals, n/a
  * where the sidecar lacks the number. */
 static void number_text(const cJSON *root, size_t i, char text[64])
 {
-    const cJSON *value = gls_json_at(gls_json_at(root, columns[i].object), columns[i].key);
-    const bool is_number = cJSON_IsNumber(value) && isfinite(value->valuedouble);
-    const double v = is_number ? value->valuedouble : 0;
+    const cJSON *object = gls_json_at(root, columns[i].object), *value = gls_json_at(object, columns[i].key),
+                *per = columns[i].per ? gls_json_at(object, columns[i].per) : NULL;
+    bool is_number = cJSON_IsNumber(value) && isfinite(value->valuedouble);
+    double v = is_number ? value->valuedouble : 0;
+    if (columns[i].per) {
+        is_number = is_number && cJSON_IsNumber(per) && per->valuedouble > 0;
+        v = is_number ? v / per->valuedouble : 0;
+    }
     if (is_number && v == floor(v) && fabs(v) < 1e15)
         gls_snprintf(text, 64, "%.0f", v);
     else if (is_number)
@@ -118,57 +156,77 @@ static void number_text(const cJSON *root, size_t i, char text[64])
         snprintf(text, 64, "n/a");
 }
 
-/* Prints a row of the page, lengths to a tenth of a mm. Names of BIDS need no escapes: they have only letters, digits
- * and the characters + - _. */
-static void print_row(const group_table *t, char *stem, char text[N_COLUMNS][64])
+/* --- Rows. */
+
+/* Adds a row with this name, which it owns. NULL: out of memory. */
+static row *add_row(group_table *t, char *name)
 {
-    char subject[256], file[2048];
-    const size_t n = strlen(stem), end = strlen("_tractogram");
-    double mm;
-    if (n > end && strcmp(stem + n - end, "_tractogram") == 0) stem[n - end] = '\0';
-    snprintf(file, sizeof file, "%s.html", stem);
-    if (is_there(t->options, file))
-        fprintf(t->page, "<tr><th scope=\"row\"><a href=\"%s\">%s</a></th>", file, stem);
-    else
-        fprintf(t->page, "<tr><th scope=\"row\">%s</th>", stem);
-    for (size_t i = 0; i < N_COLUMNS && columns[i].heading; i++) {
-        if (columns[i].is_length && gls_parse_double(text[i], &mm)) gls_snprintf(text[i], sizeof text[i], "%.1f", mm);
-        fprintf(t->page, "<td class=\"number\" data-label=\"%s\">%s</td>", columns[i].heading, text[i]);
+    if (!name || !gls_list_reserve(&t->row, t->n, &t->capacity, 64, sizeof *t->row)) {
+        free(name);
+        return NULL;
     }
-    snprintf(file, sizeof file, "sub-%s/figures/%s_views.png", gls_bids_value(stem, "sub", subject, sizeof subject),
-             stem);
-    if (is_there(t->options, file))
-        fprintf(t->page,
-                "<td><img src=\"%s\" alt=\"%s from above, from behind and from the left\" loading=\"lazy\"></td>", file,
-                stem);
-    else
-        fputs("<td>none</td>", t->page);
-    fputs("</tr>\n", t->page);
+    row *r = &t->row[t->n++];
+    *r = (row){.name = name};
+    for (size_t i = 0; i < N_COLUMNS; i++) snprintf(r->number[i], sizeof r->number[i], "n/a");
+    return r;
 }
 
-/* Prints the rows of one tractogram from its sidecar. */
-static gls_status add_row(group_table *t, const char *folder, const char *name)
+/* Paths of the report and the picture of a tractogram, below the output. */
+static void name_page(const row *r, char report[1024], char picture[1024])
 {
-    char path[GLS_DATASET_MAX_PATH], text[N_COLUMNS][64];
-    cJSON *root;
-    gls_status status = gls_json_load(gls_bids_join(folder, name, path, sizeof path), MAX_SIDECAR, &root);
-    if (status) return status;
-    char *stem = gls_bids_stem(name);
-    fprintf(t->rows, "%s", stem ? stem : "");
-    for (size_t i = 0; i < N_COLUMNS; i++) {
-        number_text(root, i, text[i]);
-        fprintf(t->rows, "\t%s", text[i]);
+    char subject[256];
+    const char *end = strrchr(r->name, '_');
+    const int n = end && strncmp(end, "_tracto", 7) == 0 ? (int)(end - r->name) : (int)strlen(r->name);
+    snprintf(report, 1024, "%.*s.html", n, r->name);
+    snprintf(picture, 1024, "sub-%s/figures/%.*s_views.png", gls_bids_value(r->name, "sub", subject, sizeof subject), n,
+             r->name);
+}
+
+/* Notes that a tractogram has a file of a kind. */
+static gls_status note(group_table *t, row *r, const char *kind)
+{
+    gls_status status = add_text(&t->kinds, kind);
+    return status ? status : add_text(&r->has, kind);
+}
+
+/* Notes report, picture and connectomes of a tractogram. names: all files of its folder. */
+static gls_status note_files(group_table *t, row *r, char *const *names)
+{
+    char report[1024], picture[1024], atlas[300] = "seg-";
+    gls_status status = GLS_OK;
+    name_page(r, report, picture);
+    if (is_there(t->options, report)) status = note(t, r, "report");
+    if (!status && is_there(t->options, picture)) status = note(t, r, "picture");
+    char *stem = gls_bids_stem(r->name), *tract = stem ? gls_bids_without(stem, "tract") : NULL;
+    for (size_t i = 0; tract && names[i] && !status; i++) {
+        if (!gls_bids_has_suffix(names[i], "relmat", ".tsv")) continue;
+        char *own = gls_bids_without(names[i], "seg");
+        gls_bids_value(names[i], "seg", atlas + 4, sizeof atlas - 4);
+        if (own && strcmp(own, tract) == 0) status = note(t, r, atlas);
+        free(own);
     }
-    fputc('\n', t->rows);
-    if (stem) print_row(t, stem, text);
-    t->n++;
-    status = stem ? GLS_OK : gls_no_memory();
+    if (!tract) status = gls_no_memory();
     free(stem);
-    cJSON_Delete(root);
+    free(tract);
     return status;
 }
 
-/* Adds the tractograms of a participant, or of a session, and counts them. */
+/* Adds the row of one tractogram from its sidecar. */
+static gls_status add_tractogram(group_table *t, const char *folder, const char *name, char *const *names)
+{
+    char path[GLS_DATASET_MAX_PATH];
+    cJSON *root;
+    gls_status status = gls_json_load(gls_bids_join(folder, name, path, sizeof path), MAX_SIDECAR, &root);
+    if (status) return status;
+    row *r = add_row(t, strndup(name, strlen(name) - strlen(".json")));
+    for (size_t i = 0; r && i < N_COLUMNS; i++) number_text(root, i, r->number[i]);
+    if (r) r->n_warnings = (size_t)cJSON_GetArraySize(gls_json_at(root, "warnings"));
+    cJSON_Delete(root);
+    t->n_tractograms++;
+    return r ? note_files(t, r, names) : gls_no_memory();
+}
+
+/* Adds the tractograms of a participant, or of a session. */
 static gls_status add_folder(void *user, const char *subject, const char *session, const char *parent)
 {
     group_table *t = user;
@@ -183,35 +241,189 @@ static gls_status add_folder(void *user, const char *subject, const char *sessio
             !gls_bids_has_suffix(names[i], "tractography", ".json"))
             continue;
         if (!gls_dataset_takes_file(t->options, folder, names[i], subject, session)) continue;
-        status = add_row(t, folder, names[i]);
+        status = add_tractogram(t, folder, names[i], names);
     }
     gls_bids_names_free(names);
     return status;
 }
 
+/* Whether the options ask for a unit, and no row has a tractogram of it. */
+static bool lacks_tractogram(const group_table *t, const char *unit)
+{
+    char subject[260] = "sub-", session[260] = "ses-";
+    gls_bids_value(unit, "sub", subject + 4, sizeof subject - 4);
+    gls_bids_value(unit, "ses", session + 4, sizeof session - 4);
+    if (!gls_dataset_takes(&t->options->participants, "sub-", subject) || !gls_dataset_passes(t->options, unit, "desc"))
+        return false;
+    if (session[4] ? !gls_dataset_takes(&t->options->sessions, "ses-", session) : t->options->sessions.n > 0)
+        return false;
+    for (size_t i = 0; i < t->n; i++)
+        if (strncmp(t->row[i].name, unit, strlen(unit)) == 0 &&
+            strncmp(t->row[i].name + strlen(unit), "_tract", 6) == 0)
+            return false;
+    return true;
+}
+
+/* Adds a row for each series of logs/units.tsv that was not tracked. */
+static gls_status add_untracked(group_table *t)
+{
+    char path[GLS_DATASET_MAX_PATH], *text = NULL, *cell[3];
+    size_t bytes;
+    snprintf(path, sizeof path, "%s/logs/units.tsv", t->options->output);
+    if (access(path, F_OK) != 0) return GLS_OK;
+    gls_status status = gls_file_read_text(path, MAX_LOG, &text, &bytes);
+    if (status) return status;
+    gls_records records = gls_records_begin(text, '\t');
+    for (size_t found; !status && (found = gls_record_next(&records, cell, 3)) > 0;) {
+        if (found < 2 || strncmp(cell[0], "sub-", 4) != 0 || !gls_bids_is_valid(cell[0])) continue;
+        if (!lacks_tractogram(t, cell[0])) continue;
+        row *r = add_row(t, strdup(cell[0]));
+        if (r)
+            gls_asprintf(&r->lacks, "tractogram (%s%s%s)", cell[1], found > 2 && *cell[2] ? ": " : "",
+                         found > 2 ? cell[2] : "");
+        if (!r || !r->lacks) status = gls_no_memory();
+    }
+    free(text);
+    return status;
+}
+
+/* Comparison for qsort(): rows by name. */
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const row *)a)->name, ((const row *)b)->name);
+}
+
+/* --- Output. */
+
+/* Appends the kinds of files that a row lacks, with commas between them; "n/a": it lacks none. */
+static void append_missing(const group_table *t, const row *r, const char *lacks, gls_text *out)
+{
+    const char *between = "";
+    gls_text missing = {0};
+    if (lacks) gls_text_puts(&missing, lacks);
+    for (size_t i = 0; i < t->kinds.n && !lacks; i++) {
+        if (has(&r->has, t->kinds.text[i])) continue;
+        gls_text_printf(&missing, "%s%s", between, t->kinds.text[i]);
+        between = ", ";
+    }
+    gls_text_append(&missing, "", 0);
+    gls_field_append(out, missing.length > 0 ? missing.data : "n/a", '\t');
+    out->failed |= missing.failed;
+    gls_text_finish(&missing);
+}
+
+/* Appends the row of group.tsv. */
+static void append_row(const group_table *t, const row *r, gls_text *out)
+{
+    char subject[256], session[256];
+    gls_bids_value(r->name, "sub", subject, sizeof subject);
+    gls_bids_value(r->name, "ses", session, sizeof session);
+    char *stem = gls_bids_stem(r->name);
+    gls_text_printf(out, "sub-%s\t%s%s\t%s", subject, *session ? "ses-" : "", *session ? session : "n/a",
+                    r->lacks ? "n/a"
+                    : stem   ? stem
+                             : "");
+    out->failed |= !stem;
+    free(stem);
+    for (size_t i = 0; i < N_COLUMNS; i++) gls_text_printf(out, "\t%s", r->number[i]);
+    if (r->lacks)
+        gls_text_puts(out, "\tn/a\t");
+    else
+        gls_text_printf(out, "\t%zu\t", r->n_warnings);
+    append_missing(t, r, r->lacks, out);
+    gls_text_puts(out, "\n");
+}
+
+/* Appends a cell of numbers, with its heading for narrow screens. */
+static void append_number(gls_text *out, const char *heading, const char *number)
+{
+    gls_text_printf(out, "<td class=\"number\" data-label=\"%s\">%s</td>", heading, number);
+}
+
+/* Appends a row of the page, lengths to a tenth of a mm. Names of BIDS need no escapes: they have only letters, digits
+ * and the characters + - _. */
+static void append_page_row(const group_table *t, const row *r, gls_text *out)
+{
+    char report[1024], picture[1024], subject[256], session[256], text[64];
+    double x;
+    name_page(r, report, picture);
+    const int n = (int)(strlen(report) - strlen(".html"));
+    if (has(&r->has, "report"))
+        gls_text_printf(out, "<tr><th scope=\"row\"><a href=\"%s\">%.*s</a></th>", report, n, report);
+    else
+        gls_text_printf(out, "<tr><th scope=\"row\">%.*s</th>", n, report);
+    gls_bids_value(r->name, "ses", session, sizeof session);
+    gls_text_printf(out, "<td>%s</td><td>%s</td>", gls_bids_value(r->name, "sub", subject, sizeof subject), session);
+    for (size_t i = 0; i < N_COLUMNS && columns[i].heading; i++) {
+        snprintf(text, sizeof text, "%s", r->number[i]);
+        if (columns[i].is_length && gls_parse_double(text, &x)) gls_snprintf(text, sizeof text, "%.1f", x);
+        if (columns[i].per && gls_parse_double(text, &x)) gls_snprintf(text, sizeof text, "%.3f", x);
+        append_number(out, columns[i].heading, text);
+    }
+    snprintf(text, sizeof text, "%zu", r->n_warnings);
+    append_number(out, "warnings", r->lacks ? "n/a" : text);
+    gls_text_puts(out, "<td>");
+    append_missing(t, r, r->lacks ? "tractogram" : NULL, out);
+    gls_text_puts(out, "</td>");
+    if (has(&r->has, "picture"))
+        gls_text_printf(out,
+                        "<td><img src=\"%s\" alt=\"%.*s from above, from behind and from the left\" "
+                        "loading=\"lazy\"></td>",
+                        picture, n, report);
+    else
+        gls_text_puts(out, "<td>none</td>");
+    gls_text_puts(out, "</tr>\n");
+}
+
+/* Makes the texts of group.tsv and of the page. */
+static gls_status make_texts(const group_table *t, gls_text *rows, gls_text *page)
+{
+    gls_text_puts(rows, HEAD);
+    gls_text_puts(page, head);
+    for (size_t i = 0; i < N_COLUMNS && columns[i].heading; i++)
+        gls_text_printf(page, "<th scope=\"col\">%s</th>", columns[i].heading);
+    gls_text_puts(page, "<th scope=\"col\">warnings</th><th scope=\"col\">missing</th><th scope=\"col\">picture</th>"
+                        "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < t->n; i++) {
+        append_row(t, &t->row[i], rows);
+        append_page_row(t, &t->row[i], page);
+    }
+    gls_text_puts(page, "</tbody>\n</table>\n</main>\n</body>\n</html>\n");
+    return rows->failed || page->failed ? gls_no_memory() : GLS_OK;
+}
+
+/* Frees the rows. */
+static void finish_rows(group_table *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        free(t->row[i].name);
+        free(t->row[i].lacks);
+        gls_dataset_texts_finish(&t->row[i].has);
+    }
+    free(t->row);
+    gls_dataset_texts_finish(&t->kinds);
+}
+
 gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
 {
-    char *text = NULL, *page = NULL, path[GLS_DATASET_MAX_PATH];
-    size_t bytes = 0, page_bytes = 0;
+    char path[GLS_DATASET_MAX_PATH];
     gls_output_group group = {0};
-    group_table table = {
-        .options = o, .rows = open_memstream(&text, &bytes), .page = open_memstream(&page, &page_bytes)};
-    gls_status status = table.rows && table.page ? GLS_OK : gls_no_memory();
-    if (!status) fputs(MARK "\tmean_length_mm\tmedian_length_mm\tseconds\n", table.rows);
-    if (!status) fputs(head, table.page);
-    if (!status) status = gls_dataset_walk(o, add_folder, &table);
-    if (table.page) fputs("</tbody>\n</table>\n</main>\n</body>\n</html>\n", table.page);
-    const bool whole = table.rows && fclose(table.rows) == 0, page_whole = table.page && fclose(table.page) == 0;
-    if (!status && !(whole && page_whole)) status = gls_no_memory();
-    *n = table.n;
+    gls_text rows = {0}, page = {0};
+    group_table table = {.options = o};
+    gls_status status = gls_dataset_walk(o, add_folder, &table);
+    *n = table.n_tractograms;
+    if (!status && *n > 0) status = add_untracked(&table);
+    if (table.n > 0) qsort(table.row, table.n, sizeof *table.row, by_name);
+    if (!status) status = make_texts(&table, &rows, &page);
     /* write table and page in one group, so that both get their names together */
     snprintf(path, sizeof path, "%s/group.tsv", o->output);
-    if (!status && *n > 0) status = gls_dataset_rewrite(path, MARK, text, bytes, &group);
+    if (!status && *n > 0) status = gls_dataset_rewrite(path, MARK, rows.data, rows.length, &group);
     snprintf(path, sizeof path, "%s/index.html", o->output);
-    if (!status && *n > 0) status = gls_dataset_rewrite(path, PAGE_MARK, page, page_bytes, &group);
+    if (!status && *n > 0) status = gls_dataset_rewrite(path, PAGE_MARK, page.data, page.length, &group);
     if (!status) status = gls_output_group_commit(&group);
     gls_output_group_discard(&group);
-    free(text);
-    free(page);
+    gls_text_finish(&rows);
+    gls_text_finish(&page);
+    finish_rows(&table);
     return status;
 }

@@ -216,17 +216,20 @@ static bool read_region(const char *text, gls_dataset_options *d)
     return gls_bids_split(text, &d->region_file);
 }
 
-/* Writes the tables of the data set: of tractograms, and of profiles. */
+/* Writes the tables of the data set: of tractograms, of profiles, and of connectomes. */
 static int group(const gls_dataset_options *d)
 {
-    size_t tractograms = 0, profiles = 0;
+    size_t tractograms = 0, profiles = 0, atlases = 0;
     gls_status status = gls_dataset_group(d, &tractograms);
     if (!status) status = gls_dataset_profiles(d, &profiles);
+    if (!status) status = gls_dataset_connectomes(d, &atlases);
     if (status) return cmd_error_status(status);
-    if (tractograms + profiles == 0)
-        return cmd_error(CMD_EXIT_INPUT, "%s: no tractogram and no table of profiles that the options ask for",
+    if (tractograms + profiles + atlases == 0)
+        return cmd_error(CMD_EXIT_INPUT,
+                         "%s: no tractogram, no table of profiles and no connectome that the options ask for",
                          d->output);
     if (tractograms > 0) cmd_info("%s/group.tsv, index.html: %zu tractograms", d->output, tractograms);
+    if (atlases > 0) cmd_info("%s/connectomes_seg-*.tsv: connectomes of %zu atlases", d->output, atlases);
     if (profiles > 0) cmd_info("%s/tract_profiles.csv: profiles of %zu tables", d->output, profiles);
     return CMD_EXIT_OK;
 }
@@ -280,11 +283,12 @@ const cmd_command command_bids = {
                    "brain take a path with BIDS entities in braces, relative to the current folder: "
                    "'sub-{subject}/[ses-{session}/]peaks.nii.gz'; a part in brackets is left out for series without "
                    "its entity. --list shows the file of each series.",
-    .positionals =
-        CMD_TEXTS("BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.", "OUT_DIR",
-                  "Data set of tractograms, made where it does not exist.", "LEVEL",
-                  "participant: track; group: write into OUT_DIR group.tsv, a table of the tractograms; index.html, "
-                  "which shows them; and tract_profiles.csv, the rows of the files *_desc-profiles_tractography.csv."),
+    .positionals = CMD_TEXTS(
+        "BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.", "OUT_DIR",
+        "Data set of tractograms, made where it does not exist.", "LEVEL",
+        "participant: track; group: write into OUT_DIR group.tsv, a table of the tractograms and of the series "
+        "that lack one; index.html, which shows them; tract_profiles.csv, the rows of the files "
+        "*_desc-profiles_tractography.csv; and connectomes_seg-NAME.tsv, the connectomes of an atlas."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table}},
     .behind = &command_track,

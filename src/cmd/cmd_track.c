@@ -153,6 +153,15 @@ static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
         if (row->owner != GLS_OF_COMMAND && !cmd_options_given(arguments, row->name)) gls_option_copy(row, o, &decided);
 }
 
+/* Rejects a threshold of a stop map that there is not: a getter that ends streamlines itself has one with --fa alone. */
+static int check_stop_map(const gls_job_options *o, const cmd_arguments *arguments)
+{
+    if (o->fa || !gls_getter_ends_itself(o->track.dg) || !cmd_options_given(arguments, "fa-threshold"))
+        return CMD_EXIT_OK;
+    return cmd_error(CMD_EXIT_USAGE, "--fa-threshold: needs --fa FILE, because --dg %s has no stop map without --fa",
+                     gls_getter_name(o->track.dg));
+}
+
 /* Rejects options that the getter does not have, options of fits where nothing is fitted, and options of particle
  * filtering without --pft. */
 static int check_getter(const gls_job_options *o, const cmd_arguments *arguments)
@@ -191,6 +200,7 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
     take_model(o, arguments);
     take_defaults(o, arguments);
     code = check_getter(o, arguments);
+    if (!code) code = check_stop_map(o, arguments);
     if (!code) code = model_options_check(&o->model, arguments);
     if (code) return code;
     if (options->run.json && !options->run.dry_run)

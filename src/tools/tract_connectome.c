@@ -127,9 +127,11 @@ static gls_status parse_scales(const gls_strings *text, unsigned *scale)
                                     GLS_SCALE_INVNODEVOL_MM3};
     *scale = 0;
     for (int i = 0; i < text->n; i++) {
+        const size_t n = sizeof names / sizeof *names;
         size_t k = 0;
-        while (k < 5 && strcmp(names[k], text->value[i]) != 0) k++;
-        if (k == 5)
+        _Static_assert(sizeof names / sizeof *names == sizeof bits / sizeof *bits, "a bit for each name");
+        while (k < n && strcmp(names[k], text->value[i]) != 0) k++;
+        if (k == n)
             return gls_fail(GLS_ERR_ARGUMENT,
                             "--scale %s: must be none, length, invlength, invnodevol or invnodevol-mm3",
                             text->value[i]);

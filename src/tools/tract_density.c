@@ -152,8 +152,9 @@ static gls_status choose_contrast(mapping *m)
         m->options.value = GLS_DENSITY_COLUMN;
         m->options.column = name + 4;
     } else {
-        while (k < 5 && strcmp(contrasts[k].name, name) != 0) k++;
-        if (k == 5)
+        const size_t n = sizeof contrasts / sizeof *contrasts;
+        while (k < n && strcmp(contrasts[k].name, name) != 0) k++;
+        if (k == n)
             return gls_fail(GLS_ERR_ARGUMENT,
                             "--contrast %s: must be tdi, length, invlength, scalar_map, scalar_map_count or dps:NAME",
                             name);

@@ -312,9 +312,10 @@ static gls_status choose_weights(profiling *p)
         p->column = text + 4;
         return GLS_OK;
     }
-    int k = 0;
-    while (k < 4 && strcmp(names[k], text) != 0) k++;
-    if (k == 4)
+    const size_t n = sizeof names / sizeof *names;
+    size_t k = 0;
+    while (k < n && strcmp(names[k], text) != 0) k++;
+    if (k == n)
         return gls_fail(GLS_ERR_ARGUMENT, "--weights %s: must be mahalanobis, dipy, mean, median or dps:NAME", text);
     p->weights = (gls_profile_weights)k;
     return GLS_OK;

@@ -332,7 +332,8 @@ static bool is_full(const gls_rows *rows, size_t n, size_t n_entries)
     return n == MAX_CHUNK_STREAMLINES || (n >= GLS_ROW_GROUP && n_entries > rows->chunk_entries);
 }
 
-/* The chunk to which a row of n entries goes, with space for the row; NULL: memory ran out. */
+/* The chunk to which a row of n entries goes, the last one or a new one, with space for the row; NULL: memory ran out.
+ */
 static gls_chunk *open_chunk(gls_rows *rows, size_t n)
 {
     gls_chunk *c = rows->n_chunks > 0 ? &rows->chunk[rows->n_chunks - 1] : NULL;

@@ -212,7 +212,8 @@ static gls_status reserve_visits(gls_mapper *m, size_t visits)
     if (visits <= m->n_visits) return GLS_OK;
     m->n_visits = 0;
     if (visits > UINT32_MAX / 4)
-        return gls_fail(GLS_ERR_DEVICE_MEMORY, "%zu visited voxels do not fit a buffer of the device", visits);
+        return gls_fail(GLS_ERR_DEVICE_MEMORY,
+                        "%zu visited voxels do not fit a buffer of the device: give --device cpu", visits);
     gls_status status = grow(m, "visits", VISIT_BYTES * visits, &m->visits);
     if (!status) status = grow(m, "entries of streamlines", 4 * visits, &m->entries);
     if (!status) m->n_visits = visits;

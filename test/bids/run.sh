@@ -64,7 +64,7 @@ check "its name" test -s "out/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-who
 check "group" bids out group
 check "a page of them" grep -q '<th scope="row">sub-01_ses-1_space-ACPC_tract-wholebrain_track-boot</th>' out/index.html
 check "a row for each tractogram" test "$(wc -l < out/group.tsv)" -eq 4
-check "numbers in it" awk -F '\t' 'NR > 1 && ($2 != 500 || $3 < 100 || $4 <= 0) { exit 1 }' out/group.tsv
+check "numbers in it" awk -F '\t' 'NR > 1 && ($1 !~ /^sub-0[12]$/ || $2 != "ses-1" || $4 != 500 || $5 < 100 || !($6 > 0.5 && $6 <= 1) || $7 <= 0 || $10 != 0 || $11 != "n/a") { exit 1 }' out/group.tsv
 
 # --- one table of all profiles ---
 check "without profiles" test ! -e out/tract_profiles.csv
@@ -127,7 +127,7 @@ check "is no part of a name" cmp hostile/tract_profiles.csv expected.csv
 long=$("$(command -v printf)" 'x%.0s' $(seq 600))
 exits 2 "give a shorter path" bids "$long" participant
 mkdir nothing
-exits 3 "no tractogram and no table of profiles" bids nothing group
+exits 3 "no tractogram, no table of profiles and no connectome" bids nothing group
 
 # --- fits, names of before ---
 check "--fit-outputs of what is tracked" bids out participant --participant-label 01 --fit-outputs -- $options
@@ -325,6 +325,37 @@ check "with the rule" grep -q '"rows":.*"lut"' $matrix.json
 check "with weights" "$program" bids -q made weighted participant --participant-label 02 --no-report --atlas Four -- --nseeds 100 --model csd --weights --device llvmpipe
 check "a row for the region that the subject lacks" test "$(sed -n '1s/\t/;/gp;$p' weighted/sub-02/dwi/*_relmat.tsv | tr '\t' ';' | tr '\n' ' ')" = ";lower_left;lower-right;upper-left;upper-right upper-right;0;0;0;0 "
 check "that the sidecar tells of" grep -q '"RelationshipMeasure":.*"sum of streamlines, weighted"' weighted/sub-02/dwi/*_relmat.json
+# the tables of the level group: all connectomes, series that were not tracked, and files that others have
+cp -r weighted joined
+cp -r made_out/sub-02/dwi/*_track-boot_* joined/sub-02/dwi/
+printf 'sub-07_space-ACPC\tfailed\tno <b>brain</b>_mask\nsub-02_space-ACPC\tfailed\tof another run\n' >> joined/logs/units.tsv
+cp joined/sub-02/dwi/sub-02_space-ACPC_tract-wholebrain_track-probcsd_tractogram.json joined/sub-02/dwi/sub-02_space-ACPC_tract-wholebrain_track-ptt_tractogram.json
+check "group of connectomes" "$program" bids -q made joined group
+python3 - << 'PY' || failed=1
+import csv, glob
+rows = list(csv.DictReader(open("joined/group.tsv"), delimiter="\t"))
+faults = []
+by = {row["tractogram"]: row for row in rows}
+def is_same(what, is_value, wanted):
+    if is_value != wanted:
+        faults.append(f"{what}: {is_value}, not {wanted}")
+is_same("participants", sorted({(row["participant_id"], row["session_id"]) for row in rows}), [("sub-02", "n/a"), ("sub-07", "n/a")])
+is_same("no tractogram", by["n/a"]["missing"], "tractogram (failed: no <b>brain</b>_mask)")
+is_same("missing", {k.split("track-")[1]: row["missing"] for k, row in by.items() if k != "n/a"}, {"boot": "n/a", "probcsd": "n/a", "ptt": "seg-Four"})
+page = open("joined/index.html").read()
+is_same("the page", (page.count("<tr>"), "<b>" in page, "<td>seg-Four</td>" in page), (5, False, True))
+table = list(csv.DictReader(open("joined/connectomes_seg-Four.tsv"), delimiter="\t"))
+for path in glob.glob("joined/sub-02/dwi/*_relmat.tsv"):
+    head, *lines = csv.reader(open(path), delimiter="\t")
+    name = path.split("/")[-1].replace("_seg-Four_relmat.tsv", "")
+    wanted = {(line[0], head[k]): line[k] for i, line in enumerate(lines) for k in range(i + 1, len(head)) if line[k] != "0"}
+    is_same(path, {(r["region_1"], r["region_2"]): r["value"] for r in table if r["connectome"] == name}, wanted)
+is_same("connectomes", len({r["connectome"] for r in table}), 2)
+print("FAIL " + "; ".join(faults) if faults else "ok   tables of the level group")
+raise SystemExit(bool(faults))
+PY
+sed -i '$d' joined/sub-02/dwi/*_track-boot_seg-Four_relmat.tsv
+exits 3 "has 3 rows, but 4 regions" "$program" bids made joined group
 exits 3 "no seg-, atlas- or desc-Other_dseg in its space" "$program" bids made other_out participant --atlas Other
 exits 2 "'a_b': labels of BIDS have letters, digits and + alone" "$program" bids made other_out participant --atlas a_b
 exits 2 "must end in _relmat.tsv" "$program" connectome rows.trx made/sub-01/anat/*_seg-Four_dseg.nii.gz other.tsv --bids

@@ -82,7 +82,8 @@ cp fod_fa.nii.gz fa.nii.gz
 # shellcheck disable=SC2086
 {
     expect 2 "--profile: there is no FA without DWI" $fod --dg ifod2 --profile all.tsv:none.csv
-    expect 2 "--fa-threshold 300: needs --fa" $fod --dg ifod2 --fa-threshold 300
+    expect 2 "--fa-threshold: needs --fa FILE" $fod --dg ifod2 --fa-threshold 300
+    expect 2 "--fa-threshold: needs --fa FILE" track --phantom --dg tensordet --fa-threshold 0.2 --dry-run
     expect 0 "" $fod --dg ifod2 --profile all.tsv:fa.nii.gz:named.csv -o named.trx
     expect 0 "" $fod --dg ifod2 --fa fa.nii.gz --profile all.tsv:given.csv -o given.trx
     # all tissues on a grid of a fifth of the voxels: their fit takes longer than all the rest
