@@ -13,14 +13,14 @@ printf '\0\0\0\1\0\0\0\5%0400d' 0 > "$work/dwi.mgh"
 printf '%0128dDICM%0300d' 0 0 > "$work/dwi.dcm"
 printf '\ntype  = string-attribute\nname  = TYPESTRING\n' > "$work/dwi+orig.HEAD"
 head -c 1000 /dev/zero > "$work/dwi+orig.BRIK"
-for pair in "dwi.nrrd|an NRRD image" "dwi.mgh|FreeSurfer (MGH)" "dwi.dcm|a DICOM file" "dwi+orig.HEAD|AFNI" "dwi+orig.BRIK|AFNI"; do
-    image=$work/${pair%|*}
-    for words in "track %s" "fit %s none" "response %s -o none.txt" "track --sh %s" "track --phantom --mask %s" "track --phantom --act %s" \
-        "track --phantom --include %s" "track --peaks %s --mask $mask"; do
-        # shellcheck disable=SC2046,SC2059
-        fails 3 "${pair#*|}" $(printf "$words" "$image")
-    done
+for words in "track %s" "fit %s none" "response %s none" "track --sh %s --roi $mask --mask $mask --dg ifod2" "track $dwi --mask %s" \
+    "track --phantom --act %s" "track --phantom --include %s" "track --peaks %s --roi $mask --mask $mask --dg fact"; do
+    # shellcheck disable=SC2046,SC2059
+    fails 3 "an NRRD image" $(printf "$words" "$work/dwi.nrrd")
 done
+fails 3 "FreeSurfer (MGH)" track "$work/dwi.mgh"
+fails 3 "a DICOM file" track "$work/dwi.dcm"
+for name in HEAD BRIK; do fails 3 AFNI track "$work/dwi+orig.$name"; done
 fails 3 "$b/none.bval" track "$dwi" "$b/none.bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/none.bvec" track "$dwi" "$bval" "$b/none.bvec" "$mask" "$roi"
 cp "$bval" "$b/of_dsi.b_table.txt"

@@ -38,6 +38,7 @@ static gls_job_options with_user(gls_param_user user)
     case GLS_FOR_FIBRES: o.track.dg = GLS_DG_BEDPOST; break;
     case GLS_FOR_NOISE: o.track.dg = GLS_DG_FACT; break;
     case GLS_FOR_PROB_DET: o.track.dg = GLS_DG_PROB; break;
+    case GLS_FOR_WHOLE_ODFS: o.track.dg = GLS_DG_CLOSEST; break;
     case GLS_FOR_CSD: o.model.model = GLS_MODEL_CSD; break;
     case GLS_FOR_MSMT: o.model.model = GLS_MODEL_MSMT; break;
     case GLS_FOR_SH: o.sh = "sh.nii"; break;
