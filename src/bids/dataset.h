@@ -53,8 +53,8 @@ typedef struct gls_bids_ending {
 bool gls_bids_split(const char *text, gls_bids_ending *ending);
 /* An image in a folder with this suffix, space and value of key. key NULL: an image without desc, label, seg and atlas.
  * series: name of the series that lies beside the image. An image of another scan (by entities of_scan in
- * dataset_parts.h) is rejected. Each of these entities that an image shares with the series counts 1, each that the series lacks
- * -1; the first image of the largest sum is chosen. series NULL: the first image. */
+ * dataset_parts.h) is rejected. Each of these entities that an image shares with the series counts 1, each that the
+ * series lacks -1; the first image of the largest sum is chosen. series NULL: the first image. */
 char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix,
                     const char *series);
 

@@ -153,7 +153,8 @@ static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
         if (row->owner != GLS_OF_COMMAND && !cmd_options_given(arguments, row->name)) gls_option_copy(row, o, &decided);
 }
 
-/* Rejects a threshold of a stop map that there is not: a getter that ends streamlines itself has one with --fa alone. */
+/* Rejects a threshold of a stop map that there is not: a getter that ends streamlines itself has one with --fa alone.
+ */
 static int check_stop_map(const gls_job_options *o, const cmd_arguments *arguments)
 {
     if (o->fa || !gls_getter_ends_itself(o->track.dg) || !cmd_options_given(arguments, "fa-threshold"))

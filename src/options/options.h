@@ -96,10 +96,10 @@ struct cmd_command {
     const char *const *aliases;  /* pairs of an alternative name and an option's name, NULL-terminated: accepted but not
                                     listed; NULL: none */
     const char *const *examples; /* pairs of description and command line, NULL-terminated */
-    const struct cmd_command *behind; /* the command whose options follow "--"; NULL: none */
-    const void *work;            /* data for run() that is specific to the command; NULL: none */
-    size_t values_size;          /* size of the struct that begins with cmd_common; at most CMD_MAX_VALUES */
-    void (*set_defaults)(void *values);                       /* called on a zeroed struct */
+    const struct cmd_command *behind;   /* the command whose options follow "--"; NULL: none */
+    const void *work;                   /* data for run() that is specific to the command; NULL: none */
+    size_t values_size;                 /* size of the struct that begins with cmd_common; at most CMD_MAX_VALUES */
+    void (*set_defaults)(void *values); /* called on a zeroed struct */
     int (*run)(void *values, const cmd_arguments *arguments); /* returns an exit code */
 };
 /* Members of a command called NAME: its values have the type NAME_values, set_NAME_defaults() sets their defaults, and

@@ -21,7 +21,7 @@
 #define MAX_THREADS 4096
 
 /* Smallest stack that threads of this program need, bytes: those of OpenMP, of the library and of drivers. */
-#define LEAST_STACK ((size_t)1 << 20)
+#define MIN_STACK ((size_t)1 << 20)
 
 /* number of threads that gls_set_threads() has set; 0: none */
 static atomic_int chosen;
@@ -33,12 +33,12 @@ static int asked_for;
 __attribute__((constructor)) static void keep_limits(void)
 {
     pthread_attr_t attributes;
-    size_t bytes = LEAST_STACK;
+    size_t bytes = MIN_STACK;
     asked_for = omp_get_max_threads();
     if (asked_for > MAX_THREADS) omp_set_num_threads(MAX_THREADS);
     if (pthread_attr_init(&attributes) != 0) return;
     if (pthread_getattr_default_np(&attributes) == 0) pthread_attr_getstacksize(&attributes, &bytes);
-    if (bytes < LEAST_STACK && pthread_attr_setstacksize(&attributes, LEAST_STACK) == 0)
+    if (bytes < MIN_STACK && pthread_attr_setstacksize(&attributes, MIN_STACK) == 0)
         pthread_setattr_default_np(&attributes);
     pthread_attr_destroy(&attributes);
 }
@@ -66,9 +66,9 @@ static gls_status check_stack(void)
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *text = getenv(variables[i]);
         const size_t bytes = text ? stack_of_team() : 0;
-        if (bytes > 0 && bytes < LEAST_STACK)
+        if (bytes > 0 && bytes < MIN_STACK)
             return gls_fail(GLS_ERR_ARGUMENT, "%s=%.40s: threads need %zu kB or more: unset it, or raise it",
-                            variables[i], text, LEAST_STACK >> 10);
+                            variables[i], text, MIN_STACK >> 10);
     }
     return GLS_OK;
 }

@@ -6,7 +6,6 @@
 #include "gpu/drivers.h"
 #include "track/check/checked.h"
 #include "track/check/known_scene.h"
-#include "track/engine/track_plan.h"
 #include "track/getter/getter.h"
 #include "track/track_params.h"
 #include "track/tracker.h"
@@ -64,7 +63,7 @@ static gls_status try_mapping(gls_device *device, gls_known_scene *s, gls_mappin
 static size_t list_mappings(const gls_device_info *info, const gls_getter *getter, gls_mapping list[GLS_MAPPING_COUNT])
 {
     size_t n = 0;
-    list[n++] = gls_mapping_meant(getter, info);
+    list[n++] = getter->one_lane ? GLS_MAPPING_SINGLE : gls_mapping_auto(info);
     static const gls_mapping all[] = {GLS_MAPPING_SUBGROUP, GLS_MAPPING_GROUP, GLS_MAPPING_SINGLE};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i] != list[0] && gls_mapping_lanes(all[i], info) > 0) list[n++] = all[i];
