@@ -387,7 +387,8 @@ static void report(connecting *c)
 /* Adds to the sidecar what the cells of the matrix hold, with the keys that BIDS proposes for matrices (BEP017). */
 static void describe(const connecting *c)
 {
-    static const char *const stats[] = {"sum", "mean", "least", "largest"};
+    static const char *const stats[] = {
+        [GLS_STAT_SUM] = "sum", [GLS_STAT_MEAN] = "mean", [GLS_STAT_MIN] = "least", [GLS_STAT_MAX] = "largest"};
     const gls_connectome_cli *o = c->o;
     const bool counts = o->scale.n == 0 && !o->scale_file;
     char what[128];
