@@ -69,18 +69,19 @@ upward() {
     upward tractogram util image streamlines
     upward track util gpu image dwi phantom streamlines
     upward tracts util gpu image dwi transform phantom streamlines tractogram track
+    upward geometry util gpu streamlines tracts
     upward weights util gpu image dwi streamlines
     upward record util image dwi tractogram track tracts
     upward check util gpu track
-    upward sinks util gpu image dwi streamlines tractogram track tracts weights record
-    upward tools util gpu image dwi transform streamlines tractogram track tracts weights record
+    upward sinks util gpu image dwi streamlines tractogram track tracts geometry weights record
+    upward tools util gpu image dwi transform streamlines tractogram track tracts geometry weights record
     upward run util gpu image dwi phantom streamlines tractogram track tracts weights record check sinks
     upward bids util image phantom tracts weights record tools run
     upward render util gpu image dwi streamlines tractogram tracts record run bids
     upward bench util image track streamlines tractogram tracts record check tools run
     upward options util record
     upward cmd util gpu phantom track record check sinks tools run bids render bench options
-} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, transform, tractogram <- phantom <- track <- tracts, weights <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- cmd"
+} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, transform, tractogram <- phantom <- track <- tracts, weights <- geometry <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- cmd"
 
 # the rooms inside src/track: what a folder there includes of the others, and of the files beside them
 inside() {

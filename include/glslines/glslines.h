@@ -23,6 +23,7 @@
 #include <glslines/abi.h>
 #include <glslines/common.h>
 #include <glslines/bundles.h>
+#include <glslines/clusters.h>
 #include <glslines/compute.h>
 #include <glslines/connectome.h>
 #include <glslines/csd.h>
@@ -35,6 +36,7 @@
 #include <glslines/log.h>
 #include <glslines/merge.h>
 #include <glslines/msmt.h>
+#include <glslines/neighbours.h>
 #include <glslines/normalise.h>
 #include <glslines/odf.h>
 #include <glslines/peaks.h>

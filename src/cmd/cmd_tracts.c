@@ -208,6 +208,53 @@ const cmd_command command_segment = {
                   "sub-01_desc-slCount_tractography.csv"),
 };
 
+/* `glslines cluster`: clusters of streamlines that run alike. */
+#define NAME cluster
+#define ROWS "tools/cluster.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_cluster = {
+    TRACT_COMMAND(cluster, gls_tract_cluster, "Clusters of streamlines by glslines", "takes TRACKS", 1, TRACT_FILES),
+    .synopsis = "TRACKS [options]",
+    .summary = "Cluster streamlines that run alike: QuickBundles, QuickBundlesX",
+    .description = "A streamline joins the cluster whose centroid is nearest, or founds one. The distance (MDF) is the "
+                   "mean distance of points at equal steps, in the better of both directions. Clusters and centroids "
+                   "are those of DIPY for the same order, to the bit, with any number of threads. Memory: 4 bytes for "
+                   "each streamline with --order file, else 12 for each point, of which --points says how many.",
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK."),
+    .max_positionals = 1,
+    .aliases = CMD_TEXTS("seed", "rng-seed"),
+    .examples = CMD_TEXTS(
+        "Clusters within 10 mm, as a column of the tractogram:", "glslines cluster tracks.trx -o clusters.trx",
+        "Their centroids and a table of their sizes, the largest first:",
+        "glslines cluster tracks.tck --thresholds 40,30,20,10 --by-size --centroids centroids.tck "
+        "--table clusters.tsv",
+        "The 20 largest clusters as groups:",
+        "glslines cluster tracks.trx -o clusters.trx --threshold 15 --largest 20"),
+};
+
+/* `glslines search`: neighbours of streamlines among references. */
+#define NAME search
+#define ROWS "tools/search.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_search = {
+    TRACT_COMMAND(search, gls_tract_search, "Neighbours of streamlines by glslines", "takes TRACKS and REFERENCES", 2,
+                  TRACT_FILES),
+    .synopsis = "TRACKS REFERENCES [options]",
+    .summary = "Find the streamlines that are near those of another tractogram",
+    .description = "Finds for each streamline the references within a radius, or the nearest ones. The search is "
+                   "exact: bounds skip only pairs that are farther. Each pair is listed once, with the better of both "
+                   "directions. TRACKS is read as a stream; the references need 24 bytes for each of --points.",
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "REFERENCES",
+                             "Tractogram in the same space, such as a bundle or an atlas."),
+    .max_positionals = 2,
+    .examples = CMD_TEXTS(
+        "Streamlines within 8 mm of those of a bundle:", "glslines search tracks.trx arcuate.trk --tracks near.trx",
+        "The three nearest references of each, however far:",
+        "glslines search tracks.tck atlas.tck --nearest 3 --radius 1000 -o neighbours.tsv"),
+};
+
 /* `glslines score`: scores a tractogram; or tracks the built-in phantom with the models and direction getters that are
  * asked for, and scores the results against its bundles. */
 #define NAME score

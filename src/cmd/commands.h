@@ -21,6 +21,8 @@
     ROW(sample) \
     ROW(stats) \
     ROW(segment) \
+    ROW(cluster) \
+    ROW(search) \
     ROW(profile) \
     ROW(density) \
     ROW(connectome) \

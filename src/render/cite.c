@@ -16,9 +16,10 @@
 enum { MAX_PAPERS = 20 };
 
 /* Keys of report.bib, in the order in which the papers of all methods are listed. */
-static const char *const all_keys[] = {"tensor", "opdt",  "csa",       "csd",        "msmt",      "boot",
-                                       "ptt",    "ifod2", "ifod1",     "fact",       "eudx",      "act",
-                                       "pft",    "sift2", "tensordet", "tensorprob", "nulldist1", "bedpost"};
+static const char *const all_keys[] = {"tensor",     "opdt",      "csa",     "csd",          "msmt",
+                                       "boot",       "ptt",       "ifod2",   "ifod1",        "fact",
+                                       "eudx",       "act",       "pft",     "sift2",        "tensordet",
+                                       "tensorprob", "nulldist1", "bedpost", "quickbundles", "quickbundlesx"};
 _Static_assert(sizeof all_keys / sizeof *all_keys <= MAX_PAPERS, "a list has room for all papers");
 
 /* Entry of report.bib with this key, from '@' to its last brace; *length is 0 if there is none. */
@@ -78,6 +79,10 @@ static size_t list_keys(const cJSON *sidecar, const char *key[MAX_PAPERS])
         add(key, &n, "act");
     if (cJSON_IsTrue(at(sidecar, "parameters", "pft"))) add(key, &n, "pft");
     if (cJSON_IsTrue(at(sidecar, "parameters", "weights"))) add(key, &n, "sift2");
+    if (cJSON_IsNumber(at(sidecar, "counts", "clusters"))) {
+        add(key, &n, "quickbundles");
+        if (cJSON_GetArraySize(at(sidecar, "parameters", "thresholds_mm")) > 0) add(key, &n, "quickbundlesx");
+    }
     return n;
 }
 
@@ -130,8 +135,9 @@ static void cite_list(gls_text *out, const char *version, const char *const *key
         if (*value[7])
             gls_text_printf(out, "%s %s. PhD thesis, %s, %s.\n", value[0], value[1], value[7], value[6]);
         else
-            gls_text_printf(out, "%s %s. %s%s %s:%s, %s.\n", value[0], value[1], value[2], value[3], value[4], value[5],
-                            value[6]);
+            /* an abstract may have no page */
+            gls_text_printf(out, "%s %s. %s%s %s%s%s, %s.\n", value[0], value[1], value[2], value[3], value[4],
+                            *value[5] ? ":" : "", value[5], value[6]);
     }
 }
 

@@ -23,6 +23,7 @@
     ROW(profile, 1)     \
     ROW(sample, 1)      \
     ROW(segment, 1)     \
+    ROW(cluster, 1)     \
     ROW(seeds, 1)       \
     ROW(fdt_network, 1) \
     ROW(fdt, 3)         \

@@ -82,6 +82,20 @@ double gls_builder_length(const gls_streamlines *s, size_t i);
 gls_status gls_filter_dps_create_from(const char *path, const gls_column *column, uint64_t rows, const gls_sink *next,
                                       gls_sink *filter);
 
+/* --- Groups. */
+
+/* Groups, of which each streamline is in one at most. Everything is borrowed. */
+typedef struct gls_line_groups {
+    const char *const *name; /* n names */
+    size_t n;
+    const uint32_t *index; /* group of each streamline; n or more: in none */
+    uint64_t rows;         /* number of streamlines */
+    const char *path;      /* file that the groups come from, named in messages */
+} gls_line_groups;
+/* Makes a filter that adds the groups behind those that streamlines have. GLS_ERR_INPUT if the number of streamlines
+ * differs from rows. */
+gls_status gls_filter_groups_create(const gls_line_groups *groups, const gls_sink *next, gls_sink *filter);
+
 /* --- Cardinal spline of tension 0.1, on which MRtrix3 places new points; computed in float32 as in MRtrix3. */
 
 /* Point at share mu, 0 .. 1, between b and c. a and d: the points before b and behind c. */

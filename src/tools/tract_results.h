@@ -25,6 +25,12 @@ typedef struct gls_stats_cli {
 typedef struct gls_segment_cli {
 #include "tools/segment.def"
 } gls_segment_cli;
+typedef struct gls_cluster_cli {
+#include "tools/cluster.def"
+} gls_cluster_cli;
+typedef struct gls_search_cli {
+#include "tools/search.def"
+} gls_search_cli;
 typedef struct gls_profile_cli {
 #include "tools/profile.def"
 } gls_profile_cli;
@@ -65,6 +71,10 @@ gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char 
 gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines segment`. file: TRACKS BUNDLES */
 gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines cluster`. file: TRACKS */
+gls_status gls_tract_cluster(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines search`. file: TRACKS REFERENCES */
+gls_status gls_tract_search(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines profile`. file: TRACKS IMAGE... */
 gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Adds counts and means of a score to a sidecar. */

@@ -14,6 +14,13 @@ static double distance(const float *p, const float *q)
     return sqrt(x * x + y * y + z * z);
 }
 
+/* Length of the step from p to q, mm, from coordinate differences in float32. */
+static double step_length(const float *p, const float *q)
+{
+    const float x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2];
+    return sqrt((double)x * x + (double)y * y + (double)z * z);
+}
+
 double gls_line_length(const float (*point)[3], size_t n)
 {
     double length = 0;
@@ -23,21 +30,33 @@ double gls_line_length(const float (*point)[3], size_t n)
 
 void gls_line_resample(const float (*point)[3], size_t n, size_t m, float (*out)[3])
 {
-    /* all points but the last are interpolated linearly; the last point is copied, so that it is exact */
-    const double step = gls_line_length(point, n) / (double)(m - 1);
-    double before = 0, segment = n > 1 ? distance(point[0], point[1]) : 0;
-    size_t from = 0;
-    for (size_t k = 0; k + 1 < m; k++) {
-        double at = (double)k * step;
-        while (from + 2 < n && before + segment <= at) {
-            before += segment;
-            from++;
-            segment = distance(point[from], point[from + 1]);
+    /* as set_number_of_points() of DIPY to the bit: differences in float32, all sums in double, the position on the
+     * line added up step by step; the last point is copied, so that it is exact */
+    double length = 0;
+    for (size_t i = 1; i < n; i++) length += step_length(point[i - 1], point[i]);
+    const double step = length / (double)(m - 1);
+    double at = 0, before = 0, wanted = 0;
+    size_t done = 0;
+    for (size_t i = 0; wanted < length && done < m;) {
+        if (wanted == at) {
+            memcpy(out[done++], point[i], sizeof *out);
+            wanted += step;
+        } else if (wanted < at) {
+            const double share = 1 - (at - wanted) / (at - before);
+            for (int r = 0; r < 3; r++) {
+                const float side = point[i][r] - point[i - 1][r];
+                out[done][r] = (float)((double)point[i - 1][r] + share * (double)side);
+            }
+            done++;
+            wanted += step;
+            continue;
         }
-        double share = segment > 0 ? fmin(fmax((at - before) / segment, 0), 1) : 0;
-        const float *p = point[from], *q = point[n > 1 ? from + 1 : from];
-        for (int r = 0; r < 3; r++) out[k][r] = (float)(p[r] + share * ((double)q[r] - p[r]));
+        if (++i == n) break;
+        before = at;
+        at += step_length(point[i - 1], point[i]);
     }
+    /* a line without length */
+    for (; done < m; done++) memcpy(out[done], point[0], sizeof *out);
     memcpy(out[m - 1], point[n - 1], sizeof *out);
 }
 

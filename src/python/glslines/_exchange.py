@@ -396,6 +396,8 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
         if any(t is None for t in given) and command != "score":
             raise TypeError("tracks: None is no tractogram")
         words += [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(given) if t is not None]
+    if "references" in values:
+        words += [folder.tracks(t, "references") for t in tractograms(values.pop("references"))]
     for name in ("labels", "images", "sh"):
         if name in values and name not in names:
             words += [folder.image(i, "%s%d" % (name, n)) for n, i in enumerate(many(values.pop(name)))]

@@ -211,6 +211,14 @@ _SIGNATURES = {
     "gls_filter_vertices_create": "tqqppp",
     "gls_filter_compress_create": "tddpp",
     "gls_filter_columns_create": "tPnpp",
+    "gls_clusters_create": "tpP",
+    "gls_clusters_destroy": "vp",
+    "gls_clusters_complete": "tp",
+    "gls_clusters_count": "np",
+    "gls_clusters_points": "np",
+    "gls_clusters_centroid": "vpnp",
+    "gls_clusters_members": "pp",
+    "gls_clusters_set_level": "tpn",
     "gls_tractogram_format_parse": "tsp",
     "gls_tractogram_writer_create": "tsippP",
     "gls_tractogram_writer_lost": "sp",
@@ -244,6 +252,7 @@ _DEFAULTS = {
     "gls_tractogram_read_options_default": "gls_tractogram_read_options",
     "gls_render_options_default": "gls_render_options",
     "gls_report_options_default": "gls_report_options",
+    "gls_cluster_options_default": "gls_cluster_options",
 }
 for _name, _letters in _SIGNATURES.items():
     _function = getattr(_dll, _name)
@@ -257,6 +266,8 @@ for _name, _struct in _DEFAULTS.items():
     getattr(_dll, _name).restype = structs[_struct]
 _dll.gls_job_options_set_defaults.argtypes = [c_void_p, c_void_p]
 _dll.gls_job_options_set_defaults.restype = None
+_dll.gls_clusters_sink.argtypes = [c_void_p]
+_dll.gls_clusters_sink.restype = structs["gls_sink"]
 _dll.gls_tractogram_writer_sink.argtypes = [c_void_p]
 _dll.gls_tractogram_writer_sink.restype = structs["gls_sink"]
 

@@ -1,0 +1,52 @@
+/* Compiles the arithmetic on points for several instruction sets, without fused multiply-add, so that all give the same
+ * bytes. */
+#include "geometry/kernels.h"
+
+#include <math.h>
+
+#include "util/threads.h"
+
+/* without it gcc does not vectorise square roots */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=off", "no-math-errno")
+#endif
+
+#if GLS_CPU_HAS_LEVELS
+#define TARGET GLS_TARGET_AVX512
+#define NAME(x) x##_avx512
+#include "geometry/lanes.h"
+
+#define TARGET GLS_TARGET_AVX2
+#define NAME(x) x##_avx2
+#include "geometry/lanes.h"
+#endif
+
+#define TARGET
+#define NAME(x) x##_plain
+#include "geometry/lanes.h"
+
+#define FUNCTIONS(set)                                          \
+    {                                                           \
+        gaps##set, both##set, exact##set, grow##set, boxes##set \
+    }
+static const gls_geometry_kernel kernels[GLS_CPU_LEVELS] = {
+    FUNCTIONS(_plain),
+#if GLS_CPU_HAS_LEVELS
+    FUNCTIONS(_avx2),
+    FUNCTIONS(_avx512),
+#endif
+};
+
+const gls_geometry_kernel *gls_geometry_kernels(void)
+{
+    return &kernels[gls_cpu_level()];
+}
+
+void gls_points_mean(const float *a, size_t points, size_t pad, float mean[3])
+{
+    for (int k = 0; k < 3; k++, a += pad) {
+        double sum = 0;
+        for (size_t p = 0; p < points; p++) sum += (double)a[p];
+        mean[k] = (float)(sum / (double)points);
+    }
+}

@@ -1,0 +1,419 @@
+/* Neighbours of streamlines within a radius, and the nearest ones. Lower bounds choose candidates: distances of
+ * barycentres for distances of points at equal places, gaps between boxes for distances of nearest points. Their
+ * distances are computed in float32 first, and those that may be near enough in double. */
+#include <glslines/neighbours.h>
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geometry/sorted_cells.h"
+#include "geometry/features.h"
+#include "util/allocation.h"
+#include "util/status.h"
+#include "util/threads.h"
+
+/* What one thread has found. */
+typedef struct finds {
+    gls_neighbour *list;
+    size_t n, capacity;
+    /* memory for candidates: places, and squared bounds */
+    uint32_t *place;
+    float *gap;
+    bool failed;
+} finds;
+
+/* Where the neighbours of a streamline lie. */
+typedef struct where {
+    int thread;
+    size_t from, n;
+} where;
+
+struct gls_neighbours {
+    gls_neighbours_options options;
+    size_t points; /* of the distance: 2 for that of the ends; 0: not known before the first reference */
+    int n_threads;
+    gls_features references, queries;
+    gls_cells cells;
+    bool ready;
+    /* boxes of the references, by place; for distances of nearest points */
+    float *low[3], *high[3];
+    finds *finds; /* for each thread */
+    where *where;
+    uint64_t *first;
+    size_t line_capacity;
+    gls_neighbour *all;
+    size_t capacity;
+};
+
+gls_neighbours_options gls_neighbours_options_default(void)
+{
+    return (gls_neighbours_options){.size = sizeof(gls_neighbours_options), .points = 24, .radius = 8};
+}
+
+/* Whether the distance is that of nearest points, which has no sense. */
+static bool is_of_nearest(const gls_neighbours *b)
+{
+    return b->options.distance == GLS_DISTANCE_MAM || b->options.distance == GLS_DISTANCE_HAUSDORFF;
+}
+
+gls_status gls_neighbours_create(const gls_neighbours_options *options, gls_neighbours **neighbours)
+{
+    GLS_REQUIRE(options && neighbours);
+    GLS_REQUIRE_SIZE(options);
+    if (!(options->radius > 0))
+        return gls_fail(GLS_ERR_ARGUMENT, "neighbours: the radius %g mm must be above 0", options->radius);
+    if (isinf(options->radius) && options->nearest == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "neighbours: give a radius, or a number of nearest ones");
+    if (options->points == 1 || options->points > GLS_MAX_POINTS)
+        return gls_fail(GLS_ERR_ARGUMENT, "neighbours: %u points: give 2 to %d", options->points, GLS_MAX_POINTS);
+    if (options->distance < GLS_DISTANCE_MDF || options->distance > GLS_DISTANCE_ENDPOINTS)
+        return gls_fail(GLS_ERR_ARGUMENT, "neighbours: there is no distance %d", (int)options->distance);
+    gls_neighbours *b = calloc(1, sizeof *b);
+    if (!b) return gls_no_memory();
+    b->options = *options;
+    b->points = options->distance == GLS_DISTANCE_ENDPOINTS ? 2 : options->points;
+    b->n_threads = omp_get_max_threads();
+    gls_features_init(&b->references, b->points, false);
+    gls_features_init(&b->queries, b->points, false);
+    b->finds = calloc((size_t)b->n_threads, sizeof *b->finds);
+    if (!b->finds) {
+        free(b);
+        return gls_no_memory();
+    }
+    *neighbours = b;
+    return GLS_OK;
+}
+
+void gls_neighbours_destroy(gls_neighbours *b)
+{
+    if (!b) return;
+    for (int t = 0; t < b->n_threads; t++) {
+        free(b->finds[t].list);
+        free(b->finds[t].place);
+        free(b->finds[t].gap);
+    }
+    free(b->finds);
+    gls_features_finish(&b->references);
+    gls_features_finish(&b->queries);
+    gls_cells_finish(&b->cells);
+    free(b->low[0]);
+    free(b->where);
+    free(b->first);
+    free(b->all);
+    free(b);
+}
+
+gls_sink gls_neighbours_references(gls_neighbours *b)
+{
+    return gls_features_sink(&b->references);
+}
+
+uint64_t gls_neighbours_count(const gls_neighbours *b)
+{
+    return b->references.n;
+}
+
+uint64_t gls_neighbours_void(const gls_neighbours *b)
+{
+    return b->references.n_void;
+}
+
+/* --- References. */
+
+/* For gls_cells_fill(): a reference. Those without length lie at the origin, and are left out when they are found. */
+static void copy_reference(const void *user, size_t id, float *out)
+{
+    const gls_features *f = user;
+    if (gls_features_has(f, id))
+        gls_points_expand((const float(*)[3])f->point + id * f->points, f->points, f->pad, false, out);
+    else
+        memset(out, 0, 3 * f->pad * sizeof *out);
+}
+
+/* Finds the boxes of the references. */
+static gls_status find_boxes(gls_neighbours *b)
+{
+    const gls_cells *c = &b->cells;
+    b->low[0] = malloc((6 * c->n + 1) * sizeof *b->low[0]);
+    if (!b->low[0]) return gls_no_memory();
+    for (int k = 0; k < 3; k++) {
+        b->low[k] = b->low[0] + (size_t)k * c->n;
+        b->high[k] = b->low[0] + (size_t)(3 + k) * c->n;
+        for (size_t i = 0; i < c->n; i++) {
+            const float *at = c->point + i * 3 * c->pad + (size_t)k * c->pad;
+            float low = at[0], high = at[0];
+            for (size_t p = 1; p < c->points; p++) {
+                low = at[p] < low ? at[p] : low;
+                high = at[p] > high ? at[p] : high;
+            }
+            b->low[k][i] = low;
+            b->high[k][i] = high;
+        }
+    }
+    return GLS_OK;
+}
+
+/* Sorts the references, once. */
+static gls_status prepare(gls_neighbours *b)
+{
+    if (b->ready) return GLS_OK;
+    if (b->points == 0) b->points = b->references.points;
+    if (b->options.nearest > b->references.n) b->options.nearest = b->references.n > 0 ? (uint32_t)b->references.n : 1;
+    /* without a radius, cells that hold about one reference each */
+    const float side = isinf(b->options.radius) ? 8 : (float)b->options.radius;
+    gls_status status =
+        gls_cells_fill(&b->cells, b->references.n, b->points, side, copy_reference, &b->references, b->n_threads);
+    if (!status && is_of_nearest(b)) status = find_boxes(b);
+    for (int t = 0; t < b->n_threads && !status; t++) {
+        b->finds[t].place = malloc((b->cells.n + 1) * sizeof *b->finds[t].place);
+        b->finds[t].gap = malloc((b->cells.n + 1) * sizeof *b->finds[t].gap);
+        if (!b->finds[t].place || !b->finds[t].gap) status = gls_no_memory();
+    }
+    b->ready = !status;
+    return status;
+}
+
+/* --- Distances. */
+
+/* A streamline whose neighbours are sought. */
+typedef struct query {
+    float x[3 * GLS_MAX_POINTS], y[3 * GLS_MAX_POINTS], mean[3], low[3], high[3];
+} query;
+
+/* Mean or, with `largest`, largest distance of the points of a from the nearest points of b. */
+static double from_nearest(const float *a, const float *b, size_t points, size_t pad, bool largest)
+{
+    double sum = 0, max = 0;
+    for (size_t p = 0; p < points; p++) {
+        double least = INFINITY;
+        for (size_t q = 0; q < points; q++) {
+            const double x = (double)a[p] - (double)b[q], y = (double)a[pad + p] - (double)b[pad + q],
+                         z = (double)a[2 * pad + p] - (double)b[2 * pad + q];
+            const double square = x * x + y * y + z * z;
+            least = square < least ? square : least;
+        }
+        least = sqrt(least);
+        sum += least;
+        max = least > max ? least : max;
+    }
+    return largest ? max : sum / (double)points;
+}
+
+/* Distance of a streamline from the reference at a place, in double; INFINITY where float32 shows that it is above
+ * limit. */
+static double distance(const gls_neighbours *b, const query *q, uint32_t place, float limit, bool *reversed)
+{
+    const gls_geometry_kernel *kernel = gls_geometry_kernels();
+    const gls_cells *c = &b->cells;
+    const float *r = c->point + place * 3 * c->pad;
+    *reversed = false;
+    if (is_of_nearest(b)) {
+        const bool largest = b->options.distance == GLS_DISTANCE_HAUSDORFF;
+        const double there = from_nearest(q->x, r, c->points, c->pad, largest),
+                     back = from_nearest(r, q->x, c->points, c->pad, largest);
+        return largest ? fmax(there, back) : (there + back) / 2;
+    }
+    float d, e;
+    kernel->both(r, q->x, q->y, c->points, c->pad, &d, &e);
+    if (fminf(d, e) > limit) return INFINITY;
+    const double direct = kernel->exact(r, q->x, c->points, c->pad), turned = kernel->exact(r, q->y, c->points, c->pad);
+    *reversed = turned < direct;
+    return *reversed ? turned : direct;
+}
+
+/* Finds the places of references that may be within a radius. Returns their number. */
+static size_t candidates(const gls_neighbours *b, const query *q, float radius, uint32_t *place, float *gap)
+{
+    const gls_cells *c = &b->cells;
+    if (!is_of_nearest(b)) return gls_cells_near(c, q->mean, radius, place, gap);
+    const float wide = radius + gls_distance_slack(c->extent), limit = wide * wide;
+    size_t n = 0;
+#pragma omp simd
+    for (size_t i = 0; i < c->n; i++) {
+        float square = 0;
+        for (int k = 0; k < 3; k++) {
+            const float above = b->low[k][i] - q->high[k], below = q->low[k] - b->high[k][i];
+            float side = above > below ? above : below;
+            side = side > 0 ? side : 0;
+            square += side * side;
+        }
+        gap[i] = square;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        if (gap[i] <= limit) place[n++] = (uint32_t)i;
+    return n;
+}
+
+/* --- Search. */
+
+/* Comparison for qsort(): by number. */
+static int by_number(const void *a, const void *b)
+{
+    const gls_neighbour *x = a, *y = b;
+    return (x->reference > y->reference) - (x->reference < y->reference);
+}
+
+/* Whether a neighbour comes before another one of those that are sorted by distance. */
+static bool is_before(const gls_neighbour *a, double a_mm, const gls_neighbour *b, double b_mm)
+{
+    return a_mm < b_mm || (!(b_mm < a_mm) && a->reference < b->reference);
+}
+
+/* Allocates memory for n more neighbours of a thread. */
+static bool reserve(finds *f, size_t n)
+{
+    if (f->n + n <= f->capacity) return true;
+    const size_t capacity = f->n + n > 2 * f->capacity ? f->n + n + 64 : 2 * f->capacity;
+    gls_neighbour *list = realloc(f->list, capacity * sizeof *list);
+    if (!list) return false;
+    f->list = list;
+    f->capacity = capacity;
+    return true;
+}
+
+/* Adds all neighbours within the radius. */
+static bool find_within(const gls_neighbours *b, const query *q, finds *f)
+{
+    const gls_cells *c = &b->cells;
+    const float slack = gls_distance_slack(fmaxf(c->extent, b->queries.extent)),
+                limit = (float)b->options.radius + slack;
+    const size_t n = candidates(b, q, limit, f->place, f->gap), from = f->n;
+    for (size_t k = 0; k < n; k++) {
+        bool reversed;
+        const uint32_t id = c->id[f->place[k]];
+        const double d = distance(b, q, f->place[k], limit, &reversed);
+        if (!(d < b->options.radius) || !gls_features_has(&b->references, id)) continue;
+        if (!reserve(f, 1)) return false;
+        f->list[f->n++] = (gls_neighbour){id, (float)d, reversed};
+    }
+    if (f->n > from) qsort(f->list + from, f->n - from, sizeof *f->list, by_number);
+    return true;
+}
+
+/* Finds the nearest ones among those that may be within `radius`. mm: their distances; memory for `nearest`. Returns
+ * their number. */
+static size_t nearest_within(const gls_neighbours *b, const query *q, finds *f, float radius, gls_neighbour *best,
+                             double *mm)
+{
+    const gls_cells *c = &b->cells;
+    const float slack = gls_distance_slack(fmaxf(c->extent, b->queries.extent));
+    const size_t most = b->options.nearest, n = candidates(b, q, radius + slack, f->place, f->gap);
+    size_t found = 0;
+    for (size_t k = 0; k < n; k++) {
+        gls_neighbour one = {.reference = c->id[f->place[k]]};
+        const float limit = found == most ? (float)mm[most - 1] + slack : INFINITY;
+        const double d = distance(b, q, f->place[k], limit, &one.reversed);
+        if (!(d < b->options.radius) || !gls_features_has(&b->references, one.reference)) continue;
+        one.distance = (float)d;
+        if (found == most && !is_before(&one, d, &best[most - 1], mm[most - 1])) continue;
+        size_t at = found < most ? found++ : most - 1;
+        for (; at > 0 && is_before(&one, d, &best[at - 1], mm[at - 1]); at--) {
+            best[at] = best[at - 1];
+            mm[at] = mm[at - 1];
+        }
+        best[at] = one;
+        mm[at] = d;
+    }
+    return found;
+}
+
+/* Adds the nearest neighbours: searches wider and wider, until so many lie within what was searched. */
+static bool find_nearest(const gls_neighbours *b, const query *q, finds *f)
+{
+    const size_t most = b->options.nearest;
+    const float extent = fmaxf(b->cells.extent, b->queries.extent);
+    double *mm = malloc(most * sizeof *mm);
+    if (!mm || !reserve(f, most)) {
+        free(mm);
+        return false;
+    }
+    size_t n = 0;
+    for (float radius = 4;; radius *= 2) {
+        /* beyond the radius, or all references, there is nothing to find */
+        const bool whole = (double)radius >= b->options.radius || radius > 4 * extent;
+        n = nearest_within(b, q, f, whole ? (float)b->options.radius : radius, f->list + f->n, mm);
+        if (whole || (n == most && mm[n - 1] < (double)radius)) break;
+    }
+    f->n += n;
+    free(mm);
+    return true;
+}
+
+/* Finds the neighbours of some streamlines. */
+static void find_some(void *user, int thread, size_t from, size_t until)
+{
+    gls_neighbours *b = user;
+    finds *f = &b->finds[thread];
+    query q;
+    for (size_t i = from; i < until; i++) {
+        b->where[i] = (where){thread, f->n, 0};
+        if (!gls_features_has(&b->queries, i) || f->failed) continue;
+        gls_features_expand(&b->queries, i, q.x, q.y);
+        gls_points_mean(q.x, b->points, b->queries.pad, q.mean);
+        for (int k = 0; k < 3; k++) {
+            const float *at = q.x + (size_t)k * b->queries.pad;
+            q.low[k] = q.high[k] = at[0];
+            for (size_t p = 1; p < b->points; p++) {
+                q.low[k] = fminf(q.low[k], at[p]);
+                q.high[k] = fmaxf(q.high[k], at[p]);
+            }
+        }
+        f->failed = !(b->options.nearest > 0 ? find_nearest(b, &q, f) : find_within(b, &q, f));
+        b->where[i].n = f->n - b->where[i].from;
+    }
+}
+
+/* Allocates what is kept for each of n streamlines. */
+static gls_status reserve_lines(gls_neighbours *b, size_t n)
+{
+    if (n <= b->line_capacity && b->where) return GLS_OK;
+    free(b->where);
+    free(b->first);
+    b->line_capacity = 0;
+    b->where = malloc((n + 1) * sizeof *b->where);
+    b->first = malloc((n + 1) * sizeof *b->first);
+    if (!b->where || !b->first) return gls_no_memory();
+    b->line_capacity = n;
+    return GLS_OK;
+}
+
+gls_status gls_neighbours_find(gls_neighbours *b, const gls_streamlines *s, const uint64_t **first,
+                               const gls_neighbour **found)
+{
+    GLS_REQUIRE(b && s && first && found);
+    gls_features_clear(&b->queries);
+    gls_status status = prepare(b);
+    if (!status) status = reserve_lines(b, s->n);
+    if (!status) status = gls_features_add(&b->queries, s);
+    if (!status && s->n > 0 && b->references.n > 0 && b->queries.points != b->points)
+        status = gls_fail(GLS_ERR_INPUT,
+                          "streamlines have %zu points, but references have %zu: resample them to one "
+                          "number",
+                          b->queries.points, b->points);
+    if (status) return status;
+    for (int t = 0; t < b->n_threads; t++) b->finds[t].n = 0;
+    gls_parallel(s->n, 16, b->n_threads, find_some, b);
+    size_t total = 0;
+    for (int t = 0; t < b->n_threads; t++) {
+        if (b->finds[t].failed) return gls_no_memory();
+        total += b->finds[t].n;
+    }
+    if (total > b->capacity || !b->all) {
+        free(b->all);
+        b->capacity = 0;
+        b->all = malloc((total + 1) * sizeof *b->all);
+        if (!b->all) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu pairs of neighbours", total);
+        b->capacity = total;
+    }
+    b->first[0] = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const where *w = &b->where[i];
+        if (w->n > 0) memcpy(b->all + b->first[i], b->finds[w->thread].list + w->from, w->n * sizeof *b->all);
+        b->first[i + 1] = b->first[i] + w->n;
+    }
+    *first = b->first;
+    *found = b->all;
+    return GLS_OK;
+}

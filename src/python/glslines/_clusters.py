@@ -1,0 +1,86 @@
+"""Clusters of arrays of points, by the library."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, List, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _library
+from ._library import call, constants, made, structs
+
+#: streamlines that are handed over at a time
+_BLOCK = 16384
+#: clusters of streamlines: the number of each one's cluster, and the centroids, (n, points, 3)
+Clusters = Tuple[NDArray[np.uint32], NDArray[np.float32]]
+
+
+def _blocks(streamlines: Sequence[Any], first: int) -> Tuple[Any, List[Any]]:
+    """Streamlines from number `first` on as a struct, and the arrays that it points to."""
+    lines = [np.asarray(streamlines[i], dtype=np.float32) for i in range(first, min(first + _BLOCK, len(streamlines)))]
+    for i, line in enumerate(lines):
+        if line.ndim != 2 or line.shape[1] != 3:
+            raise ValueError("streamline %d has the shape %s, not (n, 3)" % (first + i, line.shape))
+    offset = np.zeros(len(lines) + 1, dtype=np.uint64)
+    np.cumsum([len(line) for line in lines], out=offset[1:])
+    point = np.ascontiguousarray(np.concatenate(lines), dtype=np.float32)
+    block = structs["gls_streamlines"](n=len(lines), offset=offset.ctypes.data, point=point.ctypes.data)
+    return block, [offset, point]
+
+
+def find(streamlines: Sequence[Any], thresholds: Sequence[float], method: str, points: int, reverse: str,
+         ordering: Optional[Sequence[int]] = None, max_clusters: Optional[int] = None) -> List[Clusters]:
+    """The clusters of each threshold of a tree (method QUICKBUNDLESX), else of the only one.
+
+    points: to which streamlines are resampled; 0: they keep theirs. reverse: RESAMPLED or COPIED."""
+    options = call.gls_cluster_options_default()
+    levels = np.ascontiguousarray(thresholds, dtype=np.float64)
+    options.method = constants["GLS_CLUSTER_" + method]
+    options.threshold, options.n_thresholds = levels.ctypes.data, len(levels)
+    options.points, options.reverse = points, constants["GLS_CLUSTER_REVERSE_" + reverse]
+    if max_clusters is not None:
+        options.max_clusters = max_clusters
+    if ordering is not None:
+        order = np.asarray(list(ordering), dtype=np.int64)
+        if (order < 0).any():
+            raise IndexError("ordering: %d is no number of a streamline" % order.min())
+        order = order.astype(np.uint64)
+        options.order = constants["GLS_CLUSTER_ORDER_LIST"]
+        options.list, options.n_list = order.ctypes.data, len(order)
+    pointer = made(call.gls_clusters_create, ctypes.byref(options), destroy=call.gls_clusters_destroy)
+    handle = _library.Handle(pointer, call.gls_clusters_destroy)
+    sink = call.gls_clusters_sink(handle.pointer)
+    for first in range(0, len(streamlines), _BLOCK):
+        block, arrays = _blocks(streamlines, first)
+        call.gls_sink_append(ctypes.byref(sink), ctypes.byref(block))
+        del arrays
+    call.gls_clusters_complete(handle.pointer)
+    found = []
+    for level in range(len(levels)):
+        if method == "QUICKBUNDLESX":
+            call.gls_clusters_set_level(handle.pointer, level)
+        found.append(_taken(handle.pointer, len(streamlines)))
+    return found
+
+
+def _taken(pointer: Any, n: int) -> Clusters:
+    """Copies of what the clusters hold."""
+    members = np.zeros(n, dtype=np.uint32)
+    if n:
+        ctypes.memmove(members.ctypes.data, call.gls_clusters_members(pointer), members.nbytes)
+    centroids = np.zeros((call.gls_clusters_count(pointer), call.gls_clusters_points(pointer), 3), dtype=np.float32)
+    for k in range(len(centroids)):
+        call.gls_clusters_centroid(pointer, k, centroids[k].ctypes.data)
+    return members, centroids
+
+
+def lists(members: NDArray[np.uint32], n: int, ordering: Optional[Sequence[int]] = None) -> List[List[int]]:
+    """The numbers of the members of each of n clusters, in the order in which they came."""
+    order = np.arange(len(members)) if ordering is None else np.asarray(list(ordering), dtype=np.int64)
+    cluster = members[order]
+    order, cluster = order[cluster < n], cluster[cluster < n]
+    by_cluster = np.argsort(cluster, kind="stable")
+    ends = np.cumsum(np.bincount(cluster, minlength=n))[:-1] if n else []
+    return [part.tolist() for part in np.split(order[by_cluster], ends)] if n else []

@@ -1,0 +1,94 @@
+#!/bin/sh
+# Clusters and neighbours of streamlines on the command line: clusters.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
+. "$(dirname "$0")/common.sh"
+
+expect 0 phantom data --shape 18 20 18 --directions 30 -q
+set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --nseeds 400 --dg tensordet --device llvmpipe -q
+expect 0 track "$@" -o t.trx --cluster 8:c.tck
+contains t.trx.json '"clusters"'
+
+# --- the same clusters while tracking and of the file, with any number of threads ---
+expect 0 cluster t.trx -o k.trx --threshold 8 --centroids k.tck --table k.tsv --largest 2 -q
+OMP_NUM_THREADS=1 "$tool" cluster t.trx -o k1.trx --threshold 8 --centroids k1.tck --table k1.tsv --largest 2 -q || note "one thread"
+OMP_NUM_THREADS=5 "$tool" cluster t.trx -o k5.trx --threshold 8 --centroids k5.tck --table k5.tsv --largest 2 -q || note "five threads"
+same k1.trx k5.trx
+same k.tsv k1.tsv
+same k1.tsv k5.tsv
+expect 0 info k.trx
+says "cluster: 1 x uint32"
+says "cluster_distance: 1 x float32"
+says "cluster_00"
+expect 0 convert t.trx t.tck -q
+expect 0 convert k.trx k_all.tck -q
+expect 0 cite k.trx
+says "QuickBundles, a method"
+python3 - << 'END' || note "clusters of track and of the file"
+def column(name, key):
+    rows = [line.split("\t") for line in open(name).read().splitlines()]
+    return [row[rows[0].index(key)] for row in rows[1:]]
+
+def points(name):
+    data = open(name, "rb").read()
+    return data[data.index(b"END\n"):].lstrip(b"END\n").lstrip(b"\0")
+
+tracked, found = column("t_dps.tsv", "cluster"), column("k_all_dps.tsv", "cluster")
+assert tracked == found and len(set(found)) > 3, (len(tracked), len(found))
+assert points("c.tck") == points("k.tck")
+sizes = [found.count(k) for k in column("k.tsv", "cluster")]
+assert sizes == [int(n) for n in column("k.tsv", "size")] and sum(sizes) == len(found)
+assert max(map(float, column("k_all_dps.tsv", "cluster_distance"))) == max(map(float, column("k.tsv", "max_distance")))
+END
+
+# --- several thresholds, orders, small clusters ---
+expect 0 cluster t.trx -o m.tck --thresholds 20,12,8 --by-size --table m.tsv -q
+expect 0 cluster t.trx --thresholds 20,12,8 --by-size --table again.tsv -q
+same m.tsv again.tsv
+expect 0 cluster t.trx --thresholds 20,12,8 --by-size --table seed.tsv --rng-seed 5 -q
+expect 0 cluster t.trx --threshold 8 --order length --min-size 3 --reassign --table length.tsv -q
+python3 - << 'END' || note "sizes"
+rows = {name: [int(line.split("\t")[1]) for line in open(name + ".tsv").read().splitlines()[1:]] for name in ("m", "length")}
+assert rows["m"] == sorted(rows["m"], reverse=True) and min(rows["length"]) >= 3, rows
+END
+printf '3\n1\n2\n' > order.txt
+expect 0 cluster t.trx --order order.txt --table three.tsv -q
+cat three*.json | grep -q '"in_clusters":.*3' || note "streamlines that an order lacks"
+printf '3\n1\n3\n' > order.txt
+expect 2 cluster t.trx --order order.txt --table four.tsv
+says "streamline 3 twice"
+printf '0.5\n' > order.txt
+expect 3 cluster t.trx --order order.txt --table four.tsv
+expect 2 cluster t.trx
+expect 2 cluster t.trx --threshold 0 --table four.tsv
+expect 2 cluster t.trx --thresholds 8,8 --table four.tsv
+expect 2 cluster t.trx --thresholds 20,8 --max-clusters 5 --table four.tsv
+expect 2 cluster t.trx --groups --table four.tsv
+expect 4 cluster t.trx --table k.tsv
+expect 4 cluster t.trx -o t.trx --force
+expect 2 track "$@" -o x.tck --cluster 8
+expect 2 track "$@" -o x.trx --cluster 0
+expect 2 track "$@" -o x.trx --cluster 8:c.nii
+
+# --- neighbours ---
+expect 0 search t.trx t.trx --radius 2 -o pairs.tsv --tracks near.trx -q
+expect 0 search k.tck t.trx --nearest 2 --radius 1000 --distance mam -o two.tsv -q
+python3 - << 'END' || note "neighbours"
+def rows(name):
+    lines = [line.split("\t") for line in open(name).read().splitlines()]
+    assert lines[0] == ["streamline", "reference", "distance", "reversed"], lines[0]
+    return [(int(i), int(j), float(d), int(r)) for i, j, d, r in lines[1:]]
+
+pairs = rows("pairs.tsv")
+near = {(i, j): d for i, j, d, _ in pairs}
+assert pairs == sorted(pairs) and len(near) == len(pairs) and max(near.values()) < 2
+assert all(near[i, i] == 0 for i, _ in near)
+assert all(abs(near[j, i] - d) < 1e-5 for (i, j), d in near.items())
+two = rows("two.tsv")
+assert [i for i, *_ in two] == [k // 2 for k in range(len(two))] and all(a[2] <= b[2] for a, b in zip(two[::2], two[1::2]))
+END
+expect 2 search t.trx t.trx
+expect 2 search t.trx t.trx --radius 0 -o no.tsv
+expect 2 search t.trx -o no.tsv
+expect 3 search t.trx missing.trx -o no.tsv
+expect 4 search t.trx t.trx -o t.trx --force
+
+finish "clusters and neighbours"

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Compares clusters with DIPY's: members and centroids to the bit, of the classes of glslines.dipy and of the command.
+
+usage: clusters.py GLSLINES LIBRARY WORK_DIR
+
+One line per check; exits with 1 if one fails.
+"""
+import os
+import sys
+
+import nibabel as nib
+import numpy as np
+from checks import outcome, report, run
+from dipy.segment import clustering as peer
+from dipy.segment.featurespeed import ResampleFeature
+from dipy.segment.metricspeed import AveragePointwiseEuclideanMetric
+from dipy.tracking.streamline import Streamlines
+
+TOOL, LIBRARY, WORK = (os.path.abspath(word) for word in sys.argv[1:4])
+os.environ["GLSLINES_LIBRARY"] = LIBRARY
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "python"))
+import glslines.dipy as own  # noqa: E402
+
+LEVELS = [40, 30, 20, 10]
+
+
+def path(name):
+    return os.path.join(WORK, name)
+
+
+def phantom():
+    """Streamlines of the phantom, enlarged to the size of a brain."""
+    run(TOOL, "phantom", path("phantom"), "--shape", "30", "36", "30", "--force", "-q")
+    data = [path(os.path.join("phantom", name)) for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec")]
+    run(TOOL, "track", *data, path("phantom/mask.nii.gz"), path("phantom/roi.nii.gz"), "--dg", "prob", "--nseeds", "1500",
+        "--device", "cpu", "--force", "-q", "-o", path("phantom.tck"))
+    return [np.array(line * 1.75, np.float32) for line in nib.streamlines.load(path("phantom.tck")).streamlines]
+
+
+def curves(n):
+    """Streamlines along 40 curves in both senses, with few and many points."""
+    rng = np.random.default_rng(1)
+    at = np.linspace(0, 1, 80)[:, None]
+    core = [rng.normal(0, 35, 3) + rng.normal(0, 40, 3) * at + rng.normal(0, 20, 3) * np.sin(np.pi * at) for _ in range(40)]
+    lines = []
+    for _ in range(n):
+        here, points = core[rng.integers(40)], rng.integers(3, 80)
+        where = np.linspace(rng.uniform(0, 0.1), rng.uniform(0.85, 1), points) * 79
+        line = np.array([np.interp(where, np.arange(80), here[:, k]) for k in range(3)]).T
+        line += rng.normal(0, 4, 3) + np.cumsum(rng.normal(0, 0.3, (points, 3)), axis=0)
+        lines.append((line[::-1] if rng.random() < 0.5 else line).astype(np.float32))
+    return lines
+
+
+def alike(mine, theirs):
+    """Whether two lists of clusters have the same members in the same order, and the same centroids to the bit."""
+    return len(mine) == len(theirs) and all(
+        list(a.indices) == list(b.indices) and a.centroid.tobytes() == b.centroid.tobytes() for a, b in zip(mine, theirs))
+
+
+def check_classes(name, lines):
+    rng = np.random.default_rng(2)
+    order = rng.permutation(len(lines))[: len(lines) * 3 // 4].tolist()
+    nine = AveragePointwiseEuclideanMetric(ResampleFeature(nb_points=9))
+    cases = [("5 mm", 5.0, {}, None), ("10 mm", 10.0, {}, None), ("20 mm", 20.0, {}, None), ("an order", 10.0, {}, order),
+             ("9 points", 10.0, {"metric": nine}, None), ("30 clusters at most", 8.0, {"max_nb_clusters": 30}, None)]
+    for text, threshold, options, ordering in cases:
+        mine = own.QuickBundles(threshold, **options).cluster(lines, ordering=ordering)
+        theirs = peer.QuickBundles(threshold, **options).cluster(lines, ordering=ordering)
+        report(f"{name}: QuickBundles, {text}", alike(mine.clusters, theirs.clusters) and mine[0] is not None, f"{len(theirs)} clusters")
+    for ordering in (None, order):
+        mine = own.QuickBundlesX(LEVELS).cluster(lines, ordering=ordering)
+        theirs = peer.QuickBundlesX(LEVELS).cluster(lines, ordering=ordering)
+        for level in range(1, len(LEVELS) + 1):
+            a, b = mine.get_clusters(level), theirs.get_clusters(level)
+            report(f"{name}: QuickBundlesX, level {level}", alike(a.clusters, b.clusters) and [c.threshold for c in a] == [c.threshold for c in b],
+                   f"{len(b)} clusters")
+    for levels in (LEVELS, [45, 35, 25, 12]):
+        for some in (None, len(lines) // 2):
+            a, b = (module.qbx_and_merge(Streamlines(lines), levels, select_randomly=some, rng=np.random.default_rng(5)) for module in (own, peer))
+            report(f"{name}: qbx_and_merge {levels}, {some or 'all'}", alike(a.clusters, b.clusters), f"{len(b)} clusters")
+
+
+def check_command(lines):
+    tractogram = nib.streamlines.Tractogram(lines, affine_to_rasmm=np.eye(4))
+    nib.streamlines.save(tractogram, path("lines.tck"))
+    run(TOOL, "cluster", path("lines.tck"), "--threshold", "10", "-o", path("clusters.tck"), "--centroids", path("centroids.tck"), "--force", "-q")
+    theirs = peer.QuickBundles(10.0).cluster(lines)
+    table = np.genfromtxt(path("clusters_dps.tsv"), names=True)
+    expected = np.zeros(len(lines))
+    for k, cluster in enumerate(theirs):
+        expected[cluster.indices] = k
+    report("cluster: the column", np.array_equal(table["cluster"], expected))
+    centroids = nib.streamlines.load(path("centroids.tck")).streamlines
+    report("cluster: the centroids", len(centroids) == len(theirs) and all(np.array_equal(a, b) for a, b in zip(centroids, theirs.centroids)))
+    from dipy.tracking.distances import bundles_distances_mdf
+    from dipy.tracking.streamline import set_number_of_points
+
+    some = range(0, len(lines), 29)
+    mdf = [bundles_distances_mdf([set_number_of_points(lines[i], nb_points=12)], [theirs[int(expected[i])].centroid])[0, 0] for i in some]
+    report("cluster: the distances", np.allclose(table["cluster_distance"][list(some)], mdf, atol=2e-5))
+    order = np.random.default_rng(3).permutation(len(lines))
+    np.savetxt(path("order.txt"), order, fmt="%d")
+    run(TOOL, "cluster", path("lines.tck"), "--threshold", "10", "--order", path("order.txt"), "-o", path("ordered.tck"), "--force", "-q")
+    expected = np.zeros(len(lines))
+    for k, cluster in enumerate(peer.QuickBundles(10.0).cluster(lines, ordering=order.tolist())):
+        expected[cluster.indices] = k
+    report("cluster: an order from a file", np.array_equal(np.genfromtxt(path("ordered_dps.tsv"), names=True)["cluster"], expected))
+
+
+def check_refusals():
+    from dipy.segment.featurespeed import VectorOfEndpointsFeature
+    from dipy.segment.metricspeed import CosineMetric, MinimumAverageDirectFlipMetric
+
+    for metric in ("cosine", CosineMetric(VectorOfEndpointsFeature()), MinimumAverageDirectFlipMetric()):
+        try:
+            own.QuickBundles(10.0, metric=metric)
+            report(f"{metric} is refused", False)
+        except ValueError as error:
+            report(f"{type(metric).__name__} is refused", True, str(error))
+
+
+def main():
+    os.makedirs(WORK, exist_ok=True)
+    lines = curves(1500)
+    check_classes("curves", lines)
+    check_command(lines)
+    check_classes("phantom", phantom())
+    check_refusals()
+    return outcome()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
