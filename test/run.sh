@@ -413,6 +413,10 @@ stage_python() {
         test/python/lifetimes.py build/glslines build/python/lifetimes
     pool_add "package: a function for each command" build/python/functions.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
         test/python/functions.py build/glslines build/python/functions
+    check "prototypes of the package are those of the headers" env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
+        test/python/prototypes.py include/glslines
+    pool_add "package: None, NaN and other values for every argument" build/python/hostile.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
+        test/python/hostile.py build/python/hostile
     pool_add "package: columns and groups" build/python/columns.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
         test/python/columns.py build/glslines build/python/columns
     pool_add "package: DIPY's functions" build/python/dipy.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \

@@ -204,7 +204,8 @@ typedef struct gls_tract_sources {
      * those of file path[lead] that every file with streamlines has; in the order of that file */
     gls_column *kept[3];
     size_t n_kept[3];
-    char **stem; /* names of the groups of files */
+    char **stem;         /* names of the groups of files */
+    bool has_group_data; /* a file has data of groups (dpg) */
     /* values from the headers of TCK files, joined as MRtrix3 joins them; 0: no file has one; NaN: the files differ */
     double step_size, downsample_factor;
 } gls_tract_sources;

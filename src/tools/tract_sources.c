@@ -95,6 +95,7 @@ static void join_number(const gls_tractogram_info *info, const char *key, double
 /* Joins the step size and the downsampling of TCK files, on which tckedit's limits of length depend. */
 static void join_headers(gls_tract_sources *s, const gls_tractogram_info *info)
 {
+    s->has_group_data |= info->n_dpg > 0;
     if (info->format != GLS_FORMAT_TCK) return;
     join_number(info, "step_size", &s->step_size);
     join_number(info, "downsample_factor", &s->downsample_factor);

@@ -480,6 +480,8 @@ expect 0 segment t.trx b.tsv -o seg.trx --table seg.tsv --unique
 [ "$(wc -l < seg.tsv)" -eq 3 ] || note "not a row for each bundle"
 expect 0 convert seg.trx seg.trk
 grep -q '"lost":.*"dpg [a-zA-Z0-9_-]*/n_flipped' seg.trk.json || note "data of groups that a TRK file does not hold"
+expect 0 edit seg.trx seg.trx both_segments.trx
+says "leaves out the data of groups"
 expect 2 segment t.trx b.tsv
 printf 'bundle\tstrat\na\tx\n' > bad.tsv
 expect 3 segment t.trx bad.tsv -o seg2.trx

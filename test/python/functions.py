@@ -10,6 +10,7 @@ import gc
 import inspect
 import os
 import pickle
+import re
 import subprocess
 import sys
 import types
@@ -225,6 +226,94 @@ class Commands(unittest.TestCase):
                 for w, v in ((weights, 3), (list(weights), np.float32(3)), (tuple(weights), np.full(3, 3.0)))]
         self.assertTrue(all(np.array_equal(maps[0], m) for m in maps) and maps[0].sum() > 0)
         glslines.density(s.lines, path("switch.nii"), force=np.True_)
+
+    def test_files_of_this_run(self):
+        """What a run wrote, and no files of earlier runs under the same prefix or in the same folder."""
+        s = self.scene
+        options = {"mask": s.mask, "force": True}
+        before = glslines.fit(s.dwi, out=path("same"), model="msmt", **options)
+        self.assertIn("wm", before)
+        after = glslines.fit(s.dwi, out=path("same"), model="csd", **options)
+        self.assertTrue(os.path.isfile(before.paths["wm"]) and {"sh", "fa", "response", "sidecar"} <= set(after) and "wm" not in after)
+        glslines.response(s.dwi, out=path("tissues"), algorithm="dhollander", **options)
+        self.assertEqual(sorted(glslines.response(s.dwi, out=path("tissues"), algorithm="tournier", **options)), ["response", "sidecar", "voxels"])
+        os.makedirs(path("fixels"), exist_ok=True)
+        with open(path("fixels/older.txt"), "w") as file:
+            file.write("1\n")
+        made = glslines.fixels(s.sh, path("fixels"), force=True)
+        self.assertTrue("directions" in made and "older.txt" not in made and "fixels.json" in made, made)
+
+    def test_results_are_those_of_their_run(self):
+        """Names are absolute, and a file that changed since is refused, not read in its place."""
+        s = self.scene
+        here = os.getcwd()
+        program = _program.find
+        os.makedirs(path("moved"), exist_ok=True)
+        tracks, sh = os.path.abspath(s.tracks), os.path.abspath(s.sh)
+        absolute = os.path.abspath(_program.find())
+        _program.find = lambda: absolute
+        os.chdir(path("moved"))
+        try:
+            made = {"edit": glslines.edit(tracks, out="a.trx", max_length=40, force=True), "peaks": glslines.fixels(sh, "f", force=True),
+                    "picture": glslines.render(tracks, "p.png", tile="100x100", views="left", force=True),
+                    "track": glslines.track(phantom=True, model="opdt", nseeds=30, out="t.trx", device="llvmpipe", force=True)}
+            os.chdir("/")
+            reads = {"edit": lambda: made["edit"].points, "peaks": lambda: made["peaks"]["directions"], "picture": lambda: made["picture"].png,
+                     "track": lambda: glslines.density(made["track"])}
+            again = pickle.loads(pickle.dumps(made["edit"]))
+            for read in reads.values():
+                read()
+            os.chdir(os.path.join(here, path("moved")))
+            lazy = {"edit": glslines.edit(tracks, out="a.trx", max_length=40, force=True)}
+            glslines.edit(tracks, out="a.trx", min_length=40, force=True)
+            glslines.fixels(sh, "f", force=True)
+            glslines.render(tracks, "p.png", tile="120x100", views="left", force=True)
+            os.remove("t.trx")
+            for read in (lambda: lazy["edit"].points, lambda: again.dps, lambda: glslines.stats(lazy["edit"]), reads["peaks"], reads["picture"],
+                         reads["track"]):
+                with self.assertRaisesRegex(glslines.InputError, "has changed since the run that wrote it|cannot be read any more"):
+                    read()
+            self.assertGreater(len(made["edit"].points), 0)  # was read before
+        finally:
+            _program.find = program
+            os.chdir(here)
+
+    def test_options_without_a_value(self):
+        s = self.scene
+        small, same = glslines.edit(s.lines, compress=True), glslines.edit(s.lines, compress=0.1)
+        self.assertTrue(np.array_equal(small.points, same.points) and len(small.points) < len(s.lines.points))
+        self.assertEqual(len(glslines.convert(s.lines, compress=np.True_).points), len(small.points))
+        options = {"phantom": True, "model": "opdt", "nseeds": 40, "device": "llvmpipe", "force": True}
+        one, two = (glslines.track(out=path(name), compress=value, report=True, **options) for name, value in (("one.trx", True), ("two.trx", 0.1)))
+        self.assertTrue(np.array_equal(one.points, two.points))
+        self.assertTrue(os.path.isfile(path("one.html")) and os.path.isfile(path("two.html")))
+        self.assertEqual(copy.copy(glslines.Params(compress=True)).given, {"compress": True})
+        with self.assertRaisesRegex(ValueError, "^max_angle"):
+            glslines.Params(max_angle=True)
+
+    def test_names_are_those_of_python(self):
+        """Documents and errors name Python's arguments, not options of the command line; a wrong name is answered with the nearest."""
+        for name in glslines.__all__:
+            documents = [(name, getattr(glslines, name).__doc__)]
+            documents += [(name + "." + m, v.__doc__) for m, v in vars(getattr(glslines, name)).items() if not m.startswith("_") and v.__doc__] \
+                if inspect.isclass(getattr(glslines, name)) else []
+            for where, text in documents:
+                self.assertNotRegex(re.sub(r"'glslines [^']*'|`glslines [^`]*`|'--", "", text), r"--[a-z]", where)
+        self.assertIn('act_rule="cmc"', glslines.track.__doc__)
+        for call, text in ((lambda: glslines.track(nseed=3), r"track\(\) has no argument 'nseed'; there is nseeds"),
+                           (lambda: glslines.edit(self.scene.tracks, minlength=3), "there is min_length"),
+                           (lambda: glslines.Params(maxangle=3), "there is max_angle"), (lambda: glslines.Device(nam="x"), "there is name"),
+                           (lambda: glslines.Seeds.random(None, count=3), r"Seeds.random\(\) has no argument 'count'"),
+                           (lambda: glslines.Tracker(stopmap=3), "there is stop_map")):
+            with self.assertRaisesRegex(TypeError, text):
+                call()
+
+    def test_bar(self):
+        """The last state of a bar is that of the end."""
+        program = "import glslines, sys; glslines.fit(sys.argv[1], mask=sys.argv[2], model='msmt', progress=True)"
+        done = subprocess.run([sys.executable, "-c", program, self.scene.dwi, self.scene.mask], capture_output=True, text=True, check=True)
+        bars = [line for line in done.stderr.replace("\n", "\r").split("\r") if "%|" in line]
+        self.assertTrue(bars and "100%" in bars[-1], done.stderr)
 
     def test_progress_and_threads(self):
         s = self.scene

@@ -27,4 +27,8 @@ if __name__ == "__main__":
     for number, picture in enumerate([output["data"]["text/html"].split("base64,")[1].split('"')[0] for output in pictures] + drawn):
         with open(os.path.join(folder, "shown%d.png" % number), "wb") as file:
             file.write(base64.b64decode(picture))
+    bars = [output["text"] for output in outputs if output["output_type"] == "stream" and "%|" in output["text"]]
+    assert bars and all("100%|" in text.split("\r")[-1] or "100%|" in text for text in bars), bars
+    widgets = [output for output in outputs if "%|" in output.get("data", {}).get("text/plain", "")]
+    assert not widgets, "a saved notebook has the first state of a widget: %s" % widgets
     print("ok: %d cells, %d pictures" % (len(notebook.cells), len(pictures) + 1))

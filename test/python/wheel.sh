@@ -34,7 +34,8 @@ glslines.track(phantom=True, out="python.trx", nseeds=100, device="llvmpipe", fo
 assert len(glslines.load("python.trx")) > 50
 assert filecmp.cmp("program.trx", "python.trx", shallow=False)'
 # types of the public face: what a scientist types, and the functions themselves
-"$python" -m pip install -q --disable-pip-version-check mypy numpy
+"$python" -m pip install -q --disable-pip-version-check mypy numpy ruff
+"$python" -m ruff check -q --no-cache --config "$root/src/python/pyproject.toml" "$root/src/python" "$root/test/python"
 mkdir -p "$work/types"
 "$python" -m mypy --strict --python-executable "$work/clean/bin/python" --cache-dir "$work/types" "$root/test/python/client.py"
 for module in commands _program _exchange; do

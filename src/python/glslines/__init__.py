@@ -23,7 +23,6 @@ if _os.path.isfile(_os.path.join(_os.path.dirname(_library.path), "python", "com
 from ._arrays import load_image, save_image
 from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceError, EmptyError, Error, FormatWarning,
                       InputError, OutOfMemoryError, OutputError, UnsupportedError)
-from ._library import version as __version__
 from .devices import Device, devices
 from ._exchange import Files, Tracked
 from .commands import (Params, bids, connectome, convert, density, edit, fit, fixels, info, peaks, phantom, profile,
@@ -33,6 +32,8 @@ from .models import ODF, Gradients, QBall, Sphere, csd, fit_tensor
 from .pictures import Picture
 from .streamlines import Batch, Result
 from .tracking import Seeds, Tracker
+
+__version__ = _library.version
 
 __all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Device", "DeviceError", "EmptyError",
            "Error", "Files", "FormatWarning", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "Picture",

@@ -86,7 +86,7 @@ def refuse_name(value, name, remedy):
         raise TypeError("%s: %r is the name of a file, but values are needed: %s" % (name, os.fspath(value), remedy))
 
 
-def numbers(given, name, dtype=np.float64):
+def numbers(given: Any, name: str, dtype: Any = np.float64) -> NDArray[Any]:
     """Real numbers in C order. Complex ones, of which numpy would drop a part, and masked ones are refused."""
     array = np.asanyarray(given)
     if np.ma.is_masked(array):

@@ -125,7 +125,7 @@ def _sum_of(content: Dict[str, Any]) -> int:
         for key, array in _arrays_in(name, content.get(name)):
             array = np.ascontiguousarray(array)
             text = "%s %s %s" % (key, array.dtype, array.shape)
-            total = zlib.crc32(array.view(np.uint8) if array.size else b"", zlib.crc32(text.encode(), total))
+            total = zlib.crc32(array.reshape(-1).view(np.uint8).data if array.size else b"", zlib.crc32(text.encode(), total))
     return total
 
 
@@ -425,7 +425,9 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
 def bids(values: Dict[str, Any], names: Mapping[str, str]) -> str:
     """`glslines bids`, with the options of track behind its own."""
     places = [_safe(values["bids_dir"]), _safe(values["out_dir"]), values["level"]]
-    track = values["track"] or {}
+    track = values["track"] if values["track"] is not None else {}
+    if not isinstance(track, Mapping) or not all(isinstance(name, str) for name in track):
+        raise TypeError("track: a dict of options of track is needed, not %r" % (track,))
     behind = _program.words_of(track, {name: name.replace("_", "-") for name in track})
     own = {name: values[name] for name in names}
     return _program.run("bids", [*places, *_program.words_of(own, names)], values["progress"], behind).text

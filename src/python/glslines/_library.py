@@ -174,7 +174,7 @@ _SIGNATURES = {
     "gls_qball_fit_image": "tppppP",
     "gls_response_estimate": "tppppp",
     "gls_response_read": "tsipdp",
-    "gls_csd_fit": "tpppppppPP",
+    "gls_csd_fit": "tppppppppP",
     "gls_sphere_create": "tsP",
     "gls_sphere_create_guess": "tpnPp",
     "gls_sphere_destroy": "vp",

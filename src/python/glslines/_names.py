@@ -9,10 +9,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
+def near(name: str, known: Iterable[str]) -> str:
+    """"; there is" and the names that are like one, or nothing."""
+    found = difflib.get_close_matches(name.lower(), list(known), 3, 0.5)
+    return "; there is %s" % ", ".join(found) if found else ""
+
+
 def unknown(what: str, name: str, known: Iterable[str]) -> TypeError:
     """The error for a name, with the names that are like it. what: the thing that has other names."""
-    near = difflib.get_close_matches(name.lower(), list(known), 3, 0.5)
-    return TypeError("%s '%s'%s" % (what, name, "; there is %s" % ", ".join(near) if near else ""))
+    return TypeError("%s '%s'%s" % (what, name, near(name, known)))
 
 
 def nearest(function: F) -> F:

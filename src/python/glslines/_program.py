@@ -38,7 +38,8 @@ def find() -> str:
 
 
 class Bar:
-    """A bar of tqdm, if that is installed and somebody looks."""
+    """A bar of tqdm, if that is installed and somebody looks. It is text in notebooks, too: of a widget a saved notebook has the
+    first state, which is 0 %."""
 
     def __init__(self, name: str) -> None:
         self._name, self._bar, self._phase = name, None, ""  # type: str, Any, str
@@ -49,7 +50,7 @@ class Bar:
 
     def __call__(self, phase: str, done: int, total: int, streamlines: int, points: int) -> Optional[bool]:
         try:
-            from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
+            from tqdm.std import tqdm  # type: ignore[import-untyped, unused-ignore]
         except ImportError:
             return None
         if self._bar is None or phase != self._phase:
@@ -163,6 +164,8 @@ def words_of(options: Mapping[str, Any], names: Mapping[str, str]) -> List[str]:
         if value is True:
             words.append(option)
         elif isinstance(value, (list, tuple)) and any(isinstance(v, (str, os.PathLike)) for v in value):
+            if not all(isinstance(v, (str, os.PathLike)) for v in value):
+                raise TypeError("%s: a list of texts or names of files is needed: %r" % (parameter, value))
             words += ["%s=%s" % (option, os.fspath(v) if isinstance(v, os.PathLike) else v) for v in value]
         elif isinstance(value, (list, tuple)):
             try:

@@ -88,6 +88,8 @@ class Gradients(_library.Handle):
     def from_dipy(cls, gtab: Any, affine: Optional[ArrayLike], frame: str = "fsl") -> Gradients:
         """From a DIPY GradientTable. DIPY hands on the vectors of a file as they are: of an FSL file they are FSL's,
         so the default frame is "fsl"; "image" repeats DIPY's own reading."""
+        if not hasattr(gtab, "bvals") or not hasattr(gtab, "bvecs"):
+            raise TypeError("gtab: a GradientTable of DIPY is needed, not %s" % type(gtab).__name__)
         return cls(gtab.bvals, gtab.bvecs, affine, frame, getattr(gtab, "b0_threshold", 50))
 
     @property

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _library
-from ._arrays import grid_like, numbers
+from ._arrays import grid_like, is_pair, numbers
 from ._errors import Error, FormatWarning
 from ._library import call, constants, encode, made, structs, utf8
 from ._names import nearest_in
@@ -323,8 +323,11 @@ class Result:
         import nibabel
         from dipy.io.stateful_tractogram import Space, StatefulTractogram
 
-        if ref is None:
-            ref = nibabel.Nifti1Image(np.zeros(tuple(self._grid.dim), np.uint8), self.affine)
+        if ref is None or is_pair(ref):
+            grid = self._grid if ref is None else grid_like(ref)
+            ref = nibabel.Nifti1Image(np.zeros(tuple(grid.dim), np.uint8), self.affine if ref is None else ref[1])
+        if not isinstance(ref, (str, os.PathLike)) and not any(hasattr(ref, name) for name in ("affine", "get_best_affine", "header")):
+            raise TypeError("ref: a file, an image of nibabel or a pair (array, affine) is needed, not %s" % type(ref).__name__)
         space = Space.RASMM if self.space == "world" else Space.VOX
         return StatefulTractogram(self.array_sequence(), ref, space, **self._columns_of_nibabel("DIPY"))
 

@@ -9,7 +9,7 @@ import threading
 from typing import Any, Callable, Literal, Optional, Union
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from . import _library
 from ._arrays import Image, affine_of, is_pair, is_placed, is_same_affine, own_affine, reals, require_same_affine, require_shape
@@ -232,6 +232,8 @@ class Tracker(_library.OfProcess):
         if stop_map is None:
             raise ValueError("stop_map is needed: streamlines end where it is at or below fa_threshold")
         require_same_affine(affine, dwi=dwi, peaks=peaks, stop_map=stop_map)
+        if odf is not None and not isinstance(odf, ODF):
+            raise TypeError("odf: an ODF is needed, as ODF.from_sh or ODF.from_amplitudes makes it, not %s" % type(odf).__name__)
         if odf is not None and odf.is_placed:
             if affine is not None and not is_same_affine(affine, _affine(odf.image)):
                 raise ValueError("affine: is another than that of odf: give it to ODF.from_sh or ODF.from_amplitudes")

@@ -1,35 +1,62 @@
 """Direction getters with the names and arguments of cuslines 2.2.3. They hold settings; the tracker does the work."""
 
+import logging
+
 import numpy as np
 
+from .. import _library
+from .._names import near, nearest_in
 
-class ProbDirectionGetter:
-    """A draw from the ODF inside the cone."""
+logger = logging.getLogger("GPUStreamlines")
+
+
+class Settings:
+    """An object with settings of these names alone: another name is refused, since it would have no effect."""
+
+    _settings = ()
+
+    def __setattr__(self, name, value):
+        if name not in self._settings and not name.startswith("_"):
+            raise AttributeError("%s has no setting '%s'%s" % (type(self).__name__, name, near(name, self._settings)))
+        if name == "angular_weight" and not 0 <= _library.real(value, name) <= 1:
+            raise ValueError("angular_weight: %r is not between 0 and 1" % value)
+        super().__setattr__(name, value)
+
+
+class ProbDirectionGetter(Settings):
+    """A draw from the ODF inside the cone. angular_weight: preference for directions near the last one, 0 to 1."""
 
     _dg = "prob"
+    _settings = ("angular_weight",)
 
     def __init__(self):
-        pass
+        self.angular_weight = 0.0
 
 
+@nearest_in
 class PttDirectionGetter(ProbDirectionGetter):
     """Parallel transport. probe_length is the length of one of the probe_quality steps of the probe, in voxels;
-    target_short_step is in voxels. odf_lut_res has no effect: the ODF is looked up on the sphere itself."""
+    target_short_step is in voxels. odf_lut_res has no effect, as a warning says: the ODF is looked up on the sphere itself."""
 
     _dg = "ptt"
+    _settings = ("odf_lut_res", "probe_length", "target_short_step", "probe_quality")
 
     def __init__(self, odf_lut_res=128, probe_length=0.25, target_short_step=0.025, probe_quality=8):
-        super().__init__()
+        if odf_lut_res != 128:
+            logger.warning("glslines: odf_lut_res=%s has no effect: the ODF is looked up on the sphere itself", odf_lut_res)
         self.odf_lut_res = odf_lut_res
         self.probe_length = probe_length
         self.target_short_step = target_short_step
         self.probe_quality = probe_quality
 
 
-class BootDirectionGetter:
-    """Residual bootstrap over a q-ball model; made by from_dipy_opdt() or from_dipy_csa()."""
+@nearest_in
+class BootDirectionGetter(Settings):
+    """Residual bootstrap over a q-ball model; made by from_dipy_opdt() or from_dipy_csa(). angular_weight: preference for
+    directions near the last one, 0 to 1."""
 
     _dg = "boot"
+    _settings = ("model", "gtab", "sphere", "sh_order_max", "sh_lambda", "min_signal", "angular_weight")
 
     def __init__(self, model_type, min_signal, H, R, delta_b, delta_q, sampling_matrix, b0s_mask):
         raise NotImplementedError("matrices of a model are not taken: use BootDirectionGetter.from_dipy_opdt() or "
@@ -40,6 +67,7 @@ class BootDirectionGetter:
         if full_basis:
             raise NotImplementedError("full_basis=True: the models of the bootstrap are symmetric")
         getter = cls.__new__(cls)
+        getter.angular_weight = 0.0
         getter.model = model
         getter.gtab = gtab
         getter.sphere = sphere

@@ -11,9 +11,11 @@ from .. import _library, tracking
 from .._arrays import grid_like
 from .._library import call, structs
 from ..devices import Device
+from .._names import nearest_in
 from ..models import ODF, QBall, Sphere, vertices_of
 from ..params import Params
 from ..streamlines import Collector, Writer, mapped
+from .getters import Settings
 
 logger = logging.getLogger("GPUStreamlines")
 
@@ -35,11 +37,16 @@ def _antipodal(vertices):
     return bool(found.any(axis=1).all())
 
 
-class Tracker:
+@nearest_in
+class Tracker(Settings):
     """Context manager: `with Tracker(dg, dataf, stop_map, threshold, vertices, edges, ...) as t: t.generate_sft(...)`.
 
     Angles are in radians, steps in voxels, seeds in voxel coordinates with centres at whole numbers.
     """
+
+    _settings = ("dg", "dataf", "metric_map", "tc_threshold", "sphere_vertices", "sphere_symm", "max_angle", "step_size", "min_pts",
+                 "max_pts", "relative_peak_thresh", "min_separation_angle", "ngpus", "chunk_size", "rng_seed", "rng_offset", "device",
+                 "pos_dtype", "linearize", "tol_error", "max_segment_length")
 
     def __init__(self, dg, dataf, stop_map, stop_threshold, sphere_vertices, sphere_edges, sphere_symm=False,
                  max_angle=radians(60), step_size=0.5, min_pts=0, max_pts=np.inf, relative_peak_thresh=0.25,
@@ -174,12 +181,21 @@ class Tracker:
                         fa_threshold=self.tc_threshold, relative_peak_threshold=self.relative_peak_thresh,
                         min_separation_angle=degrees(self.min_separation_angle), max_length=step * max(1, most),
                         rng_seed=(self.rng_seed + KEY * self.rng_offset) % (1 << 64), chunk_size=self.chunk_size)
-        if self.dg._dg == "ptt":
-            probe = self.dg.probe_length * self.dg.probe_quality
-            params.set("probe_length", "%.17gmm" % (probe * voxel))
-            params.set("probe_quality", int(round(self.dg.probe_quality)))
-            params.set("ptt_substep", "%.17gmm" % (self.dg.target_short_step * voxel))
+        for name, value in params_of(self.dg, voxel).given.items():
+            params.set(name, value)
         return params
+
+
+def params_of(dg, voxel):
+    """What the settings of a getter are as parameters. voxel: mean side in mm."""
+    params = Params(dg=dg._dg)
+    if dg._dg == "ptt":
+        params.set("probe_length", "%.17gmm" % (dg.probe_length * dg.probe_quality * voxel))
+        params.set("probe_quality", int(round(dg.probe_quality)))
+        params.set("ptt_substep", "%.17gmm" % (dg.target_short_step * voxel))
+    elif dg.angular_weight:
+        params.set("angular_weight", float(dg.angular_weight))
+    return params
 
 
 def _before(sink, create, *arguments):
