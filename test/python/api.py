@@ -183,8 +183,8 @@ class Files(unittest.TestCase):
         drawn = glslines.render([path("shown.trx"), path("shown_cli.trx")], path("two.png"), views=("left", "slab"),
                                 slab="axial:2", range=(0, 50), color="length", force=True)
         self.assertEqual(drawn["total"], 2 * stats["streamlines"])
-        told = glslines.report(path("shown.trx"), no_view=True, max_streamlines=50, force=True)
-        self.assertEqual((told["output"], told["streamlines"]), (path("shown.html"), stats["streamlines"]))
+        page = glslines.report(path("shown.trx"), no_view=True, max_streamlines=50, force=True)
+        self.assertEqual((page["output"], page["streamlines"]), (os.path.abspath(path("shown.html")), stats["streamlines"]))
         with self.assertRaisesRegex(glslines.OutputError, "exists already"):
             glslines.render(path("shown.trx"), path("two.png"))
         with self.assertRaisesRegex(glslines.InputError, "absent.trx"):
@@ -350,9 +350,9 @@ class Arrays(unittest.TestCase):
         stats = glslines.track(*phantom.names, out=path("pft.trx"), nseeds=NSEEDS, device="llvmpipe", model="opdt", dg="prob",
                                pft=True, act=os.path.join(path("phantom"), "5tt.nii.gz"), force=True)
         with open(path("pft.json")) as file:
-            told = json.load(file)["counts"]["particle_filter"]
-        self.assertEqual(stats["filter"], {"streamlines": told["streamlines_taken_back"], "runs": told["runs"],
-                                           "lost": told["no_particle_left"], "exhausted": told["trials_used_up"]})
+            counts = json.load(file)["counts"]["particle_filter"]
+        self.assertEqual(stats["filter"], {"streamlines": counts["streamlines_taken_back"], "runs": counts["runs"],
+                                           "lost": counts["no_particle_left"], "exhausted": counts["trials_used_up"]})
         self.assertGreater(stats["filter"]["runs"], stats["filter"]["lost"])
 
     def test_other_trackers(self):
@@ -415,9 +415,9 @@ class Arrays(unittest.TestCase):
             for bad in (seeds(np.ones((4, 4, 4))), seeds(np.ones(phantom.fa.shape), 2 * phantom.affine)):
                 with self.assertRaisesRegex(ValueError, "the seeds lie in|roi"):
                     tracker.run(bad)
-            # voxels of an array whose place is not told are those of the tracker
+            # voxels of an array whose place is not given are those of the tracker
             self.assertGreater(len(tracker.run(seeds(np.asanyarray(phantom.roi.dataobj)))), 0)
-        # as are those of an image for a tracker whose place is not told
+        # as are those of an image for a tracker whose place is not given
         sh = np.ones(phantom.fa.shape + (1,))
         with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa,
                               dwi=np.asanyarray(phantom.dwi.dataobj), qball=phantom.qball) as tracker:

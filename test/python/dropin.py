@@ -39,7 +39,7 @@ def path(name):
 
 
 def python(*words):
-    """Another Python, whose messages are told only if it fails; if it hangs, with the place of each of its threads."""
+    """Runs another Python. Its messages appear only if it fails; if it hangs, with the place of each of its threads."""
     with open(path("messages.txt"), "w+") as messages:
         child = subprocess.Popen([sys.executable, "-X", "faulthandler", *words], stdout=messages, stderr=messages)
         try:

@@ -92,7 +92,7 @@ class Cases:
                     self.functions["%s.%s" % (name, method)] = getattr(value, method)
 
 
-#: methods that need a device, or that nobody calls with arguments of his own
+#: methods that need a device, or that are those of dict
 LEFT_OUT = {"Tracker.run", "Tracker.run_to", "Params.set", "Tracked.get", "Files.get", "Picture.fromkeys"}
 
 

@@ -555,7 +555,7 @@ class Waiting(unittest.TestCase):
         self.assertTrue(_library._waits_on(None))  # nothing is left of it: other calls wait as before
 
     def test_thread_of_the_program(self):
-        # a wait on another thread ends, too, when the main thread's call is told to
+        # a wait on another thread ends, too, when the main thread's call ends
         self.interrupt("import threading; t = threading.Thread(target=lambda: glslines.load_image(pipe), daemon=True); "
                        "t.start(); glslines.load_image(pipe)")
 

@@ -276,7 +276,7 @@ call = _dll
 
 
 class Pointer(c_void_p):
-    """An object of the library as an argument of its functions. The object is destroyed when nobody refers to it any
+    """An object of the library as an argument of its functions. The object is destroyed when nothing refers to it any
     more: not its handle, no object that was made with it, and no call that works on it."""
 
     def __reduce__(self):
@@ -358,7 +358,8 @@ class Handle:
 
 @contextlib.contextmanager
 def destroyed_if_raised(destroy, *outs):
-    """Objects that a call hands out: Ctrl-C may come after the call has made them, and nobody would own them."""
+    """Objects that a call hands out: destroys them if Ctrl-C comes after the call has made
+    them, since no handle owns them yet."""
     try:
         yield
     except BaseException:
@@ -408,12 +409,13 @@ def utf8(text):
 
 
 def is_switch(value):
-    """True or False, also numpy's: a number for Python, but hardly meant as one."""
+    """Whether it is True or False, also numpy's. Python takes them for numbers; here they are refused as numbers."""
     return type(value).__name__ in ("bool", "bool_")
 
 
 def integer(value, name, low, high):
-    """A whole number that a type of C holds: ctypes would take another one for it, without a word."""
+    """A whole number from low to high. ctypes alone would change a number that does not fit into its type of C, and raise no
+    error."""
     try:
         number = None if is_switch(value) else int(value)
     except (TypeError, ValueError, OverflowError):
@@ -448,7 +450,7 @@ def even_order(value, name, most):
 
 
 def switch(value, name):
-    """True or False. Other things have a truth value, too, but were hardly meant: an array, "no", NaN."""
+    """True or False. Other values that have a truth value in Python are refused: an array, "no", NaN."""
     try:
         number = value if isinstance(value, bool) else int(value) if value == int(value) else None
     except (TypeError, ValueError, OverflowError):
@@ -538,7 +540,7 @@ class Call:
             raise RuntimeError("the interpreter ends: nothing can be computed any more")
         with _counted(self):
             if self._is_left:
-                raise SystemExit  # which ends a thread without a word
+                raise SystemExit  # it ends a thread and prints nothing
             try:
                 return function(*arguments)
             except _errors.CancelledError:

@@ -80,9 +80,9 @@ def _interrupt(process: "subprocess.Popen[str]") -> None:
 class _Events:
     """The events of the program while it runs, a JSON object on each line."""
 
-    def __init__(self, tell: Any, folder: str) -> None:
+    def __init__(self, listener: Any, folder: str) -> None:
         self._folder = os.path.join(folder, "") if folder else ""
-        self.error, self.stopped, self._tell = "", False, tell
+        self.error, self.stopped, self._listener = "", False, listener
         #: lines that are no events, and files that the program wrote
         self.other: List[str] = []
         self.outputs: List[str] = []
@@ -104,8 +104,8 @@ class _Events:
             logger.info("%s", event["text"])
         elif kind == "end":
             self.outputs = event["output"]
-        elif kind == "progress" and self._tell is not None:
-            go_on = self._tell(event["phase"], int(event["done"]), int(event["total"]),
+        elif kind == "progress" and self._listener is not None:
+            go_on = self._listener(event["phase"], int(event["done"]), int(event["total"]),
                                int(event.get("streamlines", 0)), int(event.get("points", 0)))
             if go_on is False:
                 self.stopped = True
@@ -123,8 +123,8 @@ def run(command: str, arguments: List[str], progress: Progress = None, behind: O
         folder: str = "") -> Done:
     """Runs a command; a failure is the exception of its exit code. folder: a temporary one,
     which messages leave out of the names of files."""
-    tell = progress_of(progress, command)
-    events = _Events(tell, folder)
+    listener = progress_of(progress, command)
+    events = _Events(listener, folder)
     words = [find(), command, *arguments, "--progress", "json", *(["--", *behind] if behind else [])]
     with tempfile.TemporaryFile("w+", errors="surrogateescape") as printed:
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.PIPE, text=True,
@@ -139,11 +139,11 @@ def run(command: str, arguments: List[str], progress: Progress = None, behind: O
                 process.wait()
                 raise
             finally:
-                if isinstance(tell, Bar):
-                    tell.close()
+                if isinstance(listener, Bar):
+                    listener.close()
         printed.seek(0)
         text = printed.read()
-    if events.stopped:  # also where the program was done before the signal came: whoever asks to stop learns of it
+    if events.stopped:  # even if the program had finished before the signal came: the caller asked to stop
         raise CancelledError("%s: stopped by the progress function" % command)
     if code == 0:
         return Done(text, events.outputs)

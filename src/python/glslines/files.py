@@ -87,15 +87,15 @@ def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
             given.set(name, value)
     for name, value in options.items():
         given.set(name, value)
-    tell = progress_of(progress, "track")
-    watch = _library.Watch(_STEP, tell, _counts)
+    listener = progress_of(progress, "track")
+    watch = _library.Watch(_STEP, listener, _counts)
     monitor, made_files = structs["gls_monitor"](), []
     monitor.step = watch.pointer.value
     try:
         result = watch.run(_run, given.completed(), monitor, made_files)
     finally:
-        if isinstance(tell, Bar):
-            tell.close()
+        if isinstance(listener, Bar):
+            listener.close()
     stats = stats_of(result.track)
     if options.get("fail_if_empty") and stats["streamlines"] == 0:
         raise EmptyError("%s: has no streamline (fail_if_empty)" % made_files[0])

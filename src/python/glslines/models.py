@@ -216,7 +216,7 @@ class QBall(_library.Handle):
         options.smooth = _library.real(smooth, "smooth", low=0)
         options.min_signal = _library.real(min_signal, "min_signal", above=0)
         _require_table(gradients)
-        self.gradients = copy.copy(gradients)  # whoever closes the other one takes nothing from this model
+        self.gradients = copy.copy(gradients)  # closing the given one leaves this model whole
         super().__init__(made(call.gls_qball_create, gradients.pointer, ctypes.byref(options),
                               _library.switch(require_single_shell, "require_single_shell"), destroy=call.gls_qball_destroy),
                          call.gls_qball_destroy, gradients)

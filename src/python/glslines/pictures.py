@@ -154,6 +154,6 @@ def report(tractogram, out=None, reference=None, recover=False, **options):
           lambda struct: call.gls_report_files(encode(tractogram), ctypes.byref(struct), ctypes.byref(name),
                                                ctypes.byref(result)))
     stats = {key: getattr(result, key) for key in names("gls_report_result")}
-    stats["output"] = os.fsdecode(ctypes.string_at(name.value))
+    stats["output"] = os.path.abspath(os.fsdecode(ctypes.string_at(name.value)))
     call.gls_free(name)
     return stats

@@ -111,7 +111,7 @@ class Seeds:
 
 
 def _voxels_of(region):
-    """Those in which the library puts seeds."""
+    """True for each voxel in which the library makes seeds."""
     return (region > 0) & np.isfinite(region)
 
 
