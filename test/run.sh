@@ -417,6 +417,8 @@ stage_python() {
         test/python/prototypes.py include/glslines
     pool_add "package: None, NaN and other values for every argument" build/python/hostile.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
         test/python/hostile.py build/python/hostile
+    pool_add "package: what GPUStreamlines promises, on the stand-in" build/python/promises.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
+        test/python/promises.py build/glslines build/python/promises
     pool_add "package: columns and groups" build/python/columns.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
         test/python/columns.py build/glslines build/python/columns
     pool_add "package: DIPY's functions" build/python/dipy.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH=src/python "$python" \
@@ -467,6 +469,8 @@ stage_pyafq() {
     check "pyAFQ and cuslines" find_pyafq || return
     check "stand-in against cuslines, its script, pyAFQ" quietly env TQDM_DISABLE=1 GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$pyafq" \
         test/python/dropin.py "$build/glslines" "$build/python/dropin" "$script"
+    check "what GPUStreamlines promises, on the stand-in" quietly env TQDM_DISABLE=1 GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$pyafq" \
+        test/python/promises.py "$build/glslines" "$build/python/promises" "$script"
     check "Python with the peers" find_python && check "DIPY's source" find_dipy_examples &&
         check "DIPY's examples, as they are and with one import changed" quietly env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$python" \
             test/python/dipy_examples.py "$build/glslines" "$build/python/dipy_examples" "$examples"

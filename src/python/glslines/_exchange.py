@@ -425,6 +425,8 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
 def bids(values: Dict[str, Any], names: Mapping[str, str]) -> str:
     """`glslines bids`, with the options of track behind its own."""
     places = [_safe(values["bids_dir"]), _safe(values["out_dir"]), values["level"]]
+    if not isinstance(values["level"], str):
+        raise TypeError("level: participant or group is needed, not %r" % (values["level"],))
     track = values["track"] if values["track"] is not None else {}
     if not isinstance(track, Mapping) or not all(isinstance(name, str) for name in track):
         raise TypeError("track: a dict of options of track is needed, not %r" % (track,))

@@ -211,6 +211,8 @@ class Tracker(_library.OfProcess):
                  tissue: Any = None, tissue_rule: Optional[str] = None) -> None:
         regions = {name: value for name, value in locals().items() if name in _REGION_ROLES and name != "mask"}
         self._own_device = not isinstance(device, Device)
+        if params is not None and not isinstance(params, Params):
+            raise TypeError("params: Params are needed, not %s" % type(params).__name__)
         # the getter follows from what is given, as with `glslines track`
         given = dict(params.given) if params is not None else {}
         given.setdefault("dg", "bedpost" if bedpostx is not None else "fact" if peaks is not None else
