@@ -311,7 +311,9 @@ class Commands(unittest.TestCase):
     def test_bar(self):
         """The last state of a bar is that of the end."""
         program = "import glslines, sys; glslines.fit(sys.argv[1], mask=sys.argv[2], model='msmt', progress=True)"
-        done = subprocess.run([sys.executable, "-c", program, self.scene.dwi, self.scene.mask], capture_output=True, text=True, check=True)
+        shown = {name: value for name, value in os.environ.items() if name != "TQDM_DISABLE"}
+        done = subprocess.run([sys.executable, "-c", program, self.scene.dwi, self.scene.mask], capture_output=True, text=True, check=True,
+                              env=shown)
         bars = [line for line in done.stderr.replace("\n", "\r").split("\r") if "%|" in line]
         self.assertTrue(bars and "100%" in bars[-1], done.stderr)
 

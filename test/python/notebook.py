@@ -11,6 +11,7 @@ import nbformat
 
 if __name__ == "__main__":
     source, folder = sys.argv[1:3]
+    os.environ.pop("TQDM_DISABLE", None)  # the kernel shows bars
     os.makedirs(folder, exist_ok=True)
     notebook = nbformat.read(source, as_version=4)
     nbformat.validate(notebook)
