@@ -134,8 +134,9 @@ class Columns(unittest.TestCase):
         self.assertEqual(len(glslines.sample(lines, s.labels)), len(lines))
         self.assertEqual(glslines.connectome(lines, s.labels).sum(), len(lines))
         self.assertTrue(glslines.report(lines, path("r.html"), force=True, no_view=True)["streamlines"])
-        self.assertEqual(len(glslines.weights(lines, s.sh, reg_tv=2, reg_tikhonov=0.1)), len(lines))
-        self.assertTrue(glslines.score(lines, truth=path("phantom")))
+        self.assertEqual(len(glslines.weights(lines, s.sh, method="sift")), len(lines))
+        lines.save(path("other.trx"), overwrite=True)
+        self.assertTrue(glslines.score(lines, against=path("other.trx")))
 
     def test_filters(self):
         """What is chosen keeps its rows, its groups, and their data."""

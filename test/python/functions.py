@@ -4,6 +4,7 @@ errors, progress, threads.
     functions.py PROGRAM WORK_FOLDER"""
 
 import concurrent.futures
+import contextlib
 import copy
 import filecmp
 import gc
@@ -236,6 +237,7 @@ class Commands(unittest.TestCase):
         after = glslines.fit(s.dwi, out=path("same"), model="csd", **options)
         self.assertTrue(os.path.isfile(before.paths["wm"]) and {"sh", "fa", "response", "sidecar"} <= set(after) and "wm" not in after)
         glslines.response(s.dwi, out=path("tissues"), algorithm="dhollander", **options)
+        os.remove(path("tissues.json"))  # the sidecar of other files would stay
         self.assertEqual(sorted(glslines.response(s.dwi, out=path("tissues"), algorithm="tournier", **options)), ["response", "sidecar", "voxels"])
         os.makedirs(path("fixels"), exist_ok=True)
         with open(path("fixels/older.txt"), "w") as file:
@@ -316,6 +318,13 @@ class Commands(unittest.TestCase):
                               env=shown)
         bars = [line for line in done.stderr.replace("\n", "\r").split("\r") if "%|" in line]
         self.assertTrue(bars and "100%" in bars[-1], done.stderr)
+        bar = _program.Bar("track")  # one batch: no event says that all is done
+        with open(os.devnull, "w") as nothing, contextlib.redirect_stderr(nothing):
+            for event in (("fit", 9, 9, 0, 0), ("fit", 0, 9, 0, 0), ("track", 0, 5, 0, 0)):
+                bar(*event)
+            last = bar._bar
+            bar.finish()
+        self.assertEqual((last.n, last.total), (5, 5))
 
     def test_progress_and_threads(self):
         s = self.scene

@@ -6,6 +6,7 @@ huge numbers.
 Functions and keywords are those of the signatures, so that new ones are asked, too. Each function is asked in a process of its own.
 What runs the program is asked up to the words of its command line, which have to be texts without null characters."""
 
+import concurrent.futures
 import ctypes
 import inspect
 import os
@@ -52,7 +53,7 @@ class Cases:
         lines = glslines.Result.from_arrays(rng.random((9, 3)), [0, 4, 9], {"a": [1, 2]}, (SHAPE, affine))
         sh = rng.random(SHAPE + (6,))
         odf = glslines.ODF.from_sh(sh, affine=affine)
-        file = os.path.join(WORK, "hostile")
+        file = os.path.join(WORK, "hostile%d" % os.getpid())
         no_device = glslines.Device.__new__(glslines.Device)  # a tracker looks at all else before
         no_device._handles = []
         lines.save(file + ".trx", overwrite=True)
@@ -139,8 +140,13 @@ def main():
     for name in failed:
         print("%s: has no arguments in Cases.given, or is no function" % name)
     total = 0
-    for name in sorted(names - failed):
-        child = subprocess.run([sys.executable, __file__, WORK, name], capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
+    def child_of(name):
+        return subprocess.run([sys.executable, __file__, WORK, name], capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
+
+    asked = sorted(names - failed)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        children = list(zip(asked, pool.map(child_of, asked)))
+    for name, child in children:
         lines = child.stdout.splitlines()
         if child.returncode:
             failed.add(name)

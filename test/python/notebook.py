@@ -4,6 +4,7 @@
 
 import base64
 import os
+import re
 import sys
 
 import nbclient
@@ -28,8 +29,11 @@ if __name__ == "__main__":
     for number, picture in enumerate([output["data"]["text/html"].split("base64,")[1].split('"')[0] for output in pictures] + drawn):
         with open(os.path.join(folder, "shown%d.png" % number), "wb") as file:
             file.write(base64.b64decode(picture))
-    bars = [output["text"] for output in outputs if output["output_type"] == "stream" and "%|" in output["text"]]
-    assert bars and all("100%|" in text.split("\r")[-1] or "100%|" in text for text in bars), bars
+    bars = {}
+    for number, cell in enumerate(notebook.cells):
+        text = "".join(output["text"] for output in cell.get("outputs", []) if output["output_type"] == "stream")
+        bars.update({(number, name): percent for name, percent in re.findall(r"(\w+: \w+): +(\d+)%\|", text)})
+    assert bars and set(bars.values()) == {"100"}, bars
     widgets = [output for output in outputs if "%|" in output.get("data", {}).get("text/plain", "")]
     assert not widgets, "a saved notebook has the first state of a widget: %s" % widgets
     print("ok: %d cells, %d pictures" % (len(notebook.cells), len(pictures) + 1))

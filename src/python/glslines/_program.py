@@ -42,7 +42,9 @@ class Bar:
     first state, which is 0 %."""
 
     def __init__(self, name: str) -> None:
-        self._name, self._bar, self._phase = name, None, ""  # type: str, Any, str
+        self._name = name
+        self._bar: Any = None
+        self._stage = "", 0
 
     @staticmethod
     def is_watched() -> bool:
@@ -53,11 +55,17 @@ class Bar:
             from tqdm.std import tqdm  # type: ignore[import-untyped, unused-ignore]
         except ImportError:
             return None
-        if self._bar is None or phase != self._phase:
-            self.close()
-            self._bar, self._phase = tqdm(total=total, desc="%s: %s" % (self._name, phase), unit_scale=True), phase
+        if self._bar is None or (phase, total) != self._stage or done < self._bar.n:
+            self.finish()  # one stage ends where the next begins
+            self._bar, self._stage = tqdm(total=total, desc="%s: %s" % (self._name, phase), unit_scale=True), (phase, total)
         self._bar.update(done - self._bar.n)
         return None
+
+    def finish(self) -> None:
+        """Ends the bar of a stage that is complete, even if no event said so."""
+        if self._bar is not None:
+            self._bar.update(self._bar.total - self._bar.n)
+        self.close()
 
     def close(self) -> None:
         if self._bar is not None:
@@ -134,6 +142,8 @@ def run(command: str, arguments: List[str], progress: Progress = None, behind: O
                 for line in process.stderr:
                     events.take(line, process)
                 code = process.wait()
+                if isinstance(listener, Bar) and code == 0:
+                    listener.finish()
             except BaseException:
                 _interrupt(process)
                 process.wait()

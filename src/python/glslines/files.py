@@ -93,6 +93,8 @@ def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
     monitor.step = watch.pointer.value
     try:
         result = watch.run(_run, given.completed(), monitor, made_files)
+        if isinstance(listener, Bar):
+            listener.finish()
     finally:
         if isinstance(listener, Bar):
             listener.close()

@@ -16,7 +16,22 @@ import types
 from .getters import BootDirectionGetter, ProbDirectionGetter, PttDirectionGetter
 from .tracker import Tracker, device_options
 
-BACKEND = "glslines"
+
+class _Backend(str):
+    """The name of this back end, which equals those of cuslines, too: programs compare them, and all are served."""
+
+    _SERVED = ("glslines", "cuda", "metal", "webgpu", "numba")
+
+    def __eq__(self, other):
+        return str.__eq__(self, other) or other in self._SERVED
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
+BACKEND = _Backend("glslines")
 
 __all__ = ["BACKEND", "BootDirectionGetter", "ProbDirectionGetter", "PttDirectionGetter", "Tracker", "install"]
 
