@@ -106,15 +106,15 @@ typedef struct gls_header_field {
 /* Contents of a header, known before streamlines are read. */
 typedef struct gls_tractogram_info {
     gls_tractogram_format format;
-    int version;    /* TRK: 1 to 3; VTK: 10 * major + minor of the file's version; else 0 */
-    uint64_t bytes; /* size of the file; of a TRX folder, of its arrays */
+    int version;    /* TRK: 1 to 3; VTK: 10 * major + minor of the file's version, 0 for XML; else 0 */
+    uint64_t bytes; /* size of the file, unpacked; of a TRX folder, of its arrays */
     bool has_grid;  /* true for TRX and TRK */
     gls_grid grid;
     bool counts_streamlines, counts_points; /* whether the header states n_streamlines and n_points */
     uint64_t n_streamlines,
         n_points; /* TCK and TRK: as the header states them, which may be wrong; reading warns then, at the end */
     gls_type position_type; /* type of the coordinates in the file: float16, float32, float64 */
-    bool is_packed;         /* TRX: deflated arrays */
+    bool is_packed;         /* TRX: deflated arrays; other formats: a file compressed by gzip */
     /* Names, types and components of the columns; data is NULL. */
     size_t n_dps, n_dpv, n_groups;
     const gls_column *dps, *dpv, *group;
@@ -135,7 +135,9 @@ typedef struct gls_tractogram_reader gls_tractogram_reader;
  *     contradicts the affine, axes are permuted and flipped as nibabel does it, and a warning says so.
  * TCK: Float32 and Float64 of both byte orders, data in the same file or in another one.
  * VTK: legacy POLYDATA of lines, ASCII or BINARY; POINT_DATA and CELL_DATA of scalars and fields become dpv and dps.
- *     The points of its lines have to follow each other, as all known programs write them.
+ *     The points of its lines have to follow each other, as all known programs write them. Also XML (.vtp): one piece,
+ *     arrays as text, base64 or raw, packed by zlib or not.
+ * Files compressed by gzip, and XML, are unpacked to a temporary file without a name in the folder TMPDIR, else /tmp.
  * Memory: the streamlines of one call of gls_tractogram_reader_next(), and one bit a streamline for each group. Only
  * one thread at a time may use a reader. GLS_ERR_INPUT names the file and its fault. options may be NULL. */
 GLS_API gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_read_options *options,

@@ -86,8 +86,9 @@ const cmd_command command_render = {
     .description = "Draws streamlines as tubes or lines, seen from the sides of --views, with slices of an image, to "
                    "a PNG file, an animated one with --turn. Letters of orientation, a scale, counts and a legend are "
                    "on it. Compute shaders draw in whole numbers, so that every device gives the same pixels.",
-    .positionals = CMD_TEXTS("TRACKS", "Tractograms: TRX (files or folders), TRK, TCK or VTK; several are drawn "
-                                       "together, as bundles. None is needed with --odf or --image."),
+    .positionals =
+        CMD_TEXTS("TRACKS", "Tractograms: TRX (files or folders), TRK, TCK, VTK or VTP, also .gz; several are drawn "
+                            "together, as bundles. None is needed with --odf or --image."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = file_row},
              {.table = render_rows, .at = offsetof(render_values, o)},

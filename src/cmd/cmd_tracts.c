@@ -93,8 +93,8 @@ const cmd_command command_info = {
     .description = "Prints format, grid, columns, groups and keys of tractograms of any program. Without --count only "
                    "headers are read, and numbers are as the headers state; a header of TCK or TRK may be wrong. With "
                    "--count or --check all streamlines are read, with --count in constant memory.",
-    .positionals =
-        CMD_TEXTS("TRACKS", "Tractograms: TRX (file or folder), TRK, TCK or VTK, recognised by their contents."),
+    .positionals = CMD_TEXTS(
+        "TRACKS", "Tractograms: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz, recognised by their contents."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .examples = CMD_TEXTS(
         "What the header says:", "glslines info tracks.trx",
@@ -114,8 +114,9 @@ const cmd_command command_convert = {
         "World positions stay as they are. Columns and groups go along as far as the format holds them; a warning "
         "names the others. Streamlines without points are left out and counted. A point that is not finite is an "
         "error. Memory grows with the number of streamlines only for --weights and --dps.",
-    .positionals = CMD_TEXTS("IN", "Tractogram: TRX (file or folder), TRK, TCK or VTK, recognised by its contents.",
-                             "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
+    .positionals =
+        CMD_TEXTS("IN", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz, recognised by its contents.",
+                  "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
     .max_positionals = 2,
     .examples = CMD_TEXTS("For TrackVis and older programs:", "glslines convert tracks.trx tracks.trk",
                           "MRtrix3 tracks with their SIFT2 weights as TRX, which needs the grid of an image:",
@@ -137,9 +138,9 @@ const cmd_command command_edit = {
                    "given other points, compressed and written. By default a region between two points of a streamline "
                    "is met, too. Columns and groups go along. Memory grows with the number of streamlines only for "
                    "--unique, --minus and --and (16 to 32 bytes each) and for text files with a line for each.",
-    .positionals =
-        CMD_TEXTS("IN...", "Tractograms: TRX (file or folder), TRK, TCK or VTK; several are joined in this order.",
-                  "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
+    .positionals = CMD_TEXTS(
+        "IN...", "Tractograms: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz; several are joined in this order.",
+        "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
     .max_positionals = 256,
     .aliases = CMD_TEXTS("include-ends", "include-end", "exclude-ends", "exclude-end", "both-ends", "include-both-ends",
                          "minlength", "min-length", "maxlength", "max-length", "max-turn", "max-angle", "step",
@@ -169,7 +170,7 @@ const cmd_command command_stats = {
         "deviation, quartiles and extremes of lengths; median step. For --shape the first points are the start of a "
         "bundle, the last points its end: turn streamlines round first (edit --orient, segment). Memory does not grow "
         "with the number of streamlines, but large files are read several times.",
-    .positionals = CMD_TEXTS("TRACKS...", "Tractograms: TRX (file or folder), TRK, TCK or VTK."),
+    .positionals = CMD_TEXTS("TRACKS...", "Tractograms: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz."),
     .max_positionals = 256,
     .examples = CMD_TEXTS("Lengths:", "glslines stats tracks.tck", "Shape of each bundle:",
                           "glslines stats bundles.trx --groups --shape --template fa.nii.gz -o shapes.tsv"),
@@ -195,7 +196,7 @@ const cmd_command command_segment = {
                    "clean (yes). Streamlines are turned to run from start to end, else from the first to the last "
                    "include region, else along their mean. Regions must be in the space of the streamlines.",
     .positionals =
-        CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "BUNDLES",
+        CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "BUNDLES",
                   "Table with tabs, a row for each bundle and the columns above; or scilpy's JSON of bundles."),
     .max_positionals = 2,
     .examples =
@@ -302,7 +303,7 @@ const cmd_command command_sample = {
     .description = "Images are interpolated at the points of streamlines, or, with --by voxel, taken from the voxels "
                    "that they pass. Points outside an image are left out, unless --outside zero or --like mrtrix is "
                    "given. Memory does not grow with the number of streamlines.",
-    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "IMAGE...",
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "IMAGE...",
                              "Images, NIfTI, of any grids in the same space; each volume is a column."),
     .max_positionals = 64,
     .examples =
@@ -349,7 +350,7 @@ const cmd_command command_density = {
                    "streamline is the line between its points, cut exactly at voxel faces, so that the map hardly "
                    "depends on the spacing of its points. Any number of threads gives the same bytes. Counts are "
                    "written as int32, or as float64 if one is too large; other values as float32.",
-    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "OUT",
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "OUT",
                              "Map to write: .nii, .nii.gz, .mif or .mif.gz."),
     .max_positionals = 2,
     .aliases = CMD_TEXTS("voxel", "voxel-size", "normalise", "normalize"),
@@ -379,7 +380,7 @@ const cmd_command command_connectome = {
         "nearest, within 4 mm; the matrix has counts in the upper triangle with the diagonal, and no header. Rows are "
         "the labels that occur in LABELS, in ascending order, unlike in tck2connectome (see --labels); OUT_nodes.tsv "
         "(OUT without its suffix) and the sidecar list them.",
-    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "LABELS",
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "LABELS",
                              "Image of regions, NIfTI: whole numbers, 0 for none; of any grid in the same space.",
                              "OUT", "Matrix to write: .csv with commas, .tsv with tabs, others with blanks."),
     .max_positionals = 3,
@@ -450,7 +451,7 @@ const cmd_command command_weights = {
         "are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results of tcksift2 3.0.3, which Debian 12 has, "
         "take --single-visit keep. If the fit has to exclude all fixels that streamlines meet, the command fails; with "
         "--force these streamlines then get weights of 1. Any number of threads and devices gives the same bytes.",
-    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "SH",
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "SH",
                              "FODs as spherical harmonics of even order up to 16, NIfTI: the FODs that were tracked.",
                              "OUT", "File to write, in place of --output FILE; OUT, --output or --in-place is needed."),
     .max_positionals = 3,

@@ -134,9 +134,11 @@ static void print_header(gls_text *text, const char *path, const gls_tractogram_
     gls_text_show(text, path);
     gls_text_printf(text, "\n  format       %s", gls_tractogram_format_name(info->format));
     if (info->format == GLS_FORMAT_TRK) gls_text_printf(text, " version %d", info->version);
-    if (info->format == GLS_FORMAT_VTK) gls_text_printf(text, " version %d.%d", info->version / 10, info->version % 10);
+    if (info->format == GLS_FORMAT_VTK && info->version == 0) gls_text_puts(text, " in XML");
+    if (info->format == GLS_FORMAT_VTK && info->version > 0)
+        gls_text_printf(text, " version %d.%d", info->version / 10, info->version % 10);
     gls_text_printf(text, ", %s positions%s, %" PRIu64 " bytes\n", gls_type_name(info->position_type),
-                    info->is_packed ? ", deflated" : "", info->bytes);
+                    info->is_packed ? ", compressed" : "", info->bytes);
     if (info->counts_streamlines)
         gls_text_printf(text, "  header       %" PRIu64 " streamlines\n", info->n_streamlines);
     if (info->counts_points) gls_text_printf(text, "  header       %" PRIu64 " points\n", info->n_points);

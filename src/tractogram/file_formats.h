@@ -158,6 +158,10 @@ typedef struct gls_vtk {
 gls_status gls_vtk_find(gls_tractogram_reader *reader);
 /* Reads a word. Returns false at the end, or if the word is too long. */
 bool gls_vtk_next_word(gls_cursor *cursor, char word[GLS_VTK_WORD]);
+/* Parses a number as a value of the given type. */
+bool gls_vtk_parse_value(const char *word, gls_type type, void *to);
+/* Writes the open file of the reader, a .vtp, to fd as a legacy file of version 5.1. */
+gls_status gls_vtk_from_xml(gls_tractogram_reader *reader, int fd);
 
 /* --- The note in the file of a shard, which says what part of which run the shard is: one line of text. */
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "image/formats.h"
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -19,6 +20,8 @@ static const struct {
     const gls_reader_driver *driver;
 } formats[] = {GLS_TRACTOGRAM_FORMATS(ENTRY)};
 #define N_FORMATS (sizeof formats / sizeof *formats)
+/* number of bytes by which a file is recognised */
+#define START_BYTES 16
 
 const char *gls_tractogram_format_name(gls_tractogram_format format)
 {
@@ -36,8 +39,7 @@ static gls_status unknown_format(const char *path, const char *start)
 {
     static const struct {
         const char *start, *name, *unpack;
-    } packers[] = {{"\x1f\x8b", "gzip", "gunzip"},
-                   {"BZh", "bzip2", "bunzip2"},
+    } packers[] = {{"BZh", "bzip2", "bunzip2"},
                    {"\xfd"
                     "7zXZ",
                     "xz", "unxz"},
@@ -50,22 +52,63 @@ static gls_status unknown_format(const char *path, const char *start)
     return gls_fail(GLS_ERR_INPUT, "%s: is no tractogram of TRX, TRK, TCK or VTK", path);
 }
 
+/* The format whose files begin with these bytes; N_FORMATS: none. */
+static size_t format_of(const char start[START_BYTES])
+{
+    size_t f = 0;
+    while (f < N_FORMATS && gls_case_compare_n(start, formats[f].start, strlen(formats[f].start)) != 0) f++;
+    return f;
+}
+
+/* Whether these bytes begin a file of XML. */
+static bool is_xml(const char start[START_BYTES])
+{
+    return memcmp(start, "<?xml", 5) == 0 || memcmp(start, "<VTKFile", 8) == 0;
+}
+
+/* Finds how the file holds its tractogram. Only the first bytes are unpacked. */
+static gls_status find_packing(const gls_tractogram_reader *r, const char start[START_BYTES], gls_packing *packing)
+{
+    gls_stream *stream = NULL;
+    char inner[START_BYTES] = "";
+    size_t got = 0;
+    *packing = is_xml(start) ? GLS_PACKED_XML : GLS_NOT_PACKED;
+    if (memcmp(start, "\x1f\x8b", 2) != 0) return GLS_OK;
+    gls_status status = gls_stream_open_regular(r->path, &stream);
+    if (!status) status = gls_stream_read(stream, inner, sizeof inner, &got);
+    gls_stream_close(stream);
+    if (!status && format_of(inner) == N_FORMATS && !is_xml(inner))
+        return gls_fail(GLS_ERR_INPUT, "%s: is packed by gzip, and holds no tractogram of TRX, TRK, TCK or VTK",
+                        r->path);
+    *packing = GLS_PACKED_GZIP;
+    return status;
+}
+
 /* Recognises the format of an open file. */
 static gls_status recognise(gls_tractogram_reader *r)
 {
-    char start[16] = "";
+    char start[START_BYTES] = "";
     if (r->info.bytes < sizeof start)
         return gls_fail(GLS_ERR_INPUT, "%s: truncated: has %llu bytes, too few for a tractogram", r->path,
                         (unsigned long long)r->info.bytes);
+    gls_packing packing = GLS_NOT_PACKED;
     gls_status status = gls_reader_head(r, 0, start, sizeof start);
-    for (size_t f = 0; f < N_FORMATS && !status; f++) {
-        size_t n = strlen(formats[f].start);
-        if (gls_case_compare_n(start, formats[f].start, n) != 0) continue;
-        r->info.format = (gls_tractogram_format)f;
-        r->driver = formats[f].driver;
-        return GLS_OK;
+    /* a .vtp.gz is packed twice */
+    for (int times = 0; times < 2 && !status; times++) {
+        if (r->is_unpacked)
+            packing = is_xml(start) ? GLS_PACKED_XML : GLS_NOT_PACKED;
+        else
+            status = find_packing(r, start, &packing);
+        if (status || packing == GLS_NOT_PACKED) break;
+        r->from_xml = packing == GLS_PACKED_XML;
+        status = gls_reader_unpack(r, packing);
+        if (!status) status = gls_reader_head(r, 0, start, sizeof start);
     }
-    return status ? status : unknown_format(r->path, start);
+    const size_t f = format_of(start);
+    if (status || f == N_FORMATS) return status ? status : unknown_format(r->path, start);
+    r->info.format = (gls_tractogram_format)f;
+    r->driver = formats[f].driver;
+    return GLS_OK;
 }
 
 gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_read_options *options,
@@ -90,6 +133,7 @@ gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_rea
     }
     /* the driver reads the header; then columns are known, and memory for blocks can be made */
     if (!status) status = r->driver->open(r);
+    if (r->from_xml) r->info.version = 0; /* not that of the legacy file that was made */
     if (!status) status = gls_reader_prepare(r);
     if (!status)
         *reader = r;

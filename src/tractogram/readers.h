@@ -78,6 +78,8 @@ struct gls_tractogram_reader {
     /* owned; begins every message */
     char *path;
     int fd; /* descriptor of the file; -1: the path is a folder */
+    /* true: fd is a temporary file without a name, made of the file at `path`; of one in XML */
+    bool is_unpacked, from_xml;
     gls_tractogram_read_options options;
     /* what the header states; its pointers lead to the lists below */
     gls_tractogram_info info;
@@ -108,6 +110,15 @@ struct gls_tractogram_reader {
     /* number of points for which memory is allocated */
     size_t point_capacity;
 };
+
+/* How a file holds the tractogram that is read. */
+typedef enum gls_packing {
+    GLS_NOT_PACKED,
+    GLS_PACKED_GZIP, /* compressed by gzip */
+    GLS_PACKED_XML   /* VTK in XML */
+} gls_packing;
+/* Replaces the open file of the reader by a temporary one without a name, which holds what the file has packed. */
+gls_status gls_reader_unpack(gls_tractogram_reader *reader, gls_packing packing);
 
 /* Adds a column with a copy of the name. GLS_ERR_INPUT if the name exists. */
 gls_status gls_reader_add_column(gls_tractogram_reader *reader, gls_reader_columns *columns, const char *name,

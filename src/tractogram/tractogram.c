@@ -29,7 +29,13 @@ static size_t find_format(const char *path)
 
 bool gls_tractogram_is_name(const char *path)
 {
-    return find_format(path) < N_FORMATS;
+    char name[64];
+    size_t n = strlen(path);
+    const char *end = path + (n < sizeof name ? 0 : n - sizeof name + 1);
+    snprintf(name, sizeof name, "%s", end);
+    n = strlen(name);
+    if (gls_case_ends(name, ".gz")) name[n - 3] = '\0';
+    return find_format(name) < N_FORMATS || gls_case_ends(name, ".vtp");
 }
 
 gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_format *format)

@@ -20,8 +20,7 @@ static gls_status open_array(const gls_vtk *s, gls_vtk_array *array)
     return gls_cursor_init(&array->cursor, s->reader->path, s->reader->fd, array->at, array->end);
 }
 
-/* Parses a number as a value of the given type. */
-static bool parse_value(const char *word, gls_type type, void *to)
+bool gls_vtk_parse_value(const char *word, gls_type type, void *to)
 {
     char *end;
     errno = 0;
@@ -56,7 +55,7 @@ static gls_status read_array(const gls_vtk *s, gls_vtk_array *array, uint64_t n,
         return status;
     }
     for (uint64_t i = 0; i < n; i++, to += size)
-        if (!gls_vtk_next_word(&array->cursor, word) || !parse_value(word, array->type, to))
+        if (!gls_vtk_next_word(&array->cursor, word) || !gls_vtk_parse_value(word, array->type, to))
             return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: a value is no number", s->reader->path);
     return GLS_OK;
 }

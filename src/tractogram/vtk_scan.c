@@ -188,9 +188,9 @@ static gls_status find_axes(gls_tractogram_reader *r, const char *title)
     if (gls_case_find(title, "SPACE=LPS")) ras = false, lps = true;
     if (!ras && !lps)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: line 2 does not state the axes (SPACE=RAS or SPACE=LPS): give --vtk-space ras for a file "
+                        "%s: %s does not state the axes (SPACE=RAS or SPACE=LPS): give --vtk-space ras for a file "
                         "of MRtrix3, --vtk-space lps for a file of DIPY",
-                        r->path);
+                        r->path, r->from_xml ? "a text SPACE of its FieldData" : "line 2");
     t->sign[0] = t->sign[1] = lps ? -1 : 1;
     t->sign[2] = 1;
     return GLS_OK;

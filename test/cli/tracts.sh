@@ -32,6 +32,19 @@ expect 0 convert t.trx t.trk
 expect 0 convert t.trx t.trk --force
 expect 0 convert t.trk t.tck
 [ -s t_dps.tsv ] || note "no table of columns beside a TCK file"
+# compressed inputs, of every command
+gzip -k t.tck t.trk
+expect 0 convert t.tck.gz unpacked.tck
+expect 0 convert t.trk.gz unpacked2.tck
+cmp t.tck unpacked.tck && cmp t.tck unpacked2.tck || note "compressed tractograms"
+expect 0 info t.tck.gz --count
+says "TCK, float32 positions, compressed"
+gzip -c data/mask.nii.gz > image.gz
+expect 3 info image.gz
+says "holds no tractogram"
+expect 2 convert t.tck v.tck.gz
+TMPDIR=$work/missing expect 4 info t.tck.gz
+says "set TMPDIR to another folder"
 expect 2 convert t.tck u.trx
 expect 0 convert t.tck u.trx --reference data/mask.nii.gz
 expect 4 convert t.tck u.trx --reference data/mask.nii.gz

@@ -175,6 +175,34 @@ def tractograms():
         (writer.SetFileTypeToASCII if text else writer.SetFileTypeToBinary)()
         writer.Write()
         keep(name)
+    label = numpy_to_vtk(np.array([4, 5, 6], np.int16), deep=True)
+    label.SetName("label of <a> line")
+    poly.GetCellData().AddArray(label)
+    for name, mode, coded, packed, order, wide in (
+        ("vtk_text.vtp", "Ascii", False, False, "LittleEndian", False),
+        ("vtk_base64.vtp", "Binary", False, False, "LittleEndian", True),
+        ("vtk_base64_packed.vtp", "Binary", False, True, "LittleEndian", False),
+        ("vtk_raw.vtp", "Appended", False, False, "LittleEndian", True),
+        ("vtk_appended_packed.vtp", "Appended", True, True, "BigEndian", False),
+    ):
+        space = vtk.vtkStringArray()
+        space.SetName("SPACE")
+        space.InsertNextValue("LPS" if mode == "Appended" else "RAS")
+        turned = np.concatenate(LINES) * ([-1, -1, 1] if mode == "Appended" else [1, 1, 1])
+        points.SetData(numpy_to_vtk(turned.astype(np.float64 if coded else np.float32), deep=True))
+        poly.GetFieldData().Initialize()
+        poly.GetFieldData().AddArray(space)
+        writer = vtk.vtkXMLPolyDataWriter()
+        writer.SetFileName(name)
+        writer.SetInputData(poly)
+        getattr(writer, "SetDataModeTo" + mode)()
+        writer.SetEncodeAppendedData(coded)
+        (writer.SetCompressorTypeToZLib if packed else writer.SetCompressorTypeToNone)()
+        (writer.SetHeaderTypeToUInt64 if wide else writer.SetHeaderTypeToUInt32)()
+        getattr(writer, "SetByteOrderTo" + order)()
+        writer.SetBlockSize(40)
+        writer.Write()
+        keep(name)
 
 
 def without_places():

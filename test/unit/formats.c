@@ -10,7 +10,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "util/file.h"
 
 static const double scene_affine[3][4] = {{-1.9, 0.2, 0.1, 20}, {0.2, 1.9, -0.1, -15}, {0.1, 0.1, 2.5, -7}};
 static const int32_t scene_dim[3] = {4, 5, 3};
@@ -263,6 +268,23 @@ static void check_streamlines(const gls_streamlines *s, const char *name, bool f
     }
 }
 
+/* Compresses a file by gzip. Returns the path of the new file, until the next call. */
+static const char *compressed(const char *path)
+{
+    static char packed[] = "/tmp/formats-XXXXXX";
+    char *data = NULL;
+    size_t n = 0;
+    strcpy(packed, "/tmp/formats-XXXXXX");
+    int fd = mkstemp(packed);
+    assert_true(fd >= 0);
+    assert_int_equal(gls_file_read(path, 1 << 20, &data, &n), GLS_OK);
+    gzFile out = gzdopen(fd, "wb");
+    assert_int_equal(gzwrite(out, data, (unsigned)n), n);
+    assert_int_equal(gzclose(out), Z_OK);
+    free(data);
+    return packed;
+}
+
 static void test_tractograms(void **state)
 {
     static const struct {
@@ -280,14 +302,24 @@ static void test_tractograms(void **state)
         {"vtk_51.vtk", GLS_FORMAT_VTK, .fa = true, .stated = true},
         {"vtk_51_text.vtk", GLS_FORMAT_VTK, .fa = true, .stated = true},
         {"mrtrix.vtk", GLS_FORMAT_VTK, .stated = false}, /* which does not say its axes */
+        {"vtk_text.vtp", GLS_FORMAT_VTK, .fa = true, .stated = true},
+        {"vtk_base64.vtp", GLS_FORMAT_VTK, .fa = true, .stated = true},
+        {"vtk_base64_packed.vtp", GLS_FORMAT_VTK, .fa = true, .stated = true},
+        {"vtk_raw.vtp", GLS_FORMAT_VTK, .fa = true, .stated = true},
+        {"vtk_appended_packed.vtp", GLS_FORMAT_VTK, .fa = true, .stated = true},
     };
     (void)state;
-    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+    /* each file as it is, and compressed */
+    for (size_t i = 0; i < 2 * (sizeof files / sizeof *files); i++) {
+        const size_t k = i / 2;
+        const char *path = file(files[k].name);
+        if (i % 2 == 1 && files[k].format == GLS_FORMAT_TRX) continue; /* which is packed in itself */
+        if (i % 2 == 1) path = compressed(path);
         gls_tractogram_read_options options = gls_tractogram_read_options_default();
         gls_tractogram_reader *reader = NULL;
         gls_streamlines s;
         if (!files[k].stated) options.vtk_space = GLS_VTK_SPACE_RAS;
-        assert_read(gls_tractogram_reader_open(file(files[k].name), &options, &reader), files[k].name);
+        assert_read(gls_tractogram_reader_open(path, &options, &reader), files[k].name);
         const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
         assert_int_equal(info->format, files[k].format);
         assert_int_equal(info->has_grid, files[k].grid);
@@ -300,13 +332,57 @@ static void test_tractograms(void **state)
         assert_read(gls_tractogram_reader_next(reader, &s), files[k].name);
         assert_int_equal(s.n, 0);
         gls_tractogram_reader_close(reader);
+        if (i % 2 == 1) unlink(path);
+    }
+}
+
+/* Reads a file to its end, whatever comes of it. */
+static gls_status read_all(const char *path)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_streamlines s = {.n = 1};
+    gls_status status = gls_tractogram_reader_open(path, NULL, &reader);
+    while (!status && s.n > 0) status = gls_tractogram_reader_next(reader, &s);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+/* Files in XML that end early, or have a byte of another value: none may be read past its end. */
+static void test_damaged_xml(void **state)
+{
+    static const char *const names[] = {"vtk_text.vtp", "vtk_base64.vtp", "vtk_base64_packed.vtp", "vtk_raw.vtp",
+                                        "vtk_appended_packed.vtp"};
+    (void)state;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        char path[] = "/tmp/formats-XXXXXX", *data = NULL;
+        size_t n = 0, refused = 0, cut = 0;
+        int fd = mkstemp(path);
+        assert_true(fd >= 0);
+        assert_int_equal(gls_file_read(file(names[k]), 1 << 20, &data, &n), GLS_OK);
+        for (size_t i = 0; i < n; i += 5, cut++) {
+            assert_int_equal(ftruncate(fd, 0), 0);
+            assert_int_equal(pwrite(fd, data, i, 0), i);
+            refused += read_all(path) != GLS_OK;
+        }
+        assert_true(refused > cut / 2);
+        for (size_t i = 0; i < n; i += 3) {
+            const char before = data[i];
+            data[i] = (char)(before ^ (1 + (int)(i % 127)));
+            assert_int_equal(pwrite(fd, data, n, 0), n);
+            read_all(path);
+            data[i] = before;
+        }
+        close(fd);
+        unlink(path);
+        free(data);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_images),    cmocka_unit_test(test_labels_and_tissue),
-                                       cmocka_unit_test(test_tables),    cmocka_unit_test(test_responses),
-                                       cmocka_unit_test(test_harmonics), cmocka_unit_test(test_tractograms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_images),     cmocka_unit_test(test_labels_and_tissue),
+                                       cmocka_unit_test(test_tables),     cmocka_unit_test(test_responses),
+                                       cmocka_unit_test(test_harmonics),  cmocka_unit_test(test_tractograms),
+                                       cmocka_unit_test(test_damaged_xml)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
