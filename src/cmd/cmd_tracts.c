@@ -87,18 +87,23 @@ static int tract_run(void *values, const cmd_arguments *arguments)
 #include "cmd/tract_table.def"
 
 const cmd_command command_info = {
-    TRACT_COMMAND(info, gls_tract_info, "Tractograms as glslines reads them", "needs a tractogram", 1, TRACT_FILES),
-    .synopsis = "TRACKS... [options]",
-    .summary = "Show what tractograms hold: format, grid, counts, lengths, columns, groups",
+    TRACT_COMMAND(info, gls_tract_info, "Tractograms and images as glslines reads them", "needs a file", 1,
+                  TRACT_FILES),
+    .synopsis = "FILE... [options]",
+    .summary = "Show what tractograms and images hold: format, grid, counts, lengths, columns, gradients",
     .description = "Prints format, grid, columns, groups and keys of tractograms of any program. Without --count only "
                    "headers are read, and numbers are as the headers state; a header of TCK or TRK may be wrong. With "
-                   "--count or --check all streamlines are read, with --count in constant memory.",
-    .positionals = CMD_TEXTS(
-        "TRACKS", "Tractograms: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz, recognised by their contents."),
+                   "--count or --check all streamlines are read, with --count in constant memory. Of images it prints "
+                   "grid, axes, strides, type of the values, and the shells of the gradient table in the header or "
+                   "beside the file; with --count the range of the values.",
+    .positionals =
+        CMD_TEXTS("FILE", "Tractograms: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz, recognised by their "
+                          "contents; images, recognised by their suffix: .nii, .hdr, .img, .mif, .mih, also .gz."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .examples = CMD_TEXTS(
         "What the header says:", "glslines info tracks.trx",
-        "Lengths, steps, values, and whether all is well:", "glslines info tracks.tck --check --json tracks_info.json"),
+        "Lengths, steps, values, and whether all is well:", "glslines info tracks.tck --check --json tracks_info.json",
+        "A series with its shells:", "glslines info dwi.nii.gz"),
 };
 
 /* `glslines convert`: a tractogram of any program in another format, with its columns and groups. */

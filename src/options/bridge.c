@@ -26,7 +26,7 @@ static const struct {
     {"tckconvert|dipy_convert_tractogram", "convert"},
     {"tckedit|scil_tractogram_filter_by_length|scil_tractogram_filter_by_roi|scil_tractogram_resample_nb_points",
      "edit"},
-    {"tckinfo|dipy_info", "info"},
+    {"tckinfo|mrinfo|dipy_info", "info"},
     {"tckmap|scil_tractogram_compute_density_map", "density"},
     {"tcksample", "sample"},
     {"tcksift|tcksift2", "weights"},

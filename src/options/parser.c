@@ -204,7 +204,8 @@ static bool set_value(parser *p, size_t index, const char *text)
         return check_range(p, option, text, *(int *)field);
     case GLS_KIND_UINT64:
         gls_option_range_text(option, range, sizeof range);
-        if (!gls_parse_uint64(text, field))
+        /* what has a unit of its own, such as MB, is no number of things */
+        if (!(gls_option_is_count(option) ? gls_parse_count : gls_parse_uint64)(text, field))
             return fail(p, "--%s: '%s' is not a whole number from 0 on: must be %s", option->name, text,
                         *range ? range : "at most 18446744073709551615");
         return check_range(p, option, text, (double)*(uint64_t *)field);

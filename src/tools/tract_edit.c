@@ -335,7 +335,7 @@ static gls_status plan_random(edit *e, const gls_grid *grid)
         e->largest = percent < 100 ? (uint64_t)ldexp(percent / 100, 64) : UINT64_MAX;
         return GLS_OK;
     }
-    if (!gls_parse_uint64(text, &n) || n == 0)
+    if (!gls_parse_count(text, &n) || n == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--random %s: must be a number of streamlines or percent, as in 1000 or 5%%",
                         text);
     /* a first pass through the selection counts what there is to choose from */

@@ -1,4 +1,4 @@
-/* `glslines info`: what a tractogram of any program holds. */
+/* `glslines info`: what tractograms of any program and images hold. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include <glslines/tractogram.h>
 
 #include "record/sidecar.h"
+#include "tools/image_info.h"
 #include "tools/tract_results.h"
 #include "util/json_text.h"
 #include "util/status.h"
@@ -142,17 +143,7 @@ static void print_header(gls_text *text, const char *path, const gls_tractogram_
     if (info->counts_streamlines)
         gls_text_printf(text, "  header       %" PRIu64 " streamlines\n", info->n_streamlines);
     if (info->counts_points) gls_text_printf(text, "  header       %" PRIu64 " points\n", info->n_points);
-    /* the grid that the header states, with its affine in three rows */
-    if (info->has_grid) {
-        const gls_grid *g = &info->grid;
-        char axes[4];
-        gls_grid_axis_codes(g, axes);
-        gls_text_printf(text, "  grid         %d x %d x %d voxels of %g x %g x %g mm, axes %s\n", g->dim[0], g->dim[1],
-                        g->dim[2], g->voxel_size[0], g->voxel_size[1], g->voxel_size[2], axes);
-        for (int r = 0; r < 3; r++)
-            gls_text_printf(text, "  %-12s %12.6g %12.6g %12.6g %12.6g\n", r == 0 ? "affine" : "", g->affine[r][0],
-                            g->affine[r][1], g->affine[r][2], g->affine[r][3]);
-    }
+    if (info->has_grid) gls_text_grid(text, &info->grid);
     /* columns, groups with their sizes, and keys of the header */
     print_columns(text, "dps", info->dps, info->n_dps);
     print_columns(text, "dpv", info->dpv, info->n_dpv);
@@ -318,7 +309,10 @@ gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *c
     if (!status) status = gls_run_reads(&run->files, run->options.reference);
     if (!status) status = gls_tract_run_writes_json(run, o->json);
     cJSON *list = cJSON_AddArrayToObject(run->root, "tractograms");
-    for (size_t i = 0; i < n && !status; i++) status = inform(run, o, file[i], &text, list, &invalid);
+    cJSON *images = cJSON_AddArrayToObject(run->root, "images");
+    for (size_t i = 0; i < n && !status; i++)
+        status = gls_image_is_name(file[i]) ? gls_image_info(file[i], o->count || o->check, &text, images)
+                                            : inform(run, o, file[i], &text, list, &invalid);
     run->printed = gls_text_take(&text);
     if (!status) status = gls_tract_run_store_json(run, o->json);
     /* the output is complete all the same; the exit code shows the fault */

@@ -60,6 +60,9 @@ void gls_range_text(const gls_range *range, const char *unit, char *buffer, size
 bool gls_parse_double(const char *text, double *value);
 /* Parses a whole number from 0 to 2^64 - 1, digits only. */
 bool gls_parse_uint64(const char *text, uint64_t *value);
+/* Parses a whole number like gls_parse_uint64(), or one with k, M or G for thousands, millions or billions, in either
+ * case: 50k, 1.5M. Returns false unless the product is a whole number below 2^53. */
+bool gls_parse_count(const char *text, uint64_t *value);
 
 /* Stores in buffer the word at `index`, from 0, of a list "a|b|c"; "" behind the last word. Returns buffer. */
 const char *gls_choice_word(const char *choices, int index, char *buffer, size_t size);

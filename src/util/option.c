@@ -40,6 +40,11 @@ bool gls_option_is_number(const gls_option *option)
            option->kind == GLS_KIND_LENGTH || option->kind == GLS_KIND_NUMBERS;
 }
 
+bool gls_option_is_count(const gls_option *option)
+{
+    return option->kind == GLS_KIND_UINT64 && (!option->unit || strcmp(option->unit, "seeds") == 0);
+}
+
 bool gls_option_takes_value(const gls_option *option)
 {
     return option->kind != GLS_KIND_FLAG && option->kind != GLS_KIND_COUNT;

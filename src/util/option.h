@@ -177,6 +177,9 @@ gls_range gls_option_range(const gls_option *option);
 void gls_option_range_text(const gls_option *option, char *buffer, size_t size);
 /* Whether the value is a number or a list of numbers, for which the row has a range. */
 bool gls_option_is_number(const gls_option *option);
+/* Whether the value is a number of things, such as streamlines, which may be written 50k or 10M; not so what has
+ * another unit, such as MB. */
+bool gls_option_is_count(const gls_option *option);
 /* Whether the option takes an argument on the command line. */
 bool gls_option_takes_value(const gls_option *option);
 

@@ -33,6 +33,29 @@ bool gls_parse_uint64(const char *text, uint64_t *value)
     return true;
 }
 
+bool gls_parse_count(const char *text, uint64_t *value)
+{
+    static const struct {
+        char letter;
+        double factor;
+    } units[] = {{'k', 1e3}, {'m', 1e6}, {'g', 1e9}};
+    const size_t n = strlen(text);
+    char number[32];
+    double v;
+    if (gls_parse_uint64(text, value)) return true;
+    if (n < 2 || n > sizeof number - 1 || strspn(text, "0123456789.") != n - 1) return false;
+    memcpy(number, text, n);
+    number[n - 1] = '\0';
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (gls_to_lower((unsigned char)text[n - 1]) != units[i].letter || !gls_parse_double(number, &v)) continue;
+        v = nearbyint(v * units[i].factor * 1e3) / 1e3; /* 1.1 M is a whole number, though 1.1 is no binary fraction */
+        if (v != floor(v) || v >= 0x1p53) return false;
+        *value = (uint64_t)v;
+        return true;
+    }
+    return false;
+}
+
 const char *gls_choice_word(const char *choices, int index, char *buffer, size_t size)
 {
     for (; index > 0 && choices; index--) {

@@ -200,6 +200,18 @@ static void numbers_may_have_their_unit(void **state)
     rejects("not a whole number", "--int", "5mm");
 }
 
+static void counts_may_be_in_thousands(void **state)
+{
+    (void)state;
+    assert_true(parse("--count", "10M", NULL) && got.u == 10000000);
+    assert_true(parse("--count", "50k", NULL) && got.u == 50000);
+    assert_true(parse("--count=1.1M", NULL) && got.u == 1100000);
+    assert_true(parse("--seeds", "4G", NULL) && got.u == 4000000000);
+    rejects("is out of range", "--seeds", "5G");
+    for (size_t i = 0; i < 7; i++)
+        rejects("from 0 on", "--count", (const char *const[]){"k", "1.23456k", "-1k", "1e3k", "1kk", "1 k", "1T"}[i]);
+}
+
 static void choices_may_be_in_capitals(void **state)
 {
     (void)state;
@@ -434,6 +446,7 @@ int main(void)
         cmocka_unit_test(accepts_every_form),
         cmocka_unit_test(aliases_are_taken),
         cmocka_unit_test(numbers_may_have_their_unit),
+        cmocka_unit_test(counts_may_be_in_thousands),
         cmocka_unit_test(choices_may_be_in_capitals),
         cmocka_unit_test(positionals_stand_anywhere),
         cmocka_unit_test(values_in_brackets_may_be_left_out),

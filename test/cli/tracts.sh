@@ -26,6 +26,21 @@ END
 expect 0 info nan.tck --count
 expect 3 info nan.tck --check
 
+# images
+expect 0 info data/dwi.nii.gz t.trx data/mask.nii.gz --json both.json
+says "gradients    data/dwi.bval: "
+says "strides      1,2,3,4"
+expect 0 info data/mask.nii.gz --count
+says "values       min 0, "
+python3 - << 'END' || note "JSON of images"
+import json
+both = json.load(open("both.json"))
+dwi, mask = both["images"]
+assert len(both["tractograms"]) == 1 and dwi["volumes"] > 30 and mask["volumes"] == 1 and len(mask["strides"]) == 3
+assert sum(shell["volumes"] for shell in dwi["gradients"]["shells"]) == dwi["volumes"] and "gradients" not in mask
+END
+expect 3 info missing.nii.gz
+
 # --- convert ---
 expect 0 convert t.trx t.trk
 [ -s t.trk.json ] || note "no sidecar"
@@ -322,7 +337,7 @@ says "there is nothing to invert"
 expect 0 edit e.trx rest.trx both.trx --group-by-file
 expect 0 edit both.trx e2.trx --group e --fields seeds,seed_index
 cmp e.trx e2.trx || note "a group that was made from a file"
-expect 0 edit t.trx r.trx --random 50 --rng-seed 3
+expect 0 edit t.trx r.trx --random 0.05k --rng-seed 3
 expect 0 edit t.trx r2.trx --random 50 --rng-seed 3
 cmp r.trx r2.trx || note "--random with one seed"
 OMP_NUM_THREADS=1 "$tool" edit t.trx one.trx --include 0,0,0,12 --min-length 15 -q --force
