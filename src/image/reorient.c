@@ -181,16 +181,13 @@ static bool is_chosen(const gls_image *image, const gls_image_choice *choice, co
     return false;
 }
 
-gls_status gls_image_choose(const char *path, const gls_image_choice *choice, const gls_grid *grid, gls_image **chosen)
+/* Makes an image on `grid` that is 1 where the centre of a voxel counts in the image, else 0. */
+static gls_status choose(const gls_image *image, const gls_image_choice *choice, const gls_grid *grid,
+                         gls_image **chosen)
 {
-    gls_image *image = NULL;
     double inverse[3][4];
-    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &image);
-    if (!status) status = gls_image_create(grid, 1, chosen);
-    if (status) {
-        gls_image_destroy(image);
-        return status;
-    }
+    gls_status status = gls_image_create(grid, 1, chosen);
+    if (status) return status;
     /* voxel of the grid -> world mm -> voxel of the image */
     gls_grid_inverse(&image->grid, inverse);
     const int32_t *d = grid->dim;
@@ -205,6 +202,61 @@ gls_status gls_image_choose(const char *path, const gls_image_choice *choice, co
                 (*chosen)->data[((size_t)z * (size_t)d[1] + (size_t)y) * (size_t)d[0] + (size_t)x] =
                     is_chosen(image, choice, p);
             }
+    return GLS_OK;
+}
+
+gls_status gls_image_choose(const char *path, const gls_image_choice *choice, const gls_grid *grid, gls_image **chosen)
+{
+    gls_image *image = NULL;
+    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &image);
+    if (!status) status = choose(image, choice, grid, chosen);
     gls_image_destroy(image);
+    return status;
+}
+
+/* Volume of the voxels above 0, mm3. */
+static double volume_above_0(const gls_image *image)
+{
+    const size_t n = gls_grid_voxels(&image->grid);
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) found += image->data[i] > 0;
+    return (double)found * fabs(gls_grid_determinant(&image->grid));
+}
+
+/* Resamples a mask to `grid`. Where less than half of its volume is left, it is no mask of this space, and the grids
+ * are said to differ. */
+static gls_status resample_mask(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **mask)
+{
+    static const gls_image_choice nearest = {.above = 0};
+    gls_image *made = NULL;
+    gls_status status = choose(*mask, &nearest, grid, &made);
+    if (status) return status;
+    const double before = volume_above_0(*mask), after = volume_above_0(made);
+    if (after < 0.5 * before) {
+        gls_image_destroy(made);
+        return gls_grid_require_equal(grid, name_of_grid, &(*mask)->grid, path);
+    }
+    gls_log(
+        GLS_LOG_WARNING,
+        "%s: lies on another grid than %s: it is resampled to this grid, by the nearest voxel, which leaves %.1f %% of "
+        "its volume",
+        path, name_of_grid, before > 0 ? 100 * after / before : 100);
+    gls_image_destroy(*mask);
+    *mask = made;
+    return GLS_OK;
+}
+
+gls_status gls_image_read_mask(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **mask)
+{
+    gls_image *read = NULL;
+    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &read);
+    if (!status) status = gls_image_reorient(&read, path, grid);
+    if (!status && gls_grid_require_equal(grid, name_of_grid, &read->grid, path) != GLS_OK)
+        status = resample_mask(grid, name_of_grid, path, &read);
+    if (status) {
+        gls_image_destroy(read);
+        return status;
+    }
+    *mask = read;
     return GLS_OK;
 }

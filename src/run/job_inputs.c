@@ -73,12 +73,14 @@ static gls_status make_phantom(gls_job_inputs *input, const gls_job_options *opt
     return gls_series_select(&input->series, &options->model);
 }
 
-/* Reads input file `which`, an image of one volume, if the options name it. first: path of the image that gives the
- * grid, for messages. */
+/* Reads input file `which`, an image of one volume, if the options name it. Masks may lie on any grid. first: path of
+ * the image that gives the grid, for messages. */
 static gls_status read_map(const gls_job_inputs *input, int which, const char *first, gls_image **image)
 {
     const char *path = input->file[which].path;
-    return path ? gls_image_read_on_grid(input->grid, first, path, image) : GLS_OK;
+    if (!path) return GLS_OK;
+    return which == GLS_FILE_FA ? gls_image_read_on_grid(input->grid, first, path, image)
+                                : gls_image_read_mask(input->grid, first, path, image);
 }
 
 /* Reads the images. All must lie on one grid: of the series, else of ODFs, peaks or samples, else of a mask. */

@@ -82,7 +82,7 @@ gls_status gls_series_run_read(gls_series_run *run, const gls_model_options *opt
 gls_status gls_series_run_read_mask(gls_series_run *run)
 {
     const char *path = run->file[SERIES_MASK].path, *dwi = run->file[SERIES_DWI].path;
-    gls_status status = path ? gls_image_read_on_grid(&run->series.dwi->grid, dwi, path, &run->mask)
+    gls_status status = path ? gls_image_read_mask(&run->series.dwi->grid, dwi, path, &run->mask)
                              : gls_series_make_mask(&run->series, &run->mask);
     if (!status)
         status =

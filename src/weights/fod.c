@@ -199,7 +199,7 @@ static gls_status read_tissue(const gls_fod_options *o, const gls_image *sh, gls
 /* Reads --proc-mask, weights from 0 to 1. GLS_ERR_INPUT: no weight is above 0. */
 static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
 {
-    gls_status status = gls_image_read_on_grid(&sh->grid, o->sh, o->proc_mask, &fod->mask);
+    gls_status status = gls_image_read_mask(&sh->grid, o->sh, o->proc_mask, &fod->mask);
     bool clamped = false;
     float largest = 0;
     if (status) return status;

@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "files.h"
+#include "image/formats.h"
+
 #include <glslines/density.h>
 #include <glslines/image.h>
 #include <glslines/log.h>
@@ -181,11 +184,58 @@ static void test_too_many_voxels(void **state)
     }
 }
 
+/* A ball as a mask of 1.5 mm on a grid of 2 mm that is turned against it: the same voxels as by the rule itself. */
+static void test_mask_on_another_grid(void **state)
+{
+    (void)state;
+    const int32_t dim[3] = {30, 30, 30}, other[3] = {22, 20, 24};
+    double a[3][4] = {{1.5, 0, 0, -22}, {0, 1.5, 0, -22}, {0, 0, 1.5, -22}},
+           b[3][4] = {{-1.8, 0.6, 0, 12}, {0.6, 1.8, 0, -24}, {0, 0, 2, -23}};
+    gls_grid fine, coarse;
+    gls_image *ball, *mask;
+    assert_int_equal(gls_grid_init(&fine, dim, (const double(*)[4])a), GLS_OK);
+    assert_int_equal(gls_grid_init(&coarse, other, (const double(*)[4])b), GLS_OK);
+    assert_int_equal(gls_image_create(&fine, 1, &ball), GLS_OK);
+    for (int v = 0; v < 27000; v++)
+        ball->data[v] = hypot(hypot(v % 30 - 14.5, v / 30 % 30 - 14.5), v / 900 - 14.5) < 8 ? 0.25f : v % 2 ? 0 : NAN;
+    assert_int_equal(gls_image_write(scratch("ball.nii"), ball, GLS_IMAGE_FLOAT32), GLS_OK);
+    assert_int_equal(gls_image_read_mask(&coarse, "dwi.nii", scratch("ball.nii"), &mask), GLS_OK);
+    assert_int_equal(gls_grid_require_equal(&coarse, "dwi.nii", &mask->grid, "mask"), GLS_OK);
+    for (int v = 0, inside = 0; v < 22 * 20 * 24; v++) {
+        const double at[3] = {v % 22, v / 22 % 20, v / 440};
+        double p[3];
+        for (int r = 0; r < 3; r++) {
+            p[r] = b[r][3] + 22;
+            for (int c = 0; c < 3; c++) p[r] += b[r][c] * at[c];
+            p[r] = floor(p[r] / 1.5 + 0.5);
+        }
+        const bool want = p[0] >= 0 && p[0] < 30 && hypot(hypot(p[0] - 14.5, p[1] - 14.5), p[2] - 14.5) < 8;
+        assert_int_equal(mask->data[v] == 1, want);
+        inside += want;
+        if (v == 22 * 20 * 24 - 1) assert_true(inside > 500);
+    }
+    gls_image_destroy(mask);
+    /* the mask itself on its own grid keeps its values */
+    assert_int_equal(gls_image_read_mask(&fine, "dwi.nii", scratch("ball.nii"), &mask), GLS_OK);
+    assert_memory_equal(mask->data, ball->data, 27000 * sizeof(float));
+    gls_image_destroy(mask);
+    b[0][3] += 30; /* most of the ball lies outside */
+    assert_int_equal(gls_grid_init(&coarse, other, (const double(*)[4])b), GLS_OK);
+    assert_int_equal(gls_image_read_mask(&coarse, "dwi.nii", scratch("ball.nii"), &mask), GLS_ERR_INPUT);
+    assert_non_null(strstr(gls_last_error(), "are on different grids"));
+    gls_image_destroy(ball);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_init),          cmocka_unit_test(test_inverse), cmocka_unit_test(test_axis_codes),
-        cmocka_unit_test(test_require_equal), cmocka_unit_test(test_create),  cmocka_unit_test(test_too_many_voxels),
+        cmocka_unit_test(test_init),
+        cmocka_unit_test(test_inverse),
+        cmocka_unit_test(test_axis_codes),
+        cmocka_unit_test(test_require_equal),
+        cmocka_unit_test(test_create),
+        cmocka_unit_test(test_too_many_voxels),
+        cmocka_unit_test(test_mask_on_another_grid),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }
