@@ -295,6 +295,30 @@ const cmd_command command_score = {
 
 /* --- Commands that make values, maps, matrices, fixels and weights. */
 
+/* `glslines transform`: images and tractograms in the space of another image. */
+#define NAME transform
+#define ROWS "tools/transform.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_transform = {
+    TRACT_COMMAND(transform, gls_tract_transform, "Image or tractogram transformed by glslines", "takes IN", 1,
+                  TRACT_FILES),
+    .synopsis = "IN -t FILE [-t FILE ...] -o OUT [options]",
+    .summary = "Bring images and tractograms to the space of another image",
+    .description =
+        "Transforms of ANTs, ITK, MRtrix3, FSL, AFNI, FreeSurfer, NiftyReg and DIPY map points of the fixed "
+        "image, to whose space IN is brought, to points of the moving image, to which IN belongs. Images are "
+        "resampled by them; points of streamlines go by their inverse. 'glslines help transforms' lists the "
+        "formats.",
+    .positionals = CMD_TEXTS("IN", "Image (.nii, .hdr, .img, .mif, .mih, also .gz), or tractogram of any format."),
+    .max_positionals = 1,
+    .examples = CMD_TEXTS("An atlas in the space of a series, by what antsRegistration found:",
+                          "glslines transform atlas.nii.gz -t warp.nii.gz -t affine.mat --template fa.nii.gz -o "
+                          "labels.nii.gz",
+                          "Streamlines to the template, by the inverse:",
+                          "glslines transform tracks.tck -t affine.mat,inverse -o template.tck"),
+};
+
 /* `glslines sample`: values of images along streamlines. */
 #define NAME sample
 #define ROWS "tools/sample.def"

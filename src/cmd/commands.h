@@ -18,6 +18,7 @@
     ROW(info) \
     ROW(convert) \
     ROW(edit) \
+    ROW(transform) \
     ROW(sample) \
     ROW(stats) \
     ROW(segment) \

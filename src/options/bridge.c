@@ -28,6 +28,7 @@ static const struct {
      "edit"},
     {"tckinfo|mrinfo|dipy_info", "info"},
     {"tckmap|scil_tractogram_compute_density_map", "density"},
+    {"tcktransform|mrtransform|antsApplyTransforms|scil_tractogram_apply_transform", "transform"},
     {"tcksample", "sample"},
     {"tcksift|tcksift2", "weights"},
     {"tckstats", "stats"},

@@ -41,4 +41,59 @@ expect 0 edit lines.tck moved.tck --warp positions.nii
 expect 3 edit lines.tck x.tck --warp displacements.nii
 says "displacements.nii: its values do not grow with the position"
 
+# --- glslines transform: images by a transform, points by its inverse ---
+printf '0 -1 0 5\n1 0 0 -3\n0 0 1 2\n' > turn.txt
+printf '0 1 0 3\n-1 0 0 5\n0 0 1 -2\n' > back.txt
+expect 0 transform lines.tck -t turn.txt -o turned.tck
+expect 0 edit lines.tck back.tck --transform back.txt
+python3 - turned.tck back.tck << 'END' || note "the inverse of a matrix, against edit --transform"
+import struct, sys
+a, b = (struct.unpack("<%df" % ((len(raw) - raw.index(b"END")) // 4 - 4), raw[-4 * ((len(raw) - raw.index(b"END")) // 4 - 4):]) for raw in (open(n, "rb").read() for n in sys.argv[1:]))
+n = min(len(a), len(b))
+assert n > 300 and all(abs(x - y) < 1e-4 or (x != x and y != y) or x == y for x, y in zip(a[-n:], b[-n:]))
+END
+expect 0 transform lines.tck -t turn.txt,inverse -t turn.txt -o same.tck
+# there by the field of positions, and back by its inverse
+expect 0 transform lines.tck -t positions.nii -o forth.tck
+expect 0 edit forth.tck again.tck --warp positions.nii
+python3 - lines.tck same.tck again.tck << 'END' || note "there and back"
+import math, struct, sys
+def points(name):
+    raw = open(name, "rb").read()
+    at = int(raw.split(b"file: . ")[1].split(b"\n")[0])
+    values = struct.unpack("<%df" % ((len(raw) - at) // 4), raw[at:])
+    return [v for v in values if math.isfinite(v)]
+first, *others = map(points, sys.argv[1:])
+for other in others:
+    assert len(first) == len(other) == 300 and max(abs(x - y) for x, y in zip(first, other)) < 1e-4, other
+END
+printf '1 0 0 60\n0 1 0 0\n0 0 1 0\n' > away.txt
+expect 3 transform lines.tck -t positions.nii -t away.txt -o x.tck
+says "no point has a place"
+expect 2 transform lines.tck -t turn.txt -o x.trx
+says "needs --template"
+expect 0 transform lines.tck -t turn.txt -o with.trx --template positions.nii
+expect 2 transform lines.tck -o x.tck
+expect 2 transform lines.tck -t turn.txt
+expect 3 transform lines.tck -t displacements.nii -o x.tck
+says "does not say what its values mean"
+expect 4 transform lines.tck -t turn.txt -o turn.txt --force
+# an image: the displacements, a shift by one voxel; the field as an image of three volumes
+printf '1 0 0 2\n0 1 0 0\n0 0 1 0\n' > shift.txt
+expect 0 transform positions.nii -t shift.txt -o shifted.nii
+expect 0 transform positions.nii -t shift.txt -t shift.txt,inverse -o unchanged.nii
+python3 - << 'END' || note "an image shifted by a voxel"
+import struct
+def values(name):
+    raw = open(name, "rb").read()
+    return struct.unpack("<%df" % ((len(raw) - 352) // 4), raw[352:])
+a, b, c = values("positions.nii"), values("shifted.nii"), values("unchanged.nii")
+n = 24
+for i in range(len(a)):
+    assert abs(b[i] - (a[i + 1] if i % n < n - 1 else 0)) < 1e-5 and abs(c[i] - a[i]) < 1e-5
+END
+expect 3 transform positions.nii -t away.txt -o x.nii
+says "maps no voxel"
+expect 2 transform positions.nii -t shift.txt -o x.tck
+
 finish "spatial transforms"

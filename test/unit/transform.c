@@ -4,11 +4,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "transform/field_meaning.h"
+#include "transform/resample.h"
+#include "transform/transform.h"
 
 /* Fills an image of three volumes: value = map of the voxel's world position, less `less` times this position, plus a
  * smooth deformation of some mm. */
@@ -71,8 +76,121 @@ static void test_meaning(void **state)
     gls_image_destroy(image);
 }
 
+/* Points of points.tsv, which the programs that wrote the transforms have moved, there and back. */
+static void test_peers(void **state)
+{
+    (void)state;
+    char line[1024];
+    size_t n_points = 0;
+    assert_int_equal(chdir(GLS_TEST_FORMATS "/transforms"), 0);
+    FILE *file = fopen("points.tsv", "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        const char *chain[4];
+        size_t n = 0;
+        double p[6], moved[3], back[3];
+        char *tab = strchr(line, '\t'), *rest = line;
+        gls_transform t;
+        *tab = '\0';
+        assert_int_equal(sscanf(tab + 1, "%lf %lf %lf %lf %lf %lf", p, p + 1, p + 2, p + 3, p + 4, p + 5), 6);
+        for (char *one; (one = strsep(&rest, ";")); n++) chain[n] = one;
+        if (gls_transform_read(chain, n, &t) != GLS_OK) fail_msg("%s", gls_last_error());
+        if (!gls_transform_apply(&t, p, moved)) fail_msg("%s: a point has no place", line);
+        if (!gls_transform_invert(&t, moved, back)) fail_msg("%s: a point has no place back", line);
+        for (int r = 0; r < 3; r++) {
+            if (fabs(moved[r] - p[3 + r]) > 1e-4) fail_msg("%s: %g mm away", line, moved[r] - p[3 + r]);
+            if (fabs(back[r] - p[r]) > 2e-5) fail_msg("%s: inverse %g mm away", line, back[r] - p[r]);
+        }
+        gls_transform_finish(&t);
+        n_points++;
+    }
+    fclose(file);
+    assert_true(n_points > 100);
+}
+
+/* What files do not say has to be given, and what is known to be wrong is refused. */
+static void test_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"flirt.mat", "moving=IMAGE,fixed=IMAGE"},
+        {"mrtrix_deformation.mif,from=itk", "its values look like positions"},
+        {"itk_field.nii.gz,from=mrtrix", "its values look like displacements"},
+        {"fixed.nii.gz", "a field has three"},
+        {"composite.h5", "CompositeTransformUtil"},
+        {"points.tsv", "points.tsv"},
+        {"itk_affine.txt,form=itk", "'form=itk' is not known"},
+        {"itk_affine.txt,from=elastix", "formats of affine maps are"},
+        {"missing.txt", "missing.txt"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gls_transform t;
+        assert_int_not_equal(gls_transform_read(&cases[i][0], 1, &t), GLS_OK);
+        if (!strstr(gls_last_error(), cases[i][1])) fail_msg("%s: %s", cases[i][0], gls_last_error());
+    }
+}
+
+/* Labels: the identity changes nothing, a shift by one voxel moves them, coarser voxels vote; an image that is linear
+ * in the place stays so. */
+static void test_resample(void **state)
+{
+    (void)state;
+    gls_image *image = field_on(6), *made;
+    gls_transform identity = {.n = 0}, shift;
+    gls_transform_step step = {.field = NULL};
+    gls_grid coarse;
+    uint64_t outside;
+    const size_t n = gls_grid_voxels(&image->grid);
+    image->n_volumes = 1;
+    for (size_t v = 0; v < n; v++) image->data[v] = (float)(v * 7919 % 5);
+    assert_true(gls_image_has_labels(image));
+    assert_int_equal(gls_image_resample(image, &identity, &image->grid, GLS_RESAMPLE_LABEL, 9, &made, &outside),
+                     GLS_OK);
+    assert_memory_equal(made->data, image->data, n * sizeof *image->data);
+    assert_int_equal(outside, 0);
+    gls_image_destroy(made);
+    for (int r = 0; r < 3; r++) {
+        step.map[r][r] = step.back[r][r] = 1;
+        step.map[r][3] = image->grid.affine[r][0];
+    }
+    shift = (gls_transform){.n = 1, .step = &step};
+    assert_int_equal(gls_image_resample(image, &shift, &image->grid, GLS_RESAMPLE_LABEL, 9, &made, &outside), GLS_OK);
+    for (size_t v = 0; v < n; v++) assert_true(made->data[v] == (v % 20 == 19 ? 9 : image->data[v + 1]));
+    assert_int_equal(outside, n / 20);
+    gls_image_destroy(made);
+    /* voxels of 2 x 2 x 2: seven of eight are 3 */
+    const int32_t dim[3] = {10, 12, 3};
+    double affine[3][4];
+    for (size_t v = 0; v < n; v++) image->data[v] = v % 2 == 0 && v / 20 % 2 == 0 && v / 480 % 2 == 0 ? 2 : 3;
+    for (int r = 0; r < 3; r++) {
+        affine[r][3] = image->grid.affine[r][3];
+        for (int c = 0; c < 3; c++) {
+            affine[r][c] = 2 * image->grid.affine[r][c];
+            affine[r][3] += 0.5 * image->grid.affine[r][c];
+        }
+    }
+    assert_int_equal(gls_grid_init(&coarse, dim, (const double(*)[4])affine), GLS_OK);
+    assert_int_equal(gls_image_resample(image, &identity, &coarse, GLS_RESAMPLE_LABEL, 9, &made, &outside), GLS_OK);
+    for (size_t v = 0; v < 360; v++) assert_true(made->data[v] == 3);
+    gls_image_destroy(made);
+    for (size_t v = 0; v < n; v++)
+        image->data[v] = (float)(3 * (double)(v % 20) - 2 * (double)(v / 20 % 24) + (double)(v / 480));
+    assert_false(gls_image_has_labels(image));
+    assert_int_equal(gls_image_resample(image, &identity, &coarse, GLS_RESAMPLE_LINEAR, 9, &made, &outside), GLS_OK);
+    for (size_t v = 0; v < 360; v++) {
+        const double want =
+            3 * (2 * (double)(v % 10) + 0.5) - 2 * (2 * (double)(v / 10 % 12) + 0.5) + 2 * (double)(v / 120) + 0.5;
+        const bool border = v % 10 == 0 || v % 10 == 9 || v / 10 % 12 == 0 || v / 10 % 12 == 11 || v / 120 != 1;
+        assert_true(fabs(made->data[v] - want) < (border ? 0.8 : 1e-4));
+    }
+    gls_image_destroy(made);
+    image->n_volumes = 3;
+    gls_image_destroy(image);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning), cmocka_unit_test(test_peers),
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_resample)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,281 @@
+/* `glslines transform`: brings images and tractograms of a moving image to a fixed image. Images are resampled by the
+ * transform, which maps fixed points to moving points; points of streamlines go by its inverse. */
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/filters.h>
+#include <glslines/sample.h>
+
+#include "image/formats.h"
+#include "streamlines/filter_parts.h"
+#include "tools/image_info.h"
+#include "tools/tract_files.h"
+#include "tools/tract_results.h"
+#include "transform/resample.h"
+#include "transform/transform.h"
+#include "util/json_text.h"
+#include "util/status.h"
+
+enum { OUTSIDE_CUT, OUTSIDE_DROP, OUTSIDE_IDENTITY };
+enum { INTERPOLATE_AUTO, INTERPOLATE_NEAREST, INTERPOLATE_LINEAR, INTERPOLATE_LABEL };
+
+/* --- Tractograms: a filter that moves points. */
+
+typedef struct counts {
+    uint64_t streamlines, written, split, dropped, points, outside;
+} counts;
+
+typedef struct mover {
+    gls_builder builder; /* first, see gls_builder_sink() */
+    const gls_transform *transform;
+    int outside;
+    counts *counts;
+    /* points of the block that is moved, and whether each has a place */
+    float (*point)[3];
+    bool *inside;
+    uint64_t capacity;
+} mover;
+
+/* Work on the points of one streamline. */
+static void move_line(void *user, int thread, const gls_streamlines *s, size_t i)
+{
+    mover *m = user;
+    (void)thread;
+    for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
+        const double from[3] = {s->point[p][0], s->point[p][1], s->point[p][2]};
+        double to[3] = {NAN, NAN, NAN};
+        m->inside[p] = gls_transform_invert(m->transform, from, to);
+        for (int r = 0; r < 3; r++) m->point[p][r] = (float)to[r];
+    }
+}
+
+/* Adds points from .. until - 1 of streamline i as a streamline of its own, with its seed moved, too. */
+static gls_status add_piece(mover *m, const gls_streamlines *s, size_t i, uint64_t from, uint64_t until)
+{
+    gls_builder *b = &m->builder;
+    uint64_t to;
+    gls_status status = gls_builder_add(b, i, until - from, &to);
+    if (status) return status;
+    gls_builder_copy(b, to, from, until - from);
+    memcpy(b->point[to], m->point[from], (until - from) * sizeof *b->point);
+    for (size_t k = 0; k < s->n_dps; k++) {
+        if (strcmp(s->dps[k].name, GLS_DPS_SEEDS) != 0 || s->dps[k].type != GLS_TYPE_FLOAT32 ||
+            s->dps[k].components != 3)
+            continue;
+        float *seed = (float *)b->memory[k] + 3 * (b->n - 1);
+        const double at[3] = {seed[0], seed[1], seed[2]};
+        double moved[3] = {NAN, NAN, NAN};
+        gls_transform_invert(m->transform, at, moved);
+        for (int r = 0; r < 3; r++) seed[r] = (float)moved[r];
+    }
+    m->counts->written++;
+    return GLS_OK;
+}
+
+/* Adds what is left of streamline i. */
+static gls_status add_line(mover *m, const gls_streamlines *s, size_t i)
+{
+    const uint64_t from = s->offset[i], until = s->offset[i + 1], before = m->counts->written;
+    uint64_t n_outside = 0;
+    gls_status status = GLS_OK;
+    for (uint64_t p = from; p < until; p++) n_outside += !m->inside[p];
+    m->counts->outside += n_outside;
+    if (n_outside == 0) return add_piece(m, s, i, from, until);
+    for (uint64_t p = from, begin = from; p <= until && m->outside == OUTSIDE_CUT && !status; p++) {
+        if (p < until && m->inside[p]) continue;
+        if (p - begin >= 2) status = add_piece(m, s, i, begin, p);
+        begin = p + 1;
+    }
+    m->counts->dropped += m->counts->written == before;
+    m->counts->split += m->counts->written > before;
+    return status;
+}
+
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    mover *m = user;
+    const uint64_t n = s->n > 0 ? s->offset[s->n] : 0;
+    if (n > m->capacity) {
+        free(m->point);
+        free(m->inside);
+        m->point = malloc(n * sizeof *m->point);
+        m->inside = malloc(n * sizeof *m->inside);
+        m->capacity = m->point && m->inside ? n : 0;
+        if (m->capacity == 0) return gls_no_memory();
+    }
+    gls_status status = gls_builder_begin(&m->builder, s);
+    if (!status && n > 0) gls_lines_parallel(s, 16, omp_get_max_threads(), move_line, m);
+    m->counts->streamlines += s->n;
+    m->counts->points += n;
+    for (size_t i = 0; i < s->n && !status; i++)
+        if (s->offset[i + 1] > s->offset[i]) status = add_line(m, s, i);
+    return status ? status : gls_builder_flush(&m->builder);
+}
+
+static void discard(void *user)
+{
+    mover *m = user;
+    gls_builder_finish(&m->builder);
+    free(m->point);
+    free(m->inside);
+    free(m);
+}
+
+/* Puts a filter that moves points in front of *sink. */
+static gls_status add_mover(const gls_transform *transform, int outside, counts *counts, gls_sink *sink)
+{
+    mover *m = calloc(1, sizeof *m);
+    if (!m) return gls_no_memory();
+    const gls_sink next = *sink;
+    m->transform = transform;
+    m->outside = outside;
+    m->counts = counts;
+    *sink = gls_builder_sink(&m->builder, &next, append, discard);
+    return GLS_OK;
+}
+
+static gls_status transform_tracks(gls_tract_run *run, const gls_transform_cli *o, const char *in,
+                                   const gls_transform *transform)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_tractogram_format format;
+    gls_grid grid;
+    gls_sink sink = {0};
+    counts c = {0};
+    gls_status status = gls_tractogram_format_parse(o->output, &format);
+    if (!status && gls_tract_needs_grid(format) && !o->template_image)
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: needs the grid of the fixed image: give --template IMAGE", o->output);
+    if (!status && o->template_image) status = gls_grid_read(o->template_image, &grid);
+    if (!status) status = gls_tract_open(run, in, false, &reader);
+    if (!status) {
+        const gls_tract_output output = {
+            .path = o->output, .grid = o->template_image ? &grid : NULL, .info = gls_tractogram_reader_info(reader)};
+        status = gls_tract_writer_create(run, &output, &sink);
+    }
+    if (!status) status = add_mover(transform, o->outside, &c, &sink);
+    status = gls_tract_pump(run, reader, &sink, status);
+    gls_tractogram_reader_close(reader);
+    if (status) return status;
+    gls_tract_run_count(run, "read", c.streamlines);
+    gls_tract_run_count(run, "written", c.written);
+    gls_tract_run_count(run, "split_or_shortened", c.split);
+    gls_tract_run_count(run, "left_out", c.dropped);
+    gls_tract_run_count(run, "points", c.points);
+    gls_tract_run_count(run, "points_outside", c.outside);
+    if (c.points > 0 && c.outside == c.points)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: no point has a place in the fixed image: is the transform one of this image, and not its "
+                        "inverse?",
+                        in);
+    if (c.outside > 0)
+        gls_log(GLS_LOG_WARNING,
+                "%s: %" PRIu64 " of %" PRIu64 " points lie outside of the transform: %" PRIu64
+                " streamlines are split or shortened, %" PRIu64 " left out",
+                in, c.outside, c.points, c.split, c.dropped);
+    gls_tract_run_message(run, "%s: %" PRIu64 " streamlines of %" PRIu64, o->output, c.written, c.streamlines);
+    return GLS_OK;
+}
+
+/* --- Images. */
+
+/* Writes an image; one of labels as int32. */
+static gls_status write_image(gls_tract_run *run, const char *path, const gls_image *image, bool labels)
+{
+    const size_t n = gls_grid_voxels(&image->grid) * image->n_volumes;
+    int32_t *value = labels ? malloc(n * sizeof *value) : NULL;
+    if (labels && !value) return gls_no_memory();
+    for (size_t i = 0; i < n && labels; i++) value[i] = (int32_t)image->data[i];
+    gls_status status =
+        labels ? gls_image_write_values(path, run->files.force, &run->files.group, &image->grid, "labels",
+                                        image->n_volumes, GLS_TYPE_INT32, value)
+               : gls_image_write_grouped(path, run->files.force, &run->files.group, image, GLS_IMAGE_FLOAT32);
+    free(value);
+    return status;
+}
+
+static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o, const char *in,
+                                  const gls_transform *transform)
+{
+    gls_image *moving = NULL, *made = NULL;
+    gls_grid grid;
+    uint64_t outside = 0;
+    gls_status status = gls_image_name_check(o->output);
+    if (!status) status = gls_image_read(in, GLS_IMAGE_ANY, &moving);
+    if (!status) grid = moving->grid;
+    if (!status && o->template_image) status = gls_grid_read(o->template_image, &grid);
+    if (status) {
+        gls_image_destroy(moving);
+        return status;
+    }
+    const bool labels =
+        o->interpolation == INTERPOLATE_LABEL || (o->interpolation == INTERPOLATE_AUTO && gls_image_has_labels(moving));
+    const gls_resampling how = labels                                    ? GLS_RESAMPLE_LABEL
+                               : o->interpolation == INTERPOLATE_NEAREST ? GLS_RESAMPLE_NEAREST
+                                                                         : GLS_RESAMPLE_LINEAR;
+    if (labels && o->interpolation == INTERPOLATE_AUTO)
+        gls_log(GLS_LOG_INFO, "%s: an image of labels: each voxel gets the label with the largest share", in);
+    if (labels && !gls_image_has_labels(moving) && o->interpolation == INTERPOLATE_LABEL)
+        gls_log(GLS_LOG_WARNING, "%s: its values are no labels, or at most 0 and 1", in);
+    status = gls_image_resample(moving, transform, &grid, how, (float)o->fill, &made, &outside);
+    gls_image_destroy(moving);
+    const uint64_t voxels = gls_grid_voxels(&grid);
+    if (!status && outside == voxels)
+        status =
+            gls_fail(GLS_ERR_INPUT,
+                     "%s: the transform maps no voxel of the fixed grid into this image: is it one of these images, "
+                     "and not its inverse?",
+                     in);
+    if (!status) status = write_image(run, o->output, made, labels);
+    gls_image_destroy(made);
+    if (status) return status;
+    gls_tract_run_count(run, "voxels", voxels);
+    gls_tract_run_count(run, "voxels_outside", outside);
+    gls_tract_run_message(run, "%s: %" PRIu64 " of %" PRIu64 " voxels lie in the image", o->output, voxels - outside,
+                          voxels);
+    return GLS_OK;
+}
+
+/* --- The command. */
+
+/* Adds all files that the options name to the run. */
+static gls_status note_files(gls_tract_run *run, const gls_transform_cli *o, const char *in)
+{
+    gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(in, o->template_image, run->options.reference));
+    for (int i = 0; i < o->transform.n && !status; i++) {
+        char *paths[3];
+        const size_t n = gls_transform_files(o->transform.value[i], paths);
+        for (size_t k = 0; k < n; k++) {
+            if (!status) status = gls_tract_run_reads(run, paths[k]);
+            free(paths[k]);
+        }
+    }
+    return status ? status : gls_tract_run_writes(run, o->output);
+}
+
+gls_status gls_tract_transform(gls_tract_run *run, const void *options, const char *const *file, size_t n)
+{
+    const gls_transform_cli *o = options;
+    gls_transform transform = {.n = 0};
+    (void)n;
+    if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "transform: needs --output FILE");
+    if (o->transform.n == 0) return gls_fail(GLS_ERR_ARGUMENT, "transform: needs -t FILE, the transform");
+    gls_status status = note_files(run, o, file[0]);
+    if (!status) status = gls_transform_read(o->transform.value, (size_t)o->transform.n, &transform);
+    transform.identity_outside = o->outside == OUTSIDE_IDENTITY;
+    cJSON *steps = cJSON_AddArrayToObject(run->root, "transforms");
+    for (size_t i = 0; i < transform.n && !status; i++) {
+        cJSON *step = cJSON_CreateObject();
+        cJSON_AddStringToObject(step, "file", o->transform.value[i]);
+        cJSON_AddStringToObject(step, "format", transform.step[i].format);
+        cJSON_AddStringToObject(step, "maps", "points of the fixed image to points of the moving image");
+        cJSON_AddItemToArray(steps, step);
+    }
+    if (!status)
+        status = gls_image_is_name(file[0]) ? transform_image(run, o, file[0], &transform)
+                                            : transform_tracks(run, o, file[0], &transform);
+    gls_transform_finish(&transform);
+    return status;
+}

@@ -1,0 +1,185 @@
+/* Resamples images by transforms: nearest, trilinear, and votes of labels. */
+#include "transform/resample.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/formats.h"
+#include "util/maths.h"
+#include "util/status.h"
+
+#define MAX_LABELS 4096   /* most different labels of an image of labels */
+#define MAX_LABEL 0x1p24f /* values up to this are exact */
+#define COARSER 1.5       /* voxels that are so many times longer are sampled several times */
+#define MAX_SAMPLES 4     /* most samples along an axis */
+#define MAX_VOTES (8 * MAX_SAMPLES * MAX_SAMPLES * MAX_SAMPLES)
+
+bool gls_image_has_labels(const gls_image *image)
+{
+    const size_t n = gls_grid_voxels(&image->grid) * image->n_volumes;
+    unsigned char *seen = calloc((size_t)MAX_LABEL / 8 + 1, 1);
+    size_t different = 0;
+    float largest = 0;
+    bool labels = seen != NULL;
+    for (size_t i = 0; i < n && labels; i++) {
+        const float v = image->data[i];
+        labels = v >= 0 && v <= MAX_LABEL && v == floorf(v);
+        if (!labels) break;
+        const size_t k = (size_t)v;
+        if (!(seen[k / 8] >> (k % 8) & 1)) labels = ++different <= MAX_LABELS;
+        seen[k / 8] |= (unsigned char)(1 << (k % 8));
+        largest = fmaxf(largest, v);
+    }
+    free(seen);
+    return labels && largest > 1;
+}
+
+/* The eight voxels around a point, and their shares. */
+typedef struct corners {
+    size_t voxel[8];
+    double share[8];
+} corners;
+
+/* Finds the voxels around a point, world mm. Beyond the outermost centres the values are those at the border. Returns
+ * false more than half a voxel beyond. */
+static bool find_corners(const gls_grid *grid, const double to_voxel[3][4], const double world[3], corners *c)
+{
+    double v[3], share[3];
+    size_t at[3];
+    gls_affine_apply(to_voxel, world, v);
+    for (int a = 0; a < 3; a++) {
+        if (!(v[a] >= -0.5 && v[a] <= grid->dim[a] - 0.5)) return false;
+        const double in = fmin(fmax(v[a], 0), grid->dim[a] - 1), low = fmin(floor(in), fmax(grid->dim[a] - 2, 0));
+        at[a] = (size_t)low;
+        share[a] = in - low;
+    }
+    for (int k = 0; k < 8; k++) {
+        c->share[k] = 1;
+        c->voxel[k] = 0;
+        for (int a = 2; a >= 0; a--) {
+            const int up = k >> a & 1;
+            c->share[k] *= up ? share[a] : 1 - share[a];
+            c->voxel[k] = c->voxel[k] * (size_t)grid->dim[a] + at[a] + (size_t)(up && share[a] > 0);
+        }
+    }
+    return true;
+}
+
+/* What one call resamples. */
+typedef struct job {
+    const gls_image *moving;
+    const gls_transform *transform;
+    double to_voxel[3][4];
+    gls_resampling how;
+    float fill;
+    int samples[3];
+    gls_image *made;
+} job;
+
+/* The label with the most votes among `n` values; of equal ones the lowest. */
+static float elect(const float *value, const double *vote, int n)
+{
+    float best = 0;
+    double most = -1;
+    for (int i = 0; i < n; i++)
+        if (vote[i] > most + 1e-9 || (vote[i] > most - 1e-9 && value[i] < best)) {
+            best = value[i];
+            most = fmax(vote[i], most);
+        }
+    return best;
+}
+
+/* The samples of a voxel: the corners of each point that lies in the image. Returns their number. */
+static int sample(const job *j, const size_t at[3], corners list[MAX_SAMPLES * MAX_SAMPLES * MAX_SAMPLES])
+{
+    int n = 0;
+    for (int z = 0; z < j->samples[2]; z++)
+        for (int y = 0; y < j->samples[1]; y++)
+            for (int x = 0; x < j->samples[0]; x++) {
+                const int k[3] = {x, y, z};
+                double p[3];
+                for (int a = 0; a < 3; a++) p[a] = (double)at[a] - 0.5 + (k[a] + 0.5) / j->samples[a];
+                gls_affine_apply((const double(*)[4])j->made->grid.affine, p, p);
+                if (!gls_transform_apply(j->transform, p, p)) continue;
+                n += find_corners(&j->moving->grid, (const double(*)[4])j->to_voxel, p, &list[n]);
+            }
+    return n;
+}
+
+/* The value of one volume from n samples. */
+static float combine(const job *j, const float *data, const corners *list, int n)
+{
+    float value[MAX_VOTES];
+    double vote[MAX_VOTES], sum = 0;
+    int n_values = 0;
+    for (int s = 0; s < n; s++)
+        for (int k = 0; k < 8; k++) {
+            const float v = data[list[s].voxel[k]];
+            if (list[s].share[k] <= 0) continue;
+            sum += list[s].share[k] * (double)v;
+            int i = 0;
+            while (j->how == GLS_RESAMPLE_LABEL && i < n_values && value[i] != v) i++;
+            if (j->how != GLS_RESAMPLE_LABEL) continue;
+            if (i == n_values) vote[n_values] = 0, value[n_values++] = v;
+            vote[i] += list[s].share[k];
+        }
+    return j->how == GLS_RESAMPLE_LABEL ? elect(value, vote, n_values) : (float)(sum / n);
+}
+
+/* Makes all volumes of one voxel. Returns false if it lies outside. */
+static bool make_voxel(const job *j, size_t voxel, corners *list)
+{
+    const gls_grid *grid = &j->made->grid;
+    const size_t n = gls_grid_voxels(grid), n_moving = gls_grid_voxels(&j->moving->grid),
+                 at[3] = {voxel % (size_t)grid->dim[0], voxel / (size_t)grid->dim[0] % (size_t)grid->dim[1],
+                          voxel / (size_t)grid->dim[0] / (size_t)grid->dim[1]};
+    const int found = sample(j, at, list);
+    size_t nearest = 0;
+    for (int k = 1; k < 8 && found > 0; k++)
+        if (list[0].share[k] > list[0].share[nearest]) nearest = (size_t)k;
+    for (size_t t = 0; t < j->moving->n_volumes; t++) {
+        const float *data = j->moving->data + t * n_moving;
+        j->made->data[t * n + voxel] = found == 0                       ? j->fill
+                                       : j->how == GLS_RESAMPLE_NEAREST ? data[list[0].voxel[nearest]]
+                                                                        : combine(j, data, list, found);
+    }
+    return found > 0;
+}
+
+gls_status gls_image_resample(const gls_image *moving, const gls_transform *transform, const gls_grid *grid,
+                              gls_resampling how, float fill, gls_image **made, uint64_t *n_outside)
+{
+    job j = {.moving = moving, .transform = transform, .how = how, .fill = fill};
+    const double edge = cbrt(fabs(gls_grid_determinant(&moving->grid)));
+    uint64_t outside = 0;
+    bool failed = false;
+    gls_grid_inverse(&moving->grid, j.to_voxel);
+    for (int a = 0; a < 3; a++) {
+        const double ratio = grid->voxel_size[a] / edge;
+        const bool several = how != GLS_RESAMPLE_NEAREST && ratio > COARSER;
+        j.samples[a] = several ? (int)fmin(ceil(ratio), MAX_SAMPLES) : 1;
+    }
+    gls_status status = gls_image_allocate(grid, moving->n_volumes, false, &j.made);
+    if (status) return status;
+    const size_t n = gls_grid_voxels(grid);
+#pragma omp parallel reduction(+ : outside)
+    {
+        corners *list = malloc(MAX_SAMPLES * MAX_SAMPLES * MAX_SAMPLES * sizeof *list);
+        if (!list) {
+#pragma omp atomic write
+            failed = true;
+        }
+#pragma omp for schedule(static)
+        for (size_t v = 0; v < n; v++)
+            if (list) outside += !make_voxel(&j, v, list);
+        free(list);
+    }
+    if (failed) {
+        gls_image_destroy(j.made);
+        return gls_no_memory();
+    }
+    *made = j.made;
+    *n_outside = outside;
+    return GLS_OK;
+}

@@ -1,0 +1,64 @@
+/* Spatial transforms of any program in one form: pull-backs in RAS mm, by which a point of the FIXED image goes to the
+ * MOVING image. Images are resampled by a transform as it is; points of the moving image, such as those of streamlines,
+ * go to the fixed image by its inverse. */
+#ifndef GLS_TRANSFORM_TRANSFORM_H
+#define GLS_TRANSFORM_TRANSFORM_H
+
+#include <glslines/image.h>
+
+/* One step of a transform: an affine map, or a field of displacements. */
+typedef struct gls_transform_step {
+    double map[3][4];  /* world to world, mm; of an affine map */
+    double back[3][4]; /* its inverse */
+    gls_image *field;  /* three volumes: displacements in RAS mm on a grid of the fixed image; NULL: an affine map */
+    double to_voxel[3][4]; /* world to voxels of the field */
+    bool inverted;         /* a field whose inverse is the step */
+    const char *format;    /* how the file was read, for messages and sidecars */
+} gls_transform_step;
+
+/* A chain of steps, in the order in which a fixed point passes them. */
+typedef struct gls_transform {
+    size_t n;
+    gls_transform_step *step;
+    bool identity_outside; /* points outside of a field stay where they are, as in ITK; default false: they fail */
+} gls_transform;
+
+/* Reads a chain of n texts FILE[,inverse][,from=FORMAT][,moving=IMAGE][,fixed=IMAGE]. A FORMAT is one of
+ * GLS_TRANSFORM_FORMATS; without it the file says what it is. GLS_ERR_INPUT names the file, and what to give. */
+gls_status gls_transform_read(const char *const *text, size_t n, gls_transform *transform);
+/* Frees what the transform holds. Accepts one that is all 0. */
+void gls_transform_finish(gls_transform *transform);
+/* Lists the files that a text names: the transform, and its images. paths: memory for 3, from malloc each. Returns
+ * their number. */
+size_t gls_transform_files(const char *text, char *paths[3]);
+
+/* Maps a fixed point to the moving image; to may be from. Returns false if it lies outside of a field, more than half a
+ * voxel beyond its outermost centres, or where that is not finite. */
+bool gls_transform_apply(const gls_transform *transform, const double from[3], double to[3]);
+/* Maps a moving point to the fixed image; to may be from. Returns false if no fixed point within the fields goes there.
+ */
+bool gls_transform_invert(const gls_transform *transform, const double from[3], double to[3]);
+
+/* Formats by which from= names how a file is to be read. */
+#define GLS_TRANSFORM_FORMATS "itk, mrtrix, flirt, fnirt, afni, lta, niftyreg or dipy"
+
+/* --- Readers, for gls_transform_read(). */
+
+/* What a text says besides the name of the file. Empty strings: not said. */
+typedef struct gls_transform_source {
+    char *path;
+    bool inverse;
+    char format[16];
+    char *moving, *fixed; /* paths of images */
+} gls_transform_source;
+
+/* Reads an affine map from a file that is no image. */
+gls_status gls_transform_read_affine(const gls_transform_source *source, gls_transform_step *step);
+/* Reads a field from an image. */
+gls_status gls_transform_read_field(const gls_transform_source *source, gls_transform_step *step);
+/* Map of voxels of a grid to FSL's coordinates: mm along the voxel axes, x mirrored where the grid is right-handed. */
+void gls_transform_fsl_frame(const gls_grid *grid, double map[3][4]);
+/* out = the map that applies b first, then a. out may be a or b. */
+void gls_transform_compose(const double a[3][4], const double b[3][4], double out[3][4]);
+
+#endif
