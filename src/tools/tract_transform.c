@@ -206,21 +206,25 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
     if (!status) status = gls_image_read(in, GLS_IMAGE_ANY, &moving);
     if (!status) grid = moving->grid;
     if (!status && o->template_image) status = gls_grid_read(o->template_image, &grid);
+    if (!status && o->peaks && moving->n_volumes % 3 != 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu volumes, but --peaks needs three for each vector", in,
+                          moving->n_volumes);
     if (status) {
         gls_image_destroy(moving);
         return status;
     }
     const bool labels =
         o->interpolation == INTERPOLATE_LABEL || (o->interpolation == INTERPOLATE_AUTO && gls_image_has_labels(moving));
-    const gls_resampling how = labels                                    ? GLS_RESAMPLE_LABEL
-                               : o->interpolation == INTERPOLATE_NEAREST ? GLS_RESAMPLE_NEAREST
-                                                                         : GLS_RESAMPLE_LINEAR;
+    const gls_resampling how = labels                                                ? GLS_RESAMPLE_LABEL
+                               : o->interpolation == INTERPOLATE_NEAREST || o->peaks ? GLS_RESAMPLE_NEAREST
+                                                                                     : GLS_RESAMPLE_LINEAR;
     if (labels && o->interpolation == INTERPOLATE_AUTO)
         gls_log(GLS_LOG_INFO, "%s: an image of labels: each voxel gets the label with the largest share", in);
     if (labels && !gls_image_has_labels(moving) && o->interpolation == INTERPOLATE_LABEL)
         gls_log(GLS_LOG_WARNING, "%s: its values are no labels, or at most 0 and 1", in);
     status = gls_image_resample(moving, transform, &grid, how, (float)o->fill, &made, &outside);
     gls_image_destroy(moving);
+    if (!status && o->peaks) gls_image_turn_vectors(made, transform);
     const uint64_t voxels = gls_grid_voxels(&grid);
     if (!status && outside == voxels)
         status =

@@ -183,3 +183,27 @@ gls_status gls_image_resample(const gls_image *moving, const gls_transform *tran
     *n_outside = outside;
     return GLS_OK;
 }
+
+void gls_image_turn_vectors(gls_image *image, const gls_transform *transform)
+{
+    const gls_grid *grid = &image->grid;
+    const size_t n = gls_grid_voxels(grid), n_vectors = image->n_volumes / 3;
+    const double step = 0.5 * fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
+#pragma omp parallel for schedule(static)
+    for (size_t v = 0; v < n; v++) {
+        double at[3] = {(double)(v % (size_t)grid->dim[0]), (double)(v / (size_t)grid->dim[0] % (size_t)grid->dim[1]),
+                        (double)(v / (size_t)grid->dim[0] / (size_t)grid->dim[1])};
+        double derivative[3][4], back[3][4];
+        gls_affine_apply(grid->affine, at, at);
+        const bool known = gls_transform_derivative(transform, at, step, derivative);
+        if (known) gls_affine_invert((const double(*)[4])derivative, back);
+        for (size_t k = 0; k < n_vectors; k++) {
+            double from[3], to[3] = {NAN, NAN, NAN};
+            for (size_t r = 0; r < 3; r++) from[r] = (double)image->data[(3 * k + r) * n + v];
+            if (from[0] == 0 && from[1] == 0 && from[2] == 0) continue;
+            if (known) gls_affine_apply((const double(*)[4])back, from, to);
+            const double was = hypot(hypot(from[0], from[1]), from[2]), is = hypot(hypot(to[0], to[1]), to[2]);
+            for (size_t r = 0; r < 3; r++) image->data[(3 * k + r) * n + v] = (float)(to[r] * (is > 0 ? was / is : 0));
+        }
+    }
+}

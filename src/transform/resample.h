@@ -16,4 +16,9 @@ bool gls_image_has_labels(const gls_image *image);
 gls_status gls_image_resample(const gls_image *moving, const gls_transform *transform, const gls_grid *grid,
                               gls_resampling how, float fill, gls_image **made, uint64_t *n_outside);
 
+/* Turns vectors along the world axes, such as peaks, which gls_image_resample() has brought to a grid: x, y and z of
+ * each are three volumes. A direction of the moving image becomes that of the fixed image, by the inverse of the
+ * derivative of the transform, and keeps its length. Vectors where the derivative is not known become NaN. */
+void gls_image_turn_vectors(gls_image *image, const gls_transform *transform);
+
 #endif

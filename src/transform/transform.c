@@ -220,3 +220,16 @@ bool gls_transform_invert(const gls_transform *t, const double from[3], double t
     memcpy(to, p, sizeof p);
     return true;
 }
+
+bool gls_transform_derivative(const gls_transform *t, const double at[3], double step, double derivative[3][4])
+{
+    for (int c = 0; c < 3; c++) {
+        double before[3] = {at[0], at[1], at[2]}, behind[3] = {at[0], at[1], at[2]};
+        before[c] -= step;
+        behind[c] += step;
+        if (!gls_transform_apply(t, before, before) || !gls_transform_apply(t, behind, behind)) return false;
+        for (int r = 0; r < 3; r++) derivative[r][c] = (behind[r] - before[r]) / (2 * step);
+    }
+    for (int r = 0; r < 3; r++) derivative[r][3] = 0;
+    return gls_affine_det((const double(*)[4])derivative) != 0;
+}

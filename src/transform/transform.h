@@ -39,6 +39,10 @@ bool gls_transform_apply(const gls_transform *transform, const double from[3], d
  */
 bool gls_transform_invert(const gls_transform *transform, const double from[3], double to[3]);
 
+/* Derivative of the map at a fixed point, from points `step` mm before and behind it along each world axis. Returns
+ * false if one of them has no place. */
+bool gls_transform_derivative(const gls_transform *transform, const double at[3], double step, double derivative[3][4]);
+
 /* Formats by which from= names how a file is to be read. */
 #define GLS_TRANSFORM_FORMATS "itk, mrtrix, flirt, fnirt, afni, lta, niftyreg or dipy"
 

@@ -188,9 +188,35 @@ static void test_resample(void **state)
     gls_image_destroy(image);
 }
 
+/* Vectors of a turned and stretched image: of a matrix A they become A^-1 g with the length of g. */
+static void test_vectors(void **state)
+{
+    (void)state;
+    gls_image *image = field_on(6);
+    const size_t n = gls_grid_voxels(&image->grid);
+    gls_transform_step step = {.map = {{0.2, -0.9, 0.1, 5}, {1.1, 0.1, 0, -3}, {0, 0.2, 0.8, 2}}};
+    const gls_transform t = {.n = 1, .step = &step};
+    for (size_t v = 0; v < n; v++)
+        for (size_t r = 0; r < 3; r++) image->data[r * n + v] = v == 7 ? 0 : (float)(r == v % 3 ? 0.6 : -0.2);
+    gls_image_turn_vectors(image, &t);
+    for (size_t v = 0; v < n; v++) {
+        double square = 0;
+        for (size_t r = 0; r < 3; r++) { /* A times the new vector lies along the old one */
+            double along = 0, other = 0;
+            for (size_t c = 0; c < 3; c++) along += step.map[r][c] * (double)image->data[c * n + v];
+            for (size_t c = 0; c < 3; c++) other += step.map[v % 3][c] * (double)image->data[c * n + v];
+            if (v != 7) assert_true(fabs(along / other - (r == v % 3 ? 1 : -1.0 / 3)) < 1e-5);
+            square += (double)image->data[r * n + v] * (double)image->data[r * n + v];
+        }
+        assert_true(fabs(square - (v == 7 ? 0 : 0.44)) < 1e-6);
+    }
+    gls_image_destroy(image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning), cmocka_unit_test(test_peers),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_resample)};
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_vectors),
+                                       cmocka_unit_test(test_resample)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
