@@ -71,7 +71,7 @@ printf '1 0 0 60\n0 1 0 0\n0 0 1 0\n' > away.txt
 expect 3 transform lines.tck -t positions.nii -t away.txt -o x.tck
 says "no point has a place"
 expect 2 transform lines.tck -t turn.txt -o x.trx
-says "needs --template"
+says "give --template IMAGE"
 expect 0 transform lines.tck -t turn.txt -o with.trx --template positions.nii
 expect 2 transform lines.tck -o x.tck
 expect 2 transform lines.tck -t turn.txt
