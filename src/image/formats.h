@@ -39,9 +39,9 @@ gls_status gls_image_kind_check(const char *path, gls_image_kind kind, const gls
 /* Reads an image of one volume onto `grid`: as by gls_image_reorient(), and then its grid must be equal to `grid`.
  * name_of_grid: the file with that grid, for messages. */
 gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);
-/* Reads a mask, whose voxels above 0 count, onto `grid`: as gls_image_read_on_grid() where the grids are equal; else the
- * mask is resampled to `grid` by the nearest voxel, with a warning. GLS_ERR_INPUT: less than half of its volume would be
- * left. */
+/* Reads a mask, whose voxels above 0 count, onto `grid`: as gls_image_read_on_grid() where the grids are equal; else
+ * the mask is resampled to `grid` by the nearest voxel, with a warning. GLS_ERR_INPUT: less than half of its volume
+ * would be left. */
 gls_status gls_image_read_mask(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **mask);
 /* Like gls_image_read(), but also reads NIfTI images of five dimensions, the fifth of which is 3: vectors, as DIPY
  * writes peaks. The volumes become x, y and z of the first vector, then of the second. */
