@@ -119,8 +119,10 @@ static gls_status read_table(const char *path, const facts *f, char **table, gls
     *gradients = NULL;
     if (f->n_volumes < 2 || gls_series_find_table(path, &bval, &bvec) != GLS_OK) return GLS_OK;
     const bool own = strcmp(bval, "-") == 0;
+    gls_log_mute_info(true);
     gls_status status = own ? gls_gradients_read_table(path, &options, &f->grid, f->n_volumes, gradients)
                             : gls_gradients_read(bval, bvec, &options, &f->grid, f->n_volumes, gradients);
+    gls_log_mute_info(false);
     *table = own ? strdup("in its header") : bval;
     if (own) free(bval);
     free(bvec);

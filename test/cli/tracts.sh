@@ -29,7 +29,7 @@ expect 3 info nan.tck --check
 # images
 expect 0 info data/dwi.nii.gz t.trx data/mask.nii.gz --json both.json
 says "gradients    data/dwi.bval: "
-says "strides      1,2,3,4"
+says "strides      -1,2,3,4"
 expect 0 info data/mask.nii.gz --count
 says "values       min 0, "
 python3 - << 'END' || note "JSON of images"
