@@ -442,7 +442,7 @@ check "run-01 is run-1" test "$("$program" bids runs out participant --list 2> /
 mv runs/sub-01/dwi/sub-01_run-01_space-ACPC_desc-brain_mask.nii.gz runs/sub-01/dwi/sub-01_space-ACPC_desc-brain_mask.nii.gz
 check "one of all runs is for each" test "$("$program" bids runs out participant --list 2> /dev/null | grep -c 'sub-01_space-ACPC_desc-brain_mask')" -eq 2
 check "the group" bids out group --participant-label 02
-check "of a participant" test "$(tail -n +2 out/group.tsv | cut -f 1)" = sub-02_space-ACPC_tract-wholebrain_track-boot
+check "of a participant" test "$(tail -n +2 out/group.tsv | cut -f 3)" = sub-02_space-ACPC_tract-wholebrain_track-boot
 mv "$region" data/sub-01/anat/sub-01_space-ACPC_dseg.nii.gz
 printf 'index\tname\n4294967297\tWM\n' > data/sub-01/anat/sub-01_space-ACPC_dseg.tsv
 exits 3 "the index '4294967297' is no label" bids labels participant --participant-label 01 -- $options
