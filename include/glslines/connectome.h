@@ -4,7 +4,7 @@
 #ifndef GLSLINES_CONNECTOME_H
 #define GLSLINES_CONNECTOME_H
 
-#include <glslines/image.h>
+#include <glslines/labels.h>
 #include <glslines/select.h>
 #include <glslines/streamlines.h>
 
@@ -35,6 +35,14 @@ typedef enum gls_connectome_scale {
 } gls_connectome_scale;
 
 typedef enum gls_connectome_stat { GLS_STAT_SUM, GLS_STAT_MEAN, GLS_STAT_MIN, GLS_STAT_MAX } gls_connectome_stat;
+
+/* Labels that have a row. For `glslines connectome` and track --connectome: gls_connectome_options has raw_labels and
+ * rows. */
+typedef enum gls_connectome_rows {
+    GLS_LABELS_COMPACT, /* labels that occur */
+    GLS_LABELS_RAW,     /* all labels from 1 to the largest */
+    GLS_LABELS_LUT      /* labels of a table and those that occur */
+} gls_connectome_rows;
 
 typedef struct gls_connectome_options {
     size_t size;               /* size of this struct, set by the default function */
@@ -78,11 +86,11 @@ typedef struct gls_connectome_counts {
 
 typedef struct gls_connectome gls_connectome;
 
-/* Creates a connectome. labels: one volume of integers >= 0 on any grid, 0: no region. name: for messages. Regions are
+/* Creates a connectome. labels: on any grid. name: for messages. Regions are
  * the labels that occur and those of `rows`, or with raw_labels all labels up to the largest, in ascending order.
- * Memory: 4 bytes for each voxel, 16 bytes for each cell. GLS_ERR_INPUT: other values, or no label;
+ * Memory: 4 bytes for each voxel, 16 bytes for each cell. GLS_ERR_INPUT: a value below 0, or no label;
  * GLS_ERR_UNSUPPORTED: more than GLS_CONNECTOME_MAX_NODES regions. */
-GLS_API gls_status gls_connectome_create(const gls_image *labels, const char *name,
+GLS_API gls_status gls_connectome_create(const gls_labels *labels, const char *name,
                                          const gls_connectome_options *options, gls_connectome **connectome);
 /* Returns the connectome as a sink. The connectome stays with the caller: finishing or aborting the sink does nothing.
  * GLS_ERR_INPUT: a column that the options name is missing, or has a value that is not finite. */

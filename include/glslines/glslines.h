@@ -33,6 +33,7 @@
 #include <glslines/fixels.h>
 #include <glslines/gradients.h>
 #include <glslines/image.h>
+#include <glslines/labels.h>
 #include <glslines/log.h>
 #include <glslines/merge.h>
 #include <glslines/msmt.h>

@@ -18,7 +18,8 @@ enum { GLS_BIDS_MAX_LABELS = 16 };
 /* Labels of a segmentation that count as white matter. */
 typedef struct gls_bids_labels {
     /* labels and their number */
-    int value[GLS_BIDS_MAX_LABELS], n;
+    int32_t value[GLS_BIDS_MAX_LABELS];
+    int n;
 } gls_bids_labels;
 
 /* Finds the labels of white matter in the table *dseg.tsv (columns index, and name or abbreviation) that BIDS
@@ -223,6 +224,9 @@ gls_status gls_dataset_connectomes(const gls_dataset_options *options, size_t *n
  * data set or else in the derivatives. NULL: none. *root: the data set that has it. */
 char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *atlas,
                              const char **root);
+/* Path of the table with the names of the labels of an image, beside it or in a folder above. root: the data set that
+ * has the image. NULL: none. */
+char *gls_dataset_find_names(const char *labels, const char *root);
 /* Sets the member Sources of the sidecar `root`, which BIDS asks for: the series of the unit and its gradient table if
  * `series` is true, then the n files of path[], any of which may be NULL. If unit is not NULL, adds the member
  * SpatialReference, too. */

@@ -18,18 +18,6 @@
 
 #define DONE "done" /* member of a matrix's sidecar, for later runs: inputs, outputs, and replaced files */
 
-/* Finds the table with names of labels, beside the image or in a folder above. NULL: none. */
-static char *find_names(const char *labels, const char *root)
-{
-    const char *slash = strrchr(labels, '/');
-    char folder[GLS_DATASET_MAX_PATH], *stem = gls_bids_stem(slash + 1), *found = NULL;
-    snprintf(folder, sizeof folder, "%.*s", (int)(slash - labels - (ptrdiff_t)strlen(root) - 1),
-             labels + strlen(root) + 1);
-    if (stem) found = gls_bids_inherited(root, folder, stem, "dseg", ".tsv");
-    free(stem);
-    return found;
-}
-
 /* The files of a connectome and its inputs. */
 typedef struct matrix {
     const char *tractogram, *labels, *names, *weights; /* names, weights: NULL: none */
@@ -171,7 +159,7 @@ gls_status gls_dataset_connect(const gls_dataset_options *o, const gls_dataset_u
         const char *root = NULL, *atlas = o->atlases.value[i];
         char *labels = gls_dataset_find_atlas(o, u, atlas, &root), *names = NULL;
         if (!labels) return gls_fail(GLS_ERR_INPUT, "%s: no seg-, atlas- or desc-%s_dseg in its space", u->dwi, atlas);
-        names = find_names(labels, root);
+        names = gls_dataset_find_names(labels, root);
         matrix m = {.tractogram = tractogram, .labels = labels, .names = names, .weights = weights};
         snprintf(m.folder, sizeof m.folder, "%.*s", (int)(strrchr(stem, '/') - stem), stem);
         snprintf(m.matrix, sizeof m.matrix, "%s_seg-%s_relmat.tsv", stem, atlas);

@@ -1,7 +1,6 @@
 /* Finds the series of a BIDS data set with their gradient tables, masks, seed regions, images of tissue and labels of
  * atlases. */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +8,13 @@
 #include <unistd.h>
 
 #include "bids/dataset_parts.h"
+#include "image/label_table.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "util/text_tables.h"
 
 /* --- Labels of white matter in a segmentation, from its table, because programs number tissues differently. */
-
-/* Largest table of labels, bytes, and most columns that are read. */
-#define MAX_TABLE ((size_t)1 << 20)
-#define MAX_CELLS 32
 
 /* Whether a name or abbreviation in a table means white matter. */
 static bool is_white_matter(const char *name)
@@ -40,37 +35,15 @@ static bool is_white_matter(const char *name)
     return false;
 }
 
-/* Reads a table with the columns index and name or abbreviation, and adds the labels of white matter. */
-static gls_status read_rows(const char *path, char *text, gls_bids_labels *labels)
+/* Adds the labels of white matter in a table. */
+static gls_status add_white_matter(const char *path, const gls_label_table *table, gls_bids_labels *labels)
 {
-    char *cell[MAX_CELLS];
-    int index = -1, named = -1, abbreviated = -1;
-    bool head = true;
-    gls_records records = gls_records_begin(text, '\t');
-    for (size_t found; (found = gls_record_next(&records, cell, MAX_CELLS)) > 0;) {
-        if (found == 1 && !*cell[0]) continue;
-        const int n = found < MAX_CELLS ? (int)found : MAX_CELLS;
-        for (int i = 0; head && i < n; i++) {
-            if (strcmp(cell[i], "index") == 0) index = i;
-            if (strcmp(cell[i], "name") == 0) named = i;
-            if (strcmp(cell[i], "abbreviation") == 0) abbreviated = i;
-        }
-        const bool is_head = head;
-        /* the first row names the columns; each later row has a label */
-        head = false;
-        if (is_head || index < 0 || index >= n) continue;
-        bool white = (named >= 0 && named < n && is_white_matter(cell[named])) ||
-                     (abbreviated >= 0 && abbreviated < n && is_white_matter(cell[abbreviated]));
-        if (!white) continue;
-        char *end;
-        errno = 0;
-        const long value = strtol(cell[index], &end, 10);
-        if (end == cell[index] || *end || errno || value < 0 || value > INT_MAX)
-            return gls_fail(GLS_ERR_INPUT, "%s: the index '%.40s' is no label: a label is a whole number from 0 on",
-                            path, cell[index]);
+    for (size_t i = 0; i < table->n; i++) {
+        const gls_label_entry *e = &table->entry[i];
+        if (!is_white_matter(e->name) && !is_white_matter(e->abbreviation)) continue;
         if (labels->n == GLS_BIDS_MAX_LABELS)
             return gls_fail(GLS_ERR_INPUT, "%s: has more than %d labels of white matter", path, GLS_BIDS_MAX_LABELS);
-        labels->value[labels->n++] = (int)value;
+        labels->value[labels->n++] = e->label;
     }
     return GLS_OK;
 }
@@ -78,14 +51,14 @@ static gls_status read_rows(const char *path, char *text, gls_bids_labels *label
 gls_status gls_bids_white_matter(const char *root, const char *folder, const char *image, gls_bids_labels *labels)
 {
     const char *slash = strrchr(image, '/');
-    char *stem = gls_bids_stem(slash ? slash + 1 : image), *text = NULL;
+    char *stem = gls_bids_stem(slash ? slash + 1 : image);
+    gls_label_table names;
     *labels = (gls_bids_labels){.n = 0};
     if (!stem) return gls_no_memory();
     char *table = gls_bids_inherited(root, folder, stem, "dseg", ".tsv");
-    size_t bytes;
-    gls_status status = table ? gls_file_read_text(table, MAX_TABLE, &text, &bytes) : GLS_OK;
-    if (!status && text) status = read_rows(table, text, labels);
-    free(text);
+    gls_status status = gls_label_table_read(&names, table);
+    if (!status) status = add_white_matter(table, &names, labels);
+    gls_label_table_finish(&names);
     free(table);
     free(stem);
     return status;
@@ -176,13 +149,32 @@ char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_uni
     return found;
 }
 
-/* Checks that the labels of each atlas exist for a unit. A missing image becomes the problem of the unit. */
+char *gls_dataset_find_names(const char *labels, const char *root)
+{
+    const char *slash = strrchr(labels, '/');
+    char folder[GLS_DATASET_MAX_PATH], *stem = gls_bids_stem(slash + 1), *found = NULL;
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - labels - (ptrdiff_t)strlen(root) - 1),
+             labels + strlen(root) + 1);
+    if (stem) found = gls_bids_inherited(root, folder, stem, "dseg", ".tsv");
+    free(stem);
+    return found;
+}
+
+/* Checks that the labels of each atlas exist for a unit, and that their names can be read, before the unit is tracked.
+ * A missing image or a faulty table becomes the problem of the unit. */
 static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     for (int i = 0; i < o->atlases.n && !u->problem; i++) {
-        char *found = gls_dataset_find_atlas(o, u, o->atlases.value[i], NULL);
+        const char *root = NULL;
+        gls_label_table table = {.n = 0};
+        char *found = gls_dataset_find_atlas(o, u, o->atlases.value[i], &root);
+        char *names = found ? gls_dataset_find_names(found, root) : NULL;
+        gls_status status = gls_label_table_read(&table, names);
         if (!found) gls_asprintf(&u->problem, "no seg-, atlas- or desc-%s_dseg in its space", o->atlases.value[i]);
-        if (!found && !u->problem) return gls_no_memory();
+        if (status) u->problem = gls_text_copy(gls_last_error());
+        gls_label_table_finish(&table);
+        free(names);
+        if ((!found || status) && !u->problem) return gls_no_memory();
         free(found);
     }
     return GLS_OK;

@@ -3,6 +3,7 @@
 #define GLS_IMAGE_FORMATS_H
 
 #include <glslines/image.h>
+#include <glslines/labels.h>
 #include <glslines/type.h>
 
 #include "util/file.h"
@@ -25,9 +26,9 @@ bool gls_grid_same(const gls_grid *a, const gls_grid *b);
 gls_status gls_image_reorient(gls_image **image, const char *name, const gls_grid *grid);
 /* Which positions of an image count. */
 typedef struct gls_image_choice {
-    bool interpolated; /* true: take values between voxels, where voxels outside are 0; else of the nearest voxel */
-    float above;       /* a position counts if its value is above this limit; unused with labels */
-    const int *label;  /* a position counts if its nearest voxel has one of these values; NULL: no labels */
+    bool interpolated;    /* true: take values between voxels, where voxels outside are 0; else of the nearest voxel */
+    float above;          /* a position counts if its value is above this limit; unused with labels */
+    const int32_t *label; /* a position counts if its nearest voxel has one of these values; NULL: no labels */
     size_t n_labels;
 } gls_image_choice;
 /* Reads an image of one volume and of any grid, and makes an image on `grid` that is 1 where the centre of a voxel
@@ -54,7 +55,7 @@ gls_status gls_image_count_voxels(const gls_image *image, const char *name, cons
  * "peak". */
 gls_status gls_image_require_values(const gls_image *image, const char *name, const char *what);
 
-/* --- Voxel values: from the types in files to float. */
+/* --- Voxel values: from the types in files to float, or to labels. */
 
 /* How a file stores the values of voxels. */
 typedef struct gls_values {
@@ -62,11 +63,20 @@ typedef struct gls_values {
     size_t bytes;        /* size of one value */
     bool swapped;        /* true: the byte order differs from this machine's */
     double slope, inter; /* a voxel has the value slope * stored + inter */
+    bool labels;         /* true: values become int32_t, GLS_NO_LABEL where they are no labels; false: float */
 } gls_values;
 
-/* Converts n values to float. in: the values as the file has them, aligned for their type; their memory may be
- * overwritten. */
-void gls_values_read(const gls_values *values, void *in, size_t n, float *out);
+/* Converts n values to float or int32_t. in: the values as the file has them, aligned for their type; their memory may
+ * be overwritten. out: n elements. */
+void gls_values_read(const gls_values *values, void *in, size_t n, void *out);
+
+/* What stands for a value that is no label, see gls_labels_read(). */
+#define GLS_NO_LABEL (-1)
+/* The label that a value is, or GLS_NO_LABEL. below: the type that stores it holds all whole numbers below this one
+ * exactly. Where scaling has rounded a value below 16777216, the whole number nearest to it counts. */
+int32_t gls_label_of(double value, bool scaled, double below);
+/* Reads an image of one volume whose `data` are labels, int32_t in place of float. */
+gls_status gls_image_read_as_labels(const char *path, gls_image **image);
 
 /* --- Streams: read the bytes of a file, and decompress them if they are gzip. */
 
@@ -154,8 +164,8 @@ bool gls_mif_is_name(const char *path);
 gls_status gls_mif_read_header(const char *path, gls_mif_header *header);
 /* Frees what the header holds. */
 void gls_mif_header_finish(gls_mif_header *header);
-/* Reads an image, like gls_image_read(). */
-gls_status gls_mif_read(const char *path, gls_image_kind kind, gls_image **image);
+/* Reads an image, like gls_image_read(), or with `labels` like gls_image_read_as_labels(). */
+gls_status gls_mif_read(const char *path, gls_image_kind kind, bool labels, gls_image **image);
 
 /* --- Images that are written: NIfTI or MIF, as the name says, compressed if it ends in .gz. */
 

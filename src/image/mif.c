@@ -7,6 +7,9 @@
 #include "util/maths.h"
 #include "util/status.h"
 
+/* Half precision holds all whole numbers below this one exactly. */
+#define BELOW_HALF 2048.0
+
 #define BLOCK_VALUES ((size_t)1 << 16) /* values read at a time; a multiple of 8, so that bits fill bytes */
 
 /* State of reading one image. */
@@ -14,7 +17,8 @@ typedef struct reader {
     const char *path; /* path of the file of the values */
     const gls_mif_header *header;
     gls_stream *stream;
-    float *out;                   /* address in the image to which the first value of the file goes */
+    uint32_t *out; /* address in the image to which the first value of the file goes; a value is 4 bytes, a float or a
+                      label */
     size_t n[GLS_MIF_AXES];       /* sizes, the fastest axis of the file first */
     ptrdiff_t step[GLS_MIF_AXES]; /* distance in the image, in values, of neighbours along each axis of n */
     size_t at[GLS_MIF_AXES];      /* indices of the next value of the file along the axes of n */
@@ -42,32 +46,37 @@ static gls_status skip(reader *r)
     return GLS_OK;
 }
 
-/* Converts n values of the file to float: bits, half precision, or any other type, times slope plus intercept. */
-static void decode(const gls_mif_header *h, unsigned char *raw, size_t n, float *value)
+/* Converts n values of the file to float or labels: bits, half precision, or any other type, times slope plus
+ * intercept. */
+static void decode(const gls_mif_header *h, unsigned char *raw, size_t n, uint32_t *value)
 {
     if (h->coding == GLS_MIF_VALUES) {
         gls_values_read(&h->values, raw, n, value);
         return;
     }
+    const bool scaled = h->values.slope != 1 || h->values.inter != 0;
     for (size_t i = 0; i < n; i++) {
+        float one;
         if (h->coding == GLS_MIF_BITS) {
-            value[i] = (float)(raw[i / 8] >> (7 - i % 8) & 1);
+            one = (float)(raw[i / 8] >> (7 - i % 8) & 1);
         } else {
             uint16_t half;
             memcpy(&half, raw + 2 * i, sizeof half);
-            value[i] = gls_half_value(h->values.swapped ? __builtin_bswap16(half) : half);
+            one = gls_half_value(h->values.swapped ? __builtin_bswap16(half) : half);
         }
-        value[i] = (float)(value[i] * h->values.slope + h->values.inter);
+        one = (float)(one * h->values.slope + h->values.inter);
+        const int32_t label = h->values.labels ? gls_label_of((double)one, scaled, BELOW_HALF) : 0;
+        memcpy(value + i, h->values.labels ? (const void *)&label : (const void *)&one, sizeof *value);
     }
 }
 
 /* Stores the next n values of the file at their voxels in the image. */
-static void place(reader *r, const float *value, size_t n)
+static void place(reader *r, const uint32_t *value, size_t n)
 {
     while (n > 0) {
         size_t run = r->n[0] - r->at[0];
         if (run > n) run = n;
-        float *out = r->out;
+        uint32_t *out = r->out;
         for (int k = 0; k < GLS_MIF_AXES; k++) out += (ptrdiff_t)r->at[k] * r->step[k];
         for (size_t i = 0; i < run; i++) out[(ptrdiff_t)i * r->step[0]] = value[i];
         value += run;
@@ -87,7 +96,7 @@ static gls_status read_values(reader *r)
     size_t total = gls_grid_voxels(&h->grid) * h->n_volumes;
     size_t room = h->coding == GLS_MIF_BITS ? BLOCK_VALUES / 8 : BLOCK_VALUES * h->values.bytes;
     unsigned char *raw = malloc(room);
-    float *value = malloc(BLOCK_VALUES * sizeof *value);
+    uint32_t *value = malloc(BLOCK_VALUES * sizeof *value);
     gls_status status = raw && value ? skip(r) : gls_fail(GLS_ERR_MEMORY, "%s: no memory", r->path);
     for (size_t done = 0; done < total && !status;) {
         size_t n = total - done < BLOCK_VALUES ? total - done : BLOCK_VALUES, got;
@@ -111,7 +120,7 @@ static void set_steps(reader *r, gls_image *image)
     const gls_mif_header *h = r->header;
     const ptrdiff_t voxels = (ptrdiff_t)gls_grid_voxels(&h->grid);
     ptrdiff_t step = 1;
-    r->out = image->data + (h->volumes_turned ? voxels * (ptrdiff_t)(h->n_volumes - 1) : 0);
+    r->out = (uint32_t *)(void *)image->data + (h->volumes_turned ? voxels * (ptrdiff_t)(h->n_volumes - 1) : 0);
     for (int k = 0, axis = 0; k < GLS_MIF_AXES; k++) {
         const bool is_axis = k != h->volumes_rank;
         r->n[k] = is_axis ? (size_t)h->grid.dim[axis] : h->n_volumes;
@@ -140,11 +149,12 @@ static gls_status read_image(const char *path, const gls_mif_header *h, gls_imag
     return status;
 }
 
-gls_status gls_mif_read(const char *path, gls_image_kind kind, gls_image **image)
+gls_status gls_mif_read(const char *path, gls_image_kind kind, bool labels, gls_image **image)
 {
     gls_mif_header header;
     gls_status status = gls_mif_read_header(path, &header);
     if (status) return status;
+    header.values.labels = labels;
     status = gls_image_kind_check(path, kind, &header.grid, header.n_volumes);
     if (!status) status = read_image(path, &header, image);
     gls_mif_header_finish(&header);

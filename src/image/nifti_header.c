@@ -324,39 +324,59 @@ gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti
 
 /* --- Values. */
 
-#define DEFINE_CONVERT(name, type)                                                               \
-    static void convert_##name(const type *in, size_t n, double slope, double inter, float *out) \
-    {                                                                                            \
-        if (slope == 1.0 && inter == 0.0) {                                                      \
-            for (size_t i = 0; i < n; i++) out[i] = (float)in[i];                                \
-        } else {                                                                                 \
-            for (size_t i = 0; i < n; i++) out[i] = (float)((double)in[i] * slope + inter);      \
-        }                                                                                        \
-    }
-DEFINE_CONVERT(uint8, uint8_t)
-DEFINE_CONVERT(int8, int8_t)
-DEFINE_CONVERT(int16, int16_t)
-DEFINE_CONVERT(uint16, uint16_t)
-DEFINE_CONVERT(int32, int32_t)
-DEFINE_CONVERT(uint32, uint32_t)
-DEFINE_CONVERT(int64, int64_t)
-DEFINE_CONVERT(uint64, uint64_t)
-DEFINE_CONVERT(float32, float)
-DEFINE_CONVERT(float64, double)
+/* Whole numbers below these are exact in single precision and in any type of 64 bits that can hold a label. */
+#define BELOW_SINGLE 16777216.0
+#define BELOW_ANY 9007199254740992.0
 
-void gls_values_read(const gls_values *v, void *in, size_t n, float *out)
+int32_t gls_label_of(double value, bool scaled, double below)
+{
+    /* the comparison is also false for NaN */
+    if (!(value > -0.5 && value < (double)GLS_LABEL_MAX + 0.5) || value >= below) return GLS_NO_LABEL;
+    const double whole = rint(value);
+    const bool rounded = scaled && value < BELOW_SINGLE && (float)value == (float)whole;
+    return value == whole || rounded ? (int32_t)whole : GLS_NO_LABEL;
+}
+
+#define DEFINE_CONVERT(name, type, below)                                                                       \
+    static void convert_##name(const type *in, size_t n, const gls_values *v, void *out)                        \
+    {                                                                                                           \
+        const double slope = v->slope, inter = v->inter;                                                        \
+        const bool scaled = slope != 1.0 || inter != 0.0;                                                       \
+        int32_t *label = out;                                                                                   \
+        float *value = out;                                                                                     \
+        if (v->labels) {                                                                                        \
+            for (size_t i = 0; i < n; i++)                                                                      \
+                label[i] = gls_label_of(scaled ? (double)in[i] * slope + inter : (double)in[i], scaled, below); \
+        } else if (!scaled) {                                                                                   \
+            for (size_t i = 0; i < n; i++) value[i] = (float)in[i];                                             \
+        } else {                                                                                                \
+            for (size_t i = 0; i < n; i++) value[i] = (float)((double)in[i] * slope + inter);                   \
+        }                                                                                                       \
+    }
+DEFINE_CONVERT(uint8, uint8_t, BELOW_ANY)
+DEFINE_CONVERT(int8, int8_t, BELOW_ANY)
+DEFINE_CONVERT(int16, int16_t, BELOW_ANY)
+DEFINE_CONVERT(uint16, uint16_t, BELOW_ANY)
+DEFINE_CONVERT(int32, int32_t, BELOW_ANY)
+DEFINE_CONVERT(uint32, uint32_t, BELOW_ANY)
+DEFINE_CONVERT(int64, int64_t, BELOW_ANY)
+DEFINE_CONVERT(uint64, uint64_t, BELOW_ANY)
+DEFINE_CONVERT(float32, float, BELOW_SINGLE)
+DEFINE_CONVERT(float64, double, BELOW_ANY)
+
+void gls_values_read(const gls_values *v, void *in, size_t n, void *out)
 {
     if (v->swapped) gls_swap_bytes(in, n, v->bytes);
     switch (v->datatype) {
-    case NIFTI_TYPE_UINT8: convert_uint8(in, n, v->slope, v->inter, out); break;
-    case NIFTI_TYPE_INT8: convert_int8(in, n, v->slope, v->inter, out); break;
-    case NIFTI_TYPE_INT16: convert_int16(in, n, v->slope, v->inter, out); break;
-    case NIFTI_TYPE_UINT16: convert_uint16(in, n, v->slope, v->inter, out); break;
-    case NIFTI_TYPE_INT32: convert_int32(in, n, v->slope, v->inter, out); break;
-    case NIFTI_TYPE_UINT32: convert_uint32(in, n, v->slope, v->inter, out); break;
-    case NIFTI_TYPE_INT64: convert_int64(in, n, v->slope, v->inter, out); break;
-    case NIFTI_TYPE_UINT64: convert_uint64(in, n, v->slope, v->inter, out); break;
-    case NIFTI_TYPE_FLOAT32: convert_float32(in, n, v->slope, v->inter, out); break;
-    case NIFTI_TYPE_FLOAT64: convert_float64(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_UINT8: convert_uint8(in, n, v, out); break;
+    case NIFTI_TYPE_INT8: convert_int8(in, n, v, out); break;
+    case NIFTI_TYPE_INT16: convert_int16(in, n, v, out); break;
+    case NIFTI_TYPE_UINT16: convert_uint16(in, n, v, out); break;
+    case NIFTI_TYPE_INT32: convert_int32(in, n, v, out); break;
+    case NIFTI_TYPE_UINT32: convert_uint32(in, n, v, out); break;
+    case NIFTI_TYPE_INT64: convert_int64(in, n, v, out); break;
+    case NIFTI_TYPE_UINT64: convert_uint64(in, n, v, out); break;
+    case NIFTI_TYPE_FLOAT32: convert_float32(in, n, v, out); break;
+    case NIFTI_TYPE_FLOAT64: convert_float64(in, n, v, out); break;
     }
 }

@@ -16,12 +16,12 @@
 #define BLOCK_BYTES ((size_t)256 << 10)
 #define RING 4
 
-/* State of reading one image. out: all values as float, x fastest. */
+/* State of reading one image. out: all values as float or labels, x fastest. */
 typedef struct reader {
     const char *path; /* file with the voxels */
     gls_stream *stream;
     const gls_nifti_header *header;
-    float *out;
+    float *out; /* with header->values.labels int32_t, of the same size */
 } reader;
 
 /* Returns the error for a file that ends too early. found: number of bytes of voxel values in it. */
@@ -54,7 +54,7 @@ static int read_at(int fd, void *data, size_t bytes, uint64_t offset)
 /* Whether the file has the values as floats of this machine, without scaling, so that reading is copying. */
 static bool is_plain(const gls_values *v)
 {
-    return v->datatype == NIFTI_TYPE_FLOAT32 && !v->swapped && v->slope == 1.0 && v->inter == 0.0;
+    return !v->labels && v->datatype == NIFTI_TYPE_FLOAT32 && !v->swapped && v->slope == 1.0 && v->inter == 0.0;
 }
 
 /* Reads a file that is not compressed: each thread reads and converts blocks of its own. */
@@ -274,7 +274,7 @@ static gls_status join_components(const char *path, gls_image **image)
 
 /* A NIfTI image is one file, or a pair: NAME.hdr with the header and NAME.img with the values, each of which the user
  * may name. Both may be compressed. */
-static gls_status read_nifti(const char *path, gls_image_kind kind, bool vectors, gls_image **image)
+static gls_status read_nifti(const char *path, gls_image_kind kind, bool vectors, bool labels, gls_image **image)
 {
     gls_nifti_header header;
     gls_stream *stream = NULL;
@@ -283,6 +283,7 @@ static gls_status read_nifti(const char *path, gls_image_kind kind, bool vectors
     const char *name = header_path ? header_path : path;
     gls_status status = gls_stream_open(name, &stream);
     if (!status) status = gls_nifti_read_header(stream, name, &header, &used);
+    header.values.labels = labels;
     if (!status && header.vectors && !vectors)
         status = gls_fail(GLS_ERR_INPUT, "%s: has 5 dimensions (dimension 5 is 3), but at most 4 can be used", name);
     if (!status) status = gls_image_kind_check(name, kind, &header.grid, header.n_volumes);
@@ -316,7 +317,13 @@ done:
 gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image)
 {
     GLS_REQUIRE(path && image);
-    return gls_mif_is_name(path) ? gls_mif_read(path, kind, image) : read_nifti(path, kind, false, image);
+    return gls_mif_is_name(path) ? gls_mif_read(path, kind, false, image) : read_nifti(path, kind, false, false, image);
+}
+
+gls_status gls_image_read_as_labels(const char *path, gls_image **image)
+{
+    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_3D, true, image)
+                                 : read_nifti(path, GLS_IMAGE_3D, false, true, image);
 }
 
 gls_status gls_image_read_vectors(const char *path, gls_image **image)
@@ -327,6 +334,6 @@ gls_status gls_image_read_vectors(const char *path, gls_image **image)
             "%s: is DIPY's format of peaks, which is not read: write NIfTI with dipy.io.peaks.pam_to_niftis "
             "(or the command dipy_pam2nifti) and give its peaks_dirs, with --peaks-frame image",
             path);
-    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_ANY, image)
-                                 : read_nifti(path, GLS_IMAGE_ANY, true, image);
+    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_ANY, false, image)
+                                 : read_nifti(path, GLS_IMAGE_ANY, true, false, image);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "image/labels.h"
 #include "image/region_store.h"
 #include "util/maths.h"
 #include "util/numbers.h"
@@ -14,8 +15,7 @@
 
 /* --- Texts. */
 
-#define MAX_MM 1e15        /* largest coordinate of a sphere's centre, mm; its square is finite in single precision */
-#define MAX_LABEL 16777216 /* largest label, 2^24; integers up to it are exact as float32 */
+#define MAX_MM 1e15 /* largest coordinate of a sphere's centre, mm; its square is finite in single precision */
 
 /* Reads numbers separated by commas and stores at most four. Returns how many there are; 0: not all are numbers. */
 static size_t read_numbers(const char *text, double number[4])
@@ -36,16 +36,16 @@ static size_t read_numbers(const char *text, double number[4])
     }
 }
 
-/* Reads a label, a whole number from 1 to MAX_LABEL. */
-static bool read_label(const char *text, size_t length, uint32_t *label)
+/* Reads a label, a whole number from 1 to GLS_LABEL_MAX. */
+static bool read_label(const char *text, size_t length, int32_t *label)
 {
     char digits[16];
     uint64_t value;
     if (length >= sizeof digits) return false;
     memcpy(digits, text, length);
     digits[length] = '\0';
-    if (!gls_parse_uint64(digits, &value) || value < 1 || value > MAX_LABEL) return false;
-    *label = (uint32_t)value;
+    if (!gls_parse_uint64(digits, &value) || value < 1 || value > GLS_LABEL_MAX) return false;
+    *label = (int32_t)value;
     return true;
 }
 
@@ -96,7 +96,7 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
         return gls_fail(
             GLS_ERR_ARGUMENT,
             "--%s %s: after ':' come labels from 1 to %d, as in 3,7,1000-1035: at most %d labels and ranges", option,
-            text, MAX_LABEL, GLS_REGION_MAX_RANGES);
+            text, GLS_LABEL_MAX, GLS_REGION_MAX_RANGES);
     out->path = gls_text_copy(text);
     if (!out->path) return gls_no_memory();
     if (labels) out->path[colon - text] = '\0';
@@ -133,58 +133,71 @@ void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3])
     p[2] = (double)(voxel / nx / ny);
 }
 
-/* Marks the voxels with a label that the text names or, if it names no labels, all voxels with a finite value above 0.
- * GLS_ERR_INPUT: no voxel has a label of one of the ranges that the text names. */
-static gls_status mark(const gls_image *image, const gls_region_text *text, const char *name, gls_region_area *area)
+/* Makes a region of no voxels yet. name: for the message. */
+static gls_status begin(const gls_grid *grid, const char *name, gls_region_area *area)
 {
-    size_t n = gls_grid_voxels(&image->grid);
-    for (size_t v = 0; v < n && text->n_ranges == 0; v++) {
+    area->grid = *grid;
+    area->inside = calloc(gls_grid_voxels(grid), 1);
+    return area->inside ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", name);
+}
+
+/* Marks all voxels with a finite value above 0. option, name: for messages. */
+static gls_status mark_positive(const char *option, const gls_image *image, const char *name, gls_region_area *area)
+{
+    gls_status status = begin(&image->grid, name, area);
+    for (size_t v = 0, n = gls_grid_voxels(&image->grid); v < n && !status; v++) {
         float value = image->data[v];
         area->inside[v] = value > 0 && isfinite(value);
         area->is_graded |= value > 0 && value < 1;
+        area->voxels += area->inside[v];
     }
-    for (size_t i = 0; i < text->n_ranges; i++) {
+    if (!status && area->voxels == 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: the region of --%s is empty: no voxel is > 0", name, option);
+    return status;
+}
+
+/* Returns the error that no voxel has a label of a range. */
+static gls_status fail_absent(const char *name, const gls_label_range *range)
+{
+    /* see gls_labels_read() */
+    const char *why = range->last < 16777216 ? "" : ": images of such labels must be of integers, not of float32";
+    return range->first == range->last
+               ? gls_fail(GLS_ERR_INPUT, "%s: no voxel has the label %d%s", name, range->first, why)
+               : gls_fail(GLS_ERR_INPUT, "%s: no voxel has a label from %d to %d%s", name, range->first, range->last,
+                          why);
+}
+
+/* Marks the voxels with a label that the text names. GLS_ERR_INPUT: no voxel has a label of one of the ranges. */
+static gls_status mark_labels(const gls_labels *labels, const gls_region_text *text, const char *name,
+                              gls_region_area *area)
+{
+    const size_t n = gls_grid_voxels(&labels->grid);
+    gls_status status = begin(&labels->grid, name, area);
+    for (size_t i = 0; i < text->n_ranges && !status; i++) {
         const gls_label_range *range = &text->range[i];
         bool found = false;
         for (size_t v = 0; v < n; v++) {
-            float label = image->data[v];
-            if (!(label >= (float)range->first && label <= (float)range->last && label == floorf(label))) continue;
+            if (labels->data[v] < range->first || labels->data[v] > range->last) continue;
             area->inside[v] = 1;
             found = true;
         }
-        if (found) continue;
-        if (range->first == range->last)
-            return gls_fail(GLS_ERR_INPUT, "%s: no voxel has the label %u", name, range->first);
-        return gls_fail(GLS_ERR_INPUT, "%s: no voxel has a label from %u to %u", name, range->first, range->last);
+        if (!found) status = fail_absent(name, range);
     }
-    return GLS_OK;
-}
-
-/* Makes a region of the voxels above 0, or of those with a label that the text names. option, name: for messages. */
-static gls_status add_marked(const char *option, const gls_image *image, const gls_region_text *text, const char *name,
-                             gls_region_area *area)
-{
-    size_t n = gls_grid_voxels(&image->grid);
-    area->grid = image->grid;
-    area->inside = calloc(n, 1);
-    if (!area->inside) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", name);
-    gls_status status = mark(image, text, name, area);
-    for (size_t v = 0; v < n; v++) area->voxels += area->inside[v];
-    if (!status && area->voxels == 0)
-        status = gls_fail(GLS_ERR_INPUT, "%s: the region of --%s is empty: no voxel is > 0", name, option);
+    for (size_t v = 0; v < n && !status; v++) area->voxels += area->inside[v];
     return status;
 }
 
 gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area)
 {
     *area = (gls_region_area){.inside = NULL};
-    return add_marked(option, image, &(gls_region_text){.path = NULL}, name, area);
+    return mark_positive(option, image, name, area);
 }
 
 gls_status gls_region_area_read(const char *option, const char *text, gls_region_area *area)
 {
     gls_region_text parsed;
     gls_image *image = NULL;
+    gls_labels *labels = NULL;
     *area = (gls_region_area){.inside = NULL};
     gls_status status = gls_region_text_parse(option, text, &parsed);
     if (status) return status;
@@ -193,9 +206,15 @@ gls_status gls_region_area_read(const char *option, const char *text, gls_region
         area->sphere = (gls_region_sphere){.centre = {v[0], v[1], v[2]}, .radius = v[3]};
         return GLS_OK;
     }
-    status = gls_image_read(parsed.path, GLS_IMAGE_3D, &image);
-    if (!status) status = add_marked(option, image, &parsed, text, area);
+    if (parsed.n_ranges > 0) {
+        status = gls_labels_read_known(parsed.path, &labels);
+        if (!status) status = mark_labels(labels, &parsed, text, area);
+    } else {
+        status = gls_image_read(parsed.path, GLS_IMAGE_3D, &image);
+        if (!status) status = mark_positive(option, image, text, area);
+    }
     gls_image_destroy(image);
+    gls_labels_destroy(labels);
     free(parsed.path);
     return status;
 }

@@ -42,7 +42,7 @@ void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3]);
 
 /* A range of labels of an image. */
 typedef struct gls_label_range {
-    uint32_t first, last;
+    int32_t first, last;
 } gls_label_range;
 /* Largest number of labels and ranges of labels in the text of a region. */
 #define GLS_REGION_MAX_RANGES 256

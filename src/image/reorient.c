@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/formats.h"
+#include "image/labels.h"
 #include "image/region_store.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -163,6 +164,16 @@ static float trilinear(const gls_image *image, const double p[3])
     return (float)sum;
 }
 
+/* Whether the voxel nearest to position p, in voxels of the image, has one of the labels. */
+static bool is_label_chosen(const gls_labels *labels, const gls_image_choice *choice, const double p[3])
+{
+    size_t v;
+    if (!gls_region_voxel_at(&labels->grid, p, &v)) return false;
+    for (size_t i = 0; i < choice->n_labels; i++)
+        if (choice->label[i] == labels->data[v]) return true;
+    return false;
+}
+
 /* Whether position p, in voxels of the image, counts. */
 static bool is_chosen(const gls_image *image, const gls_image_choice *choice, const double p[3])
 {
@@ -173,23 +184,19 @@ static bool is_chosen(const gls_image *image, const gls_image_choice *choice, co
     for (int i = 0; i < 3; i++)
         if (!(fabs(p[i]) < far)) return false;
     if (choice->interpolated) return trilinear(image, p) > choice->above;
-    const float nearest = gls_region_voxel_at(&image->grid, p, &v) ? image->data[v] : 0;
-    if (!choice->label) return nearest > choice->above;
-    if (!(nearest >= 0 && nearest < 1e9F)) return false; /* not a label */
-    for (size_t i = 0; i < choice->n_labels; i++)
-        if (choice->label[i] == (int)lrintf(nearest)) return true;
-    return false;
+    return (gls_region_voxel_at(&image->grid, p, &v) ? image->data[v] : 0) > choice->above;
 }
 
-/* Makes an image on `grid` that is 1 where the centre of a voxel counts in the image, else 0. */
-static gls_status choose(const gls_image *image, const gls_image_choice *choice, const gls_grid *grid,
-                         gls_image **chosen)
+/* Makes an image on `grid` that is 1 where the centre of a voxel counts in the image or the labels, of which one is
+ * NULL, else 0. */
+static gls_status choose(const gls_image *image, const gls_labels *labels, const gls_image_choice *choice,
+                         const gls_grid *grid, gls_image **chosen)
 {
     double inverse[3][4];
     gls_status status = gls_image_create(grid, 1, chosen);
     if (status) return status;
     /* voxel of the grid -> world mm -> voxel of the image */
-    gls_grid_inverse(&image->grid, inverse);
+    gls_grid_inverse(labels ? &labels->grid : &image->grid, inverse);
     const int32_t *d = grid->dim;
 #pragma omp parallel for schedule(static)
     for (int32_t z = 0; z < d[2]; z++)
@@ -200,7 +207,7 @@ static gls_status choose(const gls_image *image, const gls_image_choice *choice,
                 gls_affine_apply(grid->affine, at, world);
                 gls_affine_apply((const double(*)[4])inverse, world, p);
                 (*chosen)->data[((size_t)z * (size_t)d[1] + (size_t)y) * (size_t)d[0] + (size_t)x] =
-                    is_chosen(image, choice, p);
+                    labels ? is_label_chosen(labels, choice, p) : is_chosen(image, choice, p);
             }
     return GLS_OK;
 }
@@ -208,9 +215,12 @@ static gls_status choose(const gls_image *image, const gls_image_choice *choice,
 gls_status gls_image_choose(const char *path, const gls_image_choice *choice, const gls_grid *grid, gls_image **chosen)
 {
     gls_image *image = NULL;
-    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &image);
-    if (!status) status = choose(image, choice, grid, chosen);
+    gls_labels *labels = NULL;
+    gls_status status =
+        choice->label ? gls_labels_read_known(path, &labels) : gls_image_read(path, GLS_IMAGE_3D, &image);
+    if (!status) status = choose(image, labels, choice, grid, chosen);
     gls_image_destroy(image);
+    gls_labels_destroy(labels);
     return status;
 }
 
@@ -229,7 +239,7 @@ static gls_status resample_mask(const gls_grid *grid, const char *name_of_grid, 
 {
     static const gls_image_choice nearest = {.above = 0};
     gls_image *made = NULL;
-    gls_status status = choose(*mask, &nearest, grid, &made);
+    gls_status status = choose(*mask, NULL, &nearest, grid, &made);
     if (status) return status;
     const double before = volume_above_0(*mask), after = volume_above_0(made);
     if (after < 0.5 * before) {

@@ -45,13 +45,13 @@ static gls_status keep_pairs(void *user, const gls_streamlines *streamlines)
 /* Reads the labels and makes the matrix. */
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    gls_image *labels = NULL;
+    gls_labels *labels = NULL;
     gls_connectome_options options = gls_connectome_options_default();
     if (sinks->options->weights) options.weights = GLS_DPS_WEIGHTS;
-    gls_status status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &labels);
+    gls_status status = gls_labels_read(sink->input[0], &labels);
     if (!status)
         status = gls_connectome_create(labels, sink->input[0], &options, &((matrix_state *)sink->state)->connectome);
-    gls_image_destroy(labels);
+    gls_labels_destroy(labels);
     return status;
 }
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/labels.h"
 #include "util/maths.h"
 #include "util/status.h"
 
 /* largest number of regions; --fdt-network keeps a double for each pair of them */
 #define MAX_ROIS 20000
-#define MAX_LABEL 16777216 /* whole numbers up to here are exact in float32 */
 
 /* Sets *to for the lookup of points in `grid`. */
 static void grid_init(gls_fdt_grid *to, const gls_grid *grid)
@@ -69,48 +69,30 @@ gls_status gls_fdt_numbering_of_mask(const gls_run_sink *sink, const gls_run_sin
     return status;
 }
 
-/* Comparison for qsort() and bsearch(): labels in ascending order. */
-static int by_value(const void *a, const void *b)
+/* Numbers the labels of an image, from 1 on in rising order. */
+static gls_status number_labels(const gls_labels *labels, const char *name, gls_fdt_numbering *numbering)
 {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Numbers the labels of an image, whole numbers above 0, from 1 on in rising order. */
-static gls_status number_labels(const gls_image *image, const char *name, gls_fdt_numbering *numbering)
-{
-    const size_t n = gls_grid_voxels(&image->grid);
-    uint32_t *label = numbering->label = malloc((n + 1) * sizeof *label);
-    numbering->image = image->grid;
-    grid_init(&numbering->grid, &image->grid);
+    const size_t n = gls_grid_voxels(&labels->grid);
+    size_t found = 0;
+    numbering->image = labels->grid;
+    grid_init(&numbering->grid, &labels->grid);
+    gls_status status = gls_labels_distinct(labels, name, &numbering->label, &found);
+    if (status) return status;
+    numbering->n = (uint32_t)found;
     numbering->number = calloc(n, sizeof *numbering->number);
-    if (!label || !numbering->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
-    for (size_t v = 0; v < n; v++) {
-        const float value = image->data[v];
-        if (!(value >= 0 && value <= MAX_LABEL && value == floorf(value)))
-            return gls_fail(
-                GLS_ERR_INPUT,
-                "%s: has the value %.9g, but labels are whole numbers from 0 to %d: give an image of such labels", name,
-                (double)value, MAX_LABEL);
-        label[v] = numbering->number[v] = (uint32_t)value;
-    }
-    qsort(label, n, sizeof *label, by_value);
+    if (!numbering->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
     for (size_t v = 0; v < n; v++)
-        if (label[v] > 0 && (numbering->n == 0 || label[numbering->n - 1] != label[v]))
-            label[numbering->n++] = label[v];
-    for (size_t v = 0; v < n; v++) {
-        const uint32_t *at = bsearch(&numbering->number[v], label, numbering->n, sizeof *label, by_value);
-        numbering->number[v] = at ? (uint32_t)(at - label) + 1 : 0;
-    }
+        if (labels->data[v] > 0)
+            numbering->number[v] = (uint32_t)gls_labels_index(numbering->label, found, labels->data[v]) + 1;
     return GLS_OK;
 }
 
 gls_status gls_fdt_numbering_of_labels(const char *path, uint32_t least, gls_fdt_numbering *numbering)
 {
-    gls_image *image = NULL;
-    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &image);
-    if (!status) status = number_labels(image, path, numbering);
-    gls_image_destroy(image);
+    gls_labels *labels = NULL;
+    gls_status status = gls_labels_read(path, &labels);
+    if (!status) status = number_labels(labels, path, numbering);
+    gls_labels_destroy(labels);
     if (!status && (numbering->n < least || numbering->n > MAX_ROIS))
         return gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu32 " label%s, but %s needs %" PRIu32 " to %d", path,
                         numbering->n, numbering->n == 1 ? "" : "s", least > 1 ? "a network" : "an image of regions",

@@ -17,7 +17,7 @@ typedef struct gls_fdt_numbering {
     gls_fdt_grid grid;
     uint32_t n;
     uint32_t *number; /* number of each voxel of the image; 0: none. NULL: voxel v has the number v + 1 */
-    uint32_t *label;  /* the n labels of regions; NULL: voxels are numbered, not regions */
+    int32_t *label;   /* the n labels of regions; NULL: voxels are numbered, not regions */
 } gls_fdt_numbering;
 
 /* A half-streamline: the points from the seed to one end. The seed is the first point of both half-streamlines. */

@@ -9,6 +9,7 @@
 
 #include <glslines/filters.h>
 
+#include "sinks/matrix_rows.h"
 #include "tools/tract_files.h"
 #include "tools/tract_results.h"
 #include "tracts/sink_parts.h"
@@ -25,14 +26,12 @@ typedef struct connecting {
     const gls_connectome_cli *o;
     const char *const *file; /* paths of tractogram, image of labels and matrix */
     gls_assignment assign;   /* method of --assign */
-    /* reach of --assign: the largest distance between an end and its region, mm; GLS_ASSIGN_REVERSE: 0 stands for no
-     * limit */
+    /* reach of --assign, mm, see --radius: a distance, a length along the streamline (GLS_ASSIGN_REVERSE; 0: no limit),
+     * or a cost (GLS_ASSIGN_FORWARD), which is a distance that grows with the angle */
     double radius;
-    char *nodes;                /* path of the table of regions; NULL: none */
-    gls_connectome *connectome; /* the connectome that streamlines fill */
-    gls_label_names names;      /* names of labels by --lut */
-    char **name;                /* names of the rows */
-    size_t n_names;
+    char *nodes;                       /* path of the table of regions; NULL: none */
+    gls_connectome *connectome;        /* the connectome that streamlines fill */
+    gls_matrix_rows rows;              /* rows by --labels and --lut, and their names */
     gls_tract_weights weights, scales; /* weights of streamlines; factors of --scale-file */
     gls_tract_text assignments;        /* text of --assignments, if it goes to a file */
     const char *column;                /* name of the column of labels in the output of --trx; NULL: none */
@@ -144,7 +143,7 @@ static gls_status parse_scales(const gls_strings *text, unsigned *scale)
 static gls_status create(connecting *c)
 {
     const gls_connectome_cli *o = c->o;
-    gls_image *labels = NULL;
+    gls_labels *labels = NULL;
     gls_connectome_options options = {.size = sizeof options,
                                       .assignment = c->assign,
                                       .test = (gls_roi_test)o->roi_test,
@@ -153,7 +152,6 @@ static gls_status create(connecting *c)
                                       .symmetric = o->symmetric || o->bids,
                                       .zero_diagonal = o->zero_diagonal,
                                       .keep_unassigned = o->keep_unassigned,
-                                      .raw_labels = o->labels == GLS_LABELS_RAW,
                                       .edges = o->edges != NULL,
                                       .weights = c->weights.column,
                                       .scale_column = c->scales.column,
@@ -165,15 +163,11 @@ static gls_status create(connecting *c)
                         "--radius 0: --assign radial needs more than 0 mm; --assign end takes the voxel of an end");
     /* read the image of labels last, so that wrong options fail at once */
     gls_status status = parse_scales(&o->scale, &options.scale);
-    if (!status) status = gls_label_names_read(&c->names, o->lut);
-    int32_t *rows = !status && o->labels == GLS_LABELS_LUT ? malloc((c->names.n + 1) * sizeof *rows) : NULL;
-    for (size_t i = 0; rows && i < c->names.n; i++) rows[options.n_rows++] = c->names.list[i].label;
-    options.rows = rows;
-    if (!status && o->labels == GLS_LABELS_LUT && !rows) status = gls_no_memory();
-    if (!status) status = gls_image_read(c->file[1], GLS_IMAGE_3D, &labels);
+    if (!status) status = gls_matrix_rows_read(&c->rows, (gls_connectome_rows)o->labels, o->lut);
+    if (!status) gls_matrix_rows_choose(&c->rows, &options);
+    if (!status) status = gls_labels_read(c->file[1], &labels);
     if (!status) status = gls_connectome_create(labels, c->file[1], &options, &c->connectome);
-    gls_image_destroy(labels);
-    free(rows);
+    gls_labels_destroy(labels);
     return status;
 }
 
@@ -211,40 +205,6 @@ static gls_status connect(connecting *c)
 
 /* --- Tables. */
 
-/* Copies a name with _ for each blank, comma, quote and control character, for programs that do not read quotes. name
- * NULL: uses the label. From malloc. */
-static char *clean_name(const char *name, int32_t label)
-{
-    char number[16];
-    snprintf(number, sizeof number, "%d", label);
-    char *copy = gls_text_copy(name ? name : number);
-    for (char *at = copy; at && *at; at++)
-        if ((unsigned char)*at <= ' ' || *at == 0x7f || strchr(",\"", *at)) *at = '_';
-    return copy;
-}
-
-/* Names the rows of the matrix after the colour table, or by their labels. Warns of labels that the table lacks. */
-static gls_status name_rows(connecting *c)
-{
-    const int32_t *label;
-    size_t n = gls_connectome_nodes(c->connectome, &label), unnamed = 0;
-    /* with --keep-unassigned the first row is for ends without a region */
-    const size_t first = gls_connectome_size(c->connectome) - n;
-    c->n_names = n + first;
-    c->name = calloc(c->n_names, sizeof *c->name);
-    if (!c->name) return gls_fail(GLS_ERR_MEMORY, "out of memory for names");
-    if (first > 0) c->name[0] = clean_name("unassigned", 0);
-    for (size_t i = 0; i < n; i++) {
-        const char *name = gls_label_names_find(&c->names, label[i]);
-        unnamed += c->o->lut && !name;
-        c->name[first + i] = clean_name(name, label[i]);
-    }
-    if (unnamed > 0) gls_log(GLS_LOG_WARNING, "%s: has no name for %zu of %zu labels", c->o->lut, unnamed, n);
-    for (size_t i = 0; i < c->n_names; i++)
-        if (!c->name[i]) return gls_fail(GLS_ERR_MEMORY, "out of memory for names");
-    return GLS_OK;
-}
-
 /* Writes words as cells of one row. */
 static void append_words(gls_tract_text *t, const char *const *words, size_t n)
 {
@@ -255,7 +215,7 @@ static void append_words(gls_tract_text *t, const char *const *words, size_t n)
 static gls_status write_nodes(connecting *c)
 {
     static const char *const head[] = {"index", "label", "name", "voxels", "volume_mm3", "x", "y", "z", "ends"};
-    const size_t n = gls_connectome_nodes(c->connectome, NULL), first = c->n_names - n;
+    const size_t n = gls_connectome_nodes(c->connectome, NULL), first = c->rows.n - n;
     gls_tract_text t;
     if (!c->nodes) return GLS_OK;
     gls_status status = gls_tract_text_open(c->run, c->nodes, &t);
@@ -269,7 +229,7 @@ static gls_status write_nodes(connecting *c)
         const double value[] = {(double)k.voxels, k.volume,      k.centroid[0],
                                 k.centroid[1],    k.centroid[2], (double)k.ends};
         gls_tract_text_printf(&t, "%zu%c%d", i + 1, t.separator, k.label);
-        gls_tract_text_field(&t, c->name[first + i]);
+        gls_tract_text_field(&t, c->rows.name[first + i]);
         for (size_t j = 0; j < sizeof value / sizeof *value; j++) gls_tract_text_number(&t, value[j]);
         gls_tract_text_end_row(&t);
     }
@@ -297,8 +257,8 @@ static gls_status write_edges(connecting *c)
             if (e.count == 0) continue;
             gls_tract_text_printf(&t, "%d%c%d", i >= first ? label[i - first] : 0, t.separator,
                                   k >= first ? label[k - first] : 0);
-            gls_tract_text_field(&t, c->name[i]);
-            gls_tract_text_field(&t, c->name[k]);
+            gls_tract_text_field(&t, c->rows.name[i]);
+            gls_tract_text_field(&t, c->rows.name[k]);
             for (size_t j = 0; j < sizeof value / sizeof *value; j++) gls_tract_text_number(&t, value[j]);
             gls_tract_text_end_row(&t);
         }
@@ -482,19 +442,17 @@ gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const c
         status = gls_tract_run_writes_all(
             run, GLS_PATHS(file[n - 1], c.nodes, o->edges, c.column ? o->trx : o->assignments));
     if (!status) status = connect(&c);
-    if (!status) status = name_rows(&c);
+    if (!status) status = gls_matrix_rows_name(&c.rows, c.connectome);
     if (!status) /* BIDS has n/a for a value that does not exist */
         status = gls_connectome_write_grouped(c.connectome, file[2], run->files.force, &run->files.group,
-                                              o->header || o->bids ? (const char *const *)c.name : NULL,
+                                              o->header || o->bids ? (const char *const *)c.rows.name : NULL,
                                               o->bids ? "n/a" : "nan");
     if (!status) status = write_nodes(&c);
     if (!status) status = write_edges(&c);
     if (!status) report(&c);
     if (!status && o->bids) describe(&c);
     gls_connectome_destroy(c.connectome);
-    gls_label_names_finish(&c.names);
-    for (size_t i = 0; c.name && i < c.n_names; i++) free(c.name[i]);
-    free(c.name);
+    gls_matrix_rows_finish(&c.rows);
     free(c.nodes);
     free(c.pair);
     free(c.list);

@@ -112,27 +112,6 @@ gls_status gls_tract_edges_sink(const gls_tract_edges *edges, const char *path, 
 /* Frees everything. */
 void gls_tract_edges_finish(gls_tract_edges *edges);
 
-/* --- Names of labels from colour tables. */
-
-/* Names of labels, from a colour table. */
-typedef struct gls_label_names {
-    char *text; /* contents of the file; each name ends with a zero */
-    size_t n;
-    struct gls_label_name {
-        int32_t label;
-        const char *name;
-    } * list; /* sorted by label */
-} gls_label_names;
-
-/* Reads a colour table of FreeSurfer or MRtrix3 (index name ...), of ITK-SNAP (index, six numbers, "name"), or a table
- * of index and name with or without a header line. path NULL: no names. GLS_ERR_INPUT names the file. Call
- * gls_label_names_finish() also after a failure. */
-gls_status gls_label_names_read(gls_label_names *names, const char *path);
-/* Name of a label. NULL: not in the table. */
-const char *gls_label_names_find(const gls_label_names *names, int32_t label);
-/* Frees the names. */
-void gls_label_names_finish(gls_label_names *names);
-
 /* --- The value of --orient. */
 
 /* The value of --orient, with the centre of a region or the streamline that it names. */

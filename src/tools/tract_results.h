@@ -43,8 +43,6 @@ typedef struct gls_score_cli {
 typedef struct gls_density_cli {
 #include "tools/density.def"
 } gls_density_cli;
-/* Values of --labels. */
-enum { GLS_LABELS_COMPACT, GLS_LABELS_RAW, GLS_LABELS_LUT };
 typedef struct gls_connectome_cli {
 #include "tools/connectome.def"
 } gls_connectome_cli;

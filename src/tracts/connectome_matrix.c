@@ -307,11 +307,11 @@ static gls_status make_cells(gls_connectome *c)
     return GLS_OK;
 }
 
-gls_status gls_connectome_create(const gls_image *labels, const char *name, const gls_connectome_options *options,
+gls_status gls_connectome_create(const gls_labels *labels, const char *name, const gls_connectome_options *options,
                                  gls_connectome **connectome)
 {
     GLS_REQUIRE_SIZE(options);
-    GLS_REQUIRE(labels && labels->n_volumes == 1 && name && connectome);
+    GLS_REQUIRE(labels && labels->data && name && connectome);
     const gls_connectome_options o = options ? *options : gls_connectome_options_default();
     gls_status status = check_options(&o, &labels->grid);
     if (status) return status;

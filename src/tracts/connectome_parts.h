@@ -22,7 +22,8 @@ typedef struct gls_nodes {
 
 /* Finds the regions by raw_labels and rows of the options. name: for messages. GLS_ERR_INPUT: a value is not a label.
  * Call gls_nodes_finish() even after a failure. */
-gls_status gls_nodes_init(gls_nodes *nodes, const gls_image *labels, const char *name, const gls_connectome_options *o);
+gls_status gls_nodes_init(gls_nodes *nodes, const gls_labels *labels, const char *name,
+                          const gls_connectome_options *o);
 /* Frees the arrays. */
 void gls_nodes_finish(gls_nodes *nodes);
 

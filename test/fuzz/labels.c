@@ -7,10 +7,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     char path[64];
-    gls_image *labels = NULL;
+    gls_labels *labels = NULL;
     gls_connectome *connectome = NULL;
     int fd = fuzz_file(data, bytes, path);
-    if (fuzz_ok(gls_image_read(path, GLS_IMAGE_3D, &labels)) &&
+    if (fuzz_ok(gls_labels_read(path, &labels)) &&
         fuzz_ok(gls_connectome_create(labels, "labels", NULL, &connectome))) {
         gls_sink sink = gls_connectome_sink(connectome);
         if (fuzz_ok(fuzz_append_lines(&sink)) && fuzz_ok(gls_sink_finish(&sink)) &&
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         gls_sink_abort(&sink);
         gls_connectome_destroy(connectome);
     }
-    gls_image_destroy(labels);
+    gls_labels_destroy(labels);
     close(fd);
     return 0;
 }

@@ -3,19 +3,22 @@
 #include <glslines/msmt.h>
 
 #include "folder.h"
+#include "image/label_table.h"
 #include "render/scene.h"
 #include "tools/tract_files.h"
 
 static void read_names(const char *path)
 {
-    gls_label_names names;
-    if (fuzz_ok(gls_label_names_read(&names, path))) {
-        if (names.n == 0) abort();
-        for (size_t i = 0; i < names.n; i++)
-            if (names.list[i].label < 0 || !*names.list[i].name || !gls_label_names_find(&names, names.list[i].label))
-                abort();
+    gls_label_table table;
+    if (fuzz_ok(gls_label_table_read(&table, path))) {
+        if (table.n == 0) abort();
+        for (size_t i = 0; i < table.n; i++) {
+            const gls_label_entry *e = &table.entry[i];
+            if (e->label < 0 || !*e->name || gls_label_table_name(&table, e->label) != e->name) abort();
+            if (i > 0 && e->label <= e[-1].label) abort();
+        }
     }
-    gls_label_names_finish(&names);
+    gls_label_table_finish(&table);
 }
 
 static void read_pairs(const char *path)

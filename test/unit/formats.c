@@ -125,17 +125,18 @@ static void test_labels_and_tissue(void **state)
     gls_connectome_options options = gls_connectome_options_default();
     gls_connectome *connectome = NULL;
     gls_tissue *made = NULL;
-    gls_image *image = read_image("mrtrix_labels.mif");
+    gls_labels *atlas = NULL;
     const int32_t *labels;
     (void)state;
-    assert_int_equal(gls_connectome_create(image, "labels", &options, &connectome), GLS_OK);
+    assert_read(gls_labels_read(file("mrtrix_labels.mif"), &atlas), "labels");
+    assert_int_equal(gls_connectome_create(atlas, "labels", &options, &connectome), GLS_OK);
     assert_int_equal(gls_connectome_nodes(connectome, &labels), 2); /* values 1 to 60 in steps of 30 */
     assert_true(labels[0] == 1 && labels[1] == 2);
     assert_int_equal(gls_connectome_get_node(connectome, 0).voxels, 30);
     assert_int_equal(gls_connectome_get_node(connectome, 1).voxels, 1);
     gls_connectome_destroy(connectome);
-    gls_image_destroy(image);
-    image = read_image("mrtrix_5tt.mif");
+    gls_labels_destroy(atlas);
+    gls_image *image = read_image("mrtrix_5tt.mif");
     assert_read(gls_tissue_create(&image->grid, image, "tissue", GLS_TISSUE_RULE_ACT, GLS_PRECISION_FLOAT, &made),
                 "tissue");
     gls_tissue_destroy(made);
