@@ -89,10 +89,12 @@ static char find_separator(const char *text)
     size_t rows = 0;
     for (const char *line = text; *line;) {
         const size_t length = strcspn(line, "\n");
-        const char *begin = row_of(line);
+        const char *begin = row_of(line), *end = line + length;
         rows += begin != NULL;
+        /* blanks at the end separate nothing */
+        while (begin && strchr(" \t\r", end[-1])) end--;
         for (size_t i = 0; i < sizeof candidate && begin; i++)
-            in_all[i] = in_all[i] && has_outside(begin, (size_t)(line + length - begin), candidate[i]);
+            in_all[i] = in_all[i] && has_outside(begin, (size_t)(end - begin), candidate[i]);
         line += length + (line[length] == '\n');
     }
     for (size_t i = 0; i < sizeof candidate; i++)

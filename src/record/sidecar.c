@@ -311,14 +311,23 @@ bool gls_written_is(const cJSON *entry, const char *path)
 {
     char text[48];
     struct stat info;
-    uint64_t noted, bytes, hash = 0;
-    int fd;
-    const char *modified = gls_json_text_at(entry, "modified"), *whole = gls_json_text_at(entry, WHOLE),
-               *parts = gls_json_text_at(entry, PARTS);
-    if ((!whole && !parts) || !gls_json_get_uint(gls_json_at(entry, "bytes"), &noted)) return false;
+    uint64_t noted;
+    const char *modified = gls_json_text_at(entry, "modified");
+    if (!gls_json_get_uint(gls_json_at(entry, "bytes"), &noted)) return false;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size != noted) return false;
     time_text(&info, text);
-    if (modified && strcmp(modified, text) == 0) return true;
+    return (modified && strcmp(modified, text) == 0) || gls_written_is_unchanged(entry, path);
+}
+
+bool gls_written_is_unchanged(const cJSON *entry, const char *path)
+{
+    char text[48];
+    struct stat info;
+    uint64_t noted, bytes, hash = 0;
+    int fd;
+    const char *whole = gls_json_text_at(entry, WHOLE), *parts = gls_json_text_at(entry, PARTS);
+    if ((!whole && !parts) || !gls_json_get_uint(gls_json_at(entry, "bytes"), &noted)) return false;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size != noted) return false;
     if (gls_regular_open(path, &fd, &bytes)) return false;
     const gls_status status = whole ? gls_hash_open_file(path, fd, &hash) : gls_hash_parts(path, fd, bytes, &hash);
     close(fd);

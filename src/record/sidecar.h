@@ -71,6 +71,10 @@ gls_status gls_written_note_output(cJSON *entry, const gls_output *output);
 /* Whether the file at path is the file that the entry records: a regular file of the same size and checksum. If the
  * entry has the time of the last change ("modified") and the file has the same time, the checksum is not computed. */
 bool gls_written_is(const cJSON *entry, const char *path);
+/* Like gls_written_is(), but always computes the checksum, since times may be copied. */
+bool gls_written_is_unchanged(const cJSON *entry, const char *path);
+/* Key of the name of the file, without its folder, in an entry of track. */
+#define GLS_WRITTEN_FILE "file"
 /* Adds the time of the last change of a file that has its final name. */
 gls_status gls_written_note_time(cJSON *entry, const char *path);
 

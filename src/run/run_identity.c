@@ -190,12 +190,15 @@ gls_status gls_job_find_done(gls_job *job)
     return status;
 }
 
-/* Returns a new, empty entry of a role in job->written; it replaces an older entry. */
-static cJSON *add_entry(gls_job *job, const char *role)
+/* Returns a new entry of a role in job->written, with the name of the file without its folder; it replaces an older
+ * entry. */
+static cJSON *add_entry(gls_job *job, const char *role, const char *path)
 {
     if (!job->written) job->written = cJSON_CreateObject();
     cJSON_DeleteItemFromObjectCaseSensitive(job->written, role);
-    return cJSON_AddObjectToObject(job->written, role);
+    cJSON *entry = cJSON_AddObjectToObject(job->written, role);
+    gls_json_text(entry, GLS_WRITTEN_FILE, gls_file_name(path));
+    return entry;
 }
 
 gls_status gls_job_note_outputs(gls_job *job)
@@ -206,14 +209,15 @@ gls_status gls_job_note_outputs(gls_job *job)
         /* compare final names: the outputs in the group still have temporary names */
         for (size_t k = 0; k < group->n && !status; k++)
             if (gls_output_is(&group->output[k], job->file[i].path))
-                status = gls_written_note_output(add_entry(job, job->file[i].role), &group->output[k]);
+                status =
+                    gls_written_note_output(add_entry(job, job->file[i].role, job->file[i].path), &group->output[k]);
     return status;
 }
 
 gls_status gls_job_note_made(gls_job *job, const char *role, const char *path)
 {
     if (!job->run.sidecar) return GLS_OK;
-    gls_status status = gls_written_note(add_entry(job, role), path);
+    gls_status status = gls_written_note(add_entry(job, role, path), path);
     if (status) return status;
     char *text = gls_track_sidecar_text(job);
     status = text ? gls_sidecar_write(job->result.sidecar, true, NULL, text) : gls_no_memory();

@@ -27,14 +27,25 @@ typedef struct gls_map_run {
 
 static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b);
 
-/* Whether the run of a sidecar wrote the map. The map may have been moved. */
-static bool wrote_map(const cJSON *root, const char *map)
+/* What a sidecar says of a map. */
+typedef enum claim {
+    CLAIM_NONE,
+    CLAIM_NAME, /* it names a file of this name, but with another checksum */
+    CLAIM_FILE  /* its run wrote this file, which may have been moved */
+} claim;
+
+/* What the outputs of a sidecar say of the map. */
+static claim find_claim(const cJSON *outputs, const char *map)
 {
-    const cJSON *outputs = gls_json_at(root, GLS_SIDECAR_OUTPUTS);
-    static const char *const roles[] = {"density", "connectome", "fdt_paths", "fdt_targets"};
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        if (gls_written_is(gls_json_at(outputs, roles[i]), map)) return true;
-    return false;
+    claim found = CLAIM_NONE;
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, outputs)
+    {
+        const char *name = gls_json_text_at(entry, GLS_WRITTEN_FILE);
+        if (gls_written_is_unchanged(entry, map)) return CLAIM_FILE;
+        if (name && strcmp(name, gls_file_name(map)) == 0) found = CLAIM_NAME;
+    }
+    return found;
 }
 
 /* Copies a hash of the sidecar; "" where the sidecar has none. */
@@ -45,46 +56,62 @@ static void copy_hash(const cJSON *item, char hash[17])
 }
 
 /* Fills *run from the file `sidecar`, if this is the sidecar of the shard that wrote the map. */
-static void read_run(const char *sidecar, const char *map, const gls_shard *shard, gls_map_run *run)
+static claim read_run(const char *sidecar, const char *map, const gls_shard *shard, gls_map_run *run)
 {
     cJSON *root = gls_json_read(sidecar, GLS_SIDECAR_MAX_BYTES);
     const cJSON *own = gls_json_at(root, "shard"), *index = gls_json_at(own, "index"),
                 *count = gls_json_at(own, "count");
-    const bool found = cJSON_IsNumber(index) && index->valuedouble == shard->index && cJSON_IsNumber(count) &&
-                       count->valuedouble == shard->count && wrote_map(root, map);
-    if (found) {
+    claim found = CLAIM_NONE;
+    if (cJSON_IsNumber(index) && index->valuedouble == shard->index && cJSON_IsNumber(count) &&
+        count->valuedouble == shard->count)
+        found = find_claim(gls_json_at(root, GLS_SIDECAR_OUTPUTS), map);
+    if (found == CLAIM_FILE) {
         run->known = true;
         copy_hash(gls_json_at(own, "parameters_hash"), run->parameters);
         copy_hash(gls_json_at(own, "inputs_hash"), run->inputs);
         copy_hash(gls_json_at(root, "other_inputs_xxh3_64"), run->others);
     }
     cJSON_Delete(root);
+    return found;
 }
 
-/* Finds the run that wrote a map of shard `index` (from 1) of `count`, by the sidecars of this shard beside the map. */
-static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
+/* Finds the run that wrote a map of shard `index` (from 1) of `count`, by the sidecars of this shard beside the map.
+ * GLS_ERR_INPUT: a sidecar names the map, but none has its checksum. */
+static gls_status map_run_find(const char *map, unsigned index, unsigned count, gls_map_run *found)
 {
     const gls_shard shard = {.index = index, .count = count};
     const int folder = (int)(gls_file_name(map) - map);
-    char mark[64], *path = NULL, *name = folder ? strndup(map, (size_t)folder) : strdup(".");
+    char mark[64], *path = NULL, *name = folder ? strndup(map, (size_t)folder) : strdup("."), *naming = NULL;
     const size_t n = (size_t)snprintf(mark, sizeof mark, "_shard-%uof%u", index, count);
     DIR *directory = name ? opendir(name) : NULL;
     gls_map_run run = {.known = false};
-    bool several = false; /* sidecars of different runs name the map; its run is then unknown */
+    bool wrote = false, several = false; /* several: different runs wrote equal maps; the run is then unknown */
     for (const struct dirent *entry; directory && !several && (entry = readdir(directory));) {
         const char *at = strstr(entry->d_name, mark), *end = strrchr(entry->d_name, '.');
         if (!at || at[n] != '.' || strcmp(end, ".json") != 0) continue;
         if (gls_asprintf(&path, "%.*s%s", folder, map, entry->d_name) < 0) break;
         gls_map_run other = {.known = false};
-        read_run(path, map, &shard, &other);
-        free(path);
+        const claim what = read_run(path, map, &shard, &other);
+        wrote = wrote || what == CLAIM_FILE;
         several = map_run_difference(&run, &other) != NULL;
         if (other.known) run = other;
+        if (what == CLAIM_NAME && !naming)
+            naming = path;
+        else
+            free(path);
     }
     run.known = run.known && !several;
+    *found = run;
+    gls_status status = GLS_OK;
+    if (naming && !wrote)
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: is not the file that its sidecar %s records: it was changed or replaced since; copy it "
+                          "again, or track this part again",
+                          map, naming);
     if (directory) closedir(directory);
     free(name);
-    return run;
+    free(naming);
+    return status;
 }
 
 /* Names the first difference between two runs; NULL: there is none, or one of the runs is not known. */
@@ -166,7 +193,9 @@ static gls_status check_part(map_parts *p, const char *path, const char *first_p
                         "%s: is a part of another map than %s: their names differ in more than the number of the part",
                         path, first_path);
     p->path[own.index - 1] = path;
-    const gls_map_run found = map_run_find(path, own.index, own.count);
+    gls_map_run found;
+    status = map_run_find(path, own.index, own.count, &found);
+    if (status) return status;
     const char *differs = map_run_difference(&p->run, &found);
     if (differs) return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: %s differ", path, p->run_path, differs);
     if (!found.known) p->unknown++;
@@ -194,8 +223,11 @@ static gls_status check_parts(const char *const *paths, size_t n)
             status = gls_fail(GLS_ERR_INPUT, "%s: part %u of %u of this map is missing: give all parts", paths[0],
                               i + 1, p.first.count);
     if (!status && p.unknown > 0)
-        gls_log(GLS_LOG_WARNING, "%s: of its parts, %u of %u have no sidecar, so that their run is unknown", paths[0],
-                p.unknown, p.first.count);
+        gls_log(
+            GLS_LOG_WARNING,
+            "%s: of its parts, %u of %u have no sidecar beside them that records them, so that neither their run nor "
+            "their checksum is known",
+            paths[0], p.unknown, p.first.count);
     free(p.path);
     return status;
 }

@@ -458,9 +458,10 @@ static size_t lowest(const gls_rois *r, const gls_roi_hits *h, const size_t *at,
  * the list are found, and so the index of the next. Returns false if memory runs out, too. */
 bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *index, size_t n, bool backwards)
 {
-    size_t *at = malloc((2 * r->store.n_layers + 1) * sizeof *at), *next = at + r->store.n_layers, want = 0;
-    bool holds = at;
+    size_t *at = malloc((2 * r->store.n_layers + 1) * sizeof *at), want = 0;
+    bool holds = true;
     if (!at) return false;
+    size_t *next = at + r->store.n_layers;
     for (size_t k = 0; k < r->store.n_layers; k++) at[k] = next[k] = SIZE_MAX;
     /* next[]: for each layer its first event, or backwards its last */
     for (size_t i = h->n; i-- > 0;) next[h->event[i].layer] = i;

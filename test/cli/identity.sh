@@ -237,8 +237,38 @@ unlike "a region, tissue image or file for a result such as --connectome differs
 mkdir "$work/out/alone"
 cp "$work/out/a/d_shard-1of2.nii.gz" "$work/out/b/d_shard-2of2.nii.gz" "$work/out/alone"
 succeeds merge alone/d_shard-1of2.nii.gz alone/d_shard-2of2.nii.gz -o alone.nii.gz
-require grep -q "of its parts, 2 of 2 have no sidecar, so that their run is unknown" "$work/stderr"
+require grep -q "of its parts, 2 of 2 have no sidecar beside them that records them" "$work/stderr"
 unlike "is a list of seeds" a/s_shard-1of2.csv a/s_shard-2of2.csv x.csv
+# each kind of map: a part with two bytes changed and its time kept, a part of another run under its name, no part
+mkdir "$work/out/e" "$work/out/f"
+for k in 1 2; do
+    for to in e f; do
+        [ $to = e ] && other= || other="--rng-seed 1"
+        succeeds track $few $other -o $to/t.tck --shard $k/2 --density $to/d.nii --fdt-paths $to/p.nii.gz \
+            --connectome "$mask:$to/c.csv" --fdt-targets "$mask:$to/o.nii"
+    done
+done
+cp -r "$work/out/e" "$work/out/kept"
+for file in d_shard-2of2.nii p_shard-2of2.nii.gz c_shard-2of2.csv o_shard-2of2.nii; do
+    first=$(echo $file | sed 's/2of2/1of2/') sum=x.${file#*.}
+    succeeds merge e/$first e/$file -o good.${file#*.} -q
+    if grep -q "no sidecar" "$work/stderr"; then note "$file: a sidecar that is there was not found"; fi
+    rm "$work/out/good.${file#*.}"
+    python3 - "$work/out/e/$file" <<'PYTHON'
+import os, sys
+info = os.stat(sys.argv[1])
+data = bytearray(open(sys.argv[1], "rb").read())
+data[-2:] = bytes(b ^ 3 for b in data[-2:])
+open(sys.argv[1], "r+b").write(data)
+os.utime(sys.argv[1], ns=(info.st_atime_ns, info.st_mtime_ns))
+PYTHON
+    unlike "e/$file: is not the file that its sidecar e/t_shard-2of2.json records" e/$first e/$file $sum
+    cp "$work/out/f/$file" "$work/out/e/$file"
+    unlike "e/$file: is not the file that its sidecar e/t_shard-2of2.json records" e/$first e/$file $sum
+    cp "$work/out/kept/$file" "$work/out/e/$file"
+    run merge e/$first -o $sum -q
+    [ "$code" -eq 3 ] && grep -q "part 2 of 2 of this map is missing" "$work/stderr" || note "merge without $file"
+done
 mv "$work/out/a/c_shard-2of2.csv" "$work/out/a/e_shard-2of2.csv"
 unlike "is a part of another map" a/c_shard-1of2.csv a/e_shard-2of2.csv x.csv
 cp "$work/out/a/c_shard-1of2.csv" "$work/out/a/c_shard-1of4294967297.csv"

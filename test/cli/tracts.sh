@@ -673,7 +673,7 @@ expect 2 track "$@" -o v.trx --segment-unique
 says "needs --segment"
 expect 3 connectome t.trx fa.nii.gz v.csv
 says "fa.nii.gz: has the value 0."
-says "but labels are whole numbers from 0 to 16777216"
+says "but labels are whole numbers from 0 to 2147483647"
 # names with the letters that join names: a backslash before them
 cp labels.nii 'a:b,c.nii'
 cp fa.nii.gz 'f,a:x.nii.gz'

@@ -179,11 +179,31 @@ class Commands(unittest.TestCase):
         for index in (n, -n - 1, [0, n], np.ones(n + 1, bool)):
             self.assertRaises(IndexError, lambda: lines[index])
 
+    def test_large_labels(self):
+        """Labels of 2^24 and more are regions of their own, as arrays of integers and of float64, and in files."""
+        s = self.scene
+        labels, affine = s.labels
+        small = glslines.connectome(s.lines, s.labels, symmetric=True)
+        small = np.asarray(small[0] if isinstance(small, tuple) else small)
+        for pair in ((16777216, 16777217), (2**31 - 2, 2**31 - 1)):
+            for kind in (np.int32, np.int64, np.uint32, np.float64):
+                large = np.where(labels == 1, kind(pair[0]), kind(pair[1])).astype(kind)
+                matrix = glslines.connectome(s.lines, (large, affine), symmetric=True)
+                self.assertTrue(np.array_equal(np.asarray(matrix[0] if isinstance(matrix, tuple) else matrix), small), kind)
+            glslines.save_labels(path("large.nii.gz"), large, affine)
+            back, own = glslines.load_labels(path("large.nii.gz"))
+            self.assertEqual(back.dtype, np.int32)
+            self.assertTrue(np.array_equal(back, large) and np.allclose(own, affine))
+        with self.assertRaisesRegex(ValueError, "as float32 it may have been rounded"):
+            glslines.connectome(s.lines, (np.full(labels.shape, 16777216, np.float32), affine))
+        with self.assertRaisesRegex(ValueError, "labels: has the value -1"):
+            glslines.connectome(s.lines, (np.full(labels.shape, -1), affine))
+
     def test_names_in_messages(self):
         """Messages name the argument, not a file in a temporary folder."""
         s = self.scene
         labels, affine = s.labels
-        for call, name in ((lambda: glslines.connectome(s.lines, (labels + 0.5, affine)), "labels0.nii"),
+        for call, name in ((lambda: glslines.connectome(s.lines, (labels + 0.5, affine)), "labels"),
                            (lambda: glslines.density([np.full((2, 3), np.nan)], template=s.mask), "tracks0"),
                            (lambda: glslines.density(s.lines, template=s.mask, weights=np.ones(3)), "weights.txt")):
             with self.assertRaises(ValueError) as caught:

@@ -308,7 +308,7 @@ static void test_compress(void **state)
     assert_int_equal(gls_sink_finish(&filter), GLS_OK);
     assert_int_equal(kept.offset[1], 3);
     assert_memory_equal(kept.point[1], corner[2], sizeof corner[2]);
-    /* points that stand there several times stay once, but a way out and back stays */
+    /* of equal points in a row one is kept; a streamline that returns to its start keeps all its corners */
     static const float repeated[9][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {2, 0, 0}, {2, 0, 0},
                                          {2, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 3, 0}};
     static const uint64_t nine[2] = {0, 9};

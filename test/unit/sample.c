@@ -229,7 +229,7 @@ static void test_ends(void **state)
     }
 }
 
-/* By voxels half of the mm lies below the median. */
+/* Half of the length of a streamline lies in voxels whose values are at most the median. */
 static void test_weighted_median(void **state)
 {
     static const float row[] = {5, 1, 3, 9, 7}, most_in_one[] = {0, 1.75f}, even[] = {0.5f, 2.5f},

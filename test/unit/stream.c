@@ -346,8 +346,8 @@ static void no_pieces(void **state)
     free(packed.data);
 }
 
-/* A last stored block that has a mark so many bytes before its end: for one number, what is put behind a piece to see
- * whether a block ends there would fill the block. */
+/* Puts the mark of a block's start into the last stored block, at different distances from its end. At one distance,
+ * the bytes that the reader adds behind a piece, to test whether a block ends there, would fill this block exactly. */
 static void mark_near_end(void **state)
 {
     (void)state;

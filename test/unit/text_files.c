@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tools/tract_files.h"
+#include "image/label_table.h"
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text_tables.h"
@@ -90,14 +90,14 @@ static void test_names(void **state)
                                         "3 10 20 30 1 1 1 \"Left\"  \t\n17 40 50 60 1 1 1 \"Right_Hippocampus\"\n"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        gls_label_names names;
-        gls_status status = gls_label_names_read(&names, put(texts[i], strlen(texts[i])));
+        gls_label_table names;
+        gls_status status = gls_label_table_read(&names, put(texts[i], strlen(texts[i])));
         unlink(path);
         assert_int_equal(status, GLS_OK);
-        const char *left = gls_label_names_find(&names, 3), *right = gls_label_names_find(&names, 17);
+        const char *left = gls_label_table_name(&names, 3), *right = gls_label_table_name(&names, 17);
         if (!left || !right || strcmp(left, "Left") != 0 || strcmp(right, "Right_Hippocampus") != 0)
             fail_msg("text %zu: %s, %s", i, left ? left : "none", right ? right : "none");
-        gls_label_names_finish(&names);
+        gls_label_table_finish(&names);
     }
 }
 

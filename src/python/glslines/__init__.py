@@ -20,7 +20,7 @@ from . import _library
 if _os.path.isfile(_os.path.join(_os.path.dirname(_library.path), "python", "commands.py")):
     __path__.append(_os.path.join(_os.path.dirname(_os.path.abspath(_library.path)), "python"))
 
-from ._arrays import load_image, save_image
+from ._arrays import load_image, load_labels, save_image, save_labels
 from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceError, EmptyError, Error, FormatWarning,
                       InputError, OutOfMemoryError, OutputError, UnsupportedError)
 from .devices import Device, devices
@@ -39,5 +39,5 @@ __all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Devi
            "Error", "Files", "FormatWarning", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "Picture",
            "QBall", "Result", "Seeds", "Sphere", "Tracked", "Tracker", "UnsupportedError", "bids", "connectome",
            "convert", "csd", "density", "devices", "edit", "fit", "fit_tensor", "fixels", "info", "load",
-           "load_image", "peaks", "phantom", "profile", "render", "report", "response", "sample", "save_image",
-           "score", "segment", "stats", "track", "weights"]
+           "load_image", "load_labels", "peaks", "phantom", "profile", "render", "report", "response", "sample", "save_image",
+           "save_labels", "score", "segment", "stats", "track", "weights"]

@@ -80,6 +80,32 @@ def values(image, name, ndim):
     return converted
 
 
+def label_values(image, name):
+    """Labels as int32 in Fortran order: float32, the type of other images, holds whole numbers only up to 2^24."""
+    refuse_name(image, name, "load_labels() reads it")
+    array = np.asanyarray(image[0] if is_pair(image) else getattr(image, "dataobj", image))
+    if np.ma.is_masked(array):
+        raise ValueError("%s: a masked array; the values behind its mask would count: give filled(0) of it" % name)
+    if array.ndim == 4 and array.shape[-1] == 1:
+        array = array[..., 0]
+    if array.ndim != 3 or 0 in array.shape:
+        raise ValueError("%s: an array of 3 dimensions is needed, this one has the shape %s" % (name, array.shape))
+    if array.dtype.kind not in "biuf":
+        raise ValueError("%s: values of the type %s are no numbers for an image" % (name, array.dtype))
+    # a float type of n bits before the point may have rounded what is larger
+    exact = 2**31 - 1 if array.dtype.kind != "f" else min(2**31 - 1, 2 ** (np.finfo(array.dtype).nmant + 1) - 1)
+    wrong = ~((array >= 0) & (array <= exact))
+    if array.dtype.kind == "f":
+        wrong |= array != np.floor(array)
+    if wrong.any():
+        value = array[wrong][0]
+        reason = "labels are whole numbers from 0 to %d" % (2**31 - 1)
+        if exact < value < 2**31:
+            reason = "as %s it may have been rounded: give labels as integers" % array.dtype
+        raise ValueError("%s: has the value %s, but %s" % (name, value, reason))
+    return np.require(array, np.int32, "FA")
+
+
 def refuse_name(value, name, remedy):
     """Refuses the name of a file, of which numpy would make an array without dimensions."""
     if isinstance(value, (str, os.PathLike)):
@@ -164,6 +190,34 @@ def load_image(path: Union[str, os.PathLike[str]]) -> Tuple[NDArray[np.float32],
     affine = np.eye(4)
     affine[:3] = np.array(structs["gls_image"].from_address(pointer).grid.affine).reshape(3, 4)
     return taken(pointer), affine
+
+
+def load_labels(path: Union[str, os.PathLike[str]]) -> Tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """An image of labels as (array, affine): int32, which has labels up to 2^31 - 1 as they are; load_image() gives
+    float32, which rounds labels above 2^24."""
+    pointer = made(call.gls_labels_read, _library.encode(path), destroy=call.gls_labels_destroy)
+    labels = structs["gls_labels"].from_address(pointer)
+    affine = np.eye(4)
+    affine[:3] = np.array(labels.grid.affine).reshape(3, 4)
+    shape = tuple(labels.grid.dim)
+    block = (ctypes.c_int32 * int(np.prod(shape))).from_address(labels.data)
+    block.owner = _library.Handle(pointer, call.gls_labels_destroy)
+    return np.ctypeslib.as_array(block).reshape(shape, order="F"), affine
+
+
+def save_labels(path: Union[str, os.PathLike[str]], array: Any, affine: ArrayLike) -> None:
+    """Writes an image of labels as int32. array: whole numbers from 0 to 2^31 - 1, (x, y, z), or an image of nibabel.
+    affine: from voxels to world mm, (4, 4). A file that exists is replaced."""
+    write_labels(path, array, affine, "array")
+
+
+def write_labels(path, array, affine, name):
+    """As save_labels(); name: of the array in messages."""
+    values_ = label_values(array, name)
+    grid = grid_of(values_.shape, affine)
+    pointer = made(call.gls_labels_wrap, ctypes.byref(grid), values_.ctypes.data, destroy=call.gls_labels_destroy)
+    handle = _library.Handle(pointer, call.gls_labels_destroy)
+    call.gls_labels_write(_library.encode(path), handle.pointer)
 
 
 def require_shape(array, like, name, name_like):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _program
-from ._arrays import affine_of, is_pair, load_image, numbers, save_image
+from ._arrays import affine_of, is_pair, load_image, numbers, save_image, write_labels
 from ._errors import Error, InputError
 from ._written import Written
 from .files import load
@@ -258,7 +258,10 @@ class Folder:
             raise TypeError("%s: a file, an image of nibabel or a pair (array, affine) is needed, not %s: an array alone "
                             "does not say where it lies" % (name.rstrip("0123456789"), type(value).__name__))
         array, affine = value if pair else (value, affine_of(value))
-        save_image(path, array, affine)
+        if name.rstrip("0123456789") == "labels":
+            write_labels(path, array, affine, "labels")
+        else:
+            save_image(path, array, affine)
         return path
 
     def numbers(self, value: Any, name: str) -> str:

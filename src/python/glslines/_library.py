@@ -160,6 +160,10 @@ _SIGNATURES = {
     "gls_image_read": "tsiP",
     "gls_image_write": "tspi",
     "gls_image_destroy": "vp",
+    "gls_labels_wrap": "tppP",
+    "gls_labels_read": "tsP",
+    "gls_labels_write": "tsp",
+    "gls_labels_destroy": "vp",
     "gls_gradients_create": "tppnppP",
     "gls_gradients_read": "tssppnP",
     "gls_gradients_read_table": "tsppnP",
@@ -236,7 +240,7 @@ _SIGNATURES = {
     "gls_report_files": "tspPp",
 }
 # What reads files, which may be pipes, or computes for long.
-_PATIENT = ("gls_image_read", "gls_gradients_read", "gls_gradients_read_table", "gls_tensor_fit", "gls_qball_create",
+_PATIENT = ("gls_image_read", "gls_labels_read", "gls_gradients_read", "gls_gradients_read_table", "gls_tensor_fit", "gls_qball_create",
             "gls_qball_fit_image", "gls_response_estimate", "gls_response_read", "gls_sphere_create",
             "gls_odf_source_create_sh", "gls_odf_source_create_amplitudes", "gls_odf_sample", "gls_regions_add",
             "gls_regions_complete", "gls_device_list", "gls_device_open_several", "gls_tracker_create_group",
