@@ -281,6 +281,7 @@ static gls_status convert_via(size_t first, size_t n, const void *from, gls_type
 gls_status gls_convert(size_t n, const void *from, gls_type from_type, void *to, gls_type to_type)
 {
     GLS_REQUIRE(is_type(from_type) && is_type(to_type) && ((from && to) || n == 0));
+    if (n == 0) return GLS_OK;
     return convert_via(0, n, from, from_type, from_type, to, to_type);
 }
 

@@ -311,6 +311,7 @@ gls_status gls_seed_region_of_tissues(const gls_image *const *tissue, size_t n_t
                                       gls_image **region)
 {
     GLS_REQUIRE(tissue && n_tissues > 0 && mask && region);
+    for (size_t t = 0; t < n_tissues; t++) GLS_REQUIRE(tissue[t]);
     gls_image *made = NULL;
     gls_status status = GLS_OK;
     for (size_t t = 0; t < n_tissues && !status; t++)

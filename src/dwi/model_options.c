@@ -25,6 +25,7 @@ gls_status gls_model_options_check(const gls_model_options *o)
 {
     GLS_REQUIRE((unsigned)o->model <= GLS_MODEL_AUTO && (unsigned)o->csd_rule <= GLS_CSD_RULE_MRTRIX &&
                 (unsigned)o->sh_frame <= GLS_FRAME_WORLD);
+    GLS_REQUIRE(o->shells.n >= 0 && o->shells.n <= GLS_MAX_NUMBERS);
     /* q-ball models are the first of the enum; AUTO may become msmt */
     bool qball = o->model <= GLS_MODEL_CSA, msmt = o->model == GLS_MODEL_MSMT || o->model == GLS_MODEL_AUTO;
     /* the first given option that only multi-tissue CSD has */

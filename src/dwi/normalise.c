@@ -277,6 +277,7 @@ gls_status gls_normalise(gls_image *const *tissue, size_t n_tissues, const gls_i
                          gls_normalise_result *result)
 {
     GLS_REQUIRE(tissue && mask && result && n_tissues >= 1 && n_tissues <= MAX_TISSUES);
+    for (size_t t = 0; t < n_tissues; t++) GLS_REQUIRE(tissue[t]);
     normalisation s = {.n_tissues = n_tissues};
     gls_image *made = NULL;
     size_t n = 0, voxels = gls_grid_voxels(&mask->grid);

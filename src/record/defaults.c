@@ -140,8 +140,17 @@ static bool is_decided_here(const row *r)
     return r->param != ROW_dg && r->param != ROW_model && !(r->param == ROW_sh_order && r->presets & PLAIN);
 }
 
+/* Whether preset, getter and model are enumerators. */
+static bool is_method(const gls_job_options *o)
+{
+    return (unsigned)o->preset <= GLS_PRESET_TRACTOFLOW && (unsigned)o->track.dg < GLS_DG_COUNT &&
+           (unsigned)o->model.model <= GLS_MODEL_AUTO;
+}
+
 void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
 {
+    /* there are no defaults for such options, which the run refuses by name */
+    if (!is_method(o)) return;
     const gls_job_options bare = gls_job_options_bare();
     choose_method(o, given);
     /* first give each option that has rows the value of params.def, because an earlier call for another getter may have
@@ -194,6 +203,8 @@ gls_track_params gls_track_params_default_for(gls_direction_getter dg)
 {
     gls_job_options o = gls_job_options_bare();
     o.track.dg = dg;
+    /* the tracker refuses other numbers by name */
+    if (!is_method(&o)) return o.track;
     gls_job_options_set_defaults(&o, (const char *const[]){"dg", NULL});
     o.track.fod_cutoff = gls_track_cutoff(&o.track);
     return o.track;

@@ -38,7 +38,7 @@ static gls_status check_numbers(const gls_render_options *o)
     GLS_REQUIRE(o->fps >= 1 && o->fps <= 60);
     GLS_REQUIRE(o->columns >= 0);
     GLS_REQUIRE(o->min_length >= 0 && o->max_length >= 0);
-    return gls_options_check_choices(rows, o);
+    return gls_options_check_values(rows, o);
 }
 
 /* Checks that the folder for frames exists, or makes it. *made: whether it was made. */

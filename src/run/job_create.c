@@ -377,7 +377,7 @@ static gls_status check_region_roles(const gls_job_options *o)
 static gls_status check_options(const gls_job_options *o)
 {
     GLS_REQUIRE(o->sphere && o->device && o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
-    gls_status status = gls_options_check_choices(gls_params, o);
+    gls_status status = gls_options_check_values(gls_params, o);
     if (!status) status = gls_device_names_check(o->device);
     if (!status) status = check_inputs(o);
     if (!status) status = check_tissue(o);

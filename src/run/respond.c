@@ -198,6 +198,8 @@ gls_status gls_respond_files(const gls_respond_options *o, const gls_monitor *mo
 {
     GLS_REQUIRE_SIZE(o);
     GLS_REQUIRE(o && o->size == sizeof *o && o->dwi && o->prefix && !o->bval == !o->bvec);
+    GLS_REQUIRE((unsigned)o->algorithm <= GLS_RESPONSE_MSMT_5TT);
+    GLS_REQUIRE(o->model.shells.n >= 0 && o->model.shells.n <= GLS_MAX_NUMBERS);
     GLS_REQUIRE(!o->act == (o->algorithm != GLS_RESPONSE_MSMT_5TT));
     respond_run run = {.options = o, .from.monitor = monitor};
     gls_status status = name_input(&run);

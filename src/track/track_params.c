@@ -80,7 +80,7 @@ gls_status gls_track_params_check(const gls_track_params *p)
 #undef TRACK_ROW
         {.name = NULL}};
     const gls_track_params unset = gls_track_params_default();
-    gls_status status = gls_options_check_choices(rows, p);
+    gls_status status = gls_options_check_values(rows, p);
     for (size_t i = 0; rows[i].name && !status; i++) {
         const double value = gls_option_get_number(&rows[i], p).value;
         const bool is_length = rows[i].kind == GLS_KIND_LENGTH;

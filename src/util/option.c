@@ -15,14 +15,33 @@ const gls_option *gls_options_find(const gls_option *table, const char *name)
     return NULL;
 }
 
-gls_status gls_options_check_choices(const gls_option *table, const void *options)
+/* Checks a list of texts. */
+static gls_status check_texts(const gls_option *option, const gls_strings *texts)
 {
-    for (; table->name; table++) {
-        const int value = table->kind == GLS_KIND_CHOICE ? *(const int *)((const char *)options + table->offset) : 0;
-        if (value < 0 || (value > 0 && !*GLS_WORD(table->choices, value)))
-            return gls_fail(GLS_ERR_ARGUMENT, "--%s has no value %d", table->name, value);
-    }
+    if (texts->n < 0 || texts->n > GLS_MAX_STRINGS)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: has %d values, but 0 to %d are possible", option->name, texts->n,
+                        GLS_MAX_STRINGS);
+    for (int i = 0; i < texts->n; i++)
+        if (!texts->value[i])
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s: value %d (counted from 0) is NULL", option->name, i);
     return GLS_OK;
+}
+
+gls_status gls_options_check_values(const gls_option *table, const void *options)
+{
+    gls_status status = GLS_OK;
+    for (; table->name && !status; table++) {
+        const void *at = (const char *)options + table->offset;
+        const int value = table->kind == GLS_KIND_CHOICE ? *(const int *)at : 0;
+        if (value < 0 || (value > 0 && !*GLS_WORD(table->choices, value)))
+            status = gls_fail(GLS_ERR_ARGUMENT, "--%s has no value %d", table->name, value);
+        const int n = table->kind == GLS_KIND_NUMBERS ? ((const gls_numbers *)at)->n : 0;
+        if (n < 0 || n > GLS_MAX_NUMBERS)
+            status = gls_fail(GLS_ERR_ARGUMENT, "--%s: has %d values, but 0 to %d are possible", table->name, n,
+                              GLS_MAX_NUMBERS);
+        if (table->kind == GLS_KIND_STRINGS) status = check_texts(table, at);
+    }
+    return status;
 }
 
 void gls_option_key(const gls_option *option, char *key, size_t size)

@@ -163,9 +163,10 @@ typedef enum gls_param_user {
 
 /* The row of this name; NULL: none. */
 const gls_option *gls_options_find(const gls_option *table, const char *name);
-/* Checks that each value of GLS_KIND_CHOICE in a struct of options is the index of a word; GLS_ERR_ARGUMENT names the
- * option. For values that a calling program has set. */
-gls_status gls_options_check_choices(const gls_option *table, const void *options);
+/* Checks in a struct of options that each choice is the index of a word, and that lists have a number of elements that
+ * they can have, and no NULL among their texts. GLS_ERR_ARGUMENT names the option. For values that a calling program has
+ * set. */
+gls_status gls_options_check_values(const gls_option *table, const void *options);
 /* Key of an option in a sidecar: "max-angle" in degrees -> "max_angle_degrees". */
 void gls_option_key(const gls_option *option, char *key, size_t size);
 /* Range of the values that the command line takes. A length may be in voxels, whose size is not known yet: its upper

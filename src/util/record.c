@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/numbers.h"
 #include "util/text.h"
 
 /* Appends a field, which is valid UTF-8, in quotes if it needs them, and frees it. */
@@ -23,9 +24,19 @@ static void append_field(gls_text *out, gls_text *field, char separator)
     free(text);
 }
 
+/* Whether spreadsheets would compute a field that begins like this, as a formula, even in quotes. Apostrophes in front of
+ * such a beginning count, too, so that each of them is written as it is read. */
+static bool is_formula(const char *field)
+{
+    field += strspn(field, "'");
+    return *field && strchr("=+-@", *field) != NULL;
+}
+
 void gls_field_append(gls_text *out, const char *field, char separator)
 {
     gls_text text = {0};
+    double number;
+    if (is_formula(field) && !gls_parse_double(field, &number)) gls_text_puts(&text, "'");
     gls_utf8_encode(&text, field);
     append_field(out, &text, separator);
 }
@@ -103,6 +114,7 @@ static char *cut_field(gls_records *r, bool *last)
     r->rest = *from ? field + (from + 1 - field) : NULL;
     if (*last && n > 0 && to[-1] == '\r') to--;
     *to = '\0';
+    if (*field == '\'' && is_formula(field)) memmove(field, field + 1, (size_t)(to - field));
     gls_utf8_decode(field);
     return field;
 }

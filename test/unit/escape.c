@@ -17,6 +17,12 @@
 /* Names with all that may go wrong. */
 static const char *const names[] = {"",
                                     "plain",
+                                    "=1+1",
+                                    "-bundle",
+                                    "'=1",
+                                    "'",
+                                    "'plain'",
+                                    "-1.5",
                                     "CST,left",
                                     "say \"x\"",
                                     "\"",
@@ -175,6 +181,12 @@ static void test_tables(void **state)
     check_table(',');
     check_table('\t');
     gls_text text = {0};
+    /* formulas of spreadsheets get an apostrophe, numbers none */
+    gls_field_append(&text, "=1+1", ',');
+    gls_field_append(&text, "@x", ',');
+    gls_field_append(&text, "-1e-3", ',');
+    assert_string_equal(text.data, "'=1+1'@x-1e-3");
+    gls_text_finish(&text);
     gls_field_append(&text, "CST,left", ',');
     gls_text_puts(&text, "|");
     gls_field_append(&text, "CST,left", '\t');

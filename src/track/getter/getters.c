@@ -102,12 +102,13 @@ const gls_getter *gls_getter_of(const gls_track_params *params)
 
 double gls_track_cutoff(const gls_track_params *params)
 {
-    return params->fod_cutoff >= 0 ? params->fod_cutoff : gls_getter_of(params)->cutoff;
+    if (params->fod_cutoff >= 0 || (unsigned)params->dg >= GLS_DG_COUNT) return params->fod_cutoff;
+    return gls_getter_of(params)->cutoff;
 }
 
 double gls_track_seed_cutoff(const gls_track_params *params)
 {
-    if (params->seed_cutoff >= 0) return params->seed_cutoff;
+    if (params->seed_cutoff >= 0 || (unsigned)params->dg >= GLS_DG_COUNT) return params->seed_cutoff;
     return gls_getter_of(params)->any_seed ? 0 : gls_track_cutoff(params);
 }
 
