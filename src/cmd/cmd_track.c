@@ -180,6 +180,10 @@ static int check_getter(const gls_job_options *o, const cmd_arguments *arguments
         if (fit && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s cannot be used with --dg %s, which fits no ODFs%s", row->name,
                              gls_getter_name(o->track.dg), gls_along_tensors(o) ? ": give --model csd" : "");
+        if (row->user == GLS_FOR_STOP_MAP && !gls_tissue_file(o) && !gls_param_is_used(row, o) &&
+            cmd_options_given(arguments, row->name))
+            return cmd_error(CMD_EXIT_USAGE, "--%s %g: needs --fa FILE, because --dg %s has no stop map without --fa",
+                             row->name, o->track.stop_threshold, gls_getter_name(o->track.dg));
         if (checked && !gls_param_is_used(row, o) && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s can use it", row->name,
                              gls_getters_with((gls_param_user)row->user, text, sizeof text));

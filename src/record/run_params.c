@@ -116,6 +116,12 @@ bool gls_fits_model(const gls_job_options *o)
     return !gls_directions_option(o) && (gls_needs_odf(o) || gls_getter_source_of(o->track.dg) == GLS_FROM_QBALL);
 }
 
+bool gls_has_stop_map(const gls_job_options *o)
+{
+    /* a threshold below 0 stands for none where tissue ends streamlines */
+    return (o->fa || !gls_getter_ends_itself(o->track.dg)) && (o->track.stop_threshold >= 0 || !gls_tissue_file(o));
+}
+
 bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
 {
     const bool given = gls_directions_option(o) != NULL, fits = gls_fits_model(o);
@@ -124,6 +130,7 @@ bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
     if (param == &gls_params[ROW_memory_limit]) return o->memory_limit > 0;
     switch (param->user) {
     case GLS_FOR_ALL: return true;
+    case GLS_FOR_STOP_MAP: return gls_has_stop_map(o);
     case GLS_FOR_CUTOFF:
         return gls_getter_has(o->track.dg, GLS_FOR_CUTOFF) ||
                /* prob and det have a cutoff with ODFs whose amplitudes have a unit: of files, of CSD and of MSMT */
@@ -154,6 +161,13 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
     char key[96], text[64];
     cJSON *array;
     gls_option_key(option, key, sizeof key);
+    /* a number outside its range stands for "not set", see params.def */
+    const bool number =
+        option->kind == GLS_KIND_INT || option->kind == GLS_KIND_UINT64 || option->kind == GLS_KIND_DOUBLE;
+    if (number && !gls_range_has(&option->range, gls_option_get_number(option, options).value)) {
+        cJSON_AddNullToObject(object, key);
+        return;
+    }
     switch (option->kind) {
     case GLS_KIND_FLAG: cJSON_AddBoolToObject(object, key, *(const bool *)at); break;
     case GLS_KIND_COUNT:

@@ -40,6 +40,9 @@ gls_job_options gls_job_options_bare(void);
 /* Whether a run with these options uses the parameter. */
 bool gls_param_is_used(const gls_param *param, const gls_job_options *options);
 
+/* Whether streamlines end by --fa-threshold, at a given stop map or at FA that is fitted. */
+bool gls_has_stop_map(const gls_job_options *options);
+
 /* Whether seeds lie on an interface that is computed from the tissue, not read from a file. */
 bool gls_gmwmi_is_made(const char *seed_gmwmi);
 

@@ -1,5 +1,7 @@
 /* The run of tracking: reads and fits the inputs, tracks, and writes all outputs. */
+#include <assert.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +72,8 @@ gls_status gls_job_open(gls_job *job)
     }
     if (gls_along_tensors(o) && o->track.fod_cutoff < 0)
         job->params.fod_cutoff = gls_getter_facts_of(o->track.dg).fa_cutoff;
-    job->options.track.fod_cutoff = gls_track_cutoff(&job->params);
-    job->options.track.seed_cutoff = gls_track_seed_cutoff(&job->params);
+    job->params.seed_cutoff = job->options.track.seed_cutoff = gls_track_seed_cutoff(&job->params);
+    job->params.fod_cutoff = job->options.track.fod_cutoff = gls_track_cutoff(&job->params);
     if (o->track.fod_power == 0) job->options.track.fod_power = 1.0 / o->track.ifod_samples;
     job->options.track.min_length = job->params.min_length;
     job->options.track.max_length = job->params.max_length;
@@ -180,33 +182,50 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     return status;
 }
 
-/* Makes the writer of the tractogram. */
+/* Lines of the header of a TCK file. */
+typedef struct header_lines {
+    char line[16][96];
+    /* the lines, and NULL behind the last */
+    const char *lines[17];
+    size_t n;
+} header_lines;
+
+/* Adds a line. */
+__attribute__((format(printf, 2, 3))) static void add_line(header_lines *h, const char *format, ...)
+{
+    va_list args;
+    assert(h->n < sizeof h->line / sizeof *h->line);
+    va_start(args, format);
+    gls_vsnprintf(h->line[h->n], sizeof *h->line, format, args);
+    va_end(args);
+    h->lines[h->n] = h->line[h->n];
+    h->n++;
+}
+
+/* Makes the writer of the tractogram. The header of a TCK file has the values that were used, by MRtrix3's names. */
 static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writer)
 {
     const gls_track_params *p = &job->params;
-    char line[12][96];
-    const char *lines[13] = {NULL};
-    int n = 0;
-    snprintf(line[n++], sizeof *line, "software: glslines %s", gls_version());
-    snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
-    gls_snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
-    gls_snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
-    /* the field `threshold` in a header of MRtrix3 is an amplitude of the FOD */
-    if (gls_getter_ends_itself(p->dg))
-        gls_snprintf(line[n++], sizeof *line, "threshold: %.9g", p->fod_cutoff);
-    else
-        gls_snprintf(line[n++], sizeof *line, "stop_map_threshold: %.9g", p->stop_threshold);
-    gls_snprintf(line[n++], sizeof *line, "min_dist: %.9g", p->min_length);
-    gls_snprintf(line[n++], sizeof *line, "max_dist: %.9g", p->max_length);
-    snprintf(line[n++], sizeof *line, "max_num_seeds: %" PRIu64, gls_job_seeds(job));
-    if (p->select > 0) snprintf(line[n++], sizeof *line, "max_num_tracks: %" PRIu64, p->select);
-    if (p->seed_unidirectional) snprintf(line[n++], sizeof *line, "unidirectional: 1");
-    snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, p->rng_seed);
-    for (int i = 0; i < n; i++) lines[i] = line[i];
+    header_lines h = {.n = 0};
+    add_line(&h, "software: glslines %s", gls_version());
+    add_line(&h, "method: %s", gls_getter_name(p->dg));
+    add_line(&h, "step_size: %.9g", p->step_size);
+    add_line(&h, "max_angle: %.9g", p->max_angle);
+    /* the field `threshold` in a header of MRtrix3 is an amplitude of the FOD; 0 of prob and det: there is none */
+    if (gls_param_is_used(&gls_params[ROW_fod_cutoff], &job->options) &&
+        (p->fod_cutoff > 0 || gls_getter_ends_itself(p->dg)))
+        add_line(&h, "threshold: %.9g", p->fod_cutoff);
+    if (gls_has_stop_map(&job->options)) add_line(&h, "stop_map_threshold: %.9g", p->stop_threshold);
+    add_line(&h, "min_dist: %.9g", p->min_length);
+    add_line(&h, "max_dist: %.9g", p->max_length);
+    add_line(&h, "max_num_seeds: %" PRIu64, gls_job_seeds(job));
+    if (p->select > 0) add_line(&h, "max_num_tracks: %" PRIu64, p->select);
+    if (p->seed_unidirectional) add_line(&h, "unidirectional: 1");
+    add_line(&h, "rng_seed: %" PRIu64, p->rng_seed);
     gls_tractogram_options options = gls_tractogram_options_default();
     options.precision = job->options.output_precision;
     options.overwrite = job->run.force;
-    options.header_lines = lines;
+    options.header_lines = h.lines;
     if (job->shard.count > 0) options.shard = &job->shard;
     return gls_tractogram_writer_create(job->output, job->format, job->inputs.grid, &options, writer);
 }

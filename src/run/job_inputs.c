@@ -361,9 +361,8 @@ static gls_status make_region(gls_job_inputs *input, const gls_job_options *opti
     gls_status status = by_tissue ? gls_seed_region_of_tissues((const gls_image *const *)tissues->image, tissues->n,
                                                                input->mask, &input->roi)
                                   : region_of_fa(input, options, monitor);
-    if (!status)
-        gls_log(GLS_LOG_INFO, "no seed region is given: voxels %s",
-                by_tissue ? "that are white matter for more than half" : "of FA above 0.2 in the eroded mask");
+    input->region = by_tissue ? "that are white matter for more than half" : "of FA above 0.2 in the eroded mask";
+    if (!status) gls_log(GLS_LOG_INFO, "no seed region is given: voxels %s", input->region);
     if (!status) status = check_roi(input);
     if (!status) status = gls_job_inputs_make_seeds(input, options);
     return status ? status : gls_job_inputs_check_tracking_mask(input);

@@ -57,6 +57,7 @@ typedef struct gls_job_inputs {
     gls_series series;        /* empty if --sh, --odf, --peaks or --bedpostx takes the place of the series */
     gls_image *mask, *roi;    /* roi: the seed mask; NULL: seeds need none, or the fit makes it later */
     bool mask_made, roi_made; /* true: the mask, or the seed mask, was computed, not read from a file */
+    const char *region;       /* rule of the seed mask that was computed, "of FA above ..."; NULL: none was */
     gls_image *odf_image;     /* the image of --sh, --odf, --peaks or --bedpostx */
     uint32_t peak_samples;    /* samples in odf_image, with --bedpostx; else 0 */
     gls_image *peaks; /* peaks of ODFs or tensors for getters that follow peaks; NULL: not needed, or in odf_image */

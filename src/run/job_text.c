@@ -170,8 +170,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
                         GLS_COUNT(job->shard.total_seeds));
     print_model(text, job);
     if (in->tissue) print_tissue(text, job);
-    /* no threshold: tissue alone ends streamlines, without a stop map */
-    if ((o->fa || !gls_getter_ends_itself(o->track.dg)) && o->track.stop_threshold >= 0) {
+    if (gls_has_stop_map(o)) {
         print_name(text, "stop map", o->fa ? o->fa : "FA of a tensor fit");
         gls_text_printf(text, ", threshold %g\n", o->track.stop_threshold);
     }

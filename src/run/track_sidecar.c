@@ -65,6 +65,10 @@ static void add_inputs(cJSON *root, const gls_job *job)
     cJSON *masks = cJSON_AddObjectToObject(root, "voxels");
     gls_json_uint(masks, "mask", in->mask_voxels);
     gls_json_uint(masks, "seeds", in->seed_voxels);
+    /* what no file gave */
+    cJSON *made = cJSON_AddObjectToObject(root, "made");
+    gls_json_text(made, "mask", in->mask_made ? "from the series" : NULL);
+    gls_json_text(made, "seed_region", in->region);
 }
 
 /* Adds the model, if one was fitted, and the source of directions. */
@@ -103,10 +107,11 @@ static void add_odf(cJSON *root, const gls_job *job)
     }
     cJSON_AddStringToObject(odf, "frame", gls_odf_frame_name(in->odf_frame));
     cJSON_AddStringToObject(odf, "negative_values", "raised to 0");
-    cJSON_AddStringToObject(odf, "interpolated",
-                            gls_track_interpolation(&job->params, in->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS
-                                ? "coefficients"
-                                : "amplitudes");
+    /* getters along peaks interpolate no ODFs */
+    gls_json_text(odf, "interpolated",
+                  in->peaks                                                                            ? NULL
+                  : gls_track_interpolation(&job->params, in->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS ? "coefficients"
+                                                                                                       : "amplitudes");
     if (in->peaks) gls_json_uint(odf, "peaks_per_voxel", in->peaks->n_volumes / 3);
     gls_json_double(odf, "zero_where_stop_map_is_below",
                     in->odf->options.stop_map ? in->odf->options.stop_threshold : NAN);
@@ -116,9 +121,14 @@ static void add_odf(cJSON *root, const gls_job *job)
 static void add_rest(cJSON *root, const gls_job *job)
 {
     const gls_sphere *used = job->inputs.odf ? job->inputs.odf->sphere : job->inputs.sphere;
-    cJSON *sphere = cJSON_AddObjectToObject(root, "sphere");
-    gls_json_uint(sphere, "directions", used->n);
-    cJSON_AddBoolToObject(sphere, "antipodal", used->antipodal);
+    const gls_direction_getter dg = job->params.dg;
+    if (gls_getter_has(dg, GLS_FOR_VERTICES) || gls_getter_has(dg, GLS_FOR_PEAKS)) {
+        cJSON *sphere = cJSON_AddObjectToObject(root, "sphere");
+        gls_json_uint(sphere, "directions", used->n);
+        cJSON_AddBoolToObject(sphere, "antipodal", used->antipodal);
+    } else {
+        cJSON_AddNullToObject(root, "sphere");
+    }
 
     /* whether the run fitted a tensor, for `glslines cite` */
     cJSON_AddBoolToObject(root, "tensor_fit", job->inputs.model.fits_tensor);

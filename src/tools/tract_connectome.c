@@ -413,6 +413,10 @@ static gls_status check(connecting *c)
     const gls_connectome_cli *o = c->o;
     gls_status status = parse_assignment(c);
     if (status) return status;
+    /* the sidecar names what is used where the user left it open */
+    cJSON *parameters = gls_json_at(c->run->root, "parameters");
+    if (!o->assign) cJSON_ReplaceItemInObjectCaseSensitive(parameters, "assign", cJSON_CreateString("radial"));
+    cJSON_ReplaceItemInObjectCaseSensitive(parameters, "radius_mm", gls_json_new_double(c->radius));
     if (o->assignments && strncmp(o->assignments, "dps:", 4) == 0) c->column = o->assignments + 4;
     if ((c->column != NULL) != (o->trx != NULL))
         return gls_fail(GLS_ERR_ARGUMENT, "--trx and --assignments dps:NAME need each other");

@@ -98,6 +98,7 @@ typedef enum gls_param_user {
     GLS_FOR_PEAKS,    /* boot, prob, det, closest and ptt: seeds start along peaks */
     GLS_FOR_STARTS,   /* the getters of GLS_FOR_PEAKS, fact and eudx: several streamlines may start from a seed */
     GLS_FOR_FOD,      /* ifod1, ifod2, sdstream */
+    GLS_FOR_STOP_MAP, /* a stop map ends streamlines */
     GLS_FOR_CUTOFF,   /* the getters of GLS_FOR_FOD, fact, eudx, tensordet, tensorprob and bedpost; prob and det where
                          amplitudes have a unit */
     GLS_FOR_IFOD,     /* ifod1, ifod2 */

@@ -29,6 +29,7 @@ static gls_job_options with_user(gls_param_user user)
 {
     gls_job_options o = of_boot();
     switch (user) {
+    case GLS_FOR_STOP_MAP: o.track.dg = GLS_DG_PROB; break;
     case GLS_FOR_PTT: o.track.dg = GLS_DG_PTT; break;
     case GLS_FOR_FOD: o.track.dg = GLS_DG_SDSTREAM; break;
     case GLS_FOR_CUTOFF: o.track.dg = GLS_DG_SDSTREAM; break;

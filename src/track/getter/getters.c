@@ -114,6 +114,8 @@ double gls_track_seed_cutoff(const gls_track_params *params)
 
 gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf)
 {
+    /* the getters along FODs always interpolate coefficients */
+    if (gls_getter_of(params)->has & GLS_GETTER_HAS(FOD)) return GLS_ODF_INTERPOLATE_COEFFICIENTS;
     return gls_odf_field_interpolation(gls_getter_of(params)->has & GLS_GETTER_HAS(WHOLE_ODFS), params, odf);
 }
 
