@@ -80,8 +80,13 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
     /* a tractogram among the inputs is a frequent slip; the message names the option that was meant */
     for (int i = 0; i < n; i++)
         if (gls_tractogram_format_parse(arguments->positional[i], &format) == GLS_OK)
-            return cmd_error(CMD_EXIT_USAGE, "track: %s: a tractogram is no input; --output names the one to write",
-                             arguments->positional[i]);
+            return cmd_error(
+                CMD_EXIT_USAGE,
+                "track: %s: a tractogram is no input; the last argument or --output names the one to write",
+                arguments->positional[i]);
+    if (n > 5)
+        return cmd_error(CMD_EXIT_USAGE, "track: unexpected argument '%s': OUT ends in .trx, .trk or .tck",
+                         arguments->positional[5]);
     /* two arguments: BVAL without BVEC, or a mask behind DWI, which needs the option --mask */
     if (n == 2)
         return cmd_error(CMD_EXIT_USAGE,
@@ -283,7 +288,7 @@ static int run_track(void *values, const cmd_arguments *arguments)
 
 const cmd_command command_track = {
     .name = "track",
-    .synopsis = "DWI [BVAL BVEC [MASK [ROI]]] [options] | --phantom [options]",
+    .synopsis = "DWI [BVAL BVEC [MASK [ROI]]] [OUT] [options] | --phantom [OUT] [options]",
     .summary = "Track streamlines through diffusion data or the built-in phantom",
     .description = "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
                    "Directions come from the data by the bootstrap of a model (--dg boot), or from orientation "
@@ -296,8 +301,10 @@ const cmd_command command_track = {
                              "Default: the brain, made from DWI.",
                              "ROI",
                              "Seed mask. Seeds lie in voxels above 0 that are also in the brain mask. Default: white "
-                             "matter, by the fit of msmt or by FA."),
-    .max_positionals = 5,
+                             "matter, by the fit of msmt or by FA.",
+                             "OUT", "The tractogram of --output: .trx, .trk or .tck."),
+    .max_positionals = 6,
+    .out_suffixes = ".trx .trk .tck",
     .rows = {{.table = gls_params, .at = offsetof(track_options, run)}},
     .aliases = model_option_aliases,
     .examples = CMD_TEXTS(

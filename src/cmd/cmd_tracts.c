@@ -168,15 +168,17 @@ const cmd_command command_edit = {
 const cmd_command command_stats = {
     TRACT_COMMAND(stats, gls_tract_stats, "Statistics of tractograms by glslines", "takes one TRACKS or more", 1,
                   TRACT_FILES),
-    .synopsis = "TRACKS... [options]",
+    .synopsis = "TRACKS... [OUT] [options]",
     .summary = "Tabulate lengths and shapes of tractograms and of their groups",
     .description =
         "Writes a row for each file, and with --groups for each group: number, weight, points; mean, median, standard "
         "deviation, quartiles and extremes of lengths; median step. For --shape the first points are the start of a "
         "bundle, the last points its end: turn streamlines round first (edit --orient, segment). Memory does not grow "
         "with the number of streamlines, but large files are read several times.",
-    .positionals = CMD_TEXTS("TRACKS...", "Tractograms: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz."),
+    .positionals = CMD_TEXTS("TRACKS...", "Tractograms: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "OUT",
+                             "The table of --output, .tsv or .csv."),
     .max_positionals = 256,
+    .out_suffixes = ".tsv .csv",
     .examples = CMD_TEXTS("Lengths:", "glslines stats tracks.tck", "Shape of each bundle:",
                           "glslines stats bundles.trx --groups --shape --template fa.nii.gz -o shapes.tsv"),
 };
@@ -188,7 +190,7 @@ const cmd_command command_stats = {
 
 const cmd_command command_segment = {
     TRACT_COMMAND(segment, gls_tract_segment, "Bundles by glslines", "takes TRACKS and BUNDLES", 2, TRACT_FILES),
-    .synopsis = "TRACKS BUNDLES [options]",
+    .synopsis = "TRACKS BUNDLES [OUT] [options]",
     .summary = "Find bundles by regions, lengths and directions",
     .description = "Columns of the table: bundle (name; alone required); include, exclude (regions joined by ;); "
                    "start, end (region of the first and the last point); ends (image of both, its two largest parts); "
@@ -202,8 +204,9 @@ const cmd_command command_segment = {
                    "include region, else along their mean. Regions must be in the space of the streamlines.",
     .positionals =
         CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "BUNDLES",
-                  "Table with tabs, a row for each bundle and the columns above; or scilpy's JSON of bundles."),
-    .max_positionals = 2,
+                  "Table with tabs, a row for each bundle and the columns above; or scilpy's JSON of bundles.", "OUT",
+                  "The tractogram of --output."),
+    .max_positionals = 3,
     .examples =
         CMD_TEXTS("Bundles as groups of one file, and how many there are:",
                   "glslines segment tracks.trx bundles.tsv -o bundles.trx --table bundles_counts.tsv",
@@ -327,14 +330,16 @@ const cmd_command command_transform = {
 const cmd_command command_sample = {
     TRACT_COMMAND(sample, gls_tract_sample, "Values along streamlines by glslines",
                   "takes TRACKS and one IMAGE or more", 2, TRACT_FILES),
-    .synopsis = "TRACKS IMAGE... [options]",
+    .synopsis = "TRACKS IMAGE... [OUT] [options]",
     .summary = "Sample images along streamlines: at each point, or as mean, median ... of each",
     .description = "Images are interpolated at the points of streamlines, or, with --by voxel, taken from the voxels "
                    "that they pass. Points outside an image are left out, unless --outside zero or --like mrtrix is "
                    "given. Memory does not grow with the number of streamlines.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "IMAGE...",
-                             "Images, NIfTI, of any grids in the same space; each volume is a column."),
+                             "Images, NIfTI, of any grids in the same space; each volume is a column.", "OUT",
+                             "The table of --output, .tsv, .csv or .txt."),
     .max_positionals = 64,
+    .out_suffixes = ".tsv .csv .txt",
     .examples =
         CMD_TEXTS("Mean FA and MD of each streamline:", "glslines sample tracks.trx fa.nii.gz md.nii.gz -o means.tsv",
                   "FA at each point and its mean, in the tractogram:",
@@ -350,7 +355,7 @@ const cmd_command command_sample = {
 const cmd_command command_profile = {
     TRACT_COMMAND(profile, gls_tract_profile, "Bundle profiles by glslines", "takes TRACKS and one IMAGE or more", 2,
                   TRACT_FILES),
-    .synopsis = "TRACKS IMAGE... [options]",
+    .synopsis = "TRACKS IMAGE... OUT [options]",
     .summary = "Profile images along bundles",
     .description = "Streamlines of a bundle are turned one way, cleaned if asked for, and resampled to nodes at equal "
                    "distances; each image is averaged at each node over the streamlines, which by default count more "
@@ -358,8 +363,10 @@ const cmd_command command_profile = {
                    "then a column for each image. Memory: 12 bytes for each node of the streamlines in bundles.",
     .positionals = CMD_TEXTS(
         "TRACKS", "Tractogram: a bundle, a TRX file whose groups are bundles, or any with --bundles.", "IMAGE...",
-        "Images, NIfTI, of any grids in the same space; each volume is a column, named after its file."),
+        "Images, NIfTI, of any grids in the same space; each volume is a column, named after its file.", "OUT",
+        "Table to write, .csv or .tsv; or --output FILE."),
     .max_positionals = 64,
+    .out_suffixes = ".csv .tsv",
     .examples = CMD_TEXTS("FA and MD along the bundles of a file of glslines segment:",
                           "glslines profile bundles.trx fa.nii.gz md.nii.gz -o profiles.csv",
                           "The numbers of afq_profile of DIPY:",
@@ -449,14 +456,15 @@ const cmd_command command_fixels = {
 
 const cmd_command command_peaks = {
     TRACT_COMMAND(peaks, gls_tract_peaks, "Peaks by glslines", "takes SH", 1, TRACT_FORCE),
-    .synopsis = "SH -o FILE [options]",
+    .synopsis = "SH OUT [options]",
     .summary = "Find the peaks of fibre orientation distributions",
     .description =
         "Writes the largest maxima of each voxel as vectors along the scanner axes, as MRtrix3's sh2peaks: a vector's "
         "length is the amplitude of its peak. 'glslines track --peaks' and tckgen's FACT track them.",
     .positionals = CMD_TEXTS(
-        "SH", "FODs as spherical harmonics of even order up to 16, such as PREFIX_wm.nii.gz of 'glslines fit'."),
-    .max_positionals = 1,
+        "SH", "FODs as spherical harmonics of even order up to 16, such as PREFIX_wm.nii.gz of 'glslines fit'.", "OUT",
+        "NIfTI image to write; or --output FILE."),
+    .max_positionals = 2,
     .examples =
         CMD_TEXTS("Peaks of FODs:", "glslines peaks sub01_wm.nii.gz -o sub01_peaks.nii.gz", "Streamlines along them:",
                   "glslines track --peaks sub01_peaks.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg fact",

@@ -35,6 +35,24 @@ static const gls_option common_options[] = {
     {.name = NULL},
 };
 
+/* The option of commands whose output is an argument; its metavar is the name of the argument. */
+static const gls_option output_option[] = {
+    GLS_OPTION("General", STRING, output, "output", 'o', "OUT", NULL, GLS_ANY, "", NULL,
+               "The output, in place of the last argument."),
+    {.name = NULL},
+};
+
+const char *cmd_output_argument(const cmd_command *command)
+{
+    static const char *const names[] = {"OUT", "PREFIX", "DIR"};
+    const char *const *last = command->positionals;
+    if (!last || !*last) return NULL;
+    while (last[2]) last += 2;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(*last, names[i]) == 0) return names[i];
+    return NULL;
+}
+
 /* Adds rows, if their owner is wanted, to the table of a command. Offsets in the table count from the start of the
  * command's values, not of the struct that the rows fill. */
 static void add(cmd_table *table, const cmd_rows *rows)
@@ -55,6 +73,13 @@ void cmd_options_list(const cmd_command *command, cmd_table *table)
     table->n = 0;
     for (const cmd_rows *rows = command->rows; rows->table; rows++) add(table, rows);
     table->n_own = table->n;
+    const char *output = cmd_output_argument(command);
+    for (size_t i = 0; i < table->n_own; i++)
+        if (strcmp(table->option[i].name, output_option->name) == 0) output = NULL;
+    if (output) {
+        add(table, &(cmd_rows){.table = output_option});
+        table->option[table->n_own].metavar = output;
+    }
     add(table, &(cmd_rows){.table = common_options});
 }
 

@@ -36,6 +36,7 @@ typedef struct cmd_common {
     const char *progress_file;
     int nthreads; /* 0: automatic */
     bool notify;
+    const char *output; /* value of --output in commands whose last argument names the output; NULL: not given */
 } cmd_common;
 
 /* Largest number of arguments that are not options. */
@@ -89,8 +90,13 @@ struct cmd_command {
     const char *synopsis;           /* text after "glslines NAME", e.g. "DIR [options]" */
     const char *summary;            /* what the command does, in one line */
     const char *description;        /* paragraphs, separated by '\n' */
-    const char *const *positionals; /* pairs of name and text, NULL-terminated; NULL: none */
+    /* pairs of name and text, NULL-terminated; NULL: none. Is the last name OUT, PREFIX or DIR, then it may also be
+     * given as --output, and where the command has a row "output", OUT may be given in place of this row. */
+    const char *const *positionals;
     int max_positionals;
+    /* for a command with a row "output" and any number of inputs: suffixes, separated by blanks, by which the last
+     * argument is known as OUT; NULL: OUT is known by the number of arguments */
+    const char *out_suffixes;
     /* tables of options, and a last one that is empty */
     cmd_rows rows[CMD_MAX_ROWS + 1];
     const char *const *aliases;  /* pairs of an alternative name and an option's name, NULL-terminated: accepted but not
@@ -128,6 +134,8 @@ typedef union cmd_values {
     max_align_t align;
 } cmd_values;
 
+/* Name of the last argument of a command if it stands for the output: OUT, PREFIX or DIR; NULL: it does not. */
+const char *cmd_output_argument(const cmd_command *command);
 /* Fills the table of a command from its rows. */
 void cmd_options_list(const cmd_command *command, cmd_table *table);
 /* Fills the table of a command from its rows, and sets the values to the defaults of the command. */

@@ -356,14 +356,6 @@ static bool read_option(parser *p, size_t index, const char *attached)
     return true;
 }
 
-/* Whether a positional argument of the command names its output. */
-static bool has_output(const parser *p)
-{
-    const char *const *name = p->command->positionals;
-    while (name && *name && !strstr("OUT OUT_DIR PREFIX DIR", *name)) name += 2;
-    return name && *name;
-}
-
 /* Whether the command whose options follow "--" has an option of this name. */
 static bool is_behind(const parser *p, const char *name)
 {
@@ -405,7 +397,7 @@ static bool unknown(parser *p, const char *dashes, const char *name)
         return fail(p, "unknown option %s%s; it is not needed here: %s", dashes, name, here + 9);
     if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);
     const bool is_output = strcmp(name, "o") == 0 || strcmp(name, "out") == 0 || strcmp(name, "output") == 0;
-    if (is_output && has_output(p))
+    if (is_output && p->command->positionals && strstr(p->command->synopsis, " OUT_DIR"))
         return fail(p, "unknown option %s%s; here it is an argument: %s %s", dashes, name, own, p->command->synopsis);
     if (is_output && find_option(p, "json") < p->arguments->table.n)
         return fail(p, "unknown option %s%s; here it is --json FILE.json", dashes, name);
@@ -455,6 +447,44 @@ static bool read_letters(parser *p, const char *argument)
     return true;
 }
 
+/* Whether the last argument is the output of a command that has a row "output". */
+static bool ends_with_output(const parser *p)
+{
+    const cmd_arguments *a = p->arguments;
+    const char *suffix = p->command->out_suffixes;
+    int listed = 0;
+    if (a->n_positionals == 0) return false;
+    while (p->command->positionals[2 * listed]) listed++;
+    if (!suffix) return a->n_positionals == listed;
+    for (; *suffix; suffix += strcspn(suffix, " "), suffix += strspn(suffix, " ")) {
+        char word[16];
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(suffix, " "), suffix);
+        if (gls_case_ends(a->positional[a->n_positionals - 1], word)) return true;
+    }
+    return false;
+}
+
+/* Takes the output from the last argument or from --output, whichever was given, to where the command looks for it. */
+static bool place_output(parser *p)
+{
+    cmd_arguments *a = p->arguments;
+    const char *name = cmd_output_argument(p->command);
+    if (!name) return true;
+    const size_t row = find_option(p, "output");
+    const bool own = row < a->table.n_own, given = a->given[row];
+    const char **value = (const char **)((char *)p->values + option_at(p, row)->offset);
+    if (own ? given && ends_with_output(p) && !p->command->out_suffixes
+            : given && a->n_positionals == p->command->max_positionals)
+        return fail(p, "--output: the argument %s names the output already; leave out one of them", name);
+    if (own && !given && ends_with_output(p)) {
+        *value = a->positional[--a->n_positionals];
+        a->given[row] = true;
+    } else if (!own && given) {
+        a->positional[a->n_positionals++] = *value;
+    }
+    return true;
+}
+
 static void log_lines(gls_log_level level, const char *text)
 {
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
@@ -494,5 +524,5 @@ bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int fi
             arguments->positional[arguments->n_positionals++] = argument;
         }
     }
-    return true;
+    return place_output(&p);
 }

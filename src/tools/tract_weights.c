@@ -434,11 +434,8 @@ static void log_result(const weighting *w)
 
 gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
-    /* a copy, in which the argument OUT, if given, becomes the value of --output */
-    gls_weights_cli o = *(const gls_weights_cli *)options;
-    weighting w = {.run = run, .o = &o, .tracks = file[0]};
-    if (n > 2 && o.output) return gls_fail(GLS_ERR_ARGUMENT, "--output: the argument OUT names it already");
-    if (n > 2) o.output = file[2];
+    weighting w = {.run = run, .o = options, .tracks = file[0]};
+    (void)n;
     /* the options of fod.def are those of `glslines fixels` */
     const gls_fixels_cli fod = {
 #define ROW(group, type, field, ...) .field = w.o->field,

@@ -41,9 +41,11 @@ fails 2 "unknown option -f" weights x.tck x.nii -f
 bridged density tckmap x.tck
 bridged "help --format bash" completions bash
 bridged "glslines --version" version
-# an output that is an argument here
-fails 2 "here it is an argument: connectome TRACKS LABELS OUT" connectome t.tck l.nii --out c.csv
-fails 2 "here it is an argument: fit DWI [BVAL BVEC [MASK]] PREFIX" fit "$dwi" -o f
+# an output is an argument or --output; not both
+fails 2 "did you mean --output" connectome t.tck l.nii --out c.csv
+fails 2 "names the output already" connectome t.tck l.nii c.csv -o d.csv
+fails 2 "names the output already" peaks sh.nii p.nii -o q.nii
+fails 2 "takes IN and OUT, got 1 argument" convert -o c.trx
 # an output that is JSON here
 for words in "info t.tck -o t.json" "info t.tck --out=t.json" "score t.tck --output t.json" "devices -o t.json"; do
     # shellcheck disable=SC2086
@@ -329,12 +331,14 @@ fails 3 "$b/none.nii" response "$dwi" r --mask "$b/none.nii"
 # habits of other programs: a method where the series stands, the output as an argument, viewers
 fails 2 "chosen by --algorithm dhollander" response dhollander "$dwi" wm.txt gm.txt csf.txt
 fails 2 "chosen by --model msmt" fit msmt_csd "$dwi" f
-fails 2 "a tractogram is no input; --output names the one to write" track --sh "$dwi" tracks.tck
+fails 2 "a tractogram is no input; the last argument or --output names the one to write" track --sh "$dwi" tracks.tck "$dwi"
+fails 2 "a tractogram is no input" track "$dwi" one.tck -o two.tck
+fails 2 "unexpected argument 'g'" track "$dwi" b c d e g
 fails 2 "here it is 'glslines render'" mrview "$dwi"
 fails 2 "--tissue and --pve-gm both name the tissue of each series: leave one" bids a b participant --tissue -- --pve-gm gm.nii
 fails 2 "here it is --preset qsirecon, behind --" bids a b participant --recon-spec x
 fails 2 "here it is 'glslines bids'" qsirecon a b participant
-fails 2 "--output: the argument OUT names it already" weights t.tck "$dwi" w.txt -o w.txt
+fails 2 "--output: the argument OUT names the output already" weights t.tck "$dwi" w.txt -o w.txt
 # FODs with an FA image are tracked without a seed region, as a series is
 fails 2 "or --fa FILE, which puts seeds where FA is above 0.2" track --sh "$dwi" -o t.tck --dg ifod2
 for words in "fit $dwi --model csd" "response $dwi --algorithm fa"; do
