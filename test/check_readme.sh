@@ -33,6 +33,7 @@ broken=$(awk '
 for command in $commands; do "$program" help --format markdown "$command" > "$work/options: $command"; done
 awk -F ' [|] ' 'BEGIN { print "| option | meaning |\n|---|---|" } $1 ~ /REGION`|`--stop`|`--mask-stop / { print $1 " | " $4 }' \
     "$work/options: track" > "$work/regions"
+"$program" cite --format markdown > "$work/papers"
 python3 test/bench/table.py > "$work/speed" || note "test/bench/table.py failed"
 # options of other programs, program by program, from the rows of src/options/bridge.c
 python3 - > "$work/other programs" << 'END' || note "src/options/bridge.c: no rows"
@@ -98,7 +99,7 @@ for text in $texts; do
         note "$text: tables differ from what the program says; write them anew with: sh test/check_readme.sh GLSLINES --update"
     fi
 done
-for table in "$work/options: "* "$work/regions" "$work/speed" "$work/exit codes" "$work/other programs" "$work/other values" "$work/defaults"; do
+for table in "$work/options: "* "$work/regions" "$work/speed" "$work/exit codes" "$work/other programs" "$work/other values" "$work/defaults" "$work/papers"; do
     table=${table##*/}
     grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
 done
@@ -139,7 +140,14 @@ assert record["version"] == sys.argv[1] and record["title"] == re.search('^title
 assert record["license"] == re.search("^license: (.*)", citation, re.M)[1] and record["upload_type"] == "software"
 assert record["creators"][0]["name"] == re.search('name: "(.*)"', citation)[1] and record["keywords"] == re.findall("^  - ([^\\n:]*)$", citation, re.M)
 END
-grep -m 1 '^## ' src/doc/CHANGELOG.md | grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" || note "src/doc/CHANGELOG.md: the newest entry is not '## $version, DATE'"
+grep '^## ' src/doc/CHANGELOG.md | grep -vx '## Unreleased' | head -n 1 | grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" ||
+    note "src/doc/CHANGELOG.md: the newest entry, but for what is unreleased, is not '## $version, DATE'"
+
+# the packages of README.md are those of test/setup.sh
+# shellcheck disable=SC2016
+sh -c '. test/setup.sh; printf "%s\n" $BUILD_PACKAGES' | sort > "$work/packages"
+sed -n '/^sudo apt-get install/,/[^\\]$/p' README.md | sed 's/^sudo apt-get install -y//' | tr -d '\\' | tr -s ' \n' '\n' | grep . | sort > "$work/named"
+diff "$work/packages" "$work/named" || note "README.md: other packages than BUILD_PACKAGES of test/setup.sh"
 
 # --- command lines: the command is one, and so is each of its options; behind -- stand those of track ---
 words=$(echo "$commands" | tr ' ' '|')

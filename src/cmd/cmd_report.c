@@ -5,7 +5,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "record/tract_run.h"
-#include "render/report_parts.h"
+#include "render/cite.h"
 
 /* Sets how tractograms are read. *reference must outlive *options. GLS_ERR_OUTPUT: one of the n outputs (NULL entries
  * are skipped) is the file of --reference. */
@@ -60,7 +60,7 @@ static int run_render(void *values, const cmd_arguments *arguments)
     gls_grid reference;
     if (arguments->n_positionals == 0 && !o->odf && !o->image)
         return cmd_error(CMD_EXIT_USAGE, "render: takes one or more tractograms, --odf or --image, got none");
-    if (!v->file) return cmd_error(CMD_EXIT_USAGE, "render: needs -o FILE");
+    if (!v->file) return cmd_error(CMD_EXIT_USAGE, "render: needs OUT, a name that ends in .png or .apng, or -o FILE");
     /* turn 0 is a still picture, so the smallest number of frames is checked here */
     if (o->turn > 0 && o->turn < 8)
         return cmd_error(CMD_EXIT_USAGE, "--turn %u: must be at least 8, or 0 for a still picture", o->turn);
@@ -81,15 +81,17 @@ static int run_render(void *values, const cmd_arguments *arguments)
 
 const cmd_command command_render = {
     CMD_ENTRY(render),
-    .synopsis = "[TRACKS...] -o FILE [options]",
+    .synopsis = "[TRACKS...] OUT [options]",
     .summary = "Draw tractograms, without a display",
     .description = "Draws streamlines as tubes or lines, seen from the sides of --views, with slices of an image, to "
                    "a PNG file, an animated one with --turn. Letters of orientation, a scale, counts and a legend are "
                    "on it. Compute shaders draw in whole numbers, so that every device gives the same pixels.",
-    .positionals =
-        CMD_TEXTS("TRACKS", "Tractograms: TRX (files or folders), TRK, TCK, VTK or VTP, also .gz; several are drawn "
-                            "together, as bundles. None is needed with --odf or --image."),
+    .positionals = CMD_TEXTS("TRACKS",
+                             "Tractograms: TRX (files or folders), TRK, TCK, VTK or VTP, also .gz; several are drawn "
+                             "together, as bundles. None is needed with --odf or --image.",
+                             "OUT", "Picture to write, .png or .apng; or --output FILE."),
     .max_positionals = CMD_MAX_POSITIONALS,
+    .out_suffixes = ".png .apng",
     .rows = {{.table = file_row},
              {.table = render_rows, .at = offsetof(render_values, o)},
              {.table = gls_tract_input_rows, .at = offsetof(render_values, input), .group = "Input"}},
@@ -154,14 +156,16 @@ static int run_report(void *values, const cmd_arguments *arguments)
 
 const cmd_command command_report = {
     CMD_ENTRY(report),
-    .synopsis = "INPUT [options]",
+    .synopsis = "INPUT [OUT] [options]",
     .summary = "Write an HTML report on a tractogram",
     .description = "Writes one HTML file with pictures, plots, a 3-D view that can be turned, warnings, all parameters "
                    "and where the data came from. It needs no network, and opens in any browser. Pictures that cannot "
                    "be drawn are left out with the reason.",
-    .positionals = CMD_TEXTS("INPUT", "Tractogram (TRX, TRK, TCK, VTK), connectome (.csv, .tsv, .txt) or sidecar "
-                                      "(.json); the command finds the other files of the run beside it."),
-    .max_positionals = 1,
+    .positionals = CMD_TEXTS("INPUT",
+                             "Tractogram (TRX, TRK, TCK, VTK), connectome (.csv, .tsv, .txt) or sidecar "
+                             "(.json); the command finds the other files of the run beside it.",
+                             "OUT", "The file of --output, .html."),
+    .max_positionals = 2,
     .rows = {{.table = report_rows, .at = offsetof(report_values, o)},
              {.table = gls_tract_input_rows, .at = offsetof(report_values, input), .group = "Input"}},
     .examples =
@@ -177,9 +181,10 @@ CMD_VALUES(cite, int, GLS_CITE_TEXT) /* a gls_cite_format */
 #define OPTION_OWNER cite_values
 
 static const gls_option cite_rows[] = {
-    GLS_CHOICE("Output", o, "format", "text|bibtex|cff",
-               "text: a list of references. bibtex: entries for LaTeX and reference managers. cff: the program's "
-               "CITATION.cff."),
+    GLS_CHOICE("Output", o, "format", GLS_CITE_FORMATS,
+               "text: a list of references. methods: paragraphs on the methods of RUN for a paper, and the list. "
+               "markdown: a table of methods and papers. bibtex: entries for LaTeX and reference managers. cff: the "
+               "program's CITATION.cff."),
     {.name = NULL},
 };
 
@@ -196,11 +201,14 @@ const cmd_command command_cite = {
     CMD_ENTRY(cite),
     .synopsis = "[RUN] [options]",
     .summary = "Print what to cite: this program, and the papers of the methods of a run",
-    .description = "Prints references to this program and to the papers whose methods the sidecar of a run names.",
-    .positionals = CMD_TEXTS("RUN", "Tractogram of 'glslines track', or its sidecar: the papers of its methods. "
-                                    "Without RUN, the papers of all methods."),
+    .description = "Prints references to this program and to the papers of the methods of a run and of the runs that "
+                   "made its inputs, as far as their sidecars lie beside them. --format methods has the methods in "
+                   "words: series, model, tracking, weights, connectome.",
+    .positionals = CMD_TEXTS("RUN", "Output of 'glslines track', 'fit', 'weights', 'connectome' and so on, or its "
+                                    "sidecar. Without RUN, the papers of all methods."),
     .max_positionals = 1,
     .rows = {{.table = cite_rows}},
     .examples = CMD_TEXTS("What to cite for a tractogram:", "glslines cite tracks.trx",
-                          "The same for LaTeX:", "glslines cite tracks.trx --format bibtex >> paper.bib"),
+                          "The same for LaTeX:", "glslines cite tracks.trx --format bibtex >> paper.bib",
+                          "The section on methods of a paper:", "glslines cite connectome.csv --format methods"),
 };

@@ -9,6 +9,7 @@
 #include <glslines/render.h>
 #include <glslines/report.h>
 
+#include "render/cite.h"
 #include "render/report_parts.h"
 #include "util/output_file.h"
 #include "util/status.h"
@@ -82,24 +83,20 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
 static void write_citation(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job)
 {
     gls_dataset_files files;
-    char path[1600], *list = NULL, *text = NULL;
+    char path[1600], *methods = NULL, *text = NULL;
     gls_dataset_name(run->dataset, u, job, &files);
     snprintf(path, sizeof path, "%s/CITATION.md", files.logs);
     if (!gls_dataset_may_write(path, CITATION_TITLE)) return;
-    gls_status status = gls_cite(files.sidecar, GLS_CITE_TEXT, &list);
+    gls_status status = gls_cite(files.sidecar, GLS_CITE_METHODS, &methods);
     gls_text page = {0};
     gls_text_puts(&page, CITATION_TITLE "\n\n");
-    for (const char *line = list; line && *line;) {
-        int n = (int)strcspn(line, "\n");
-        if (n > 0) gls_text_printf(&page, "- %.*s\n", n, line);
-        line += n + (line[n] == '\n');
-    }
+    gls_text_puts(&page, methods ? methods : "");
     text = gls_text_take(&page);
     if (!status && !text) status = gls_fail(GLS_ERR_MEMORY, "out of memory");
     if (!status) status = gls_file_write(path, true, NULL, text, strlen(text));
     if (status) gls_log(GLS_LOG_WARNING, "%s", gls_last_error());
     free(text);
-    free(list);
+    free(methods);
 }
 
 void gls_dataset_document(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, bool anew)

@@ -146,12 +146,4 @@ gls_status gls_report_add_files(gls_report *report);
 /* Name of a report, from malloc: the input's name with .html in place of its suffix. */
 char *gls_report_name(const char *input);
 
-/* --- Citations: the program and the papers of a run's methods. Entries are in page/report.bib. */
-
-/* Forms of citations: text for people, BibTeX, CITATION.cff. */
-typedef enum gls_cite_format { GLS_CITE_TEXT, GLS_CITE_BIBTEX, GLS_CITE_CFF } gls_cite_format;
-/* Citations for a run, given its tractogram or sidecar; path NULL: for all methods. GLS_CITE_CFF: only the program.
- * *text comes from malloc. Errors as of gls_sidecar_read(); also GLS_ERR_INPUT: the sidecar describes no tracking. */
-gls_status gls_cite(const char *path, gls_cite_format format, char **text);
-
 #endif

@@ -304,7 +304,16 @@ static void append_parameters(gls_text *out, const gls_report *r, bool given)
     }
 }
 
-/* Appends the command line, the parameters that the user gave, and all other parameters. */
+/* Begins a table of parameters. */
+static void begin_parameters(gls_text *out, const gls_report *r, const char *caption)
+{
+    gls_text_printf(out,
+                    "<table class=\"values\"><caption>%s</caption><thead><tr><th scope=\"col\">parameter</th><th "
+                    "scope=\"col\">value</th>%s</tr></thead><tbody>\n",
+                    caption, r->describes_tracking ? "<th scope=\"col\">from</th>" : "");
+}
+
+/* Appends the command line, the parameters that the user gave, and, folded, all other parameters. */
 static void put_parameters(const gls_report *r, gls_text *out)
 {
     const cJSON *parameters = gls_report_get(r, "parameters"), *words = gls_report_get(r, "command_line");
@@ -318,16 +327,19 @@ static void put_parameters(const gls_report *r, gls_text *out)
         append_command_line(out, words);
         gls_text_puts(out, "</pre>\n");
     }
-    gls_text_printf(out,
-                    "<table><caption>%s</caption><thead><tr><th scope=\"col\">parameter</th><th "
-                    "scope=\"col\">value</th>%s</tr></thead><tbody>\n",
-                    r->describes_tracking
-                        ? "Parameters that had a part in the run; in bold those that differ from the default"
-                        : "Parameters of the command",
-                    r->describes_tracking ? "<th scope=\"col\">from</th>" : "");
+    if (!r->describes_tracking) {
+        begin_parameters(out, r, "Parameters of the command");
+        append_parameters(out, r, false);
+        gls_text_puts(out, "</tbody></table>\n");
+        return;
+    }
+    begin_parameters(out, r, "Parameters that differ from the default");
     append_parameters(out, r, true);
+    gls_text_puts(out, "</tbody></table>\n<details><summary>All other parameters that had a part in the run"
+                       "</summary>\n");
+    begin_parameters(out, r, "Parameters at their defaults, and what follows from others");
     append_parameters(out, r, false);
-    gls_text_puts(out, "</tbody></table>\n");
+    gls_text_puts(out, "</tbody></table></details>\n");
 }
 
 /* Appends a row of the table of files; bytes NaN: no size. */
@@ -347,9 +359,10 @@ static void put_provenance(const gls_report *r, gls_text *out)
 {
     struct stat info;
     char made[64];
-    gls_text_puts(out, "<table><caption>What the tractogram was made from, and by what</caption><thead><tr><th "
-                       "scope=\"col\">what</th><th scope=\"col\">value</th><th scope=\"col\">size</th></tr></thead>"
-                       "<tbody>\n");
+    gls_text_puts(
+        out, "<table class=\"values\"><caption>What the tractogram was made from, and by what</caption><thead><tr><th "
+             "scope=\"col\">what</th><th scope=\"col\">value</th><th scope=\"col\">size</th></tr></thead>"
+             "<tbody>\n");
     /* the size is shown only of a regular file */
     bool there = r->tractogram && stat(r->tractogram, &info) == 0 && S_ISREG(info.st_mode);
     append_row(out, "tractogram", r->tractogram ? r->tractogram : gls_report_text(r, "output/path"),
@@ -392,15 +405,7 @@ const gls_report_section gls_report_tables[] = {{"summary", put_summary},
 
 const cJSON *gls_report_get(const gls_report *report, const char *path)
 {
-    const cJSON *at = report->sidecar;
-    char key[64];
-    while (at && *path) {
-        size_t n = strcspn(path, "/");
-        snprintf(key, sizeof key, "%.*s", (int)n, path);
-        at = cJSON_GetObjectItemCaseSensitive(at, key);
-        path += n + (path[n] == '/');
-    }
-    return at;
+    return gls_json_at_path(report->sidecar, path);
 }
 
 double gls_report_number(const gls_report *report, const char *path)

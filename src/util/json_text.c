@@ -119,6 +119,18 @@ cJSON *gls_json_at(const cJSON *object, const char *key)
     return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
+const cJSON *gls_json_at_path(const cJSON *root, const char *path)
+{
+    char key[64];
+    while (root && *path) {
+        const size_t n = strcspn(path, "/");
+        snprintf(key, sizeof key, "%.*s", (int)n, path);
+        root = gls_json_at(root, key);
+        path += n + (path[n] == '/');
+    }
+    return root;
+}
+
 const char *gls_json_text_at(const cJSON *object, const char *key)
 {
     return cJSON_GetStringValue(gls_json_at(object, key));

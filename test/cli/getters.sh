@@ -24,8 +24,8 @@ needs["leaving"] = opdt + "--dg prob --act data/5tt.nii.gz --backtrack --stop-le
 needs["noise"] = opdt + "--dg fact --step-noise 0.15 --retries 3".split()
 needs["rk4"] = "--dg tensorprob --rk4".split()
 # what a report says of it
-told_of = {"closest": "by the closest peaks", "bedpost": "by samples of the directions of fibres", "halves": "<td>halves</td>", "seedtest": "by no steps, as the points of their seeds",
-           "pft": "by tissue by the continuous map criterion with particle filtering.", "leaving": "degrees between steps, ended by tissue by MRtrix3's rules of ACT with back-tracking."}
+told_of = {"closest": "by the closest peaks of orientation distributions", "bedpost": "samples of the directions of fibres", "halves": "<td>halves</td>", "seedtest": "no steps: they are the points of their seeds",
+           "pft": "by tissue, according to the continuous map criterion", "leaving": "the rules of anatomically-constrained tractography (Smith et al., 2012), with back-tracking"}
 ended, faults = 0, []
 labels = bytearray(gzip.open("data/mask.nii.gz").read())
 first = int(struct.unpack_from("<f", labels, 108)[0])

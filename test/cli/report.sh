@@ -89,8 +89,9 @@ expect 0 report selected.json --device llvmpipe -q
 check_page selected.html 3
 contains selected.html 'Made by glslines edit from t.trx'
 grep -q 'There is no sidecar' selected.html && note "a sidecar that is there is told to be missing"
-expect 3 cite selected.trx
-says 'describes no tracking'
+expect 0 cite selected.trx --format methods
+says '20 were selected'
+says 'steps of'
 # a connectome finds its tractogram; tables that are none
 printf '0,3,nan\n0,0,-1\n0,0,0\n' > small.csv
 printf 'index\tlabel\tname\n1\t1\tone\n2\t2\ttwo<i>\n3\t3\tthree\n' > small_nodes.tsv

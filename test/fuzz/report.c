@@ -3,6 +3,7 @@
 #include <glslines/report.h>
 
 #include "folder.h"
+#include "render/cite.h"
 #include "render/report_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

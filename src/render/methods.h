@@ -1,0 +1,12 @@
+/* The methods of a run in words, as a paper has them, from its sidecar. */
+#ifndef GLS_RENDER_METHODS_H
+#define GLS_RENDER_METHODS_H
+
+#include "render/cite.h"
+
+/* Appends a paragraph, without a line end, on the run that a sidecar describes: the series, the model, tracking with
+ * its parameters and counts, or what a command on tractograms did. Adds the papers that the paragraph names. Appends
+ * nothing for a command that has no method. */
+void gls_methods_write(const cJSON *sidecar, gls_papers *papers, gls_text *out);
+
+#endif
