@@ -137,7 +137,7 @@ void cmd_event_phase(gls_phase phase)
     send(object);
 }
 
-void cmd_event_progress(const gls_progress *p, double seconds)
+void cmd_event_progress(const gls_progress *p, double seconds, double left)
 {
     cJSON *object = event("progress");
     cJSON_AddStringToObject(object, "phase", phases[p->phase]);
@@ -151,8 +151,8 @@ void cmd_event_progress(const gls_progress *p, double seconds)
             cJSON_AddNumberToObject(rejected, gls_verdict_name((gls_verdict)v), (double)p->verdicts[v]);
     }
     cJSON_AddNumberToObject(object, "seconds", seconds);
-    if (p->done > 0)
-        cJSON_AddNumberToObject(object, "eta", seconds * ((double)p->total - (double)p->done) / (double)p->done);
+    if (left >= 0)
+        cJSON_AddNumberToObject(object, "eta", left);
     else
         cJSON_AddNullToObject(object, "eta");
     send(object);

@@ -1,6 +1,7 @@
 /* Progress of a run: a bar on a terminal, lines elsewhere, the launcher icon, and events. */
 #include "cmd/message.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,9 @@ typedef struct cmd_progress {
     double start, last_time, last_event;
     /* number of seeds, voxels or bytes done at the time last_time */
     uint64_t last_done;
+    /* the last time at which more was done than before, and how much */
+    double moved;
+    uint64_t moved_to;
     /* the icon; NULL: none */
     launcher_icon *launcher;
 } cmd_progress;
@@ -145,7 +149,8 @@ static void begin_progress(cmd_progress *progress)
                       (progress->terminal || progress->lines);
     progress->last_done = 0;
     progress->start = gls_clock_seconds();
-    progress->last_time = progress->last_event = progress->start;
+    progress->last_time = progress->last_event = progress->moved = progress->start;
+    progress->moved_to = 0;
     progress->launcher = create_icon();
 }
 
@@ -186,10 +191,25 @@ static double fraction_of(uint64_t done, uint64_t total)
     return total ? (double)done / (double)total : 1.0;
 }
 
-/* Writes the time that the rest of the phase takes at the rate so far; "?" while nothing is done. Returns text. */
-static char *time_left(double elapsed, double fraction, char *text, size_t size)
+/* The time that the rest of the phase takes, s, at the rate up to the last time at which more was done: while nothing
+ * moves it falls. NAN: not known, because nothing is done, or because the time is over. */
+static double time_left(cmd_progress *progress, const gls_progress *p, double now)
 {
-    if (fraction > 0) return gls_format_duration(elapsed * (1 - fraction) / fraction, text, size);
+    if (p->done > progress->moved_to) {
+        progress->moved_to = p->done;
+        progress->moved = now;
+    }
+    const double fraction = fraction_of(progress->moved_to, p->total);
+    if (p->done >= p->total) return 0;
+    if (!(fraction > 0)) return NAN;
+    const double left = (progress->moved - progress->start) * (1 - fraction) / fraction - (now - progress->moved);
+    return left > 0 ? left : NAN;
+}
+
+/* Writes the time left, or "?" if it is not known. Returns text. */
+static char *time_left_text(double left, char *text, size_t size)
+{
+    if (left >= 0) return gls_format_duration(left, text, size);
     snprintf(text, size, "?");
     return text;
 }
@@ -241,7 +261,7 @@ static void show(cmd_progress *progress, const gls_progress *p)
     counted[p->phase].print(p->done, done, sizeof done);
     counted[p->phase].print(p->total, total, sizeof total);
     gls_format_rate(elapsed > 0 ? (double)(tracks ? p->points : p->done) / elapsed : 0, rate, sizeof rate);
-    time_left(elapsed, fraction, left, sizeof left);
+    time_left_text(time_left(progress, p, now), left, sizeof left);
     rejected_text(p, rejected, sizeof rejected);
     /* a line in a log also has the number of streamlines, for which a terminal has no space beside the bar */
     if (tracks && !progress->terminal)
@@ -260,7 +280,7 @@ static void send_event(cmd_progress *progress, const gls_progress *p)
     double now = gls_clock_seconds();
     if (p->done < p->total && now - progress->last_event < 0.2) return;
     progress->last_event = now;
-    cmd_event_progress(p, now - progress->start);
+    cmd_event_progress(p, now - progress->start, time_left(progress, p, now));
 }
 
 /* Function `begin` of the monitor: a phase begins; until end() a signal only asks the run to stop. */

@@ -29,6 +29,19 @@ check "a run" events good.json ok 0
 "$program" track --phantom --model opdt -q --progress-file file.json --device llvmpipe --nseeds 300 -o a.trx --force 2> silent
 check "into a file" events file.json ok 0
 check "nothing else then" test ! -s silent
+# within a batch the number of seeds grows, on a device whose batches take long; while it does not, the time left falls
+moves() {
+    python3 - "$1" <<'END'
+import json, sys
+steps = [line for line in map(json.loads, open(sys.argv[1])) if line["event"] == "progress" and line["phase"] == "track"]
+done = [step["done"] for step in steps]
+assert done == sorted(done) and len(set(done) - {0, 3000}) >= 3, done
+for a, b in zip(steps, steps[1:]):
+    assert a["done"] != b["done"] or a["eta"] is None or b["eta"] is None or b["eta"] <= a["eta"], (a, b)
+END
+}
+"$program" track --phantom --model opdt --dg closest --sphere small --progress json --device llvmpipe --nseeds 3000 -o a.trx --force 2> moves.json
+check "seeds within a batch" moves moves.json
 "$program" track --progress json absent.nii a b c d -o a.trx --force 2> bad.json
 check "a failure" events bad.json failed 3
 "$program" track --phantom --model opdt --progress json --nseeds 3000000 -o long.trx --force 2> int.json &

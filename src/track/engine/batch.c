@@ -376,6 +376,8 @@ static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait
         r->n_lines -= gls_lines_of_seed(c, --r->until);
     c->stats->result.seconds_scan += gls_trace_phase("list", start, first + r->from);
     r->begun = gls_clock_seconds();
+    c->round_seeds = r->until - r->from;
+    c->ended = 0;
     if (r->n_lines > 0) status = gls_pass_track_begin(c, r->n_lines);
     c->stats->result.seconds_track += gls_trace_phase("begin pass 2", r->begun, first + r->from);
     *from = rest_behind(r);

@@ -110,8 +110,10 @@ typedef struct gls_batch {
     gls_batch_points points;
     gls_track_stats *stats; /* counts since the last commit; commit() takes them */
     gls_seed_batch seed_batch[GLS_SEED_BATCHES];
-    unsigned buffer_set; /* buffer set of the next round, see gls_engine_use_buffer_set() */
-    double last_end;     /* time at which the end of the previous round was seen, s */
+    uint32_t round_seeds; /* number of seeds of the round that was begun last */
+    double ended;         /* share of its half-streamlines that have ended, as far as is known before it ends; or 0 */
+    unsigned buffer_set;  /* buffer set of the next round, see gls_engine_use_buffer_set() */
+    double last_end;      /* time at which the end of the previous round was seen, s */
     gls_pending pending;
     gls_gather_uniforms packing; /* parameters of pass 3, set by gls_gather_begin() */
     uint64_t n_given;            /* seed batches that host.next() gave since gls_batch_run() began */

@@ -366,6 +366,7 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
         if (!status) status = read_state(c, n_items);
         if (!status) status = gls_pass_track_end(c);
         if (!status) n_active = keep_running(c, n_items, n_active);
+        c->ended = 1 - (double)n_active / n_items;
         if (n_active < active_before || c->head->pool_head != blocks_before) iterations = 0;
     }
     return status;

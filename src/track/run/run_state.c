@@ -165,7 +165,12 @@ gls_status gls_run_report(gls_run *run)
     double expected =
         wanted > 0 && r.streamlines > 0 ? (double)r.seeds * ((double)wanted / (double)r.streamlines) : (double)total;
     if (expected < (double)total) total = (uint64_t)expected > r.seeds ? (uint64_t)expected : r.seeds;
-    if (run->progress(run->progress_user, r.seeds, total, r.streamlines, r.points)) return GLS_OK;
+    /* the seeds of a round that ends are counted a moment after their streamlines have ended */
+    const uint64_t done = r.seeds + (uint64_t)run->ahead;
+    if (done > run->shown) run->shown = done;
+    if (run->shown > total) run->shown = total;
+    if (r.seeds == total) run->shown = total;
+    if (run->progress(run->progress_user, run->shown, total, r.streamlines, r.points)) return GLS_OK;
     return gls_fail(GLS_ERR_CANCELLED, "cancelled");
 }
 

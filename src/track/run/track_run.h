@@ -29,7 +29,9 @@ typedef struct gls_run {
     char message[512];
     gls_track_progress progress; /* may be NULL */
     void *progress_user;
-    double polled; /* time of the last call of progress, s */
+    double polled;  /* time of the last call of progress, s */
+    double ahead;   /* one device: seeds of its round that are tracked, but not yet counted; grows within the round */
+    uint64_t shown; /* largest number of seeds that progress was given */
 } gls_run;
 
 /* Stops the run with this thread's last failure. Keeps an earlier failure. */

@@ -81,6 +81,7 @@ static bool reports(const gls_worker *w)
 static gls_status poll(void *user)
 {
     const gls_worker *w = user;
+    if (reports(w)) w->run->ahead = w->batch.ended * w->batch.round_seeds;
     return gls_run_poll(w->run, reports(w));
 }
 
