@@ -285,9 +285,9 @@ static void make_foot(gls_studio *s)
  * the views by slabs. Such slabs have an image behind the streamlines, unless --planes none is given. */
 static gls_status choose_views(gls_studio *s, const gls_box *streamlines, bool empty)
 {
-    const uint64_t most = s->plan.options->max_streamlines, n = s->n_sources ? s->source[0].candidates : 0;
     bool sliced;
-    if (s->odf || s->n_sources != 1 || empty || (n < most ? n : most) < CROWD) return GLS_OK;
+    /* --max-streamlines does not count, so that it changes how much is drawn, and never the views */
+    if (s->odf || s->n_sources != 1 || empty || s->source[0].candidates < CROWD) return GLS_OK;
     gls_status status = gls_render_plan_slice(&s->plan, &sliced);
     if (status || !sliced || s->image || s->plan.planes == GLS_PLANES_NONE) return status;
     status = gls_backdrop_find(s, streamlines);

@@ -55,6 +55,8 @@ for scheme in light dark; do
     browse axe.html --blink-settings=preferredColorScheme=$([ $scheme = dark ] && echo 0 || echo 1) --dump-dom > dom.html
     case $(title dom.html) in "axe 0 "*) ;; *) note "axe-core, $scheme: $(title dom.html)" ;; esac
 done
+browse layout.html --window-size=500,900 --dump-dom > dom.html
+[ "$(title dom.html)" = "0 shown, 0 too wide, 1 folded" ] || note "layout on a phone: $(title dom.html)"
 browse view.html --window-size=800,700 --screenshot=view.png
 [ "$(($(share view.png 0 0 800 600 0) + $(share view.png 0 0 800 600 1) + $(share view.png 0 0 800 600 2)))" -ge 200 ] || note "less than 2 % of the 3-D view is coloured"
 browse phantom.html --window-size=1250,6500 --screenshot=page.png

@@ -5,6 +5,7 @@
     columns.html    colour by the column weights, the first bundle off, the picture saved; the title says what came of it
     slices.html     view.html without slices and with the streamlines near x = 0 alone
     points.html     view.html coloured by the column "ramp" of points, without slices
+    layout.html     the title says how many hidden parts are shown, how much wider than the window the page is, and how many tables of values are folded
     hostile.html    (of any report) whether the text of a name became an element"""
 
 import sys
@@ -38,6 +39,9 @@ variant("columns.html", "<script>HTMLAnchorElement.prototype.click = function ()
         " box.click(); document.getElementById('save').click();"
         " document.title = [document.getElementById('groups').textContent, document.getElementById('shown').textContent,"
         " document.getElementById('colour-low').textContent, document.getElementById('colour-high').textContent, window.saved].join('; '); }, 3000);</script>")
+variant("layout.html", after("const root = document.documentElement;"
+                             " document.title = [...document.querySelectorAll('[hidden]')].filter((e) => getComputedStyle(e).display !== 'none').length"
+                             " + ' shown, ' + Math.max(0, root.scrollWidth - innerWidth) + ' too wide, ' + document.querySelectorAll('details table.values').length + ' folded';"))
 variant("hostile.html", "<script>document.title = document.querySelectorAll('img[onerror]').length + ' handlers, '"
         " + (JSON.parse(document.getElementById('glslines').textContent) ? 'JSON' : 'nothing');</script>")
 variant("axe.html", "<script>" + axe.replace("</script", "<\\/script") + "</script><script>setTimeout(() => axe.run(document, {}).then((r) => {"
