@@ -128,6 +128,25 @@ static bool take_code(const char **text, const gls_md_visitor *visitor, void *us
     return true;
 }
 
+/* Puts "[Picture: text]" in the place of each ![text](picture) of a paragraph, since neither a terminal nor a manual
+ * page shows it. Takes ownership of the line; NULL: out of memory. */
+static char *name_pictures(char *line)
+{
+    gls_text out = {0};
+    const char *rest = line, *start, *middle, *end;
+    if (!line || !strstr(line, "![")) return line;
+    for (; (start = strstr(rest, "![")) && (middle = strstr(start, "](")) && (end = strchr(middle, ')'));
+         rest = end + 1) {
+        gls_text_append(&out, rest, (size_t)(start - rest));
+        gls_text_puts(&out, "\\[Picture: ");
+        gls_text_append(&out, start + 2, (size_t)(middle - start) - 2);
+        gls_text_puts(&out, "\\]");
+    }
+    gls_text_puts(&out, rest);
+    free(line);
+    return gls_text_take(&out);
+}
+
 /* Reads a heading, an item of a list or a paragraph, and passes it to the visitor. */
 static bool take_text(const char **text, const gls_md_visitor *visitor, void *user)
 {
@@ -140,7 +159,7 @@ static bool take_text(const char **text, const gls_md_visitor *visitor, void *us
         line = strndup(*text + skip, line_length(*text + skip));
         *text = next_line(*text);
     } else {
-        line = take_paragraph(text, marker);
+        line = name_pictures(take_paragraph(text, marker));
     }
     if (!line) return false;
     if (level > 0)
@@ -183,10 +202,10 @@ static bool marked_span(const char **text, const char *mark, gls_md_span_kind ki
     return true;
 }
 
-/* Reads [text](target), or ![text](picture), of which a terminal shows the text. */
+/* Reads [text](target). */
 static bool link_span(const char **text, gls_md_span *span)
 {
-    const char *start = *text + (**text == '!');
+    const char *start = *text;
     if (*start != '[') return false;
     start++;
     const char *middle = strstr(start, "]("), *end = middle ? strchr(middle, ')') : NULL;
@@ -214,7 +233,7 @@ bool gls_md_next_span(const char **text, gls_md_span *span)
         span->text = start + 1;
         *text += 2;
     } else {
-        span->n += strcspn(start + 1, "`*[!<\\");
+        span->n += strcspn(start + 1, "`*[<\\");
         *text += span->n;
     }
     return true;
