@@ -112,7 +112,8 @@ cmd_progress_mode cmd_events_mode(void);
 void cmd_event_device(const char *renderer, uint64_t seeds);
 /* Event: a phase begins. */
 void cmd_event_phase(gls_phase phase);
-/* Event: progress of a phase. seconds: time since the phase began; left: time that the rest takes, or NAN: not known. */
+/* Event: progress of a phase. seconds: time since the phase began; left: time that the rest takes, or NAN: not known.
+ */
 void cmd_event_progress(const gls_progress *progress, double seconds, double left);
 /* Event "end": the exit code of the command, and all files that it wrote. */
 void cmd_event_end(int code);

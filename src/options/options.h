@@ -87,9 +87,9 @@ typedef struct cmd_rows {
 struct cmd_command {
     /* the word that names the command on the command line */
     const char *name;
-    const char *synopsis;           /* text after "glslines NAME", e.g. "DIR [options]" */
-    const char *summary;            /* what the command does, in one line */
-    const char *description;        /* paragraphs, separated by '\n' */
+    const char *synopsis;    /* text after "glslines NAME", e.g. "DIR [options]" */
+    const char *summary;     /* what the command does, in one line */
+    const char *description; /* paragraphs, separated by '\n' */
     /* pairs of name and text, NULL-terminated; NULL: none. Is the last name OUT, PREFIX or DIR, then it may also be
      * given as --output, and where the command has a row "output", OUT may be given in place of this row. */
     const char *const *positionals;

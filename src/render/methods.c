@@ -9,8 +9,8 @@
 
 #include <glslines/track.h>
 
+#include "record/run_params.h"
 #include "render/report_parts.h"
-#include "track/track_params.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 

@@ -2,7 +2,9 @@
 #ifndef GLS_RENDER_METHODS_H
 #define GLS_RENDER_METHODS_H
 
-#include "render/cite.h"
+#include <cJSON.h>
+
+#include "render/papers.h"
 
 /* Appends a paragraph, without a line end, on the run that a sidecar describes: the series, the model, tracking with
  * its parameters and counts, or what a command on tractograms did. Adds the papers that the paragraph names. Appends
