@@ -576,6 +576,13 @@ static void write_peaks(const writer *w)
     gls_text_puts(w->out, " Peaks of the distributions were found"), CITE(w, "peaks"), gls_text_puts(w->out, ".");
 }
 
+static void write_cluster(const writer *w)
+{
+    gls_text_puts(w->out, " Streamlines that run alike were joined to clusters"), CITE(w, "quickbundles");
+    if (is_given_at(w, "parameters/thresholds_mm")) gls_text_puts(w->out, ", level by level"), CITE(w, "quickbundlesx");
+    gls_text_puts(w->out, ".");
+}
+
 static void write_edit(const writer *w)
 {
     const double read = number_at(w, "counts/read"), written = number_at(w, "counts/written");
@@ -592,7 +599,7 @@ static const struct {
                 {"weights", write_weights}, {"connectome", write_connectome},
                 {"density", write_density}, {"profile", write_profile},
                 {"fixels", write_fixels},   {"peaks", write_peaks},
-                {"edit", write_edit}};
+                {"cluster", write_cluster}, {"edit", write_edit}};
 
 void gls_methods_write(const cJSON *sidecar, gls_papers *papers, gls_text *out)
 {

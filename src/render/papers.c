@@ -122,7 +122,11 @@ static void append_reference(gls_text *out, const char *entry, size_t length)
         gls_text_printf(out, "PhD thesis, %s, ", value[7]);
     else
         gls_text_printf(out, "%s%s%s%s%s%s, ", value[2], value[3], *value[4] ? " " : "", value[4],
-                        *value[4] ? ":" : ", ", value[5]);
+                        /* an abstract may have no page */
+                        !*value[5]  ? ""
+                        : *value[4] ? ":"
+                                    : ", ",
+                        value[5]);
     gls_text_printf(out, "%s%s.", value[6], letter);
 }
 

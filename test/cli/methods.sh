@@ -132,7 +132,7 @@ for name in ("again.nii", "peaks.nii.gz"):
     read_methods(name)
 # methods of commands that differ in one parameter
 side = json.load(open("long.json"))
-for command, values in (("weights", {"method": "linear"}), ("weights", {"method": "sift"}), ("profile", {}), *(("response", {"algorithm": a}) for a in
+for command, values in (("weights", {"method": "linear"}), ("weights", {"method": "sift"}), ("profile", {}), ("cluster", {"thresholds_mm": [30, 10]}), *(("response", {"algorithm": a}) for a in
                         next(o["choices"] for c in help_json["commands"] if c["name"] == "response" for o in c["options"] if o["name"] == "algorithm"))):
     side.update(command_line=["glslines", command], parameters=values, inputs=[])
     json.dump(side, open("other.json", "w"))
