@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/formats.h"
+#include "transform/affine.h"
 #include "transform/transform.h"
 #include "util/file.h"
 #include "util/maths.h"
@@ -173,16 +174,6 @@ static gls_status read_grid(const gls_transform_source *s, const char *image, gl
             "%s: a FLIRT matrix needs both images: give '%s,moving=IMAGE,fixed=IMAGE', flirt's -in and -ref", s->path,
             s->path);
     return gls_grid_read(image, grid);
-}
-
-void gls_transform_fsl_frame(const gls_grid *grid, double map[3][4])
-{
-    memset(map, 0, 12 * sizeof map[0][0]);
-    for (int a = 0; a < 3; a++) map[a][a] = grid->voxel_size[a];
-    if (gls_grid_determinant(grid) > 0) {
-        map[0][0] = -grid->voxel_size[0];
-        map[0][3] = grid->voxel_size[0] * (grid->dim[0] - 1);
-    }
 }
 
 /* Turns a FLIRT matrix, which maps moving to fixed in FSL's coordinates, to a pull-back in RAS. */

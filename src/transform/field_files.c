@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/formats.h"
+#include "transform/affine.h"
 #include "transform/field_meaning.h"
 #include "transform/transform.h"
 #include "util/maths.h"

@@ -122,15 +122,6 @@ void gls_transform_finish(gls_transform *transform)
 
 /* --- Points. */
 
-void gls_transform_compose(const double a[3][4], const double b[3][4], double out[3][4])
-{
-    double made[3][4];
-    for (int i = 0; i < 3; i++)
-        for (int c = 0; c < 4; c++)
-            made[i][c] = a[i][0] * b[0][c] + a[i][1] * b[1][c] + a[i][2] * b[2][c] + (c == 3 ? a[i][3] : 0);
-    memcpy(out, made, sizeof made);
-}
-
 /* Interpolates the displacement at a point. Beyond the outermost centres it is that at the border; *inside: whether the
  * point is at most half a voxel beyond. Returns false where the displacement is not finite. */
 static bool displace(const gls_transform_step *s, const double p[3], double d[3], bool *inside)

@@ -60,9 +60,4 @@ typedef struct gls_transform_source {
 gls_status gls_transform_read_affine(const gls_transform_source *source, gls_transform_step *step);
 /* Reads a field from an image. */
 gls_status gls_transform_read_field(const gls_transform_source *source, gls_transform_step *step);
-/* Map of voxels of a grid to FSL's coordinates: mm along the voxel axes, x mirrored where the grid is right-handed. */
-void gls_transform_fsl_frame(const gls_grid *grid, double map[3][4]);
-/* out = the map that applies b first, then a. out may be a or b. */
-void gls_transform_compose(const double a[3][4], const double b[3][4], double out[3][4]);
-
 #endif
