@@ -62,7 +62,7 @@ upward() {
     upward gpu util
     upward compute util gpu
     upward image util
-    upward dwi util gpu image
+    upward dwi util gpu image transform
     upward transform util image
     upward phantom util image dwi
     upward streamlines util

@@ -9,6 +9,7 @@
 #include <glslines/filters.h>
 #include <glslines/sample.h>
 
+#include "dwi/fod_turn.h"
 #include "image/formats.h"
 #include "streamlines/filter_parts.h"
 #include "tools/image_info.h"
@@ -225,6 +226,7 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
     status = gls_image_resample(moving, transform, &grid, how, (float)o->fill, &made, &outside);
     gls_image_destroy(moving);
     if (!status && o->peaks) gls_image_turn_vectors(made, transform);
+    if (!status && o->fod) status = gls_fod_turn(made, in, transform, (gls_modulation)o->modulate);
     const uint64_t voxels = gls_grid_voxels(&grid);
     if (!status && outside == voxels)
         status =
@@ -265,6 +267,8 @@ gls_status gls_tract_transform(gls_tract_run *run, const void *options, const ch
     gls_transform transform = {.n = 0};
     (void)n;
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "transform: needs --output FILE");
+    if (o->peaks && o->fod) return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --fod exclude each other");
+    if (o->modulate && !o->fod) return gls_fail(GLS_ERR_ARGUMENT, "--modulate: needs --fod");
     if (o->transform.n == 0) return gls_fail(GLS_ERR_ARGUMENT, "transform: needs -t FILE, the transform");
     gls_status status = note_files(run, o, file[0]);
     if (!status) status = gls_transform_read(o->transform.value, (size_t)o->transform.n, &transform);

@@ -84,6 +84,26 @@ for name, theirs, ours in (("a linear transform", ["-linear", "linear.txt"], ["-
         "--force", "-q")
     compare("nearest: " + name, "ours.nii", "theirs.nii", 0, share=1e-3)
 
+# FODs of each order: by the same directions
+golden = np.pi * (3 - 5**0.5)
+z = (np.arange(300) + 0.5) / 300
+np.savetxt("directions.txt", np.c_[golden * np.arange(300), np.arccos(z)])  # azimuth and inclination
+for order, n, ways in ((2, 6, ("none",)), (4, 15, ("none", "fod", "jac")), (8, 45, ("none",))):
+    sh = rng.normal(size=(32, 30, 28, n)).astype(np.float32)
+    sh[..., 0] = 3 + np.abs(sh[..., 0])
+    nib.save(nib.Nifti1Image(sh, MOVING), "fod.nii")
+    for how in ways:
+        more = [] if how == "none" else ["-modulate", how]
+        run("mrtransform", "-quiet", "-force", "fod.nii", "-warp", "warp.nii", "-template", "fixed.nii", "-interp", "linear",
+            "-reorient_fod", "yes", "-directions", "directions.txt", "theirs.nii", *more)
+        run(program, "transform", "fod.nii", "-t", "warp.nii", "--template", "fixed.nii", "--fod", "--modulate", how, "-o",
+            "ours.nii", "--force", "-q")
+        run("mrconvert", "-quiet", "-force", "theirs.nii", "straight.nii", "-strides", "1,2,3,4")
+        a, b = nib.load("ours.nii").get_fdata(), nib.load("straight.nii").get_fdata()
+        inside = (slice(3, -3),) * 3
+        both = (a[inside][..., 0] > 0) & (b[inside][..., 0] > 0)
+        check("FODs of order %d, modulate %s" % (order, how), np.abs(a - b)[inside][both].max() / np.abs(b).max(), 3e-5)
+
 # streamlines: tcktransform maps points as they stand, which takes ours back to where they came from
 lines = [(rng.uniform(8, 18, (1, 3)) + np.cumsum(rng.normal(size=(25, 3)) * 0.2, 0)) @ FIXED[:3, :3].T + FIXED[:3, 3] for _ in range(40)]
 nib.streamlines.save(nib.streamlines.Tractogram([l.astype(np.float32) for l in lines], affine_to_rasmm=np.eye(4)), "lines.tck")

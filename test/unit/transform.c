@@ -11,6 +11,9 @@
 
 #include <cmocka.h>
 
+#include <glslines/sh.h>
+
+#include "dwi/fod_turn.h"
 #include "transform/field_meaning.h"
 #include "transform/resample.h"
 #include "transform/transform.h"
@@ -213,10 +216,54 @@ static void test_vectors(void **state)
     gls_image_destroy(image);
 }
 
+/* FODs under a rotation: the amplitude along g is the old one along R g, at directions that the rule does not use. */
+static void test_fods(void **state)
+{
+    (void)state;
+    const int32_t dim[3] = {3, 3, 3};
+    const double affine[3][4] = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}}, c = cos(0.7), s = sin(0.7);
+    gls_transform_step step = {.map = {{c, -s, 0, 1}, {0.6 * s, 0.6 * c, -0.8, 2}, {0.8 * s, 0.8 * c, 0.6, -3}}};
+    const gls_transform t = {.n = 1, .step = &step};
+    static const double direction[4][3] = {{0.6, 0, 0.8}, {0, -0.28, 0.96}, {1, 0, 0}, {0.48, 0.64, -0.6}};
+    double turned[4][3], new_rows[4 * 45], old_rows[4 * 45], old[45];
+    gls_grid grid;
+    gls_image *fod;
+    assert_int_equal(gls_grid_init(&grid, dim, affine), GLS_OK);
+    for (int i = 0; i < 4; i++)
+        for (int r = 0; r < 3; r++)
+            turned[i][r] =
+                step.map[r][0] * direction[i][0] + step.map[r][1] * direction[i][1] + step.map[r][2] * direction[i][2];
+    for (int order = 2; order <= 8; order += 2) {
+        const size_t n = gls_sh_count(order);
+        assert_int_equal(gls_image_create(&grid, n, &fod), GLS_OK);
+        for (size_t a = 0; a < n; a++) {
+            old[a] = a == 0 ? 2 : sin(3.0 * (double)a);
+            for (size_t v = 0; v < 27; v++) fod->data[a * 27 + v] = v == 5 ? -1 : (float)old[a];
+        }
+        assert_int_equal(gls_fod_turn(fod, "fod.nii", &t, GLS_MODULATE_NONE), GLS_OK);
+        assert_int_equal(gls_sh_matrix(GLS_SH_TOURNIER07, order, direction, 4, new_rows), GLS_OK);
+        assert_int_equal(gls_sh_matrix(GLS_SH_TOURNIER07, order, (const double(*)[3])turned, 4, old_rows), GLS_OK);
+        for (size_t v = 0; v < 27; v++)
+            for (size_t i = 0; i < 4; i++) {
+                double is = 0, was = 0;
+                for (size_t a = 0; a < n; a++) {
+                    is += new_rows[i * n + a] * (double)fod->data[a * 27 + v];
+                    was += old_rows[i * n + a] * old[a];
+                }
+                if (v != 5) assert_true(fabs(is - was) < 1e-5);
+            }
+        for (size_t a = 0; a < n; a++) assert_true(fod->data[a * 27 + 5] == -1); /* no FOD: as it was */
+        gls_image_destroy(fod);
+    }
+    assert_int_equal(gls_image_create(&grid, 3, &fod), GLS_OK);
+    assert_int_equal(gls_fod_turn(fod, "fod.nii", &t, GLS_MODULATE_NONE), GLS_ERR_INPUT);
+    gls_image_destroy(fod);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning), cmocka_unit_test(test_peers),
                                        cmocka_unit_test(test_refused), cmocka_unit_test(test_vectors),
-                                       cmocka_unit_test(test_resample)};
+                                       cmocka_unit_test(test_fods),    cmocka_unit_test(test_resample)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
