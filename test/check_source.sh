@@ -81,7 +81,7 @@ upward() {
     upward bench util image track streamlines tractogram tracts record check tools run
     upward options util record
     upward cmd util gpu phantom track record check sinks tools run bids render bench options
-} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, transform, tractogram <- phantom <- track <- tracts, weights <- geometry <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- cmd"
+} | expect_none "tiers: util <- gpu, image, streamlines <- transform <- compute, dwi, tractogram <- phantom <- track <- tracts, weights <- geometry <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- cmd"
 
 # the rooms inside src/track: what a folder there includes of the others, and of the files beside them
 inside() {

@@ -102,7 +102,7 @@ for order, n, ways in ((2, 6, ("none",)), (4, 15, ("none", "fod", "jac")), (8, 4
         a, b = nib.load("ours.nii").get_fdata(), nib.load("straight.nii").get_fdata()
         inside = (slice(3, -3),) * 3
         both = (a[inside][..., 0] > 0) & (b[inside][..., 0] > 0)
-        check("FODs of order %d, modulate %s" % (order, how), np.abs(a - b)[inside][both].max() / np.abs(b).max(), 3e-5)
+        check("FODs of order %d, modulate %s" % (order, how), np.abs(a - b)[inside][both].max() / np.abs(b).max(), 1e-4)
 
 # streamlines: tcktransform maps points as they stand, which takes ours back to where they came from
 lines = [(rng.uniform(8, 18, (1, 3)) + np.cumsum(rng.normal(size=(25, 3)) * 0.2, 0)) @ FIXED[:3, :3].T + FIXED[:3, 3] for _ in range(40)]
