@@ -264,6 +264,27 @@ const cmd_command command_search = {
         "glslines search tracks.tck atlas.tck --nearest 3 --radius 1000 -o neighbours.tsv"),
 };
 
+/* `glslines clean`: drops outliers and repetitions of a bundle. */
+#define NAME clean
+#define ROWS "tools/outliers.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_clean = {
+    TRACT_COMMAND(clean, gls_tract_clean, "Bundle cleaned by glslines", "takes TRACKS and OUT", 2, TRACT_FILES),
+    .synopsis = "TRACKS OUT [options]",
+    .summary = "Drop outliers of a bundle, and streamlines that repeat others",
+    .description = "Takes all streamlines of TRACKS as one bundle. With --duplicates first drops those that repeat "
+                   "others, then by --method those that lie apart. The column clean_score has the score of each; "
+                   "those that are dropped go to --rejected, or with --keep-all stay as a group. Memory: 144 bytes for "
+                   "each streamline, with qb 400.",
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram of a bundle: TRX (file or folder), TRK, TCK or VTK.", "OUT",
+                             "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
+    .max_positionals = 2,
+    .examples = CMD_TEXTS("As scilpy's hierarchical QuickBundles:", "glslines clean arcuate.trk clean.trk",
+                          "By the cluster confidence index, without duplicates:",
+                          "glslines clean arcuate.trk clean.trk --method cci --duplicates 0.5 --rejected rest.trk"),
+};
+
 /* `glslines score`: scores a tractogram; or tracks the built-in phantom with the models and direction getters that are
  * asked for, and scores the results against its bundles. */
 #define NAME score

@@ -31,6 +31,8 @@ COMMANDS = {
                 "Streamlines of all bundles; groups has the numbers of those of each."),
     "cluster": (ONE + OUT, "tracks of option", "Result",
                 "The streamlines; cluster in their data has the number of the cluster of each."),
+    "clean": (ONE + OUT, "tracks", "Result",
+              "The streamlines that stay; of a file that out names, read when they are asked for."),
     "search": (ONE + [("references", "TracksLike", None)] + OUT, "table", "List[Dict[str, Any]]",
                "A row for each pair of neighbours."),
     "sample": (ONE + IMAGES + OUT, "values", "NDArray[np.float64]",

@@ -91,4 +91,30 @@ expect 2 search t.trx -o no.tsv
 expect 3 search t.trx missing.trx -o no.tsv
 expect 4 search t.trx t.trx -o t.trx --force
 
-finish "clusters and neighbours"
+# --- outliers and repetitions ---
+expect 0 edit t.trx t.trx double.trx -q
+expect 0 clean double.trx once.tck --method none --duplicates 0.001 --rejected twice.tck -q
+expect 0 convert t.trx whole.tck -q
+expect 0 stats once.tck -o once.tsv -q
+expect 0 stats twice.tck -o twice.tsv -q
+for method in qb cci mahalanobis; do
+    expect 0 clean t.trx $method.trx --method $method --keep-all -q
+    expect 0 info $method.trx
+    says "clean_score: 1 x float32"
+    says rejected
+done
+expect 0 clean t.trx half.tck --method cci --drop 50 --rejected lower.tck -q
+python3 - << 'END' || note "outliers and repetitions"
+import re
+def count(name):
+    return int(re.search(rb"count: *0*(\d+)", open(name, "rb").read(4096)).group(1))
+
+n = count("whole.tck")
+assert count("once.tck") + count("twice.tck") == 2 * n and count("once.tck") <= n, (n, count("once.tck"))
+assert count("half.tck") + count("lower.tck") == n and abs(count("half.tck") - count("lower.tck")) <= 1
+END
+expect 2 clean t.trx no.trx --method none
+expect 2 clean t.trx
+expect 4 clean t.trx t.trx --force
+
+finish "clusters, neighbours, outliers"

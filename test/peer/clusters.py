@@ -108,6 +108,61 @@ def check_command(lines):
     report("cluster: an order from a file", np.array_equal(np.genfromtxt(path("ordered_dps.tsv"), names=True)["cluster"], expected))
 
 
+def depth_scores(lines):
+    """scilpy's score of outliers, of its description, by DIPY's QuickBundles and numpy's random numbers."""
+    every = np.concatenate(lines)
+    first, levels = np.min(every.max(0) - every.min(0)) / 2, []
+    while first / 1.2 ** len(levels) >= 0.5:
+        levels.append(first / 1.2 ** len(levels))
+    rng, order, depth = np.random.RandomState(1234), np.arange(len(lines)), np.zeros((29, len(lines)))
+    for run_depth in depth:
+        rng.shuffle(order)
+        todo = [order.tolist()]
+        for threshold in levels:
+            clusters = [list(c.indices) for part in todo for c in peer.QuickBundles(threshold).cluster(lines, ordering=part)]
+            for members in clusters:
+                run_depth[members] += 1
+            todo = [members for members in clusters if len(members) > 10]
+    return depth.mean(0) / depth.max()
+
+
+def check_clean(lines):
+    """Scores of outliers of one bundle with stray streamlines."""
+    from dipy.tracking.streamline import cluster_confidence
+
+    theirs = peer.QuickBundles(20.0).cluster(lines)
+    bundle = [lines[i] for i in max(theirs, key=len).indices][:120] + lines[:5]
+    nib.streamlines.save(nib.streamlines.Tractogram(bundle, affine_to_rasmm=np.eye(4)), path("bundle.tck"))
+    scores = {"qb": depth_scores(bundle), "cci": cluster_confidence(bundle, override=True)}
+    for method, limit in (("qb", 0.6), ("cci", 1.0)):
+        run(TOOL, "clean", path("bundle.tck"), path("cleaned.tck"), "--method", method, "--keep-all", "--force", "-q")
+        own_scores = np.genfromtxt(path("cleaned_dps.tsv"), names=True)["clean_score"]
+        report(f"clean: {method}", np.allclose(own_scores, scores[method], rtol=1e-6, atol=1e-6),
+               f"largest difference {np.abs(own_scores - scores[method]).max():.1e}")
+        run(TOOL, "clean", path("bundle.tck"), path("cleaned.tck"), "--method", method, "--rejected", path("rest.tck"), "--force", "-q")
+        kept, rest = (len(nib.streamlines.load(path(name)).streamlines) for name in ("cleaned.tck", "rest.tck"))
+        report(f"clean: {method} drops outliers", rest == (scores[method] < limit).sum() > 0 and kept + rest == len(bundle), f"{rest} of {len(bundle)}")
+
+
+def check_search(lines):
+    """Neighbours, of which DIPY lists some twice."""
+    from dipy.segment.fss import FastStreamlineSearch
+
+    references, queries = lines[:600], lines[600:]
+    mine = own.FastStreamlineSearch(references, 8.0).radius_search(queries, 8.0)
+    theirs = FastStreamlineSearch(references, 8.0).radius_search(queries, 8.0)
+    least = {}
+    for i, j, d in zip(theirs.row, theirs.col, theirs.data):
+        if abs(d) < abs(least.get((i, j), np.inf)):
+            least[i, j] = d
+    found = dict(zip(zip(mine.row, mine.col), mine.data))
+    # in float32 a pair may lie on either side of the radius
+    odd = [pair for pair in set(least) ^ set(found) if abs(abs(least.get(pair, found.get(pair))) - 8) > 1e-5]
+    worst = max(abs(least[pair] - found[pair]) for pair in set(least) & set(found) if min(abs(least[pair]), 1) > 0)
+    report("FastStreamlineSearch", not odd and len(found) == len(mine.data) > 100 and worst < 2e-5,
+           f"{len(found)} pairs, of DIPY {len(theirs.data)} entries; largest difference {worst:.1e} mm")
+
+
 def check_refusals():
     from dipy.segment.featurespeed import VectorOfEndpointsFeature
     from dipy.segment.metricspeed import CosineMetric, MinimumAverageDirectFlipMetric
@@ -125,6 +180,8 @@ def main():
     lines = curves(1500)
     check_classes("curves", lines)
     check_command(lines)
+    check_clean(lines)
+    check_search(lines)
     check_classes("phantom", phantom())
     check_refusals()
     return outcome()

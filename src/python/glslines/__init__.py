@@ -25,8 +25,8 @@ from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceErr
                       InputError, OutOfMemoryError, OutputError, UnsupportedError)
 from .devices import Device, devices
 from ._exchange import Files, Tracked
-from .commands import (Params, bids, connectome, convert, density, edit, fit, fixels, info, peaks, phantom, profile,
-                       render, report, response, sample, score, segment, stats, track, weights)
+from .commands import (Params, bids, clean, cluster, connectome, convert, density, edit, fit, fixels, info, peaks, phantom,
+                       profile, render, report, response, sample, score, search, segment, stats, track, weights)
 from .files import load
 from .models import ODF, Gradients, QBall, Sphere, csd, fit_tensor
 from .pictures import Picture
@@ -37,7 +37,7 @@ __version__ = _library.version
 
 __all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Device", "DeviceError", "EmptyError",
            "Error", "Files", "FormatWarning", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "Picture",
-           "QBall", "Result", "Seeds", "Sphere", "Tracked", "Tracker", "UnsupportedError", "bids", "connectome",
-           "convert", "csd", "density", "devices", "edit", "fit", "fit_tensor", "fixels", "info", "load",
+           "QBall", "Result", "Seeds", "Sphere", "Tracked", "Tracker", "UnsupportedError", "bids", "clean", "cluster",
+           "connectome", "convert", "csd", "density", "devices", "edit", "fit", "fit_tensor", "fixels", "info", "load",
            "load_image", "load_labels", "peaks", "phantom", "profile", "render", "report", "response", "sample", "save_image",
-           "save_labels", "score", "segment", "stats", "track", "weights"]
+           "save_labels", "score", "search", "segment", "stats", "track", "weights"]

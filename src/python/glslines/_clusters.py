@@ -1,4 +1,4 @@
-"""Clusters of arrays of points, by the library."""
+"""Clusters and neighbours of arrays of points, by the library."""
 
 from __future__ import annotations
 
@@ -84,3 +84,33 @@ def lists(members: NDArray[np.uint32], n: int, ordering: Optional[Sequence[int]]
     by_cluster = np.argsort(cluster, kind="stable")
     ends = np.cumsum(np.bincount(cluster, minlength=n))[:-1] if n else []
     return [part.tolist() for part in np.split(order[by_cluster], ends)] if n else []
+
+
+def references(streamlines: Sequence[Any], radius: float, points: int) -> _library.Handle:
+    """References whose neighbours within the radius are found."""
+    options = call.gls_neighbours_options_default()
+    options.radius, options.points = radius, points
+    pointer = made(call.gls_neighbours_create, ctypes.byref(options), destroy=call.gls_neighbours_destroy)
+    handle = _library.Handle(pointer, call.gls_neighbours_destroy)
+    sink = call.gls_neighbours_references(handle.pointer)
+    for first in range(0, len(streamlines), _BLOCK):
+        block, arrays = _blocks(streamlines, first)
+        call.gls_sink_append(ctypes.byref(sink), ctypes.byref(block))
+        del arrays
+    return handle
+
+
+def neighbours(handle: _library.Handle, streamlines: Sequence[Any]) -> Tuple[NDArray[np.int64], NDArray[Any]]:
+    """The numbers of streamlines and, for each, a neighbour: reference, distance and whether it is reversed."""
+    kind = np.dtype(structs["gls_neighbour"])
+    rows, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=kind)]
+    for at in range(0, len(streamlines), _BLOCK):
+        block, arrays = _blocks(streamlines, at)
+        first, pairs = ctypes.c_void_p(), ctypes.c_void_p()
+        call.gls_neighbours_find(handle.pointer, ctypes.byref(block), ctypes.byref(first), ctypes.byref(pairs))
+        del arrays
+        ends = np.frombuffer(ctypes.string_at(first.value, 8 * (block.n + 1)), dtype=np.uint64).astype(np.int64)
+        rows.append(np.repeat(np.arange(at, at + block.n), np.diff(ends)))
+        if ends[-1]:
+            found.append(np.frombuffer(ctypes.string_at(pairs.value, kind.itemsize * int(ends[-1])), dtype=kind))
+    return np.concatenate(rows), np.concatenate(found)

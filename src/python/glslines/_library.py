@@ -55,6 +55,7 @@ _TYPES = {
     "size_t": c_size_t,
     "uint64_t": c_uint64,
     "double": c_double,
+    "float": ctypes.c_float,
     "pointer": c_void_p,
 }
 
@@ -223,6 +224,9 @@ _SIGNATURES = {
     "gls_clusters_centroid": "vpnp",
     "gls_clusters_members": "pp",
     "gls_clusters_set_level": "tpn",
+    "gls_neighbours_create": "tpP",
+    "gls_neighbours_destroy": "vp",
+    "gls_neighbours_find": "tppPP",
     "gls_tractogram_format_parse": "tsp",
     "gls_tractogram_writer_create": "tsippP",
     "gls_tractogram_writer_lost": "sp",
@@ -257,6 +261,7 @@ _DEFAULTS = {
     "gls_render_options_default": "gls_render_options",
     "gls_report_options_default": "gls_report_options",
     "gls_cluster_options_default": "gls_cluster_options",
+    "gls_neighbours_options_default": "gls_neighbours_options",
 }
 for _name, _letters in _SIGNATURES.items():
     _function = getattr(_dll, _name)
@@ -270,6 +275,8 @@ for _name, _struct in _DEFAULTS.items():
     getattr(_dll, _name).restype = structs[_struct]
 _dll.gls_job_options_set_defaults.argtypes = [c_void_p, c_void_p]
 _dll.gls_job_options_set_defaults.restype = None
+_dll.gls_neighbours_references.argtypes = [c_void_p]
+_dll.gls_neighbours_references.restype = structs["gls_sink"]
 _dll.gls_clusters_sink.argtypes = [c_void_p]
 _dll.gls_clusters_sink.restype = structs["gls_sink"]
 _dll.gls_tractogram_writer_sink.argtypes = [c_void_p]

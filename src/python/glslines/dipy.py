@@ -31,8 +31,8 @@ from .params import Params
 from .streamlines import Result
 from .tracking import Seeds, Tracker
 
-__all__ = ["BinaryStoppingCriterion", "QuickBundles", "QuickBundlesX", "ThresholdStoppingCriterion",
-           "bootstrap_tracking", "closestpeak_tracking", "deterministic_tracking", "eudx_tracking", "pft_tracking",
+__all__ = ["BinaryStoppingCriterion", "FastStreamlineSearch", "QuickBundles", "QuickBundlesX",
+           "ThresholdStoppingCriterion", "bootstrap_tracking", "closestpeak_tracking", "deterministic_tracking", "eudx_tracking", "pft_tracking",
            "probabilistic_tracking", "ptt_tracking", "qbx_and_merge"]
 
 Streamline = NDArray[np.float32]
@@ -467,3 +467,54 @@ def qbx_and_merge(streamlines: Any, thresholds: Any, *, nb_pts: int = 20, select
         found.add_cluster(ClusterCentroid(centroid, indices=[i for part in parts for i in leaves[part]]))
     found.refdata = streamlines
     return found
+
+
+class FastStreamlineSearch:
+    """DIPY's FastStreamlineSearch: the same neighbours, each pair once.
+
+    DIPY lists a pair twice where both senses are within the radius; here the nearer one stands.
+
+    Parameters
+    ----------
+    ref_streamlines : sequence of array_like
+        References, (n, 3) each, or a StatefulTractogram.
+    max_radius : float
+        Largest radius of a search, mm.
+    nb_mpts, bin_size
+        Have no effect on the result, and none here.
+    resampling : int
+        Points to which streamlines are resampled.
+    bidirectional : bool
+        True: the nearer of both senses. False is not computed here.
+    """
+
+    def __init__(self, ref_streamlines: Any, max_radius: float, *, nb_mpts: int = 4, bin_size: float = 20.0,
+                 resampling: int = 24, bidirectional: bool = True) -> None:
+        if not max_radius > 0:
+            raise ValueError("max_radius needs to be a positive value")
+        if resampling % nb_mpts != 0:
+            raise ValueError("nb_mpts needs to be a factor of resampling")
+        if not bidirectional:
+            raise ValueError("bidirectional: False is not computed here: turn streamlines one way and take DIPY's")
+        self._references = getattr(ref_streamlines, "streamlines", ref_streamlines)
+        self.max_radius, self.nb_mpts, self.bin_size = max_radius, nb_mpts, bin_size
+        self.resampling, self.bidirectional = resampling, bidirectional
+        self.ref_nb_slines = len(self._references)
+        self._handles: Dict[float, _library.Handle] = {}
+
+    def radius_search(self, streamlines: Any, radius: float, *, use_negative: bool = True) -> Any:
+        """References within the radius of each streamline, as a coo_array of distances, (streamlines, references).
+
+        use_negative: distances of reversed neighbours are negative."""
+        from scipy.sparse import coo_array
+
+        if radius > self.max_radius:
+            raise ValueError("radius should be smaller or equal to the given 'max_radius' in FastStreamlineSearch init")
+        lines = getattr(streamlines, "streamlines", streamlines)
+        if radius not in self._handles:
+            self._handles[radius] = _clusters.references(self._references, radius, self.resampling)
+        rows, found = _clusters.neighbours(self._handles[radius], lines)
+        distance = found["distance"].copy()
+        if use_negative:
+            distance[found["reversed"]] *= -1
+        return coo_array((distance, (rows, found["reference"].astype(np.int64))), shape=(len(lines), self.ref_nb_slines))
