@@ -5,7 +5,7 @@
 expect 0 phantom data --shape 18 20 18 --directions 30 -q
 set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --nseeds 400 --dg tensordet --device llvmpipe -q
 expect 0 track "$@" -o t.trx --cluster 8:c.tck
-contains t.trx.json '"clusters"'
+contains t.json '"clusters"'
 
 # --- the same clusters while tracking and of the file, with any number of threads ---
 expect 0 cluster t.trx -o k.trx --threshold 8 --centroids k.tck --table k.tsv --largest 2 -q
