@@ -224,14 +224,15 @@ const cmd_command command_segment = {
 
 const cmd_command command_cluster = {
     TRACT_COMMAND(cluster, gls_tract_cluster, "Clusters of streamlines by glslines", "takes TRACKS", 1, TRACT_FILES),
-    .synopsis = "TRACKS [options]",
+    .synopsis = "TRACKS [OUT] [options]",
     .summary = "Cluster streamlines that run alike: QuickBundles, QuickBundlesX",
     .description = "A streamline joins the cluster whose centroid is nearest, or founds one. The distance (MDF) is the "
                    "mean distance of points at equal steps, in the better of both directions. Clusters and centroids "
                    "are those of DIPY for the same order, to the bit, with any number of threads. Memory: 4 bytes for "
                    "each streamline with --order file, else 12 for each point, of which --points says how many.",
-    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK."),
-    .max_positionals = 1,
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "OUT",
+                             "The tractogram of --output."),
+    .max_positionals = 2,
     .aliases = CMD_TEXTS("seed", "rng-seed"),
     .examples = CMD_TEXTS(
         "Clusters within 10 mm, as a column of the tractogram:", "glslines cluster tracks.trx -o clusters.trx",
@@ -250,14 +251,15 @@ const cmd_command command_cluster = {
 const cmd_command command_search = {
     TRACT_COMMAND(search, gls_tract_search, "Neighbours of streamlines by glslines", "takes TRACKS and REFERENCES", 2,
                   TRACT_FILES),
-    .synopsis = "TRACKS REFERENCES [options]",
+    .synopsis = "TRACKS REFERENCES [OUT] [options]",
     .summary = "Find the streamlines that are near those of another tractogram",
     .description = "Finds for each streamline the references within a radius, or the nearest ones. The search is "
                    "exact: bounds skip only pairs that are farther. Each pair is listed once, with the better of both "
                    "directions. TRACKS is read as a stream; the references need 24 bytes for each of --points.",
-    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "REFERENCES",
-                             "Tractogram in the same space, such as a bundle or an atlas."),
-    .max_positionals = 2,
+    .positionals =
+        CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "REFERENCES",
+                  "Tractogram in the same space, such as a bundle or an atlas.", "OUT", "The table of --output."),
+    .max_positionals = 3,
     .examples = CMD_TEXTS(
         "Streamlines within 8 mm of those of a bundle:", "glslines search tracks.trx arcuate.trk --tracks near.trx",
         "The three nearest references of each, however far:",
@@ -277,8 +279,8 @@ const cmd_command command_clean = {
                    "others, then by --method those that lie apart. The column clean_score has the score of each; "
                    "those that are dropped go to --rejected, or with --keep-all stay as a group. Memory: 144 bytes for "
                    "each streamline, with qb 400.",
-    .positionals = CMD_TEXTS("TRACKS", "Tractogram of a bundle: TRX (file or folder), TRK, TCK or VTK.", "OUT",
-                             "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram of a bundle: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.",
+                             "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
     .max_positionals = 2,
     .examples = CMD_TEXTS("As scilpy's hierarchical QuickBundles:", "glslines clean arcuate.trk clean.trk",
                           "By the cluster confidence index, without duplicates:",

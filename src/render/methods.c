@@ -583,6 +583,17 @@ static void write_cluster(const writer *w)
     gls_text_puts(w->out, ".");
 }
 
+static void write_clean(const writer *w)
+{
+    const double all = number_at(w, "counts/streamlines"), kept = number_at(w, "counts/kept");
+    if (!(all >= 0 && kept >= 0)) return;
+    gls_text_puts(w->out, " Of "), put_count(w, all), gls_text_puts(w->out, " streamlines "), put_count(w, kept);
+    gls_text_puts(w->out, " stayed without repetitions and outliers");
+    if (is_at(w, "parameters/method", "qb")) CITE(w, "outliers_depth", "quickbundles");
+    if (is_at(w, "parameters/method", "cci")) CITE(w, "confidence");
+    gls_text_puts(w->out, ".");
+}
+
 static void write_edit(const writer *w)
 {
     const double read = number_at(w, "counts/read"), written = number_at(w, "counts/written");
@@ -599,7 +610,8 @@ static const struct {
                 {"weights", write_weights}, {"connectome", write_connectome},
                 {"density", write_density}, {"profile", write_profile},
                 {"fixels", write_fixels},   {"peaks", write_peaks},
-                {"cluster", write_cluster}, {"edit", write_edit}};
+                {"cluster", write_cluster}, {"clean", write_clean},
+                {"edit", write_edit}};
 
 void gls_methods_write(const cJSON *sidecar, gls_papers *papers, gls_text *out)
 {
