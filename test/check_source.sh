@@ -88,7 +88,7 @@ inside() {
     room=$1
     shift
     allowed=$(echo "$room $*" | tr ' ' '|')
-    grep -nE '#include "track/' "src/track/$room"/*.[ch] | grep -vE "#include \"track/(($allowed)/|tracker\.h\")" || true
+    grep -nE '#include "track/' "src/track/$room"/*.[ch] | grep -vE "#include \"track/(($allowed)/|tracker\.h\"|track_params\.h\")" || true
     [ "$room" = run ] || [ "$room" = check ] || grep -n '#include "track/tracker.h"' "src/track/$room"/*.[ch] || true
 }
 {

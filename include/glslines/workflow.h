@@ -191,6 +191,34 @@ GLS_API gls_job_options gls_job_options_default(void);
  * other defaults follow from the preset, the getter and the model. */
 GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
 
+/* How the number of seeds is set. */
+typedef enum gls_seed_kind {
+    GLS_SEEDS_COUNTED, /* nseeds: a number for the whole run */
+    GLS_SEEDS_LISTED,  /* seeds: a file */
+    GLS_SEEDS_PER_VOXEL,
+    GLS_SEEDS_ON_GRID
+} gls_seed_kind;
+/* What kind of run the options ask for. Texts are constants, or belong to the options. */
+typedef struct gls_method {
+    const struct gls_getter *getter; /* row of the direction getter, for the library alone */
+    gls_getter_source source;        /* what the getter reads */
+    const char *given;  /* option that gives the directions in place of a model: "sh", "odf", "peaks" or "bedpostx";
+                           NULL: none */
+    const char *tissue; /* where the tissue comes from: file of act, first file of tissue maps, or "built-in phantom";
+                           NULL: no tissue */
+    gls_seed_kind seeds;
+    bool fits;        /* a model is fitted */
+    bool odf;         /* ODFs are needed, from a file or from a model, even if only to find peaks in them */
+    bool series;      /* the getter reads the diffusion series on the device */
+    bool peaks;       /* the getter follows peaks: of files, of ODFs, of bedpostX or of tensors */
+    bool finds_peaks; /* these peaks are found by the run, in ODFs or tensors */
+    bool tensors;     /* the getter follows the main axes of tensors that are fitted to the series */
+    bool stop_map;    /* a stop map ends streamlines */
+    bool masks_alone; /* the image of mask or roi gives the grid: the getter looks at no data, and no data are given */
+} gls_method;
+/* Decides the method once model and getter are chosen, see gls_job_options_set_defaults(). */
+GLS_API gls_method gls_method_of(const gls_job_options *options);
+
 /* Result of a job. */
 typedef struct gls_job_result {
     gls_track_result track;       /* lengths in it are sums of distances between the points that were written */

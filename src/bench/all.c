@@ -89,6 +89,7 @@ static gls_status fit_model(bench_run *run, int dg, bench_model *model)
     gls_job_inputs one = run->data; /* shares all data of the run but the model, the ODFs and the peaks */
     gls_job_options options = run->job;
     options.track.dg = (gls_direction_getter)dg;
+    one.method = gls_method_of(&options);
     one.odf = NULL;
     one.peaks = NULL;
     *model = (bench_model){.odf = NULL};
@@ -304,7 +305,7 @@ static gls_status write_files(peer_folder *to, const bench_run *run, const bench
     if (!status) status = write_image(to, "fa.nii", in->stop_map);
     if (!status) status = write_mask(to, "track_mask.nii", in->stop_map, run->params.stop_threshold);
     if (!status) status = write_odfs(to, model);
-    return status ? status : gls_output_group_commit(&to->group);
+    return status;
 }
 
 /* Checks before anything is measured that write_data() can write its files. GLS_ERR_OUTPUT: a file exists and
@@ -337,7 +338,7 @@ static gls_status write_data(bench_run *run)
     gls_status status = gls_output_group_make_folder(&to.group, to.path);
     if (!status) status = fit_model(run, GLS_DG_PROB, &model);
     if (!status) status = write_files(&to, run, &model);
-    gls_output_group_discard(&to.group);
+    status = gls_output_group_end(&to.group, status);
     finish_model(&model);
     return status;
 }

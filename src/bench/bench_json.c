@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "track/getter/getter.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "track/track_params.h"
@@ -110,8 +111,8 @@ static void add_params(cJSON *column, const gls_track_params *p)
     gls_json_uint(object, "max_directions_per_seed", (uint64_t)p->max_directions_per_seed);
     cJSON_AddStringToObject(object, "precision", p->precision == GLS_PRECISION_FLOAT ? "float" : "half");
     gls_json_uint(object, "rng_seed", p->rng_seed);
-    if (gls_getter_has(p->dg, GLS_FOR_CUTOFF)) gls_json_double(object, "cutoff", p->fod_cutoff);
-    if (!gls_getter_has(p->dg, GLS_FOR_PTT)) return;
+    if (gls_getter_uses(gls_getter_of(p), GLS_FOR_CUTOFF)) gls_json_double(object, "cutoff", p->fod_cutoff);
+    if (p->dg != GLS_DG_PTT) return;
     gls_json_double(object, "probe_length_mm", p->probe_length);
     gls_json_uint(object, "probe_quality", (uint64_t)p->probe_quality);
     gls_json_uint(object, "probe_count", (uint64_t)p->probe_count);

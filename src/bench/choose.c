@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "track/getter/getter.h"
 #include "record/run_params.h"
 #include "util/status.h"
 
@@ -48,7 +49,7 @@ static gls_status check_models(bench_options *o)
                         gls_model_name(o->model.model));
     o->model.sh_order = gls_model_order(&o->model);
     for (int i = 0; i < o->n_dg && o->model.model == GLS_MODEL_CSD; i++)
-        if (gls_getter_source_of(o->dg[i]) == GLS_FROM_QBALL)
+        if (gls_getter_row(o->dg[i])->source == GLS_FROM_QBALL)
             return gls_fail(GLS_ERR_ARGUMENT,
                             "--dg boot: cannot use --model csd; give --model opdt or csa, or --dg prob,det,ptt,ifod2");
     int n_columns = o->n_dg * o->n_mapping * o->n_devices;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "track/getter/getter.h"
 #include "record/run_params.h"
 #include "track/track_params.h"
 #include "tractogram/writers.h"
@@ -79,8 +80,9 @@ static bench_work bench_work_count(const bench_run *run, const bench_model *mode
      * default parameters */
     enum { CURVES = 2, ARC_MACS = 18, SAMPLES = 26, DIRECTIONS = 12, CLIMBS = 3 };
     const gls_sphere *sphere = model->odf ? model->odf->sphere : run->data.sphere;
-    const gls_getter_source source = gls_getter_source_of(p->dg);
-    const bool deterministic = gls_getter_facts_of(p->dg).deterministic, ptt = gls_getter_has(p->dg, GLS_FOR_PTT);
+    const gls_getter *getter = gls_getter_of(p);
+    const gls_getter_source source = getter->source;
+    const bool deterministic = getter->deterministic, ptt = p->dg == GLS_DG_PTT;
     size_t k = gls_sh_count(run->options->model.sh_order);
     double v = (double)sphere->n, macs, fetches;
     if (source == GLS_FROM_QBALL) {
@@ -93,7 +95,7 @@ static bench_work bench_work_count(const bench_run *run, const bench_model *mode
             p->probe_count == 1 ? curves * p->probe_quality + 1 : curves * (p->probe_quality + 1) * p->probe_count;
         fetches = substeps * (samples + 1);
         macs = substeps * samples * ARC_MACS;
-    } else if (gls_getter_has(p->dg, GLS_FOR_IFOD2)) {
+    } else if (p->dg == GLS_DG_IFOD2) {
         fetches = SAMPLES * tiles(k) + p->ifod_samples - 1;
         macs = SAMPLES * 2 * (double)k;
     } else if (model->peaks) {
@@ -107,7 +109,7 @@ static bench_work bench_work_count(const bench_run *run, const bench_model *mode
     } else if (source == GLS_FROM_NOTHING) {
         fetches = 1;
         macs = 0;
-    } else if (gls_getter_ends_itself(p->dg)) {
+    } else if (getter->own_end) {
         fetches = tiles(k) + 1;
         macs = (deterministic ? CLIMBS * 8 : DIRECTIONS * 2) * (double)k;
     } else {
@@ -295,7 +297,7 @@ static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
 {
     gls_track_params params = run->params, own = gls_track_params_default_for(dg);
     params.dg = dg;
-    if (!gls_getter_ends_itself(dg)) return params;
+    if (!gls_getter_row(dg)->own_end) return params;
     gls_track_params_scale(&own, run->data.voxel_mm);
     params.step_size = own.step_size;
     params.max_angle = own.max_angle;
@@ -315,7 +317,7 @@ static uint64_t seeds_for(const bench_run *run, int dg)
 {
     bool software = false;
     for (int i = 0; i < run->options->n_devices; i++) software = software || run->device[i].info->software;
-    return !run->options->nseeds && software && gls_getter_has(dg, GLS_FOR_PTT) ? SEEDS_SOFTWARE_PTT : run->nseeds;
+    return !run->options->nseeds && software && dg == GLS_DG_PTT ? SEEDS_SOFTWARE_PTT : run->nseeds;
 }
 
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *c)
@@ -332,7 +334,7 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
     c->nseeds = seeds_for(run, c->dg);
     c->params = params_of(run, (gls_direction_getter)c->dg);
     c->params.mapping = (gls_mapping)c->mapping;
-    const gls_getter_source source = gls_getter_source_of((gls_direction_getter)c->dg);
+    const gls_getter_source source = gls_getter_row((gls_direction_getter)c->dg)->source;
     if (source == GLS_FROM_QBALL || source == GLS_FROM_SERIES) {
         input.dwi = run->data.series.dwi;
         input.gradients = run->data.series.gradients;

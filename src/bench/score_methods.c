@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "track/getter/getter.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/job_inputs.h"
@@ -124,7 +125,7 @@ static gls_status make_source(const methods_run *run, const gls_series_model *mo
 {
     gls_odf_options options = gls_odf_options_default();
     /* Set ODFs outside the stop map to 0, because the curves of parallel transport reach beyond its border. */
-    if (gls_getter_has(job->track.dg, GLS_FOR_PTT)) {
+    if (job->track.dg == GLS_DG_PTT) {
         options.stop_map = run->fa;
         options.stop_threshold = job->track.stop_threshold;
     }
@@ -149,7 +150,7 @@ static bool goes_everywhere(const methods_run *run, gls_direction_getter dg)
 {
     bool given = false;
     for (const char *const *name = run->given; *name; name++) given |= strcmp(*name, "fa-threshold") == 0;
-    return gls_getter_ends_itself(dg) && !given;
+    return gls_getter_row(dg)->own_end && !given;
 }
 
 /* Tracks and scores one method, and adds a row. */
@@ -157,6 +158,7 @@ static gls_status score_method(methods_run *run, const gls_series_model *model, 
                                gls_direction_getter dg)
 {
     const gls_job_options options = options_of(run, kind, dg);
+    const gls_method method = gls_method_of(&options);
     gls_track_params params = gls_params_in_mm(&options, &run->fa->grid);
     gls_track_input input = {.stop_map = goes_everywhere(run, dg) ? run->phantom->mask : run->fa,
                              .sphere = run->sphere,
@@ -171,14 +173,14 @@ static gls_status score_method(methods_run *run, const gls_series_model *model, 
     params.dg = dg;
     gls_log(GLS_LOG_INFO, "%s %s", gls_model_name(kind), gls_getter_name(dg));
     gls_status status = GLS_OK;
-    if (gls_needs_series(&options)) {
+    if (method.series) {
         input.dwi = run->series.dwi;
         input.gradients = run->series.gradients;
         input.qball = model->qball;
     }
-    if (gls_needs_odf(&options)) status = make_source(run, model, &options, &source);
+    if (method.odf) status = make_source(run, model, &options, &source);
     input.odf = source;
-    if (!status) status = gls_find_peaks(&options, source, GLS_BVEC_IMAGE, &peaks);
+    if (!status) status = gls_find_peaks(&options, &method, source, GLS_BVEC_IMAGE, &peaks);
     input.peaks = peaks;
     if (!status) status = gls_score_create(run->phantom, NULL, &score);
     if (!status) status = gls_tracker_create(run->device, &params, &input, &tracker);
@@ -202,7 +204,7 @@ static gls_status score_method(methods_run *run, const gls_series_model *model, 
 /* Whether the getter needs ODFs, or peaks that are found in them. */
 static bool has_odf(int dg)
 {
-    const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
+    const gls_getter_source source = gls_getter_row((gls_direction_getter)dg)->source;
     return source == GLS_FROM_ODF || source == GLS_FROM_PEAKS;
 }
 
@@ -276,7 +278,7 @@ static gls_status methods_score(const gls_job_options *options, const char *cons
 /* Name of the model; "" if the getter uses no model. */
 static const char *method_model(const method_score *score)
 {
-    const gls_getter_source source = gls_getter_source_of(score->dg);
+    const gls_getter_source source = gls_getter_row(score->dg)->source;
     return source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING ? "" : gls_model_name(score->model);
 }
 
@@ -314,14 +316,15 @@ static bool wanted(const gls_score_cli *o, int model, int dg)
 {
     if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
     if (o->dg && o->dg - 1 != dg) return false;
-    const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
+    const gls_getter_source source = gls_getter_row((gls_direction_getter)dg)->source;
     /* without a named getter, particle filtering is scored with the getters that have it */
-    if (o->pft && o->dg == 0 && !gls_getter_has((gls_direction_getter)dg, GLS_FOR_PROB_DET)) return false;
+    if (o->pft && o->dg == 0 && !gls_getter_uses(gls_getter_row((gls_direction_getter)dg), GLS_FOR_PROB_DET))
+        return false;
     if (source == GLS_FROM_QBALL) return model <= GLS_MODEL_CSA;
     /* a getter without a model is scored once, and not at all if its streamlines are single points */
     if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING)
         return model == (o->model >= FIRST_MODEL ? o->model - FIRST_MODEL : GLS_MODEL_CSD) &&
-               !gls_getter_facts_of((gls_direction_getter)dg).one_point;
+               !gls_getter_row((gls_direction_getter)dg)->one_point;
     return o->model != USUAL || model == GLS_MODEL_CSD;
 }
 
@@ -404,9 +407,9 @@ static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o
         return gls_fail(GLS_ERR_ARGUMENT, "--truth and --against: need TRACKS, the tractogram to score");
     if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
     if (o->model - FIRST_MODEL > GLS_MODEL_CSA && o->dg > 0 &&
-        gls_getter_source_of((gls_direction_getter)(o->dg - 1)) == GLS_FROM_QBALL)
+        gls_getter_row((gls_direction_getter)(o->dg - 1))->source == GLS_FROM_QBALL)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: works only with --model opdt or csa");
-    if (o->dg > 0 && gls_getter_facts_of((gls_direction_getter)(o->dg - 1)).one_point)
+    if (o->dg > 0 && gls_getter_row((gls_direction_getter)(o->dg - 1))->one_point)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: makes no step, so that nothing is scored: take any other getter",
                         gls_getter_name((gls_direction_getter)(o->dg - 1)));
     method_scores *scores = calloc(1, sizeof *scores);

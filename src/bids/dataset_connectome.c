@@ -290,8 +290,7 @@ gls_status gls_dataset_connectomes(const gls_dataset_options *o, size_t *n)
         gls_text_finish(&out);
         ++*n;
     }
-    if (!status) status = gls_output_group_commit(&group);
-    gls_output_group_discard(&group);
+    status = gls_output_group_end(&group, status);
     gls_dataset_texts_finish(&m.path);
     gls_dataset_texts_finish(&m.atlas);
     return status;

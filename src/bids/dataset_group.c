@@ -420,8 +420,7 @@ gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
     if (!status && *n > 0) status = gls_dataset_rewrite(path, MARK, rows.data, rows.length, &group);
     snprintf(path, sizeof path, "%s/index.html", o->output);
     if (!status && *n > 0) status = gls_dataset_rewrite(path, PAGE_MARK, page.data, page.length, &group);
-    if (!status) status = gls_output_group_commit(&group);
-    gls_output_group_discard(&group);
+    status = gls_output_group_end(&group, status);
     gls_text_finish(&rows);
     gls_text_finish(&page);
     finish_rows(&table);

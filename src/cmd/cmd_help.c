@@ -171,9 +171,8 @@ static int manual_write_files(place *where, const cmd_command *const *commands)
         FILE *out = begin(&page, where->directory, files[i].file);
         code = finish(&page, where, out && files[i].write(out, commands));
     }
-    if (code == CMD_EXIT_OK) return cmd_finish(gls_output_group_commit(&where->group));
-    gls_output_group_discard(&where->group);
-    return code;
+    const gls_status ended = gls_output_group_end(&where->group, code == CMD_EXIT_OK ? GLS_OK : GLS_ERR_OUTPUT);
+    return code == CMD_EXIT_OK ? cmd_finish(ended) : code;
 }
 
 const cmd_command *const cmd_commands[] = {

@@ -72,9 +72,9 @@ static int check_output(const gls_job_options *o, const cmd_arguments *arguments
 }
 
 /* Checks the combination of images: a series, ODFs, both, or the phantom. */
-static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments)
+static int check_inputs(const gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
 {
-    const char *odf = gls_directions_option(o);
+    const char *odf = method->given;
     int n = arguments->n_positionals;
     gls_tractogram_format format;
     /* a tractogram among the inputs is a frequent slip; the message names the option that was meant */
@@ -97,7 +97,7 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
         if (row->owner == GLS_OF_GRADIENTS && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, because it concerns the gradient table of the series",
                              row->name);
-    if (n == 0 && !odf && (o->mask || o->roi) && !gls_masks_alone(o))
+    if (n == 0 && !odf && (o->mask || o->roi) && !method->masks_alone)
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh, --odf, --peaks or --bedpostx",
                          o->mask ? "mask" : "roi");
     /* DWI BVAL BVEC MASK ROI: the fourth and the fifth argument are the masks */
@@ -137,10 +137,10 @@ static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
 }
 
 /* As in GPUStreamlines, --model default stands for csd if a getter is given that needs no q-ball model. */
-static void take_model(gls_job_options *o, const cmd_arguments *arguments)
+static void take_model(gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
 {
     bool is_default = strstr(arguments->taken, "--model default:") != NULL;
-    if (is_default && gls_getter_source_of(o->track.dg) != GLS_FROM_QBALL && cmd_options_given(arguments, "dg"))
+    if (is_default && method->source != GLS_FROM_QBALL && cmd_options_given(arguments, "dg"))
         o->model.model = GLS_MODEL_CSD;
 }
 
@@ -170,28 +170,22 @@ static int check_stop_map(const gls_job_options *o, const cmd_arguments *argumen
 
 /* Rejects options that the getter does not have, options of fits where nothing is fitted, and options of particle
  * filtering without --pft. */
-static int check_getter(const gls_job_options *o, const cmd_arguments *arguments)
+static int check_getter(const gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
 {
-    char text[256];
     for (const gls_option *row = gls_params; row->name; row++) {
         if (row->user == GLS_FOR_PFT && !o->track.pft && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: needs --pft", row->name);
-        /* checked: options that only some getters have */
-        bool checked = row->user == GLS_FOR_PTT || row->user == GLS_FOR_PEAKS || row->user == GLS_FOR_STARTS ||
-                       row->user == GLS_FOR_FOD || row->user == GLS_FOR_CUTOFF || row->user == GLS_FOR_IFOD ||
-                       row->user == GLS_FOR_IFOD2 || row->user == GLS_FOR_RK4 || row->user == GLS_FOR_FIBRES ||
-                       row->user == GLS_FOR_NOISE;
-        const bool fit = row->user == GLS_FOR_FIT && !gls_directions_option(o) && !gls_fits_model(o);
+        const bool fit = row->user == GLS_FOR_FIT && !method->given && !method->fits;
         if (fit && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s cannot be used with --dg %s, which fits no ODFs%s", row->name,
-                             gls_getter_name(o->track.dg), gls_along_tensors(o) ? ": give --model csd" : "");
-        if (row->user == GLS_FOR_STOP_MAP && !gls_tissue_file(o) && !gls_param_is_used(row, o) &&
+                             gls_getter_name(o->track.dg), method->tensors ? ": give --model csd" : "");
+        if (row->user == GLS_FOR_STOP_MAP && !method->tissue && !method->stop_map &&
             cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s %g: needs --fa FILE, because --dg %s has no stop map without --fa",
                              row->name, o->track.stop_threshold, gls_getter_name(o->track.dg));
-        if (checked && !gls_param_is_used(row, o) && cmd_options_given(arguments, row->name))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s can use it", row->name,
-                             gls_getters_with((gls_param_user)row->user, text, sizeof text));
+        if (gls_user_is_getter(row->user) && !gls_param_is_used(row, method, o) &&
+            cmd_options_given(arguments, row->name))
+            return cmd_error_status(gls_getter_require(o->track.dg, (gls_param_user)row->user, row->name));
     }
     return CMD_EXIT_OK;
 }
@@ -200,16 +194,18 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
 {
     gls_job_options *o = &options->run.job;
     const char **files[] = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->roi};
-    int code = check_inputs(o, arguments);
+    gls_method method = gls_method_of(o);
+    int code = check_inputs(o, &method, arguments);
     if (!code) code = check_seeds(o, arguments);
     if (code) return code;
     for (int i = 0; i < arguments->n_positionals; i++) *files[i] = arguments->positional[i];
     o->argc = arguments->argc;
     o->argv = arguments->argv;
     /* choose the model before the defaults, which depend on it */
-    take_model(o, arguments);
+    take_model(o, &method, arguments);
     take_defaults(o, arguments);
-    code = check_getter(o, arguments);
+    method = gls_method_of(o);
+    code = check_getter(o, &method, arguments);
     if (!code) code = check_stop_map(o, arguments);
     if (!code) code = model_options_check(&o->model, arguments);
     if (code) return code;

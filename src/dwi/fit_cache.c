@@ -223,8 +223,7 @@ static gls_status write_files(const kept_fit *fit, const cJSON *key, const gls_i
         cJSON_Delete(note);
     }
     if (!status) status = gls_image_write_grouped(fit->image, false, &group, image, GLS_IMAGE_FLOAT32);
-    if (!status) status = gls_output_group_commit(&group);
-    gls_output_group_discard(&group);
+    status = gls_output_group_end(&group, status);
     cJSON_Delete(root);
     return status;
 }

@@ -200,8 +200,7 @@ gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, 
     if (!status) status = path_join(path, directory, "bundles");
     if (!status && phantom->n_bundles) status = folder_make(path, &new_bundles);
     if (!status) status = items_write(&w, phantom, overwrite, &group);
-    if (!status) status = gls_output_group_commit(&group);
-    gls_output_group_discard(&group);
+    status = gls_output_group_end(&group, status);
     if (status && new_bundles) rmdir(path);
     if (status && new_root) rmdir(directory);
     free(w.item);
@@ -419,8 +418,7 @@ static gls_status write_subject(subject *s)
                                          "label-CSF_probseg.nii.gz"};
     for (size_t i = 0; i < 3 && !s->again && !status; i++) status = write_tissue(s, i, tissue[i]);
     if (!status) status = write_sidecars(s);
-    if (!status) status = gls_output_group_commit(&s->group);
-    gls_output_group_discard(&s->group);
+    status = gls_output_group_end(&s->group, status);
     for (int i = 2; i-- > 0 && status;) gls_folders_remove(path[i], first[i]);
     return status;
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "record/method.h"
+#include "track/getter/getter.h"
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -82,7 +84,7 @@ static bool is_open(size_t param, const char *const *given)
 static int models_of(const gls_job_options *o)
 {
     if (o->bedpostx) return SAMPLES;
-    return o->peaks.n > 0 ? PEAKS : 1 << (gls_directions_option(o) ? GLS_MODEL_CSD : (int)o->model.model);
+    return o->peaks.n > 0 ? PEAKS : 1 << (gls_method_of(o).given ? GLS_MODEL_CSD : (int)o->model.model);
 }
 
 /* Returns the last row of a parameter that holds for the preset and for each of these getters and models, or NULL. */
@@ -110,7 +112,7 @@ static const row *row_of(size_t param, const gls_job_options *o)
 static void choose_method(gls_job_options *o, const char *const *given)
 {
     const int getters = is_given(given, "dg") ? 1 << o->track.dg : ALL_GETTERS;
-    if (!is_given(given, "model") && !gls_directions_option(o))
+    if (!is_given(given, "model") && !gls_method_of(o).given)
         o->model.model = (gls_model_kind)row_for(ROW_model, o->preset, getters, ALL_MODELS)->value;
     if (!is_given(given, "dg"))
         o->track.dg = (gls_direction_getter)row_for(ROW_dg, o->preset, ALL_GETTERS, models_of(o))->value;
@@ -125,7 +127,7 @@ static const char *reason_of(size_t param, const gls_job_options *o, double valu
 
 const char *gls_default_model_reason(const gls_job_options *o)
 {
-    return gls_directions_option(o) ? NULL : reason_of(ROW_model, o, o->model.model);
+    return gls_method_of(o).given ? NULL : reason_of(ROW_model, o, o->model.model);
 }
 
 const char *gls_default_getter_reason(const gls_job_options *o)
@@ -153,6 +155,7 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
     if (!is_method(o)) return;
     const gls_job_options bare = gls_job_options_bare();
     choose_method(o, given);
+    const gls_getter *getter = gls_getter_row(o->track.dg);
     /* first give each option that has rows the value of params.def, because an earlier call for another getter may have
      * changed it */
     for (size_t i = 0; i < N_ROWS; i++) {
@@ -167,7 +170,7 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
         if (row_of(rows[i].param, o) == &rows[i]) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
     /* tckgen's default step with -rk4 is a quarter of a voxel */
-    if (o->track.rk4 && gls_getter_has(o->track.dg, GLS_FOR_RK4) && !is_given(given, "step-size")) {
+    if (o->track.rk4 && gls_getter_uses(getter, GLS_FOR_RK4) && !is_given(given, "step-size")) {
         o->track.step_size = -0.25;
         o->in_mm.step_size = false;
     }
@@ -176,14 +179,13 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
     if (o->track.pft && o->preset == GLS_PRESET_DIPY && !is_given(given, "max-directions-per-seed"))
         o->track.max_directions_per_seed = GLS_MAX_DIRECTIONS;
     /* tissue ends streamlines in place of the stop map; take the defaults of tckgen -act */
-    if (gls_tissue_file(o)) {
-        const gls_getter_facts getter = gls_getter_facts_of(o->track.dg);
+    if (gls_method_of(o).tissue) {
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
         if (!is_given(given, "mask-stop") && o->track.stop_threshold < 0) o->mask_stop = GLS_MASK_STOP_NEAREST;
         const bool keeps_length = o->track.pft && o->preset != GLS_PRESET_DEFAULT;
-        if (!is_given(given, "min-length") && !keeps_length) o->track.min_length = getter.one_point ? 0 : -2;
-        if (getter.one_point) o->track.keep_all_ends = true;
-        if (!is_given(given, "cutoff") && getter.act_cutoff > 0) o->track.fod_cutoff = getter.act_cutoff;
+        if (!is_given(given, "min-length") && !keeps_length) o->track.min_length = getter->one_point ? 0 : -2;
+        if (getter->one_point) o->track.keep_all_ends = true;
+        if (!is_given(given, "cutoff") && getter->act_cutoff > 0) o->track.fod_cutoff = getter->act_cutoff;
     }
     /* with --select and no number of seeds, allow 1000 seeds for each streamline asked for, at most UINT32_MAX */
     bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
@@ -218,12 +220,13 @@ bool gls_default_is_of_method(const gls_default *held)
 
 size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFAULTS])
 {
+    const gls_method method = gls_method_of(o);
     size_t n = 0;
     for (size_t i = 0; i < N_ROWS && n < GLS_MAX_DEFAULTS; i++) {
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], o);
         /* order 0 stands for the order that the directions allow, which is the default */
-        bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !gls_directions_option(o);
-        if (!gls_param_is_used(&gls_params[rows[i].param], o)) continue;
+        bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !method.given;
+        if (!gls_param_is_used(&gls_params[rows[i].param], &method, o)) continue;
         if (row_of(rows[i].param, o) != &rows[i] ||
             ((value.value != rows[i].value || value.mm != rows[i].mm) && !left_open))
             continue;
@@ -242,7 +245,7 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     d.odf = o->odf;
     d.peaks = o->peaks;
     d.bedpostx = o->bedpostx;
-    d.act = gls_tissue_file(o); /* defaults depend on whether there is tissue, not on its source */
+    d.act = gls_method_of(o).tissue; /* defaults depend on whether there is tissue, not on its source */
     if (is_given(given, "dg")) d.track.dg = o->track.dg;
     if (is_given(given, "model")) d.model.model = o->model.model;
     if (is_given(given, "select")) d.track.select = o->track.select;
@@ -271,11 +274,13 @@ static gls_job_options all_defaults(const gls_job_options *o)
 cJSON *gls_defaults_changed(const gls_job_options *o)
 {
     const gls_job_options d = all_defaults(o);
+    const gls_method method = gls_method_of(o);
     cJSON *own = cJSON_CreateObject(), *defaults = cJSON_CreateObject(), *changed = cJSON_CreateArray();
     char key[96];
     for (const gls_param *param = gls_params; param->name; param++) {
         /* skip what does not change the result, such as threads, devices and outputs */
-        if (param->owner == GLS_OF_COMMAND || !gls_role_has_part(param->role) || !gls_param_is_used(param, o)) continue;
+        if (param->owner == GLS_OF_COMMAND || !gls_role_has_part(param->role) || !gls_param_is_used(param, &method, o))
+            continue;
         gls_option_key(param, key, sizeof key);
         gls_option_add(own, param, o);
         gls_option_add(defaults, param, &d);
@@ -317,10 +322,11 @@ void gls_defaults_log(const gls_job_options *o)
     char line[256];
     size_t n = gls_log_enabled(GLS_LOG_DETAIL) ? gls_defaults_held(o, held) : 0;
     const char *model = gls_default_model_reason(o), *getter = gls_default_getter_reason(o);
-    const bool fits = gls_fits_model(o);
-    if (fits) snprintf(line, sizeof line, "model %s (%s), ", gls_model_name(o->model.model), model ? model : "given");
-    gls_log(GLS_LOG_INFO, "method: %sdirection getter %s%s (%s)", fits ? line : "", gls_getter_name(o->track.dg),
-            gls_along_tensors(o) ? " along the main axes of tensors" : "", getter ? getter : "given");
+    const gls_method method = gls_method_of(o);
+    if (method.fits)
+        snprintf(line, sizeof line, "model %s (%s), ", gls_model_name(o->model.model), model ? model : "given");
+    gls_log(GLS_LOG_INFO, "method: %sdirection getter %s%s (%s)", method.fits ? line : "", method.getter->name,
+            method.tensors ? " along the main axes of tensors" : "", getter ? getter : "given");
     if (preset->differs) gls_log(GLS_LOG_INFO, "preset %s: %s", preset->name, preset->differs);
     for (size_t i = 0; i < n; i++) {
         if (gls_default_is_of_method(&held[i])) continue;
@@ -340,7 +346,8 @@ void gls_default_text(const char *name, char *text, size_t size)
         o.track.dg = (gls_direction_getter)dg;
         gls_job_options_set_defaults(&o, (const char *const[]){"dg", NULL});
         const gls_param *param = gls_options_find(gls_params, name);
-        bool used_by = gls_param_is_used(param, &o);
+        const gls_method method = gls_method_of(&o);
+        bool used_by = gls_param_is_used(param, &method, &o);
         gls_option_number v = gls_option_get_number(param, &o);
         number_text(param, &v, value[dg], sizeof *value);
         if (!used_by) *value[dg] = '\0';

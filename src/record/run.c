@@ -143,7 +143,7 @@ gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *
 gls_status gls_run_commit(gls_run *run, cJSON *root)
 {
     gls_status status = GLS_OK;
-    if (run->sidecar) {
+    if (run->sidecar && root) {
         gls_sidecar_add_warnings(root, &run->warnings);
         status = gls_json_write(root, run->sidecar, run->force, &run->group, "\n");
     }

@@ -51,8 +51,8 @@ gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *su
  * with force, if a file of this name exists that is not a sidecar of glslines, or is the sidecar of another output. */
 gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *suffix);
 
-/* If the run has a sidecar, adds the warnings to root and writes root as the sidecar. Then gives all files of the group
- * their final names. */
+/* If the run has a sidecar, adds the warnings to root and writes root as the sidecar; root NULL: the caller has written
+ * it. Then gives all files of the group their final names. */
 gls_status gls_run_commit(gls_run *run, struct cJSON *root);
 /* Logs the names of the outputs. */
 void gls_run_log_outputs(const gls_run *run);

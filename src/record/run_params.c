@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "record/method.h"
+#include "track/getter/getter.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
@@ -70,87 +72,12 @@ gls_model_options gls_model_options_default(gls_model_kind model)
     return options;
 }
 
-const char *gls_directions_option(const gls_job_options *o)
+bool gls_param_is_used(const gls_option *param, const gls_method *method, const gls_job_options *o)
 {
-    return o->sh ? "sh" : o->odf ? "odf" : o->peaks.n > 0 ? "peaks" : o->bedpostx ? "bedpostx" : NULL;
-}
-
-bool gls_masks_alone(const gls_job_options *o)
-{
-    return gls_getter_source_of(o->track.dg) == GLS_FROM_NOTHING && (o->mask || o->roi) && !o->dwi && !o->phantom &&
-           !gls_directions_option(o);
-}
-
-const char *gls_tissue_file(const gls_job_options *o)
-{
-    const bool own = o->phantom && (o->track.pft || o->track.backtrack || o->track.crop_at_gmwmi || o->seed_gmwmi ||
-                                    o->track.keep_all_ends || o->act_rule != GLS_TISSUE_RULE_ACT);
-    return o->act ? o->act : o->pve_wm ? o->pve_wm : o->map_include ? o->map_include : own ? "built-in phantom" : NULL;
-}
-
-bool gls_along_peaks(const gls_job_options *o)
-{
-    return gls_getter_source_of(o->track.dg) == GLS_FROM_PEAKS;
-}
-
-bool gls_along_tensors(const gls_job_options *o)
-{
-    return gls_getter_facts_of(o->track.dg).fa_cutoff > 0 && o->model.model == GLS_MODEL_AUTO && !o->model.response &&
-           !o->model.response_wm && !gls_directions_option(o);
-}
-
-bool gls_needs_odf(const gls_job_options *o)
-{
-    return gls_getter_source_of(o->track.dg) == GLS_FROM_ODF ||
-           (gls_along_peaks(o) && o->peaks.n == 0 && !o->bedpostx && !gls_along_tensors(o));
-}
-
-bool gls_needs_series(const gls_job_options *o)
-{
-    const gls_getter_source source = gls_getter_source_of(o->track.dg);
-    return source == GLS_FROM_QBALL || source == GLS_FROM_SERIES;
-}
-
-bool gls_fits_model(const gls_job_options *o)
-{
-    return !gls_directions_option(o) && (gls_needs_odf(o) || gls_getter_source_of(o->track.dg) == GLS_FROM_QBALL);
-}
-
-bool gls_has_stop_map(const gls_job_options *o)
-{
-    /* a threshold below 0 stands for none where tissue ends streamlines */
-    return (o->fa || !gls_getter_ends_itself(o->track.dg)) && (o->track.stop_threshold >= 0 || !gls_tissue_file(o));
-}
-
-bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
-{
-    const bool given = gls_directions_option(o) != NULL, fits = gls_fits_model(o);
     /* 0 in batch_seeds: the program chooses the number; 0 in memory_limit: there is no limit */
     if (param == &gls_params[ROW_batch_seeds]) return o->track.batch_seeds > 0;
     if (param == &gls_params[ROW_memory_limit]) return o->memory_limit > 0;
-    switch (param->user) {
-    case GLS_FOR_ALL: return true;
-    case GLS_FOR_STOP_MAP: return gls_has_stop_map(o);
-    case GLS_FOR_CUTOFF:
-        return gls_getter_has(o->track.dg, GLS_FOR_CUTOFF) ||
-               /* prob and det have a cutoff with ODFs whose amplitudes have a unit: of files, of CSD and of MSMT */
-               (gls_getter_has(o->track.dg, GLS_FOR_PROB_DET) && (given || o->model.model > GLS_MODEL_CSA));
-    case GLS_FOR_FIT: return fits;
-    case GLS_FOR_QBALL: return fits && o->model.model <= GLS_MODEL_CSA;
-    case GLS_FOR_MSMT: return fits && o->model.model == GLS_MODEL_MSMT;
-    case GLS_FOR_CSD: return fits && o->model.model == GLS_MODEL_CSD;
-    case GLS_FOR_SH: return o->sh != NULL;
-    case GLS_FOR_ODF: return o->sh || o->odf;
-    case GLS_FOR_PEAK_FILES: return o->peaks.n > 0;
-    case GLS_FOR_SEED_COUNT: return o->seeds_per_voxel == 0 && !o->seeds && o->seed_grid == 0;
-    case GLS_FOR_SEEDS_PER_VOXEL: return o->seeds_per_voxel > 0;
-    case GLS_FOR_SEED_LIST: return o->seeds != NULL;
-    case GLS_FOR_SEED_GRID: return o->seed_grid > 0;
-    case GLS_FOR_TISSUE: return gls_tissue_file(o) != NULL;
-    case GLS_FOR_PFT: return o->track.pft;
-    /* the getter's row says whether the getter reads the parameter */
-    default: return gls_getter_has(o->track.dg, (gls_param_user)param->user);
-    }
+    return gls_method_uses(method, param, o);
 }
 
 void gls_option_add(cJSON *object, const gls_option *option, const void *options)
@@ -195,11 +122,11 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
 }
 
 /* Adds the value of a row; null if the run does not use the parameter. */
-static void add_row(cJSON *object, const gls_option *row, const gls_job_options *o)
+static void add_row(cJSON *object, const gls_option *row, const gls_method *method, const gls_job_options *o)
 {
     char key[96];
     gls_option_key(row, key, sizeof key);
-    if (gls_param_is_used(row, o))
+    if (gls_param_is_used(row, method, o))
         gls_option_add(object, row, o);
     else
         cJSON_AddNullToObject(object, key);
@@ -207,10 +134,11 @@ static void add_row(cJSON *object, const gls_option *row, const gls_job_options 
 
 void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_params *mm)
 {
+    const gls_method method = gls_method_of(o);
     gls_json_double(object, "step_size_mm", mm->step_size);
     for (const gls_option *row = gls_params; row->name; row++)
-        if (row->owner != GLS_OF_COMMAND) add_row(object, row, o);
-    if (!gls_getter_has(o->track.dg, GLS_FOR_PTT)) return;
+        if (row->owner != GLS_OF_COMMAND) add_row(object, row, &method, o);
+    if (!gls_getter_uses(method.getter, GLS_FOR_ptt)) return;
     gls_json_double(object, "probe_length_mm", mm->probe_length);
     gls_json_double(object, "probe_radius_mm", mm->probe_radius);
     gls_json_double(object, "ptt_substep_mm", mm->ptt_substep);
@@ -220,9 +148,10 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
 void gls_params_add_model(cJSON *object, const gls_model_options *model, bool has_model)
 {
     /* rows of gradients and model first, then the rows of the basis, which here say basis and axes of the output */
-    gls_job_options options = {.size = sizeof options, .model = *model};
+    const gls_job_options options = {.size = sizeof options, .model = *model};
+    const gls_method method = gls_method_of(&options);
     for (const gls_option *row = gls_params; row->name; row++)
-        if (row->owner & (GLS_OF_GRADIENTS | (has_model ? GLS_OF_MODEL : 0))) add_row(object, row, &options);
+        if (row->owner & (GLS_OF_GRADIENTS | (has_model ? GLS_OF_MODEL : 0))) add_row(object, row, &method, &options);
     for (const gls_option *row = gls_params; row->name && has_model; row++)
         if (row->owner == GLS_OF_BASIS) gls_option_add(object, row, &options);
 }

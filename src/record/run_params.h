@@ -37,11 +37,8 @@ enum {
 /* Options with the defaults of params.def, without the defaults by preset and getter of record/defaults.def. */
 gls_job_options gls_job_options_bare(void);
 
-/* Whether a run with these options uses the parameter. */
-bool gls_param_is_used(const gls_param *param, const gls_job_options *options);
-
-/* Whether streamlines end by --fa-threshold, at a given stop map or at FA that is fitted. */
-bool gls_has_stop_map(const gls_job_options *options);
+/* Whether a run with these options, which ask for this method, uses the parameter. */
+bool gls_param_is_used(const gls_param *param, const gls_method *method, const gls_job_options *options);
 
 /* Whether seeds lie on an interface that is computed from the tissue, not read from a file. */
 bool gls_gmwmi_is_made(const char *seed_gmwmi);
@@ -64,23 +61,6 @@ gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid
 
 /* Default options of a model. */
 gls_model_options gls_model_options_default(gls_model_kind model);
-/* Name of the option that gives the directions in place of a model: "sh", "odf", "peaks" or "bedpostx". NULL: none. */
-const char *gls_directions_option(const gls_job_options *options);
-/* Whether the image of --mask or --roi gives the grid: the getter looks at no data, and no data are given. */
-bool gls_masks_alone(const gls_job_options *options);
-/* Where the tissue comes from: the file of --act, the first file of the tissue maps, or, for a phantom with an option
- * that needs tissue, "built-in phantom". NULL: no tissue. */
-const char *gls_tissue_file(const gls_job_options *options);
-/* Whether the direction getter follows peaks: of files, of ODFs, of bedpostX or of tensors. */
-bool gls_along_peaks(const gls_job_options *options);
-/* Whether the direction getter follows the main axes of tensors that are fitted to the series. */
-bool gls_along_tensors(const gls_job_options *options);
-/* Whether the run needs ODFs, from a file or from a model, even if only to find peaks in them. */
-bool gls_needs_odf(const gls_job_options *options);
-/* Whether the direction getter reads the diffusion series on the device. */
-bool gls_needs_series(const gls_job_options *options);
-/* Whether the run fits a model. */
-bool gls_fits_model(const gls_job_options *options);
 
 /* --- Defaults: rows of defaults.def, by preset, direction getter and model. */
 

@@ -147,8 +147,7 @@ static gls_status write_frames(gls_studio *s, const char *folder)
         status = path ? write_png(s, path, frame, 1, &group) : GLS_ERR_MEMORY;
         free(path);
     }
-    if (!status) status = gls_output_group_commit(&group);
-    gls_output_group_discard(&group);
+    status = gls_output_group_end(&group, status);
     if (status && made) rmdir(folder);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "record/run_params.h"
 #include "run/job.h"
+#include "track/getter/getter.h"
 #include "util/maths.h"
 
 /* Shares above which a warning is given: of streamlines (CUT, LONG), of voxels of mask or seeds (OUTSIDE, UNKNOWN). */
@@ -151,12 +152,12 @@ static void advise_of_scale(const gls_job_inputs *in, const gls_track_params *pa
 void gls_advise_of_fit(const gls_job *job)
 {
     const gls_job_inputs *in = &job->inputs;
-    bool fods = gls_getter_ends_itself(job->options.track.dg);
+    bool fods = in->method.getter->own_end;
     if (fods && gls_track_cutoff(&job->params) == (job->options.act ? 0.05 : 0.1)) advise_of_scale(in, &job->params);
     if (fods && job->params.step_size > in->voxel_mm)
         gls_log(GLS_LOG_WARNING, "--step-size: a step of %.4g mm is longer than a voxel (%.4g mm) and passes over some",
                 job->params.step_size, in->voxel_mm);
-    if (gls_fits_model(&job->options)) advise_of_response(&in->model);
+    if (in->method.fits) advise_of_response(&in->model);
     if (job->options.roi && in->roi && in->stop_map && in->seed_voxels > 0)
         advise_of_seeds(in, job->options.track.stop_threshold);
 }
@@ -236,6 +237,7 @@ static void explain_seeds(const gls_job *job)
     const double without = r->seeds > 0 ? (double)r->seeds_without_direction / (double)r->seeds : 0;
     if (without == 0 || look_at_seeds(&job->inputs, &look) != GLS_OK) return;
     const gls_job_options *o = &job->options;
+    const gls_method *m = &job->inputs.method;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in", GLS_COUNT(r->seeds_without_direction),
             GLS_COUNT(r->seeds));
     const double percent = look.n ? 100 / (double)look.n : 0; /* per cent of the seeds looked at, for each seed */
@@ -244,9 +246,8 @@ static void explain_seeds(const gls_job *job)
                 "    %.3g %% of seeds lie outside the mask or the grid: compare mask and seeds%s in a viewer",
                 percent * (double)look.outside, o->seeds ? " (--seed-space: voxel or world)" : "");
     /* blind: there is no image of ODFs or peaks, as where tensors are fitted, so that no seed was counted as dark */
-    const bool blind = !job->inputs.odf && !job->inputs.odf_image,
-               tensors = gls_getter_source_of(o->track.dg) == GLS_FROM_SERIES || gls_along_tensors(o),
-               near = tensors || gls_getter_has(o->track.dg, GLS_FOR_PEAKS) || gls_along_peaks(o);
+    const bool blind = !job->inputs.odf && !job->inputs.odf_image, tensors = m->source == GLS_FROM_SERIES || m->tensors,
+               near = tensors || gls_getter_uses(m->getter, GLS_FOR_PEAKS) || m->peaks;
     const double rest = fmax(0, round(without * (double)look.n) - (double)(look.outside + look.dark));
     if (rest > 0 && near && o->seed_direction.n > 0)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds: no direction lies within --max-angle of --seed-direction",
@@ -283,10 +284,10 @@ static void explain_seeds(const gls_job *job)
 
 /* Returns what to try where streamlines end because no direction goes on; it depends on the getter and on its source of
  * directions. */
-static const char *advise_directions(const gls_job_options *o)
+static const char *advise_directions(const gls_job_options *o, const gls_method *method)
 {
     if (o->peaks.n > 0) return "raise --max-angle or lower --cutoff; check --peaks-frame";
-    if (gls_getter_ends_itself(o->track.dg))
+    if (method->getter->own_end)
         return o->sh ? "raise --max-angle or lower --cutoff; check --sh-basis and --sh-frame"
                      : "raise --max-angle or lower --cutoff; check b-vectors and --bvec-frame";
     return "raise --max-angle or lower --pmf-threshold; check b-vectors and --bvec-frame";
@@ -298,7 +299,7 @@ static void explain_ends(const gls_job *job)
     const char *const advice[GLS_END_COUNT] = {
         [GLS_END_STOP_MAP] = "lower --fa-threshold, or seed where the stop map is above it",
         [GLS_END_OUTSIDE] = "the seeds lie at the border of the images",
-        [GLS_END_NO_DIRECTION] = advise_directions(&job->options),
+        [GLS_END_NO_DIRECTION] = advise_directions(&job->options, &job->inputs.method),
         [GLS_END_MASK] = "the seeds lie at the border of the mask; --mask-stop interpolated is more lenient",
         [GLS_END_EXCLUDE] = "the region of --exclude surrounds the seeds",
         [GLS_END_STOP_REGION] = "the region of --stop-at surrounds the seeds",

@@ -8,6 +8,7 @@
 #include "image/region_set.h"
 #include "record/run_params.h"
 #include "dwi/image_kind.h"
+#include "track/getter/getter.h"
 #include "util/clock.h"
 
 /* Largest number of seeds with --nseeds 0, where --select ends the run. */
@@ -92,33 +93,35 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
 /* --- Peaks of ODFs. */
 
 /* Number of peaks to find in each voxel: as many as the getter reads, or 3 if it sets no number. */
-static size_t n_peaks(const gls_job_options *o)
+static size_t n_peaks(const gls_method *method)
 {
-    const uint32_t n = gls_getter_facts_of(o->track.dg).n_peaks;
+    const uint32_t n = method->getter->n_peaks;
     return n > 0 ? n : 3;
 }
 
-gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source, gls_bvec_frame frame,
-                          gls_image **peaks)
+gls_status gls_find_peaks(const gls_job_options *o, const gls_method *method, const gls_odf_source *source,
+                          gls_bvec_frame frame, gls_image **peaks)
 {
-    if (!gls_along_peaks(o) || o->peaks.n > 0 || o->bedpostx) return GLS_OK;
+    if (!method->finds_peaks) return GLS_OK;
     const double start = gls_clock_seconds();
     if (!source || !source->is_sh || source->full)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg %s: finds peaks only in spherical harmonics of even orders: give --sh FILE with these, "
                         "or --peaks FILE",
-                        gls_getter_name(o->track.dg));
+                        method->getter->name);
     gls_status status =
-        gls_peaks_of_sh(source->image, o->sh ? o->sh : "the fit", source->basis, frame, n_peaks(o), 0, peaks);
+        gls_peaks_of_sh(source->image, o->sh ? o->sh : "the fit", source->basis, frame, n_peaks(method), 0, peaks);
     if (!status)
-        gls_log(GLS_LOG_INFO, "peaks: up to %zu a voxel, %s", n_peaks(o), GLS_DURATION(gls_clock_seconds() - start));
+        gls_log(GLS_LOG_INFO, "peaks: up to %zu a voxel, %s", n_peaks(method),
+                GLS_DURATION(gls_clock_seconds() - start));
     return status;
 }
 
-gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *o)
+gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs)
 {
-    if (!gls_along_peaks(o) || o->peaks.n > 0 || o->bedpostx) return GLS_OK;
-    return gls_image_create(inputs->grid, gls_along_tensors(o) ? 3 : 3 * n_peaks(o), &inputs->peaks);
+    const gls_method *method = &inputs->method;
+    if (!method->finds_peaks) return GLS_OK;
+    return gls_image_create(inputs->grid, method->tensors ? 3 : 3 * n_peaks(method), &inputs->peaks);
 }
 
 /* --- Tissue. */
@@ -142,7 +145,7 @@ static gls_status join_maps(const gls_job_options *o, gls_image **image)
 
 gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *o)
 {
-    const char *name = gls_tissue_file(o);
+    const char *name = input->method.tissue;
     gls_image *image = NULL;
     if (!name) return GLS_OK;
     gls_status status = o->act                        ? gls_image_read(o->act, GLS_IMAGE_ANY, &image)

@@ -13,6 +13,7 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/job.h"
+#include "track/getter/getter.h"
 #include "track/tracker.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
@@ -59,7 +60,7 @@ gls_status gls_job_open(gls_job *job)
     if (status) return status;
     job->device = gls_device_get_info(job->devices.device[0]);
     /* the inputs decide --model auto: from here on the options name the model in use */
-    if (gls_fits_model(o)) {
+    if (job->inputs.method.fits) {
         job->options.model.model = job->inputs.model.kind;
         job->options.model.sh_order = job->inputs.model.order;
     }
@@ -70,8 +71,8 @@ gls_status gls_job_open(gls_job *job)
         job->options.track.step_size = job->params.step_size;
         job->options.in_mm.step_size = true;
     }
-    if (gls_along_tensors(o) && o->track.fod_cutoff < 0)
-        job->params.fod_cutoff = gls_getter_facts_of(o->track.dg).fa_cutoff;
+    if (job->inputs.method.tensors && o->track.fod_cutoff < 0)
+        job->params.fod_cutoff = job->inputs.method.getter->fa_cutoff;
     job->params.seed_cutoff = job->options.track.seed_cutoff = gls_track_seed_cutoff(&job->params);
     job->params.fod_cutoff = job->options.track.fod_cutoff = gls_track_cutoff(&job->params);
     if (o->track.fod_power == 0) job->options.track.fod_power = 1.0 / o->track.ifod_samples;
@@ -98,7 +99,7 @@ gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
     GLS_REQUIRE(job && memory && job->devices.n > 0);
     gls_status status = gls_job_inputs_plan(&job->inputs, &job->options);
     if (status) return status;
-    gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
+    gls_track_input input = gls_job_inputs_tracker_input(&job->inputs);
     return gls_track_plan_memory(job->device, job->devices.n, &job->params, &input, memory);
 }
 
@@ -164,7 +165,7 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
 {
     const gls_track_extras extras = {
         .journal = journal, .visited = job->sinks.counts_visits ? &job->sinks.visited : NULL, .ends_alone = ends_alone};
-    outlet o = {.sink = sink, .measures = !ends_alone && gls_lengths_need_points(&job->options)};
+    outlet o = {.sink = sink, .measures = !ends_alone && gls_lengths_need_points(&job->options, &job->inputs.method)};
     watcher w = {&job->monitor, tracker};
     double start = gls_clock_seconds();
     gls_status status =
@@ -206,16 +207,17 @@ __attribute__((format(printf, 2, 3))) static void add_line(header_lines *h, cons
 static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writer)
 {
     const gls_track_params *p = &job->params;
+    const gls_method *m = &job->inputs.method;
     header_lines h = {.n = 0};
     add_line(&h, "software: glslines %s", gls_version());
     add_line(&h, "method: %s", gls_getter_name(p->dg));
     add_line(&h, "step_size: %.9g", p->step_size);
     add_line(&h, "max_angle: %.9g", p->max_angle);
     /* the field `threshold` in a header of MRtrix3 is an amplitude of the FOD; 0 of prob and det: there is none */
-    if (gls_param_is_used(&gls_params[ROW_fod_cutoff], &job->options) &&
-        (p->fod_cutoff > 0 || gls_getter_ends_itself(p->dg)))
+    if (gls_param_is_used(&gls_params[ROW_fod_cutoff], m, &job->options) &&
+        (p->fod_cutoff > 0 || m->getter->own_end))
         add_line(&h, "threshold: %.9g", p->fod_cutoff);
-    if (gls_has_stop_map(&job->options)) add_line(&h, "stop_map_threshold: %.9g", p->stop_threshold);
+    if (m->stop_map) add_line(&h, "stop_map_threshold: %.9g", p->stop_threshold);
     add_line(&h, "min_dist: %.9g", p->min_length);
     add_line(&h, "max_dist: %.9g", p->max_length);
     add_line(&h, "max_num_seeds: %" PRIu64, gls_job_seeds(job));
@@ -364,7 +366,7 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     }
     /* after a crash from here on, the next run knows that all outputs are complete */
     if (!status) status = complete_journal(job, journal);
-    if (!status) status = gls_output_group_commit(&job->run.group);
+    if (!status) status = gls_run_commit(&job->run, NULL);
     if (job->sidecar_moved) job->result.sidecar = job->sidecar_second;
     gls_journal_close(journal, !status);
     gls_output_discard(&sidecar);
@@ -379,7 +381,7 @@ static gls_status check_axes(void *user)
     const gls_job_inputs *in = &job->inputs;
     const gls_job_options *o = &job->options;
     const char *file = o->sh ? o->sh : o->bedpostx ? o->bedpostx : o->peaks.value[0];
-    if (!in->phantom && !job->axes_checked && (in->odf || gls_along_peaks(o)))
+    if (!in->phantom && !job->axes_checked && (in->odf || in->method.peaks))
         gls_coherence_advise(in->odf, in->peaks ? in->peaks : in->odf_image, in->peak_samples, in->odf_frame, in->mask,
                              file);
     job->axes_checked = true;
@@ -389,7 +391,7 @@ static gls_status check_axes(void *user)
 /* Makes the tracker on all devices of the run. */
 static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
-    gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
+    gls_track_input input = gls_job_inputs_tracker_input(&job->inputs);
     gls_beside axes = {.name = "check axes", .work = check_axes, .user = job, .logs_first = true};
     double start = gls_clock_seconds();
     gls_beside_begin(&axes);

@@ -9,6 +9,7 @@
 #include "image/region_store.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
+#include "track/getter/getter.h"
 #include "util/file.h"
 
 /* In a shard, returns the path of the shard's output, from malloc, and frees `path`. If the run is no shard (count 0),
@@ -171,9 +172,9 @@ gls_status gls_job_check_beside(const gls_job *job, const char *path)
 
 /* Fails unless files are given or the phantom is asked for. The phantom is no default, so that an empty list of files
  * in a script does not give a tractogram of the phantom. */
-static gls_status check_source(const gls_job_options *o)
+static gls_status check_source(const gls_job_options *o, const gls_method *m)
 {
-    bool files = o->dwi || gls_directions_option(o) || gls_masks_alone(o);
+    bool files = o->dwi || m->given || m->masks_alone;
     if (o->dwi && o->phantom)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--phantom cannot be used with input files, such as %s: leave out one or the other", o->dwi);
@@ -185,9 +186,9 @@ static gls_status check_source(const gls_job_options *o)
 
 /* Checks the combination of inputs (a series, ODFs, peaks, samples, masks alone, the phantom), and that the run has a
  * stop map and seeds where these do not come from a series. */
-static gls_status check_inputs(const gls_job_options *o)
+static gls_status check_inputs(const gls_job_options *o, const gls_method *m)
 {
-    const char *odf = gls_masks_alone(o) ? "mask" : gls_directions_option(o);
+    const char *odf = m->masks_alone ? "mask" : m->given;
     if (odf && o->phantom)
         return gls_fail(GLS_ERR_ARGUMENT, "--phantom and --%s are both inputs of a run: leave one of them out", odf);
     if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))
@@ -195,33 +196,31 @@ static gls_status check_inputs(const gls_job_options *o)
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other: leave out one of them");
     if (o->peaks.n > 0 && (o->sh || o->odf))
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other: leave out one of them", odf);
-    if (o->peaks.n > 0 && !gls_along_peaks(o) && gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
+    if (o->peaks.n > 0 && !m->peaks && m->source != GLS_FROM_NOTHING)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact, eudx or bedpost",
-                        gls_getter_name(o->track.dg));
+                        m->getter->name);
     if (o->bedpostx && (o->sh || o->odf || o->peaks.n > 0))
         return gls_fail(GLS_ERR_ARGUMENT, "--bedpostx and --%s exclude each other: leave out one of them", odf);
-    if (o->bedpostx && !gls_getter_has(o->track.dg, GLS_FOR_FIBRES) &&
-        gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --bedpostx: take --dg bedpost",
-                        gls_getter_name(o->track.dg));
+    if (o->bedpostx && !gls_getter_uses(m->getter, GLS_FOR_bedpost) && m->source != GLS_FROM_NOTHING)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --bedpostx: take --dg bedpost", m->getter->name);
     if (o->peaks_values.n > 0 && o->peaks.n == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks-values: needs --peaks FILE");
     if (o->peaks.n > GLS_MAX_PEAK_FILES || o->peaks_values.n > GLS_MAX_PEAK_FILES)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: got %d files, but reads %d at most: join their volumes in one file",
                         o->peaks.n > GLS_MAX_PEAK_FILES ? "peaks" : "peaks-values",
                         o->peaks.n > GLS_MAX_PEAK_FILES ? o->peaks.n : o->peaks_values.n, GLS_MAX_PEAK_FILES);
-    bool places = o->roi || gls_seeds_place(o), tissue_alone = gls_tissue_file(o) && o->track.stop_threshold < 0;
-    if (odf && !o->dwi && !o->fa && !tissue_alone && !gls_getter_ends_itself(o->track.dg))
+    bool places = o->roi || gls_seeds_place(o), tissue_alone = m->tissue && o->track.stop_threshold < 0;
+    if (odf && !o->dwi && !o->fa && !tissue_alone && !m->getter->own_end)
         return gls_fail(
             GLS_ERR_ARGUMENT,
             "--%s: --dg %s ends streamlines by a map of FA: add --fa FILE, or DWI BVAL BVEC, to which FA is fitted%s",
-            odf, gls_getter_name(o->track.dg),
+            odf, m->getter->name,
             o->sh ? "; or take --dg ifod2, ifod1 or sdstream, which end streamlines by the FODs and need no FA" : "");
     if (odf && !o->dwi && !places && !o->fa)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--%s: needs seeds: give --roi FILE, --seeds FILE, --seed-sphere x,y,z,r%s, or --fa FILE, "
                         "which puts seeds where FA is above 0.2",
-                        odf, gls_tissue_file(o) ? ", --seed-gmwmi auto" : "");
+                        odf, m->tissue ? ", --seed-gmwmi auto" : "");
     if (o->odf && gls_sphere_is_built_in(o->sphere))
         return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, which has a direction for each volume of ODFs");
     if (odf && !o->dwi && o->cache_dir)
@@ -231,31 +230,29 @@ static gls_status check_inputs(const gls_job_options *o)
 
 /* Checks that the getter can use the model and the inputs, and has the parameters that the options set. Also checks
  * limits of length, and options that need an --fdt-... option. */
-static gls_status check_getter(const gls_job_options *o)
+static gls_status check_getter(const gls_job_options *o, const gls_method *m)
 {
     const gls_track_params *t = &o->track;
-    const char *odf = gls_directions_option(o);
-    if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && odf)
+    const char *odf = m->given;
+    if (m->source == GLS_FROM_QBALL && odf)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
                         "take --dg prob, det or ptt%s",
                         odf, o->sh ? ", or ifod2" : "");
-    if (gls_getter_source_of(t->dg) == GLS_FROM_SERIES && (odf || !(o->dwi || o->phantom)))
+    if (m->source == GLS_FROM_SERIES && (odf || !(o->dwi || o->phantom)))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg %s: fits tensors to the measured signal: give the series, DWI BVAL BVEC%s%s",
-                        gls_getter_name(t->dg), odf ? ", without --" : "", odf ? odf : "");
-    if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && o->model.model > GLS_MODEL_CSA)
+                        m->getter->name, odf ? ", without --" : "", odf ? odf : "");
+    if (m->source == GLS_FROM_QBALL && o->model.model > GLS_MODEL_CSA)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "
                         "the model must be linear (opdt, csa); take --dg ifod2, prob, det or ptt",
                         gls_model_name(o->model.model));
-    if (!gls_getter_has(t->dg, GLS_FOR_VERTICES) && t->angular_weight > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: needs --dg boot, prob, det or closest");
-    if (gls_getter_ends_itself(t->dg) && gls_needs_odf(o) && o->odf)
+    gls_status status = gls_track_params_check_getter(t);
+    if (status) return status;
+    if (m->getter->own_end && m->odf && o->odf)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use amplitudes (--odf): give --sh FILE, or DWI BVAL BVEC",
-                        gls_getter_name(t->dg));
-    if (!gls_getter_has(t->dg, GLS_FOR_WHOLE_ODFS) && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
-        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: needs --dg prob, det or closest");
+                        m->getter->name);
     if (o->odf && t->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
         return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: not with --odf, which gives amplitudes");
     if (t->probe_count == 1 && t->probe_radius > 0)
@@ -273,11 +270,11 @@ static gls_status check_getter(const gls_job_options *o)
 }
 
 /* Checks combinations of options for tissue, and of options that need tissue. */
-static gls_status check_tissue(const gls_job_options *o)
+static gls_status check_tissue(const gls_job_options *o, const gls_method *m)
 {
     /* tissue: whether any source of tissue is given, so that tissue decides where streamlines end */
     bool fractions = o->pve_wm || o->pve_gm || o->pve_csf, maps = o->map_include || o->map_exclude,
-         tissue = fractions || maps || gls_tissue_file(o);
+         tissue = fractions || maps || m->tissue;
     const gls_track_params *t = &o->track;
     /* a run has one of three sources of tissue: an image of five tissues, maps of partial volumes, or maps that include
      * and exclude ends */
@@ -316,7 +313,7 @@ static gls_status check_tissue(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act-rule act", t->backtrack ? "backtrack" : "crop-at-gmwmi");
     if (t->backtrack && t->keep_all_ends)
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --%s exclude each other: leave out one of them",
-                        gls_getter_facts_of(t->dg).one_point ? "dg seedtest" : "keep-all-ends");
+                        m->getter->one_point ? "dg seedtest" : "keep-all-ends");
     if (t->pft && o->stop_leaving.n > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft and --stop-leaving exclude each other: leave out one of them");
     gls_status status = gls_track_tissue_check(t, tissue);
@@ -329,7 +326,7 @@ static gls_status check_tissue(const gls_job_options *o)
 
 /* Checks the options for seeds: at most one source of seeds, a valid --seed-direction, and whether --nseeds, --select
  * and --shard fit together. */
-static gls_status check_seeds(const gls_job_options *o)
+static gls_status check_seeds(const gls_job_options *o, const gls_method *m)
 {
     /* options that place seeds, of which a run may have one */
     const char *given[] = {o->seeds ? "seeds" : NULL,
@@ -346,7 +343,7 @@ static gls_status check_seeds(const gls_job_options *o)
         if (given[i]) first = given[i];
     }
     /* counted: --nseeds sets the number of seeds */
-    bool counted = !o->seeds && o->seeds_per_voxel == 0 && o->seed_grid == 0;
+    bool counted = m->seeds == GLS_SEEDS_COUNTED;
     if (counted && o->nseeds == 0 && o->track.select == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: needs --select N, which ends the run");
     const gls_numbers *d = &o->seed_direction;
@@ -374,18 +371,17 @@ static gls_status check_region_roles(const gls_job_options *o)
 }
 
 /* Checks the options before any file is opened. */
-static gls_status check_options(const gls_job_options *o)
+static gls_status check_options(const gls_job_options *o, const gls_method *m)
 {
     GLS_REQUIRE(o->sphere && o->device && o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
-    gls_status status = gls_options_check_values(gls_params, o);
-    if (!status) status = gls_device_names_check(o->device);
-    if (!status) status = check_inputs(o);
-    if (!status) status = check_tissue(o);
-    if (!status) status = check_seeds(o);
+    gls_status status = gls_device_names_check(o->device);
+    if (!status) status = check_inputs(o, m);
+    if (!status) status = check_tissue(o, m);
+    if (!status) status = check_seeds(o, m);
     if (!status) status = check_region_roles(o);
-    if (!status) status = check_getter(o);
+    if (!status) status = check_getter(o, m);
     if (!status) status = gls_model_options_check(&o->model);
-    return status ? status : check_source(o);
+    return status ? status : check_source(o, m);
 }
 
 /* Sets the index and count of the shard from --shard. gls_shard_restrict() sets its seeds later. */
@@ -403,6 +399,7 @@ static gls_status take_results(gls_job *job)
 {
     job->sinks.run = &job->run;
     job->sinks.options = &job->options;
+    job->sinks.method = &job->inputs.method;
     job->sinks.shard = &job->shard;
     job->sinks.output = job->output;
     job->sinks.no_tractogram = job->no_tractogram;
@@ -420,7 +417,9 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     gls_run_begin(&job->run, false);
     job->options = job->options_given = options ? *options : gls_job_options_default();
     if (monitor) job->monitor = *monitor;
-    gls_status status = check_options(&job->options);
+    gls_status status = gls_options_check_values(gls_params, &job->options);
+    if (!status) job->inputs.method = gls_method_of(&job->options);
+    if (!status) status = check_options(&job->options, &job->inputs.method);
     if (!status) gls_defaults_log(&job->options_given);
     if (!status) status = choose_format(job);
     if (!status && job->options.dwi && !job->options.bval) {

@@ -10,6 +10,7 @@
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "dwi/image_kind.h"
+#include "track/getter/getter.h"
 #include "util/clock.h"
 
 #define SEED_FA 0.2 /* voxels with FA above this value make the default seed region */
@@ -42,7 +43,7 @@ void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GL
 
 gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options)
 {
-    *input = (gls_job_inputs){.phantom = NULL};
+    *input = (gls_job_inputs){.method = gls_method_of(options)};
     gls_job_inputs_files(options, input->file);
     gls_status status = GLS_OK;
     for (int i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_input_file_check(&input->file[i]);
@@ -92,7 +93,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
                                              : options->bedpostx    ? GLS_FILE_BEDPOSTX
                                                                     : GLS_FILE_ODF];
     const char *first = input->file[GLS_FILE_DWI].path ? input->file[GLS_FILE_DWI].path : odf->path;
-    if (gls_masks_alone(options)) first = options->mask ? options->mask : options->roi;
+    if (input->method.masks_alone) first = options->mask ? options->mask : options->roi;
     gls_status status = GLS_OK;
     const char *const series[] = {input->file[GLS_FILE_DWI].path, input->file[GLS_FILE_BVAL].path,
                                   input->file[GLS_FILE_BVEC].path};
@@ -114,7 +115,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
             status = gls_image_reorient(&input->odf_image, odf->path, &input->series.dwi->grid);
         if (!status && input->series.dwi)
             status = gls_grid_require_equal(&input->series.dwi->grid, first, &input->odf_image->grid, odf->path);
-    } else if (!status && gls_masks_alone(options)) {
+    } else if (!status && input->method.masks_alone) {
         status = gls_image_read(first, GLS_IMAGE_3D, options->mask ? &input->mask : &input->roi);
     }
     if (status) return status;
@@ -181,7 +182,7 @@ gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *opt
     if (status) return status;
     if (input->series.dwi) status = gls_series_log_shells(&input->series);
     /* choose the model and check its responses before the slow work */
-    if (!status && gls_fits_model(options))
+    if (!status && input->method.fits)
         status = gls_series_model_init(&input->model, &options->model, &input->series);
     else
         input->model.series = &input->series;
@@ -229,7 +230,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     /* negative amplitudes count as 0 */
     odf.clip = true;
     /* set ODFs to 0 where the stop map is too low, because the curves of parallel transport reach into such voxels */
-    if (gls_getter_has(options->track.dg, GLS_FOR_PTT) && input->stop_map) {
+    if (gls_getter_uses(input->method.getter, GLS_FOR_ptt) && input->stop_map) {
         odf.stop_map = input->stop_map;
         odf.stop_threshold = options->track.stop_threshold;
     }
@@ -254,7 +255,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
 static gls_status make_open_map(gls_job_inputs *input, const gls_job_options *options)
 {
     bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;
-    if (input->stop_map || (!gls_getter_ends_itself(options->track.dg) && !tissue_alone)) return GLS_OK;
+    if (input->stop_map || (!input->method.getter->own_end && !tissue_alone)) return GLS_OK;
     if (options->track.stop_threshold >= 1)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--fa-threshold %g: needs --fa FILE, because --dg %s has no stop map without --fa",
@@ -271,16 +272,16 @@ gls_status gls_job_inputs_plan(gls_job_inputs *input, const gls_job_options *opt
     if (status) return status;
     /* make images without values: a plan counts their memory and tracks nothing */
     status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
-    if (!status && gls_needs_odf(options) && gls_fits_model(options))
+    if (!status && input->method.odf && input->method.fits)
         status = gls_image_create(input->grid, gls_sh_count(input->model.order), &input->model.sh);
     if (status) return status;
-    if (gls_getter_source_of(options->track.dg) == GLS_FROM_QBALL)
+    if (input->method.source == GLS_FROM_QBALL)
         return gls_series_model_prepare(&input->model, input->mask, NULL);
-    status = gls_needs_odf(options) ? make_source(input, options) : GLS_OK;
-    return status ? status : gls_job_inputs_plan_peaks(input, options);
+    status = input->method.odf ? make_source(input, options) : GLS_OK;
+    return status ? status : gls_job_inputs_plan_peaks(input);
 }
 
-gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const gls_job_options *options)
+gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input)
 {
     gls_track_input tracker = {.stop_map = input->stop_map,
                                .sphere = input->sphere,
@@ -289,9 +290,9 @@ gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const 
                                .peak_samples = input->peak_samples,
                                .regions = input->regions,
                                .tissue = input->tissue};
-    if (!gls_needs_series(options)) return tracker;
+    if (!input->method.series) return tracker;
     /* bootstrap: the volumes of the model; getters that fit tensors: those of the tensor */
-    const bool qball = gls_getter_source_of(options->track.dg) == GLS_FROM_QBALL;
+    const bool qball = input->method.source == GLS_FROM_QBALL;
     tracker.dwi = qball ? input->series.dwi : gls_series_tensor_dwi(&input->series);
     tracker.gradients = qball ? input->series.gradients : gls_series_tensor_gradients(&input->series);
     tracker.qball = input->model.qball;
@@ -371,7 +372,7 @@ static gls_status make_region(gls_job_inputs *input, const gls_job_options *opti
 gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     double start = gls_clock_seconds();
-    bool fitted = gls_fits_model(options);
+    bool fitted = input->method.fits;
     gls_status status = options->cache_dir ? gls_fit_cache_init(options->cache_dir, true) : GLS_OK;
     if (!status && fitted) status = gls_series_model_prepare(&input->model, input->mask, monitor);
     if (!status) status = make_open_map(input, options);
@@ -381,13 +382,13 @@ gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *opti
     /* set the stop map to 0 outside the mask and where it is not a number, so that it ends streamlines there */
     for (size_t i = 0, n = gls_grid_voxels(input->grid); i < n; i++)
         if (!(input->mask->data[i] > 0) || !isfinite(input->stop_map->data[i])) input->stop_map->data[i] = 0;
-    if (gls_along_tensors(options)) {
+    if (input->method.tensors) {
         status =
             gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->fa, &input->peaks);
-    } else if (gls_needs_odf(options)) {
+    } else if (input->method.odf) {
         if (fitted) status = fit_odf(input, options, monitor);
         if (!status) status = make_source(input, options);
-        if (!status) status = gls_find_peaks(options, input->odf, input->odf_frame, &input->peaks);
+        if (!status) status = gls_find_peaks(options, &input->method, input->odf, input->odf_frame, &input->peaks);
     }
     if (!status && !input->seeds) status = make_region(input, options, monitor);
     if (!status && input->wants_fa) status = fit_fa(input, options, monitor);

@@ -3,6 +3,7 @@
 #define GLS_RUN_JOB_INPUTS_H
 
 #include "dwi/fit_model.h"
+#include "record/method.h"
 #include "run/series_run.h"
 
 /* --- What is read and what is made from it. */
@@ -51,6 +52,7 @@ enum {
 
 /* Everything that tracking starts from. Owns all that it points to, except where another owner is named. */
 typedef struct gls_job_inputs {
+    gls_method method; /* what the options ask for */
     /* paths, NULL where the run has no such file */
     gls_input_file file[GLS_FILE_N_FILES];
     gls_phantom *phantom;     /* the owner of mask and roi; NULL: no phantom */
@@ -108,7 +110,7 @@ gls_status gls_job_inputs_plan(gls_job_inputs *input, const gls_job_options *opt
 /* Makes the stop map, fits the model, and makes the seeds if they depend on the fit. */
 gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor);
 /* Input of a tracker, which borrows the inputs. Call it after the fit or the plan. */
-gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const gls_job_options *options);
+gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input);
 /* FA that was fitted, or the image of --fa. NULL: neither. Never a stop map that is 1 everywhere. */
 const gls_image *gls_job_inputs_scalar(const gls_job_inputs *inputs);
 /* Frees everything. Call it also after a failure of any stage. */
@@ -124,10 +126,10 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
 
 /* Finds the peaks of ODFs for a getter that follows peaks, if no file gives peaks; otherwise leaves *peaks unchanged.
  * frame: axes of the coefficients of source. */
-gls_status gls_find_peaks(const gls_job_options *options, const gls_odf_source *source, gls_bvec_frame frame,
-                          gls_image **peaks);
+gls_status gls_find_peaks(const gls_job_options *options, const gls_method *method, const gls_odf_source *source,
+                          gls_bvec_frame frame, gls_image **peaks);
 /* Makes inputs->peaks for a plan, an image without values, if the run itself would find peaks; else does nothing. */
-gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *options);
+gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs);
 
 /* --- Where streamlines start and what they may enter: tissue, seeds, regions. */
 

@@ -65,17 +65,17 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
 }
 
 /* Adds the bytes of the run's images to *f. planned: the inputs with the images that the fit will make. */
-static void add_images(const gls_job_inputs *planned, const gls_job_options *o, figures *f)
+static void add_images(const gls_job_inputs *planned, figures *f)
 {
     const uint64_t map = image_bytes(planned->stop_map);
-    const bool tensors = gls_along_tensors(o);
+    const bool tensors = planned->method.tensors;
     f->kept = image_bytes(planned->mask) + image_bytes(planned->roi) + map +
               (tensors || (planned->wants_fa && planned->stop_map_open) ? map : 0) + image_bytes(planned->odf_image) +
               image_bytes(planned->peaks) + image_bytes(planned->model.sh);
     /* the tensors, six volumes, are freed before tracking */
     f->images =
         f->kept + image_bytes(planned->series.dwi) + image_bytes(planned->series.tensor_dwi) + tensors * 6 * map;
-    if (gls_needs_series(o)) f->kept = f->images;
+    if (planned->method.series) f->kept = f->images;
 }
 
 /* Sets in *f the memory of tracking and of the host. The host needs memory for the program, plus the larger of what the
@@ -92,7 +92,7 @@ static void add_tracker(const gls_track_memory *memory, size_t n_devices, figure
  * take no memory until their values are used. */
 static gls_status plan_inputs(gls_job *job, gls_job_inputs *planned)
 {
-    const bool qball = gls_getter_source_of(job->options.track.dg) == GLS_FROM_QBALL;
+    const bool qball = job->inputs.method.source == GLS_FROM_QBALL;
     gls_status status = qball ? gls_series_model_prepare(&job->inputs.model, job->inputs.mask, NULL) : GLS_OK;
     *planned = job->inputs;
     if (status) return status;
@@ -189,8 +189,8 @@ gls_status gls_job_memory_plan(gls_job *job)
     if (status) return status;
     status = plan_inputs(job, &planned);
     if (!status) {
-        gls_track_input input = gls_job_inputs_tracker_input(&planned, &job->options);
-        add_images(&planned, &job->options, &f);
+        gls_track_input input = gls_job_inputs_tracker_input(&planned);
+        add_images(&planned, &f);
         status = keep_limit(job, &input, &f);
     }
     if (!status) log_figures(&f);
@@ -209,7 +209,7 @@ static void release_values(gls_image *image)
 
 void gls_job_memory_release(gls_job *job)
 {
-    if (gls_needs_series(&job->options)) return;
+    if (job->inputs.method.series) return;
     release_values(job->inputs.series.dwi);
     release_values(job->inputs.series.tensor_dwi);
 }

@@ -8,6 +8,7 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/job.h"
+#include "track/getter/getter.h"
 #include "util/json_text.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -47,7 +48,7 @@ static void print_model(gls_text *text, const gls_job *job)
         print_name(text, "peaks", o->peaks.value[i]);
         gls_text_printf(text, ", %s axes\n", gls_odf_frame_name(gls_peaks_frame(o, i)));
     }
-    if (!gls_fits_model(o)) return;
+    if (!job->inputs.method.fits) return;
     gls_text_printf(text, "model       %s", gls_model_name(job->inputs.model.kind));
     if (job->inputs.model.kind == GLS_MODEL_CSD)
         gls_text_printf(text, ", rule %s", gls_csd_rule_name(o->model.csd_rule));
@@ -61,8 +62,7 @@ static void print_model(gls_text *text, const gls_job *job)
 /* Prints the tissue image and the rule by which it ends streamlines. */
 static void print_tissue(gls_text *text, const gls_job *job)
 {
-    const gls_job_options *o = &job->options;
-    print_name(text, "tissue", gls_tissue_file(o));
+    print_name(text, "tissue", job->inputs.method.tissue);
     gls_text_printf(text, ", rule %s\n",
                     GLS_WORD(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->inputs.tissue)));
 }
@@ -142,6 +142,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
 {
     const gls_job_options *o = &job->options;
     const gls_job_inputs *in = &job->inputs;
+    const gls_method *m = &in->method;
     const gls_grid *grid = in->grid;
     char axes[4];
     /* seeds of a run whose list is not made yet are known by their number only */
@@ -170,16 +171,16 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
                         GLS_COUNT(job->shard.total_seeds));
     print_model(text, job);
     if (in->tissue) print_tissue(text, job);
-    if (gls_has_stop_map(o)) {
+    if (m->stop_map) {
         print_name(text, "stop map", o->fa ? o->fa : "FA of a tensor fit");
         gls_text_printf(text, ", threshold %g\n", o->track.stop_threshold);
     }
-    if (gls_getter_has((gls_direction_getter)o->track.dg, GLS_FOR_CUTOFF))
+    if (gls_getter_uses(m->getter, GLS_FOR_CUTOFF))
         gls_text_printf(text, "cutoff      %s below %g\n",
-                        o->bedpostx                                   ? "fibres of fractions"
-                        : gls_needs_series(o) || gls_along_tensors(o) ? "FA of the tensor"
-                        : gls_along_peaks(o)                          ? "peaks of amplitudes"
-                                                                      : "FOD amplitudes",
+                        o->bedpostx               ? "fibres of fractions"
+                        : m->series || m->tensors ? "FA of the tensor"
+                        : m->peaks                ? "peaks of amplitudes"
+                                                  : "FOD amplitudes",
                         o->track.fod_cutoff);
     print_regions(text, in->regions);
     /* with --peaks or --bedpostx, directions do not come from the sphere */
@@ -189,10 +190,10 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
         gls_text_printf(text, ", %zu directions%s\n", sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
     }
     const char *reason = gls_default_getter_reason(&job->options_given);
-    gls_text_printf(text, "direction   %s%s%s%s%s, step %.6g mm, at most %g degrees\n", gls_getter_name(o->track.dg),
-                    gls_along_tensors(o) ? " along the main axes of tensors" : "", reason ? " (--dg: " : "",
-                    reason ? reason : "", reason ? ")" : "", job->params.step_size, o->track.max_angle);
-    if (gls_getter_has(o->track.dg, GLS_FOR_PTT)) print_probe(text, &job->params);
+    gls_text_printf(text, "direction   %s%s%s%s%s, step %.6g mm, at most %g degrees\n", m->getter->name,
+                    m->tensors ? " along the main axes of tensors" : "", reason ? " (--dg: " : "", reason ? reason : "",
+                    reason ? ")" : "", job->params.step_size, o->track.max_angle);
+    if (gls_getter_uses(m->getter, GLS_FOR_ptt)) print_probe(text, &job->params);
     gls_text_printf(text, "length      %g to %g mm\n", job->params.min_length, job->params.max_length);
     print_defaults(text, job);
     /* the devices, and how the work is cut into pieces */

@@ -8,9 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "record/method.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "sinks/sinks.h"
+#include "track/getter/getter.h"
 #include "util/json_text.h"
 
 /* Returns the entry `second` of the member `first` of root; NULL: absent. */
@@ -232,10 +234,9 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     const cJSON *thinned = item_at(root, "parameters", "downsample"),
                 *compress = item_at(root, "parameters", "compress_mm");
     const char *dg = cJSON_GetStringValue(item_at(root, "parameters", "dg"));
-    const gls_direction_getter getter = dg ? gls_getter_named(dg) : GLS_DG_COUNT;
+    const gls_getter *getter = dg ? gls_getter_row(gls_getter_named(dg)) : NULL;
     /* counts of steps do not give lengths, as in gls_lengths_need_points() */
-    if ((getter < GLS_DG_COUNT && gls_getter_facts_of(getter).curved) ||
-        cJSON_IsTrue(item_at(root, "parameters", "crop_at_gmwmi")) ||
+    if ((getter && gls_getter_is_curved(getter)) || cJSON_IsTrue(item_at(root, "parameters", "crop_at_gmwmi")) ||
         (cJSON_IsNumber(thinned) && thinned->valuedouble > 1) ||
         (cJSON_IsNumber(compress) && compress->valuedouble > 0)) {
         join_lengths(lengths, shards, n);

@@ -11,6 +11,7 @@
 #include "image/region_set.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
+#include "track/getter/getter.h"
 #include "util/json_text.h"
 
 /* Adds the keys of the BIDS draft for tractograms. */
@@ -19,9 +20,8 @@ static void add_bids(cJSON *root, const gls_job *job)
     const gls_job_options *o = &job->options;
     cJSON_AddStringToObject(root, "TractographyClass", "local");
     cJSON_AddStringToObject(root, "TractographyMethod",
-                            gls_getter_facts_of(o->track.dg).deterministic && !(o->track.step_noise > 0)
-                                ? "deterministic"
-                                : "probabilistic");
+                            job->inputs.method.getter->deterministic && !(o->track.step_noise > 0) ? "deterministic"
+                                                                                                   : "probabilistic");
     cJSON_AddStringToObject(root, "StepSizeUnits", "mm");
     gls_json_double(root, "StepSize", job->params.step_size);
     gls_json_double(root, "AngleCurvature", o->track.max_angle);
@@ -76,7 +76,7 @@ static void add_odf(cJSON *root, const gls_job *job)
 {
     const gls_job_inputs *in = &job->inputs;
     const gls_job_options *o = &job->options;
-    if (gls_fits_model(o)) gls_series_model_describe(root, &in->model);
+    if (in->method.fits) gls_series_model_describe(root, &in->model);
     cJSON *odf = cJSON_AddObjectToObject(root, "odf");
     if (o->bedpostx) {
         cJSON_AddStringToObject(odf, "source", "bedpostx");
@@ -96,7 +96,7 @@ static void add_odf(cJSON *root, const gls_job *job)
                                              [GLS_FROM_SERIES] = "tensors of the series",
                                              [GLS_FROM_PEAKS] = "tensors of the series",
                                              [GLS_FROM_NOTHING] = "none"};
-        cJSON_AddStringToObject(odf, "source", source[gls_getter_source_of(o->track.dg)]);
+        cJSON_AddStringToObject(odf, "source", source[in->method.source]);
         return;
     }
     cJSON_AddStringToObject(odf, "source", o->sh ? "sh" : o->odf ? "amplitudes" : "fit of the model");
@@ -121,8 +121,8 @@ static void add_odf(cJSON *root, const gls_job *job)
 static void add_rest(cJSON *root, const gls_job *job)
 {
     const gls_sphere *used = job->inputs.odf ? job->inputs.odf->sphere : job->inputs.sphere;
-    const gls_direction_getter dg = job->params.dg;
-    if (gls_getter_has(dg, GLS_FOR_VERTICES) || gls_getter_has(dg, GLS_FOR_PEAKS)) {
+    const gls_getter *getter = job->inputs.method.getter;
+    if (gls_getter_uses(getter, GLS_FOR_VERTICES) || gls_getter_uses(getter, GLS_FOR_PEAKS)) {
         cJSON *sphere = cJSON_AddObjectToObject(root, "sphere");
         gls_json_uint(sphere, "directions", used->n);
         cJSON_AddBoolToObject(sphere, "antipodal", used->antipodal);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/track_params.h"
+#include "track/getter/getter.h"
 #include "tracts/line_geometry.h"
 #include "util/status.h"
 
@@ -17,10 +17,10 @@
 /* streamlines that a thread takes at a time */
 #define GRAIN 256
 
-bool gls_lengths_need_points(const gls_job_options *o)
+bool gls_lengths_need_points(const gls_job_options *o, const gls_method *method)
 {
     const gls_track_params *p = &o->track;
-    return gls_getter_facts_of(p->dg).curved || p->downsample > 1 || p->compress > 0 || p->crop_at_gmwmi;
+    return gls_getter_is_curved(method->getter) || p->downsample > 1 || p->compress > 0 || p->crop_at_gmwmi;
 }
 
 /* Callback of gls_lines_parallel(): stores the length of streamline i in units of 1 / GLS_LENGTH_PARTS mm. Each i is

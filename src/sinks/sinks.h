@@ -60,6 +60,7 @@ typedef struct gls_run_sinks {
     /* --- Set from take() on. */
     gls_run *run; /* inputs and outputs */
     const gls_job_options *options;
+    const gls_method *method;
     const gls_shard *shard; /* the shard; count 0: the whole run */
     const char *output;     /* path of the tractogram; NULL: none */
     bool no_tractogram;
@@ -193,7 +194,7 @@ typedef struct gls_run_lengths {
 } gls_run_lengths;
 
 /* Whether lengths need the points: the getter's steps are curved, or points are left out or moved. */
-bool gls_lengths_need_points(const gls_job_options *options);
+bool gls_lengths_need_points(const gls_job_options *options, const gls_method *method);
 /* Adds the lengths of streamlines. */
 gls_status gls_run_lengths_add(gls_run_lengths *lengths, const gls_streamlines *streamlines);
 /* Sets mean, median and extremes of *result to the measured lengths, mm. The tracker had set them to numbers of steps

@@ -42,10 +42,10 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     if (o->shard)
         return gls_fail(GLS_ERR_ARGUMENT, "--weights: not with --shard: merge the shards, then run 'glslines weights'");
     /* ODFs of OPDT and CSA are not fibre densities */
-    if (!o->sh && (!gls_fits_model(o) || o->model.model == GLS_MODEL_OPDT || o->model.model == GLS_MODEL_CSA))
+    if (!o->sh && (!sinks->method->fits || o->model.model == GLS_MODEL_OPDT || o->model.model == GLS_MODEL_CSA))
         return gls_fail(GLS_ERR_ARGUMENT, "--weights: needs fibre orientation distributions: %s",
-                        gls_fits_model(o) ? "give --model msmt or csd, or --sh FILE"
-                                          : "leave out --weights, then run 'glslines weights TRACKS FOD'");
+                        sinks->method->fits ? "give --model msmt or csd, or --sh FILE"
+                                            : "leave out --weights, then run 'glslines weights TRACKS FOD'");
     sink->wanted = true;
     if (sinks->no_tractogram || sinks->writes_trx) return GLS_OK;
     gls_asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(sinks->output) - 4, sinks->output);

@@ -13,11 +13,11 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
-/* Each use of params.def below defines TRACK_ROW(type, field, name, unit, range, default, choices), which is expanded
- * for the rows of gls_track_params alone. */
+/* Each use of params.def below defines TRACK_ROW(type, field, name, unit, range, default, choices, user), which is
+ * expanded for the rows of gls_track_params alone. */
 #define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
                   user, role, help)                                                                               \
-    OWNER_##owner(type, field, name, unit, range, default_, choices)
+    OWNER_##owner(type, field, name, unit, range, default_, choices, user)
 #define OWNER_TRACK TRACK_ROW
 #define OWNER_JOB(...)
 #define OWNER_GRADIENTS(...)
@@ -29,7 +29,7 @@ gls_track_params gls_track_params_default(void)
 {
     return (gls_track_params){
         .size = sizeof(gls_track_params),
-#define TRACK_ROW(type, field, name, unit, range, default_, choices) .field = (default_),
+#define TRACK_ROW(type, field, name, unit, range, default_, choices, user) .field = (default_),
 #include <glslines/params.def>
 #undef TRACK_ROW
     };
@@ -44,7 +44,7 @@ void gls_track_params_lengths(gls_track_params *p, double voxel)
 
 void gls_track_params_scale(gls_track_params *p, double voxel)
 {
-    if (p->step_size > 0 && !gls_getter_facts_of(p->dg).mm_steps) p->step_size *= voxel;
+    if (p->step_size > 0 && !gls_getter_of(p)->mm_steps) p->step_size *= voxel;
     gls_track_params_lengths(p, voxel);
     p->probe_length *= voxel;
     p->ptt_substep *= voxel;
@@ -69,16 +69,33 @@ static gls_status check_seed_direction(const double d[3])
                     d[0], d[1], d[2]);
 }
 
+/* The rows of gls_track_params. */
+static const gls_option rows[] = {
+#define TRACK_ROW(type, field, name_, unit, range, default_, choices, user_)                                     \
+    {GLS_OPTION_AT(offsetof(gls_track_params, field), 0, NULL, type, name_, 0, NULL, unit, range, NULL, choices, \
+                   NULL),                                                                                        \
+     .user = GLS_FOR_##user_},
+#include <glslines/params.def>
+#undef TRACK_ROW
+    {.name = NULL}};
+
+gls_status gls_track_params_check_getter(const gls_track_params *p)
+{
+    const gls_track_params unset = gls_track_params_default();
+    gls_status status = GLS_OK;
+    for (const gls_option *row = rows; row->name && !status; row++) {
+        /* a value other than 0 switches on what is off by default */
+        const bool is_on = gls_option_get_number(row, &unset).value == 0 && gls_option_get_number(row, p).value != 0;
+        if (is_on && gls_user_is_getter(row->user))
+            status = gls_getter_require(p->dg, (gls_param_user)row->user, row->name);
+    }
+    return status;
+}
+
 gls_status gls_track_params_check(const gls_track_params *p)
 {
     /* Single numbers: each row has its range. A value equal to the default needs no check, because some defaults, such
      * as lengths in voxels, lie outside the range. */
-    static const gls_option rows[] = {
-#define TRACK_ROW(type, field, name, unit, range, default_, choices) \
-    {GLS_OPTION_AT(offsetof(gls_track_params, field), 0, NULL, type, name, 0, NULL, unit, range, NULL, choices, NULL)},
-#include <glslines/params.def>
-#undef TRACK_ROW
-        {.name = NULL}};
     const gls_track_params unset = gls_track_params_default();
     gls_status status = gls_options_check_values(rows, p);
     for (size_t i = 0; rows[i].name && !status; i++) {
@@ -87,6 +104,7 @@ gls_status gls_track_params_check(const gls_track_params *p)
         if (!gls_option_is_number(&rows[i]) || value == gls_option_get_number(&rows[i], &unset).value) continue;
         status = require_range(rows[i].name, value, &rows[i].range, is_length ? "mm" : rows[i].unit);
     }
+    if (!status) status = gls_track_params_check_getter(p);
     if (status) return status;
     /* Combinations of numbers. */
     if (p->downsample > 1 && p->compress > 0)
@@ -101,7 +119,7 @@ gls_status gls_track_params_check(const gls_track_params *p)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--max-length of %g mm is more than %d steps of %g mm: give a longer --step-size",
                         p->max_length, GLS_MAX_STEPS, p->step_size);
-    if (gls_getter_has(p->dg, GLS_FOR_PTT) && p->max_length / p->ptt_substep > GLS_MAX_ITERATIONS)
+    if (gls_getter_uses(gls_getter_of(p), GLS_FOR_ptt) && p->max_length / p->ptt_substep > GLS_MAX_ITERATIONS)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--max-length of %g mm is more than %d substeps of %g mm: give a longer --ptt-substep",
                         p->max_length, GLS_MAX_ITERATIONS, p->ptt_substep);
@@ -134,9 +152,8 @@ static gls_status check_backtrack(const gls_track_params *params)
 /* Fails for getters without particles, and for options that cannot be combined with particle filtering. */
 static gls_status check_pft(const gls_track_params *params)
 {
-    if (!gls_getter_of(params)->filters)
-        return gls_fail(GLS_ERR_ARGUMENT, "--pft: cannot be used with --dg %s: give --dg prob or det",
-                        gls_getter_of(params)->name);
+    gls_status status = gls_getter_require(params->dg, GLS_FOR_PROB_DET, "pft");
+    if (status) return status;
     if (params->backtrack)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft and --backtrack exclude each other: leave out one of them");
     if (params->stop_at_all)
@@ -201,12 +218,6 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
         return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include, the regions to be met");
     gls_status tissue = gls_track_tissue_check(params, input->tissue);
     if (tissue) return tissue;
-    if (params->step_noise > 0 && !gls_getter_has(params->dg, GLS_FOR_NOISE))
-        return gls_fail(GLS_ERR_ARGUMENT, "--step-noise: needs --dg fact");
-    if (params->stop_by_fraction && !gls_getter_has(params->dg, GLS_FOR_FIBRES))
-        return gls_fail(GLS_ERR_ARGUMENT, "--stop-by-fraction: needs --dg bedpost");
-    if (params->loop_check && !gls_getter_has(params->dg, GLS_FOR_FIBRES))
-        return gls_fail(GLS_ERR_ARGUMENT, "--loop-check: needs --dg bedpost");
     if (gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED) && !params->seed_unidirectional)
         return gls_fail(
             GLS_ERR_ARGUMENT,
@@ -226,28 +237,9 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
 
 /* --- Facts from the getters' rows. */
 
-/* The row of a getter that is known to exist. */
-static const gls_getter *row_of(gls_direction_getter dg)
-{
-    return gls_getter_of(&(gls_track_params){.dg = dg});
-}
-
-gls_getter_facts gls_getter_facts_of(gls_direction_getter dg)
-{
-    const gls_getter *row = (unsigned)dg < GLS_DG_COUNT ? row_of(dg) : NULL;
-    if (!row) return (gls_getter_facts){.deterministic = false};
-    return (gls_getter_facts){.deterministic = row->deterministic,
-                              .mm_steps = row->mm_steps,
-                              .one_point = row->one_point,
-                              .curved = row->parts || row->substeps,
-                              .n_peaks = row->n_peaks,
-                              .act_cutoff = row->act_cutoff,
-                              .fa_cutoff = row->fa_cutoff};
-}
-
 const char *gls_getter_name(gls_direction_getter dg)
 {
-    return row_of(dg)->name;
+    return gls_getter_row(dg)->name;
 }
 
 gls_direction_getter gls_getter_named(const char *name)
@@ -257,19 +249,22 @@ gls_direction_getter gls_getter_named(const char *name)
     return (gls_direction_getter)dg;
 }
 
-bool gls_getter_has(gls_direction_getter dg, gls_param_user user)
-{
-    return (unsigned)dg < GLS_DG_COUNT && row_of(dg)->has >> user & 1;
-}
-
 const char *gls_getters_with(gls_param_user user, char *text, size_t size)
 {
     size_t used = 0;
     *text = '\0';
     for (int dg = 0; dg < GLS_DG_COUNT; dg++)
-        if (gls_getter_has((gls_direction_getter)dg, user) && used < size)
+        if (gls_getter_uses(gls_getter_row((gls_direction_getter)dg), user) && used < size)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
-                                     row_of((gls_direction_getter)dg)->name);
+                                     gls_getter_row((gls_direction_getter)dg)->name);
     if (user == GLS_FOR_CUTOFF && used < size) snprintf(text + used, size - used, ", and prob, det of FODs");
     return text;
+}
+
+gls_status gls_getter_require(gls_direction_getter dg, gls_param_user user, const char *option)
+{
+    char names[256];
+    if (gls_getter_uses(gls_getter_row(dg), user)) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --dg %s can use it", option,
+                    gls_getters_with(user, names, sizeof names));
 }

@@ -6,6 +6,7 @@
 #include <glslines/msmt.h>
 #include <glslines/track.h>
 
+#include "track/getter/param_user.h"
 #include "util/option.h"
 
 /* --- Rows of params.def as data, and the macros that other files expand them with. */
@@ -72,18 +73,9 @@ static inline bool gls_role_has_part(int role)
 const char *gls_getter_name(gls_direction_getter dg);
 /* The getter of this name; GLS_DG_COUNT if there is none. */
 gls_direction_getter gls_getter_named(const char *name);
-/* Whether the getter uses the parameters whose user in params.def is `user`. */
-bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
-
-/* Facts from the row of a getter. All but `curved` are members of gls_getter, see track/getter/getter.h. */
-typedef struct gls_getter_facts {
-    bool deterministic, mm_steps, one_point;
-    bool curved; /* a step is not a straight line, so that lengths need all points */
-    uint32_t n_peaks;
-    double act_cutoff, fa_cutoff;
-} gls_getter_facts;
-/* The facts of a getter. All are false or 0 for a value that is not a getter. */
-gls_getter_facts gls_getter_facts_of(gls_direction_getter dg);
+/* GLS_ERR_ARGUMENT unless the getter has a parameter, as the message says with the names of all getters that have it.
+ */
+gls_status gls_getter_require(gls_direction_getter dg, gls_param_user user, const char *option);
 /* Writes the names of the getters that use the parameters of `user`, as "boot, prob, det", into text and returns text.
  * For GLS_FOR_CUTOFF it adds ", and prob, det of FODs". */
 const char *gls_getters_with(gls_param_user user, char *text, size_t size);
@@ -95,6 +87,8 @@ const char *gls_getters_with(gls_param_user user, char *text, size_t size);
 /* Largest number of iterations of a half-streamline; kernels count them in 31 bits. */
 #define GLS_MAX_ITERATIONS 1000000000
 
+/* Checks that the getter has all parameters that are switched on. GLS_ERR_ARGUMENT names the getters that have one. */
+gls_status gls_track_params_check_getter(const gls_track_params *params);
 /* Checks each parameter, and combinations. GLS_ERR_ARGUMENT with a message that names the parameter and what it must
  * be. */
 gls_status gls_track_params_check(const gls_track_params *params);

@@ -2,6 +2,7 @@
  * yet. */
 #include "gpu/objects.h"
 #include "track/check/self_test.h"
+#include "track/getter/getter.h"
 #include "track/track_params.h"
 #include "track/tracker.h"
 #include "util/status.h"
@@ -9,7 +10,7 @@
 /* Order of the spherical harmonics of the q-ball model or of the ODFs; 0: there are none. */
 static int order_of(const gls_track_params *params, const gls_track_input *input)
 {
-    if (gls_getter_source_of(params->dg) == GLS_FROM_QBALL) return input->qball->options.sh_order;
+    if (gls_getter_of(params)->source == GLS_FROM_QBALL) return input->qball->options.sh_order;
     return input->odf && input->odf->is_sh ? input->odf->order : 0;
 }
 

@@ -51,7 +51,8 @@ typedef struct gls_option {
     const char *help;
     /* only in rows of glslines/params.def: a GLS_OF_... of track/track_params.h */
     unsigned owner;
-    /* only in rows of glslines/params.def: a GLS_ROLE_... of track/track_params.h, and a gls_param_user */
+    /* only in rows of glslines/params.def: a GLS_ROLE_... of track/track_params.h, and a GLS_FOR_... of
+     * track/getter/param_user.h */
     int role, user;
 } gls_option;
 
@@ -86,40 +87,6 @@ typedef struct gls_length {
 #define GLS_OPTION_RANGE(...) GLS_OPTION_RANGE_OF(__VA_ARGS__, 1, GLS_MAX_NUMBERS, false, )
 #define GLS_OPTION_RANGE_OF(low, high, open, least, most, whole, ...) \
     .range = {low, high, open}, .min_values = least, .max_values = most, .integral = whole
-
-/* Getters and inputs that use a parameter. With any other getter or input, the parameter has no part in the result. */
-typedef enum gls_param_user {
-    GLS_FOR_ALL,
-    GLS_FOR_BOOT,
-    GLS_FOR_PROB_DET,
-    GLS_FOR_WHOLE_ODFS, /* prob, det and closest: read whole ODFs at each point */
-    GLS_FOR_PTT,
-    GLS_FOR_VERTICES, /* boot, prob, det and closest: directions are vertices of a sphere */
-    GLS_FOR_PEAKS,    /* boot, prob, det, closest and ptt: seeds start along peaks */
-    GLS_FOR_STARTS,   /* the getters of GLS_FOR_PEAKS, fact and eudx: several streamlines may start from a seed */
-    GLS_FOR_FOD,      /* ifod1, ifod2, sdstream */
-    GLS_FOR_STOP_MAP, /* a stop map ends streamlines */
-    GLS_FOR_CUTOFF,   /* the getters of GLS_FOR_FOD, fact, eudx, tensordet, tensorprob and bedpost; prob and det where
-                         amplitudes have a unit */
-    GLS_FOR_IFOD,     /* ifod1, ifod2 */
-    GLS_FOR_IFOD2,
-    GLS_FOR_RK4,             /* tensordet, tensorprob */
-    GLS_FOR_FIBRES,          /* bedpost */
-    GLS_FOR_NOISE,           /* fact */
-    GLS_FOR_FIT,             /* a model is fitted */
-    GLS_FOR_QBALL,           /* opdt or csa is fitted */
-    GLS_FOR_CSD,             /* csd is fitted */
-    GLS_FOR_MSMT,            /* msmt is fitted */
-    GLS_FOR_SH,              /* ODFs are given as spherical harmonics */
-    GLS_FOR_ODF,             /* ODFs are given */
-    GLS_FOR_PEAK_FILES,      /* peaks are given */
-    GLS_FOR_SEED_COUNT,      /* a given number of seeds is drawn for the whole run */
-    GLS_FOR_SEEDS_PER_VOXEL, /* a given number of seeds is drawn for each voxel */
-    GLS_FOR_SEED_LIST,       /* seeds are given */
-    GLS_FOR_SEED_GRID,       /* seeds lie on a grid in each voxel */
-    GLS_FOR_TISSUE,          /* there is an image of tissue */
-    GLS_FOR_PFT              /* particle filtering */
-} gls_param_user;
 
 /* Initialiser of a gls_option: offsets of the value and of its flag for mm, then what a user sees. */
 #define GLS_OPTION_AT(offset_, mm_offset_, group_, type, name_, letter_, metavar_, unit_, range_, default_text_,    \

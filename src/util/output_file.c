@@ -503,6 +503,13 @@ void gls_output_group_discard(gls_output_group *group)
     *group = (gls_output_group){0};
 }
 
+gls_status gls_output_group_end(gls_output_group *group, gls_status status)
+{
+    if (!status) return gls_output_group_commit(group);
+    gls_output_group_discard(group);
+    return status;
+}
+
 gls_status gls_output_group_make_folder(gls_output_group *group, const char *path)
 {
     const bool made = mkdir(path, 0777) == 0;

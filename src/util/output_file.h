@@ -78,6 +78,9 @@ gls_status gls_output_group_commit(gls_output_group *group);
 /* From now on calls note(path), from any thread, for each file that has got its name, where no other file of its group
  * failed. path: the name that the caller gave. NULL: no more. */
 void gls_outputs_note(void (*note)(const char *path));
+/* Ends the work on a group: gives all files their names, or after a failure in `status` discards them. Returns the
+ * first failure. Runs of commands end by gls_run_commit(), which also writes the sidecar. */
+gls_status gls_output_group_end(gls_output_group *group, gls_status status);
 /* Moves the file that joined the group last to the front, so that it gets its name first. */
 void gls_output_group_lead(gls_output_group *group);
 /* Discards all files of the group. Also removes its folder, unless there are files in it. */

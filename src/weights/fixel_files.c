@@ -78,7 +78,5 @@ gls_status gls_fixels_write(const gls_fixels *f, const char *directory, const gl
     gls_output_group group = {0};
     GLS_REQUIRE(f && directory && (values || n == 0));
     gls_status status = gls_fixels_write_grouped(f, directory, values, n, existing == GLS_EXISTING_REPLACE, &group);
-    if (!status) status = gls_output_group_commit(&group);
-    gls_output_group_discard(&group);
-    return status;
+    return gls_output_group_end(&group, status);
 }

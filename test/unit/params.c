@@ -30,14 +30,14 @@ static gls_job_options with_user(gls_param_user user)
     gls_job_options o = of_boot();
     switch (user) {
     case GLS_FOR_STOP_MAP: o.track.dg = GLS_DG_PROB; break;
-    case GLS_FOR_PTT: o.track.dg = GLS_DG_PTT; break;
+    case GLS_FOR_ptt: o.track.dg = GLS_DG_PTT; break;
     case GLS_FOR_FOD: o.track.dg = GLS_DG_SDSTREAM; break;
     case GLS_FOR_CUTOFF: o.track.dg = GLS_DG_SDSTREAM; break;
     case GLS_FOR_IFOD: o.track.dg = GLS_DG_IFOD1; break;
-    case GLS_FOR_IFOD2: o.track.dg = GLS_DG_IFOD2; break;
+    case GLS_FOR_ifod2: o.track.dg = GLS_DG_IFOD2; break;
     case GLS_FOR_RK4: o.track.dg = GLS_DG_TENSORDET; break;
-    case GLS_FOR_FIBRES: o.track.dg = GLS_DG_BEDPOST; break;
-    case GLS_FOR_NOISE: o.track.dg = GLS_DG_FACT; break;
+    case GLS_FOR_bedpost: o.track.dg = GLS_DG_BEDPOST; break;
+    case GLS_FOR_fact: o.track.dg = GLS_DG_FACT; break;
     case GLS_FOR_PROB_DET: o.track.dg = GLS_DG_PROB; break;
     case GLS_FOR_WHOLE_ODFS: o.track.dg = GLS_DG_CLOSEST; break;
     case GLS_FOR_CSD: o.model.model = GLS_MODEL_CSD; break;
@@ -85,15 +85,17 @@ static uint64_t identity(const gls_job_options *o)
 #define OTHER_STRING(at) at = "two";
 #define OTHER_CHOICE(at) at = at == 0;
 
-#define CHECK(type, at, name, user, role)                                                                             \
-    {                                                                                                                 \
-        gls_job_options o = with_user(GLS_FOR_##user);                                                                \
-        FIRST_##type(o.at);                                                                                           \
-        uint64_t before = identity(&o);                                                                               \
-        assert_true(gls_param_is_used(gls_options_find(gls_params, name), &o) || GLS_ROLE_##role != GLS_ROLE_RESULT); \
-        OTHER_##type(o.at);                                                                                           \
-        if ((identity(&o) != before) != (GLS_ROLE_##role == GLS_ROLE_RESULT)) fail_msg("identity and %s", name);      \
-        n++;                                                                                                          \
+#define CHECK(type, at, name, user, role)                                                                        \
+    {                                                                                                            \
+        gls_job_options o = with_user(GLS_FOR_##user);                                                           \
+        FIRST_##type(o.at);                                                                                      \
+        const gls_method method = gls_method_of(&o);                                                             \
+        uint64_t before = identity(&o);                                                                          \
+        assert_true(gls_param_is_used(gls_options_find(gls_params, name), &method, &o) ||                        \
+                    GLS_ROLE_##role != GLS_ROLE_RESULT);                                                         \
+        OTHER_##type(o.at);                                                                                      \
+        if ((identity(&o) != before) != (GLS_ROLE_##role == GLS_ROLE_RESULT)) fail_msg("identity and %s", name); \
+        n++;                                                                                                     \
     }
 #define CHECK_TRACK(type, field, ...) CHECK(type, track.field, __VA_ARGS__)
 #define CHECK_JOB(type, field, ...) CHECK(type, field, __VA_ARGS__)
@@ -183,6 +185,79 @@ static void test_ranges(void **state)
     assert_int_equal(gls_track_params_check(&p), GLS_OK);
     p.probe_length = 1e-60;
     assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
+}
+
+/* What is off by default is refused with a getter that lacks it, whichever row it is; the message names those that have
+ * it. */
+static void test_other_getters(void **state)
+{
+    size_t n = 0;
+    (void)state;
+    for (const gls_option *row = gls_params; row->name; row++) {
+        gls_job_options o = gls_job_options_default();
+        if (row->owner != GLS_OF_TRACK || !gls_user_is_getter(row->user) || gls_option_get_number(row, &o).value != 0)
+            continue;
+        for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
+            char names[256], message[400];
+            o.track.dg = (gls_direction_getter)dg;
+            const gls_method method = gls_method_of(&o);
+            const bool used = gls_param_is_used(row, &method, &o);
+            gls_option_set_number(row, &o, (gls_option_number){1, true});
+            assert_int_equal(gls_track_params_check_getter(&o.track), used ? GLS_OK : GLS_ERR_ARGUMENT);
+            snprintf(message, sizeof message, "--%s: only --dg %s can use it", row->name,
+                     gls_getters_with((gls_param_user)row->user, names, sizeof names));
+            if (!used) assert_string_equal(gls_last_error(), message);
+            gls_option_set_number(row, &o, (gls_option_number){0, false});
+        }
+        n++;
+    }
+    assert_true(n >= 6);
+    /* peaks are drawn from whole ODFs by closest, too */
+    gls_track_params p = gls_track_params_default();
+    p.dg = GLS_DG_CLOSEST;
+    p.odf_interpolation = GLS_ODF_INTERPOLATE_AMPLITUDES;
+    assert_int_equal(gls_track_params_check(&p), GLS_OK);
+}
+
+/* The method follows from the inputs and the getter. */
+static void test_method(void **state)
+{
+    static const struct {
+        gls_direction_getter dg;
+        const char *sh, *peaks, *given;
+        gls_getter_source source;
+        bool fits, odf, series, peaks_followed, finds_peaks, tensors;
+    } rows[] = {
+        {GLS_DG_IFOD2, NULL, NULL, NULL, GLS_FROM_ODF, true, true, false, false, false, false},
+        {GLS_DG_PROB, "sh.nii", NULL, "sh", GLS_FROM_ODF, false, true, false, false, false, false},
+        {GLS_DG_BOOT, NULL, NULL, NULL, GLS_FROM_QBALL, true, false, true, false, false, false},
+        {GLS_DG_FACT, NULL, "peaks.nii", "peaks", GLS_FROM_PEAKS, false, false, false, true, false, false},
+        {GLS_DG_FACT, NULL, NULL, NULL, GLS_FROM_PEAKS, true, true, false, true, true, false},
+        {GLS_DG_EUDX, NULL, NULL, NULL, GLS_FROM_PEAKS, false, false, false, true, true, true},
+        {GLS_DG_TENSORDET, NULL, NULL, NULL, GLS_FROM_SERIES, false, false, true, false, false, false},
+        {GLS_DG_SEEDTEST, NULL, NULL, NULL, GLS_FROM_NOTHING, false, false, false, false, false, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gls_job_options o = gls_job_options_default();
+        o.track.dg = rows[i].dg;
+        o.sh = rows[i].sh;
+        if (rows[i].peaks) o.peaks = (gls_strings){{rows[i].peaks}, 1};
+        const gls_method m = gls_method_of(&o);
+        assert_int_equal(m.source, rows[i].source);
+        assert_true(m.given == rows[i].given || (m.given && strcmp(m.given, rows[i].given) == 0));
+        assert_true(m.fits == rows[i].fits && m.odf == rows[i].odf && m.series == rows[i].series);
+        assert_true(m.peaks == rows[i].peaks_followed && m.finds_peaks == rows[i].finds_peaks);
+        assert_true(m.tensors == rows[i].tensors && !m.masks_alone && !m.tissue && m.seeds == GLS_SEEDS_COUNTED);
+    }
+    gls_job_options o = gls_job_options_default();
+    o.track.dg = GLS_DG_SEEDTEST;
+    o.mask = "mask.nii";
+    o.seeds = "seeds.txt";
+    o.act = "5tt.nii";
+    const gls_method m = gls_method_of(&o);
+    assert_true(m.masks_alone && m.seeds == GLS_SEEDS_LISTED);
+    assert_string_equal(m.tissue, "5tt.nii");
 }
 
 /* What is no number of a list, no direction, or too many turns of a loop to be counted. */
@@ -289,9 +364,9 @@ static void test_roles(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),        cmocka_unit_test(test_identity),
-                                       cmocka_unit_test(test_lengths), cmocka_unit_test(test_keys),
-                                       cmocka_unit_test(test_ranges),  cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_roles)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes),       cmocka_unit_test(test_identity), cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_keys),   cmocka_unit_test(test_ranges),   cmocka_unit_test(test_other_getters),
+        cmocka_unit_test(test_method), cmocka_unit_test(test_refused),  cmocka_unit_test(test_roles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "track/getter/getter.h"
 #include "track/track_params.h"
 #include "util/json_text.h"
 #include "util/output_file.h"
@@ -101,11 +102,11 @@ void gls_checked_keep(const gls_device_info *device, const char *variant, gls_ma
  * det, the order of the model, 4 or 8, such as "boot8". Orders above 4 count as 8. ptt is always "ptt4". */
 static void name_variant(gls_direction_getter dg, int sh_order, char *name, size_t size)
 {
-    const bool by_order = gls_getter_has(dg, GLS_FOR_BOOT) || gls_getter_has(dg, GLS_FOR_PROB_DET);
+    const bool by_order = dg == GLS_DG_BOOT || gls_getter_uses(gls_getter_row(dg), GLS_FOR_PROB_DET);
     if (by_order)
         snprintf(name, size, "%s%d", gls_getter_name(dg), sh_order > 4 ? 8 : 4);
     else
-        snprintf(name, size, "%s%s", gls_getter_name(dg), gls_getter_has(dg, GLS_FOR_PTT) ? "4" : "");
+        snprintf(name, size, "%s%s", gls_getter_name(dg), dg == GLS_DG_PTT ? "4" : "");
 }
 
 void gls_checked_name(const gls_track_params *params, int sh_order, char *name, size_t size)

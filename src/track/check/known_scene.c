@@ -6,6 +6,7 @@
 
 #include <glslines/glslines.h>
 
+#include "track/getter/getter.h"
 #include "track/track_params.h"
 #include "util/status.h"
 
@@ -52,7 +53,7 @@ static gls_status make_model(gls_known_scene *s, const gls_known_variant *varian
     gls_odf_options clipped = gls_odf_options_default();
     const gls_phantom *p = s->phantom;
     options.sh_order = variant->sh_order;
-    const gls_getter_source source = gls_getter_source_of(variant->dg);
+    const gls_getter_source source = gls_getter_row(variant->dg)->source;
     /* getters with these sources fit tensors while they track, or need no model */
     if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING) return GLS_OK;
     gls_status status = gls_qball_create(p->gradients, &options, GLS_SHELLS_ANY, &s->qball);
@@ -85,7 +86,7 @@ static gls_status filter_particles(gls_known_scene *s)
 gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
 {
     const gls_known_variant *v = &gls_known_variants[variant];
-    const bool fod = gls_getter_ends_itself(v->dg);
+    const gls_getter *getter = gls_getter_row(v->dg);
     gls_phantom_params shape = gls_phantom_params_default();
     /* the whole brain on a coarse grid: fits and tracking take a fraction of a second, also by software */
     for (int a = 0; a < 3; a++) {
@@ -93,10 +94,11 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
         shape.voxel_size[a] = 4;
     }
     shape.ground_truth = false;
-    *s = (gls_known_scene){.variant = variant,
-                           /* getters that do not end streamlines by their own data have the library's defaults, with
-                            * which their known lines were made */
-                           .params = fod ? gls_track_params_default_for(v->dg) : gls_track_params_default()};
+    *s =
+        (gls_known_scene){.variant = variant,
+                          /* getters that do not end streamlines by their own data have the library's defaults, with
+                           * which their known lines were made */
+                          .params = getter->own_end ? gls_track_params_default_for(v->dg) : gls_track_params_default()};
     gls_status status = gls_phantom_create(&shape, &s->phantom);
     const gls_phantom *p = s->phantom;
     if (!status) status = gls_sphere_create("default", &s->sphere);
@@ -105,7 +107,7 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     if (!status) status = gls_seeds_create_random(p->roi, p->mask, N_SEEDS, 0, &s->seeds);
     if (status) return status;
     gls_track_params_scale(&s->params, shape.voxel_size[0]);
-    if (gls_getter_facts_of(v->dg).mm_steps)
+    if (getter->mm_steps)
         s->params.step_size *= shape.voxel_size[0]; /* the default step of this getter is 0.5 mm: make it half a voxel,
                                                        as for other getters */
     s->params.dg = v->dg;

@@ -11,7 +11,6 @@
 #include "track/getter/getter.h"
 #include "util/text.h"
 #include "track/shader/kernel_inputs.h"
-#include "util/option.h"
 #include "util/status.h"
 
 /* --- The field. Each voxel holds the coefficients of the hat fit, the mean b0 signal and the scaled residuals, all
@@ -427,7 +426,7 @@ const gls_getter gls_getter_boot = {
     .shader = "getter/boot.glsl",
     .initial = "getter/boot.glsl",
     .source = GLS_FROM_QBALL,
-    .has = GLS_GETTER_HAS_VERTICES | GLS_GETTER_HAS(BOOT),
+    .has = GLS_GETTER_HAS_VERTICES,
     .check = check,
     .sphere = sphere,
     .handed_over = handed_over,

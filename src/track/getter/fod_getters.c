@@ -8,7 +8,6 @@
 
 #include "dwi/odf_parts.h"
 #include "track/getter/odf_field.h"
-#include "util/option.h"
 #include "util/status.h"
 
 /* --- Fields of SH coefficients, and rows of source for the recurrences that evaluate SH in a shader: see
@@ -341,7 +340,7 @@ const gls_getter gls_getter_ifod2 = {
     .towards = true,
     .own_end = true,
     .ordered = true,
-    .has = GLS_GETTER_HAS_FOD | GLS_GETTER_HAS(IFOD) | GLS_GETTER_HAS(IFOD2),
+    .has = GLS_GETTER_HAS_FOD | GLS_GETTER_HAS(IFOD),
     .cutoff = 0.1,
     .act_cutoff = 0.05,
     .check = check,

@@ -5,6 +5,7 @@
 #include <glslines/track.h>
 
 #include "track/field/field.h"
+#include "track/getter/param_user.h"
 #include "track/shader/layout.h"
 #include "track/shader/kernel_inputs.h"
 
@@ -46,7 +47,7 @@ typedef struct gls_model {
     double scale;       /* factor from the input's unit to the field's, for cutoffs; 0: the getter has no cutoffs */
 } gls_model;
 
-/* Bit of the group of parameters `user` in the member `has`. A file that uses it must include util/option.h. */
+/* Bit of the group of parameters `user` in the member `has`. */
 #define GLS_GETTER_HAS(user) (1u << GLS_FOR_##user)
 /* Parts of `has` for getters whose directions are vertices of a sphere, and for getters along FODs. */
 #define GLS_GETTER_HAS_VERTICES (GLS_GETTER_HAS(VERTICES) | GLS_GETTER_HAS(PEAKS) | GLS_GETTER_HAS(STARTS))
@@ -70,12 +71,12 @@ typedef struct gls_getter {
     bool one_lane;    /* lanes have no work to share: use one invocation for each streamline unless the user asks for
                          another mapping */
     bool ordered;     /* hardware is faster if neighbouring streamlines are tracked together */
-    bool filters;     /* directions are vertices and every draw gives one: particle filtering is possible */
     bool mm_steps;    /* the default step size is in mm, not in voxels */
     bool one_point;   /* streamlines are their seeds, without a step */
     uint32_t n_peaks; /* number of peaks to find in each ODF for the getter; 0: three, the default of sh2peaks */
     gls_getter_source source;
-    uint32_t has;      /* groups of parameters that the getter uses: sum of GLS_GETTER_HAS() */
+    uint32_t has;      /* groups of parameters that the getter uses: sum of GLS_GETTER_HAS(). The rows of params.def
+                        * name a parameter that one getter alone has */
     double cutoff;     /* default of fod_cutoff */
     double act_cutoff; /* default of fod_cutoff with --act; 0: the same as `cutoff` */
     double fa_cutoff;  /* default of fod_cutoff along the peaks of tensors, which are as long as FA; 0: the getter
@@ -122,7 +123,16 @@ typedef struct gls_getter {
 
 /* --- Lookup. */
 
+/* The row of a getter; NULL for another value. */
+const gls_getter *gls_getter_row(gls_direction_getter dg);
 /* The row of params->dg. */
 const gls_getter *gls_getter_of(const gls_track_params *params);
+/* Whether the getter has the parameters of `user`, a group of getters or a getter. */
+bool gls_getter_uses(const gls_getter *getter, gls_param_user user);
+/* Whether a step is not a straight line, so that lengths need all points. */
+static inline bool gls_getter_is_curved(const gls_getter *getter)
+{
+    return getter->parts || getter->substeps;
+}
 
 #endif

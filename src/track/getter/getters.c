@@ -5,7 +5,6 @@
 #include "track/field/field.h"
 #include "track/getter/getter.h"
 #include "track/getter/odf_field.h"
-#include "util/option.h"
 
 /* --- Direction getters without data, as controls for seeds, regions and connectomes. nulldist1: steps along a
  * direction that is uniform in the cone round the last one. nulldist2: arcs to such a direction. seedtest: seeds
@@ -95,9 +94,20 @@ GLS_GETTERS(DECLARE)
 #define ENTRY(value, word) [value] = &gls_getter_##word,
 static const gls_getter *const getters[] = {GLS_GETTERS(ENTRY)};
 
+const gls_getter *gls_getter_row(gls_direction_getter dg)
+{
+    return (unsigned)dg < GLS_DG_COUNT ? getters[dg] : NULL;
+}
+
 const gls_getter *gls_getter_of(const gls_track_params *params)
 {
     return getters[params->dg];
+}
+
+bool gls_getter_uses(const gls_getter *getter, gls_param_user user)
+{
+    if (user >= GLS_FOR_GETTERS) return getter == getters[user - GLS_FOR_GETTERS];
+    return user < GLS_FOR_GROUPS && (getter->has >> user & 1);
 }
 
 double gls_track_cutoff(const gls_track_params *params)
@@ -115,8 +125,8 @@ double gls_track_seed_cutoff(const gls_track_params *params)
 gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf)
 {
     /* the getters along FODs always interpolate coefficients */
-    if (gls_getter_of(params)->has & GLS_GETTER_HAS(FOD)) return GLS_ODF_INTERPOLATE_COEFFICIENTS;
-    return gls_odf_field_interpolation(gls_getter_of(params)->has & GLS_GETTER_HAS(WHOLE_ODFS), params, odf);
+    if (gls_getter_uses(gls_getter_of(params), GLS_FOR_FOD)) return GLS_ODF_INTERPOLATE_COEFFICIENTS;
+    return gls_odf_field_interpolation(gls_getter_uses(gls_getter_of(params), GLS_FOR_WHOLE_ODFS), params, odf);
 }
 
 bool gls_getter_ends_itself(gls_direction_getter dg)

@@ -94,8 +94,8 @@ gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_i
         (coefficients && has_coefficients(input->odf)))
         return status;
     return gls_fail(GLS_ERR_ARGUMENT,
-                    "--odf-interpolation coefficients: needs --dg prob, det or closest, spherical harmonics "
-                    "of even orders and an antipodally symmetric sphere");
+                    "--odf-interpolation coefficients: needs spherical harmonics of even orders and an antipodally "
+                    "symmetric sphere");
 }
 
 const gls_sphere *gls_odf_field_sphere(const gls_track_input *input)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "track/field/field.h"
-#include "util/option.h"
 #include "util/status.h"
 
 #define MAXIMUM 1024.0f /* the largest component is scaled to at most this, well within the range of half floats */
@@ -159,9 +158,8 @@ static uint32_t iterations(const gls_track_params *params)
                                           .fill = fill,             \
                                           __VA_ARGS__}
 PEAK_GETTER(fact, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .framed = true,
-            .by_voxel = true, .deterministic = true,
-            .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS) | GLS_GETTER_HAS(NOISE), .cutoff = 0.1,
-            .act_cutoff = 0.05, .plan = plan_fact);
+            .by_voxel = true, .deterministic = true, .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS),
+            .cutoff = 0.1, .act_cutoff = 0.05, .plan = plan_fact);
 /* Half-streamlines of eudx carry no frame: the backward one begins opposite to the first step of the forward one. */
 PEAK_GETTER(eudx, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .deterministic = true,
             .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS), .cutoff = 0.0239, .fa_cutoff = 0.2,
@@ -169,5 +167,5 @@ PEAK_GETTER(eudx, .shader = "getter/peak_step.glsl", .initial = "getter/peak_ste
 /* Samples of bedpostX: each step follows one fibre of one sample. The backward half-streamline draws its first
  * direction anew. */
 PEAK_GETTER(bedpost, .shader = "getter/bedpost.glsl", .initial = "getter/bedpost.glsl", .framed = true,
-            .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(FIBRES), .cutoff = 0.01, .any_seed = true,
-            .uniforms = bedpost_uniforms, .plan = plan_bedpost);
+            .has = GLS_GETTER_HAS(CUTOFF), .cutoff = 0.01, .any_seed = true, .uniforms = bedpost_uniforms,
+            .plan = plan_bedpost);

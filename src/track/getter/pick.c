@@ -9,7 +9,6 @@
 #include "dwi/odf_parts.h"
 #include "track/field/field.h"
 #include "track/shader/kernel_inputs.h"
-#include "util/option.h"
 
 /* Whether SH coefficients are interpolated between voxels; otherwise amplitudes are. */
 static bool uses_coefficients(const gls_track_params *params, const gls_track_input *input)
@@ -178,7 +177,6 @@ const gls_getter gls_getter_prob = {
     .name = "prob",
     .shader = "getter/pick.glsl",
     .initial = "odf/initial.glsl",
-    .filters = true,
     .has = GLS_GETTER_HAS_VERTICES | GLS_GETTER_HAS(PROB_DET) | GLS_GETTER_HAS(WHOLE_ODFS),
     .check = check,
     .sphere = gls_odf_field_sphere,
@@ -190,7 +188,6 @@ const gls_getter gls_getter_det = {
     .name = "det",
     .shader = "getter/pick.glsl",
     .initial = "odf/initial.glsl",
-    .filters = true,
     .deterministic = true,
     .has = GLS_GETTER_HAS_VERTICES | GLS_GETTER_HAS(PROB_DET) | GLS_GETTER_HAS(WHOLE_ODFS),
     .check = check,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "track/field/field.h"
-#include "util/option.h"
 #include "util/status.h"
 
 static double dot(const double a[3], const double b[3])
@@ -259,7 +258,7 @@ const gls_getter gls_getter_ptt = {
     .initial = "odf/initial.glsl",
     .framed = true,
     .ordered = true,
-    .has = GLS_GETTER_HAS(PTT) | GLS_GETTER_HAS(PEAKS) | GLS_GETTER_HAS(STARTS),
+    .has = GLS_GETTER_HAS(PEAKS) | GLS_GETTER_HAS(STARTS),
     .no_backtrack = "parallel transport cannot be taken back",
     .check = check,
     .sphere = gls_odf_field_sphere,

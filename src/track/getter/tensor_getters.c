@@ -9,7 +9,6 @@
 
 #include "dwi/tensor_plan.h"
 #include "track/field/field.h"
-#include "util/option.h"
 #include "util/status.h"
 #include "util/text.h"
 

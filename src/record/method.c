@@ -1,0 +1,77 @@
+/* Decides what kind of run options ask for: the getter, the source of its directions, and what ends streamlines. */
+#include <glslines/workflow.h>
+
+#include "record/method.h"
+#include "track/getter/getter.h"
+
+/* The option that gives the directions in place of a model. */
+static const char *directions_option(const gls_job_options *o)
+{
+    return o->sh ? "sh" : o->odf ? "odf" : o->peaks.n > 0 ? "peaks" : o->bedpostx ? "bedpostx" : NULL;
+}
+
+/* Where the tissue comes from. The built-in phantom has tissue for options that need it. */
+static const char *tissue_of(const gls_job_options *o)
+{
+    const bool own = o->phantom && (o->track.pft || o->track.backtrack || o->track.crop_at_gmwmi || o->seed_gmwmi ||
+                                    o->track.keep_all_ends || o->act_rule != GLS_TISSUE_RULE_ACT);
+    return o->act ? o->act : o->pve_wm ? o->pve_wm : o->map_include ? o->map_include : own ? "built-in phantom" : NULL;
+}
+
+/* Which option sets the seeds. */
+static gls_seed_kind seeds_of(const gls_job_options *o)
+{
+    return o->seeds                 ? GLS_SEEDS_LISTED
+           : o->seeds_per_voxel > 0 ? GLS_SEEDS_PER_VOXEL
+           : o->seed_grid > 0       ? GLS_SEEDS_ON_GRID
+                                    : GLS_SEEDS_COUNTED;
+}
+
+gls_method gls_method_of(const gls_job_options *o)
+{
+    const gls_getter *getter = gls_getter_row(o->track.dg);
+    if (!getter) return (gls_method){.getter = NULL}; /* no getter: the check of options refuses it */
+    gls_method m = {.getter = getter,
+                    .source = getter->source,
+                    .given = directions_option(o),
+                    .tissue = tissue_of(o),
+                    .seeds = seeds_of(o)};
+    m.peaks = m.source == GLS_FROM_PEAKS;
+    m.tensors = getter->fa_cutoff > 0 && o->model.model == GLS_MODEL_AUTO && !o->model.response &&
+                !o->model.response_wm && !m.given;
+    m.finds_peaks = m.peaks && o->peaks.n == 0 && !o->bedpostx;
+    /* a threshold below 0 stands for none where tissue ends streamlines */
+    m.stop_map = (o->fa || !getter->own_end) && (o->track.stop_threshold >= 0 || !m.tissue);
+    m.odf = m.source == GLS_FROM_ODF || (m.finds_peaks && !m.tensors);
+    m.series = m.source == GLS_FROM_QBALL || m.source == GLS_FROM_SERIES;
+    m.fits = !m.given && (m.odf || m.source == GLS_FROM_QBALL);
+    m.masks_alone = m.source == GLS_FROM_NOTHING && (o->mask || o->roi) && !o->dwi && !o->phantom && !m.given;
+    return m;
+}
+
+bool gls_method_uses(const gls_method *m, const gls_option *param, const gls_job_options *o)
+{
+    switch (param->user) {
+    case GLS_FOR_ALL: return true;
+    case GLS_FOR_CUTOFF:
+        return gls_getter_uses(m->getter, GLS_FOR_CUTOFF) ||
+               /* prob and det have a cutoff with ODFs whose amplitudes have a unit: of files, of CSD and of MSMT */
+               (gls_getter_uses(m->getter, GLS_FOR_PROB_DET) && (m->given || o->model.model > GLS_MODEL_CSA));
+    case GLS_FOR_STOP_MAP: return m->stop_map;
+    case GLS_FOR_FIT: return m->fits;
+    case GLS_FOR_QBALL: return m->fits && o->model.model <= GLS_MODEL_CSA;
+    case GLS_FOR_MSMT: return m->fits && o->model.model == GLS_MODEL_MSMT;
+    case GLS_FOR_CSD: return m->fits && o->model.model == GLS_MODEL_CSD;
+    case GLS_FOR_SH: return o->sh != NULL;
+    case GLS_FOR_ODF: return o->sh || o->odf;
+    case GLS_FOR_PEAK_FILES: return o->peaks.n > 0;
+    case GLS_FOR_SEED_COUNT: return m->seeds == GLS_SEEDS_COUNTED;
+    case GLS_FOR_SEEDS_PER_VOXEL: return o->seeds_per_voxel > 0;
+    case GLS_FOR_SEED_LIST: return m->seeds == GLS_SEEDS_LISTED;
+    case GLS_FOR_SEED_GRID: return o->seed_grid > 0;
+    case GLS_FOR_TISSUE: return m->tissue != NULL;
+    case GLS_FOR_PFT: return o->track.pft;
+    /* the getter's row says whether the getter reads the parameter */
+    default: return gls_getter_uses(m->getter, (gls_param_user)param->user);
+    }
+}

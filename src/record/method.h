@@ -1,0 +1,13 @@
+/* What kind of run options ask for (gls_method_of()), and which options such a run uses. */
+#ifndef GLS_RECORD_METHOD_H
+#define GLS_RECORD_METHOD_H
+
+#include <glslines/workflow.h>
+
+#include "track/track_params.h"
+#include "util/option.h"
+
+/* Whether a run by this method uses a parameter, a row of params.def. */
+bool gls_method_uses(const gls_method *method, const gls_option *param, const gls_job_options *options);
+
+#endif
