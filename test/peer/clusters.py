@@ -55,7 +55,7 @@ def curves(n):
 def alike(mine, theirs):
     """Whether two lists of clusters have the same members in the same order, and the same centroids to the bit."""
     return len(mine) == len(theirs) and all(
-        list(a.indices) == list(b.indices) and a.centroid.tobytes() == b.centroid.tobytes() for a, b in zip(mine, theirs))
+        a.id == b.id and list(a.indices) == list(b.indices) and a.centroid.tobytes() == b.centroid.tobytes() for a, b in zip(mine, theirs))
 
 
 def check_classes(name, lines):
@@ -67,13 +67,15 @@ def check_classes(name, lines):
     for text, threshold, options, ordering in cases:
         mine = own.QuickBundles(threshold, **options).cluster(lines, ordering=ordering)
         theirs = peer.QuickBundles(threshold, **options).cluster(lines, ordering=ordering)
-        report(f"{name}: QuickBundles, {text}", alike(mine.clusters, theirs.clusters) and mine[0] is not None, f"{len(theirs)} clusters")
+        same = alike(mine.clusters, theirs.clusters) and vars(mine[0]).keys() == vars(theirs[0]).keys() and np.array_equal(mine[0][0], theirs[0][0])
+        report(f"{name}: QuickBundles, {text}", same, f"{len(theirs)} clusters")
     for ordering in (None, order):
         mine = own.QuickBundlesX(LEVELS).cluster(lines, ordering=ordering)
         theirs = peer.QuickBundlesX(LEVELS).cluster(lines, ordering=ordering)
         for level in range(1, len(LEVELS) + 1):
             a, b = mine.get_clusters(level), theirs.get_clusters(level)
-            report(f"{name}: QuickBundlesX, level {level}", alike(a.clusters, b.clusters) and [c.threshold for c in a] == [c.threshold for c in b],
+            report(f"{name}: QuickBundlesX, level {level}", alike(a.clusters, b.clusters) and [c.threshold for c in a] == [c.threshold for c in b]
+                   and vars(a[0]).keys() == vars(b[0]).keys(),
                    f"{len(b)} clusters")
     for levels in (LEVELS, [45, 35, 25, 12]):
         for some in (None, len(lines) // 2):

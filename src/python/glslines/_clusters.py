@@ -31,8 +31,9 @@ def _blocks(streamlines: Sequence[Any], first: int) -> Tuple[Any, List[Any]]:
 
 
 def find(streamlines: Sequence[Any], thresholds: Sequence[float], method: str, points: int, reverse: str,
-         ordering: Optional[Sequence[int]] = None, max_clusters: Optional[int] = None) -> List[Clusters]:
-    """The clusters of each threshold of a tree (method QUICKBUNDLESX), else of the only one.
+         ordering: Optional[Sequence[int]] = None, max_clusters: Optional[int] = None,
+         last: bool = False) -> List[Clusters]:
+    """The clusters of each threshold of a tree (method QUICKBUNDLESX), else of the only one. last: of the last alone.
 
     points: to which streamlines are resampled; 0: they keep theirs. reverse: RESAMPLED or COPIED."""
     options = call.gls_cluster_options_default()
@@ -58,7 +59,7 @@ def find(streamlines: Sequence[Any], thresholds: Sequence[float], method: str, p
         del arrays
     call.gls_clusters_complete(handle.pointer)
     found = []
-    for level in range(len(levels)):
+    for level in range(len(levels) - 1 if last else 0, len(levels)):
         if method == "QUICKBUNDLESX":
             call.gls_clusters_set_level(handle.pointer, level)
         found.append(_taken(handle.pointer, len(streamlines)))

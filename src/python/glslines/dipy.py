@@ -356,6 +356,16 @@ def _metric_of(metric: Any) -> Tuple[int, str]:
                      % type(metric.feature).__name__)
 
 
+def _cluster(kind: Any, centroid: Any, indices: Any, number: int = 0, **members: Any) -> Any:
+    """A cluster of DIPY with its members set: its constructor takes longer than the clusters themselves."""
+    from dipy.segment.clustering import Identity
+
+    made = kind.__new__(kind)
+    made.__dict__.update(id=number, refdata=Identity(), indices=indices, centroid=centroid.copy(), new_centroid=centroid.copy(),
+                         **members)
+    return made
+
+
 class QuickBundles:
     """DIPY's QuickBundles: the same clusters, members and centroids, to the bit.
 
@@ -381,8 +391,8 @@ class QuickBundles:
         ((members, centroids),) = _clusters.find(streamlines, [self.threshold], "QUICKBUNDLES", self._points,
                                                  self._reverse, ordering, self.max_nb_clusters)
         found = ClusterMapCentroid()
-        for centroid, indices in zip(centroids, _clusters.lists(members, len(centroids), ordering)):
-            found.add_cluster(ClusterCentroid(centroid, indices=indices))
+        for k, (centroid, indices) in enumerate(zip(centroids, _clusters.lists(members, len(centroids), ordering))):
+            found.add_cluster(_cluster(ClusterCentroid, centroid, indices, k))
         found.refdata = streamlines
         return found
 
@@ -418,7 +428,7 @@ class QuickBundlesX:
         for (members, centroids), threshold in zip(levels, below):
             nodes = []
             for centroid, indices in zip(centroids, _clusters.lists(members, len(centroids), order)):
-                node = TreeCluster(threshold, centroid, indices=indices)
+                node = _cluster(TreeCluster, centroid, indices, threshold=threshold, parent=None, children=[])
                 above[above_members[indices[0]]].add(node)
                 nodes.append(node)
             above, above_members = nodes, members
@@ -458,13 +468,13 @@ def qbx_and_merge(streamlines: Any, thresholds: Any, *, nb_pts: int = 20, select
     n = len(streamlines)
     rng = np.random.default_rng() if rng is None else rng
     ordering = rng.choice(n, min(n if select_randomly is None else select_randomly, n), replace=False)
-    members, centroids = _clusters.find(streamlines, thresholds, "QUICKBUNDLESX", nb_pts, "COPIED", ordering)[-1]
+    members, centroids = _clusters.find(streamlines, thresholds, "QUICKBUNDLESX", nb_pts, "COPIED", ordering, last=True)[0]
     leaves = _clusters.lists(members, len(centroids), ordering)
     again = rng.choice(len(centroids), len(centroids), replace=False)
     merged, merged_centroids = _clusters.find(centroids, [thresholds[-1]], "QUICKBUNDLESX", 0, "COPIED", again)[-1]
     found = ClusterMapCentroid()
     for centroid, parts in zip(merged_centroids, _clusters.lists(merged, len(merged_centroids), again)):
-        found.add_cluster(ClusterCentroid(centroid, indices=[i for part in parts for i in leaves[part]]))
+        found.add_cluster(_cluster(ClusterCentroid, centroid, [i for part in parts for i in leaves[part]]))
     found.refdata = streamlines
     return found
 
