@@ -64,7 +64,6 @@ struct gls_quickbundles {
     /* candidates of a streamline, and memory for squared distances */
     uint32_t *candidate;
     float *gap;
-    gls_quickbundles_counts counts;
 };
 
 gls_status gls_centroids_found(gls_centroids *c)
@@ -143,7 +142,6 @@ static gls_status freeze(gls_quickbundles *q, float slack)
     q->n_old = q->now.n;
     q->cool = 0;
     if (q->n_old > 0) memset(q->drift, 0, q->n_old * sizeof *q->drift);
-    q->counts.freezes++;
     return gls_cells_fill(&q->old, q->n_old, q->now.points, side, copy_cluster, &q->now, q->n_threads);
 }
 
@@ -290,7 +288,6 @@ static void compare(gls_quickbundles *q, uint32_t id, const float *x, const floa
     const gls_geometry_kernel *kernel = gls_geometry_kernels();
     const float *c = q->now.point + (size_t)id * 3 * q->now.pad;
     const double d = kernel->exact(c, x, q->now.points, q->now.pad), e = kernel->exact(c, y, q->now.points, q->now.pad);
-    q->counts.exact++;
     if (d < best->direct) {
         best->direct = d;
         best->direct_id = id;
@@ -307,7 +304,6 @@ static nearest search_all(gls_quickbundles *q, const float mean[3], const float 
     const gls_geometry_kernel *kernel = gls_geometry_kernels();
     nearest best = NEAREST_NONE, first = NEAREST_NONE;
     size_t closest = 0;
-    q->counts.full++;
     if (q->now.n == 0) return best;
     kernel->gaps(q->mean[0], q->mean[1], q->mean[2], q->now.n, mean, q->gap);
     for (size_t k = 1; k < q->now.n; k++)
@@ -432,7 +428,6 @@ static gls_status add_one(gls_quickbundles *q, size_t i, float slack, uint32_t *
     const listing *l = &q->list[i];
     const float *x = q->feature + i * 6 * q->now.pad, *y = x + 3 * q->now.pad;
     gls_status status = GLS_OK;
-    q->counts.lines++;
     *cluster = GLS_NO_CLUSTER;
     if (l->is_void) return GLS_OK;
     const nearest best = decide(q, l, x, y, slack);
@@ -477,9 +472,4 @@ gls_centroids gls_quickbundles_take(gls_quickbundles *q)
     const gls_centroids taken = q->now;
     q->now = (gls_centroids){.n = 0};
     return taken;
-}
-
-gls_quickbundles_counts gls_quickbundles_count(const gls_quickbundles *q)
-{
-    return q->counts;
 }

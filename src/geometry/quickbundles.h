@@ -36,10 +36,4 @@ gls_status gls_quickbundles_add(gls_quickbundles *clusters, const gls_features *
 /* Hands the clusters over to the caller, after all streamlines were added. Call gls_centroids_finish(). */
 gls_centroids gls_quickbundles_take(gls_quickbundles *clusters);
 
-/* How often a streamline was compared, for tests and measurements. */
-typedef struct gls_quickbundles_counts {
-    uint64_t lines, exact, full, freezes;
-} gls_quickbundles_counts;
-gls_quickbundles_counts gls_quickbundles_count(const gls_quickbundles *clusters);
-
 #endif
