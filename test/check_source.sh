@@ -78,7 +78,7 @@ upward() {
     upward run util gpu image dwi phantom streamlines tractogram track tracts weights record check sinks
     upward bids util image phantom tracts weights record tools run
     upward render util gpu image dwi streamlines tractogram tracts record run bids
-    upward bench util image track streamlines tractogram tracts record check tools run
+    upward bench util image dwi track streamlines tractogram tracts record check tools run
     upward options util record
     upward cmd util gpu phantom track record check sinks tools run bids render bench options
 } | expect_none "tiers: util <- gpu, image, streamlines <- transform <- compute, dwi, tractogram <- phantom <- track <- tracts, weights <- geometry <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- cmd"

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "run/anatomy.h"
 #include "bench/bench.h"
 #include "image/formats.h"
 #include "record/run.h"

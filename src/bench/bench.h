@@ -7,7 +7,8 @@
 
 #include <glslines/glslines.h>
 
-#include "run/job_inputs.h"
+#include "dwi/fit_model.h"
+#include "run/job_inputs_parts.h"
 #include "tools/tract_results.h"
 #include "track/engine/timed.h"
 #include "util/status.h"

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/anatomy.h"
 #include "bench/bench.h"
 #include "track/getter/getter.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
-#include "run/job_inputs.h"
 #include "tools/tract_results.h"
 #include "track/track_params.h"
 #include "util/clock.h"

@@ -1,14 +1,22 @@
 /* Connectomes of a data set: one for each tractogram and atlas, with the names that BIDS proposes for matrices; and the
  * tables of all of them. */
-#include "bids/dataset_parts.h"
+
+#include <glslines/connectome.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bids/dataset.h"
+#include "bids/dataset_connectome.h"
+#include "bids/dataset_describe.h"
+#include "bids/dataset_find.h"
+#include "bids/dataset_identity.h"
+#include "bids/dataset_names.h"
+#include "bids/dataset_select.h"
+#include "tools/streamline_weights.h"
 #include "record/sidecar.h"
-#include "tools/tract_files.h"
 #include "tools/tract_results.h"
 #include "util/file.h"
 #include "util/json_text.h"

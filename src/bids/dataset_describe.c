@@ -1,6 +1,5 @@
 /* Files of a data set as a whole: its description and what validators and pybids read; its log, logs/units.tsv; files
  * that each run rewrites; locks between processes. Also the sources, as BIDS URIs, in sidecars. */
-#include "bids/dataset_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bids/dataset.h"
+#include "bids/dataset_describe.h"
 #include "run/series_run.h"
 #include "util/allocation.h"
 #include "util/file.h"

@@ -7,6 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bids/dataset_find.h"
+#include "bids/dataset_names.h"
+#include "bids/dataset_select.h"
 #include "bids/dataset_parts.h"
 #include "image/label_table.h"
 #include "util/file.h"

@@ -1,12 +1,20 @@
 /* Tables of a data set: the list of the units to track; group.tsv, a table of the tractograms and of the series that
  * lack one; and index.html, a page with a row for each of them. */
+#include <glslines/workflow.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bids/dataset_parts.h"
+#include "bids/dataset.h"
+#include "bids/dataset_describe.h"
+#include "bids/dataset_group.h"
+#include "bids/dataset_names.h"
+#include "bids/dataset_select.h"
+#include "bids/dataset_track.h"
+#include "record/run_params.h"
 #include "util/allocation.h"
 #include "util/file.h"
 #include "util/json_text.h"

@@ -1,6 +1,5 @@
 /* The identity of a tracked series, which is its options and hashes of its inputs, and the list of its outputs. A later
  * run compares them to find out whether the series has been tracked already. */
-#include "bids/dataset_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,10 @@
 
 #include <glslines/sphere.h>
 
+#include "bids/dataset.h"
+#include "bids/dataset_identity.h"
+#include "bids/dataset_names.h"
+#include "bids/dataset_select.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/series_run.h"

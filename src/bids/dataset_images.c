@@ -1,4 +1,5 @@
 /* Makes the mask and the seed region of a series on its grid: from images on any grid, or the seed region from FA. */
+#include "bids/dataset_images.h"
 #include "bids/dataset.h"
 
 #include <glslines/tensor.h>

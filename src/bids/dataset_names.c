@@ -1,4 +1,5 @@
 /* Names of BIDS: entities, suffixes, inheritance, and the search for images that belong to a series. */
+#include "bids/dataset_names.h"
 #include "bids/dataset_parts.h"
 
 #include <dirent.h>

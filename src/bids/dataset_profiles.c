@@ -1,12 +1,16 @@
 /* Joins the bundle profiles of all participants in one table, as pyAFQ's GroupAFQ.combine_profiles() makes it and
  * AFQ-Browser reads it: the rows of all tables, with the columns subjectID and sessionID at the end. */
-#include "bids/dataset_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bids/dataset.h"
+#include "bids/dataset_describe.h"
+#include "bids/dataset_names.h"
+#include "bids/dataset_profiles.h"
+#include "bids/dataset_select.h"
 #include "record/run.h"
 #include "util/allocation.h"
 #include "util/file.h"

@@ -12,6 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bids/dataset_describe.h"
+#include "bids/dataset_select.h"
+#include "bids/dataset_track.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"

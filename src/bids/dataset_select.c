@@ -1,5 +1,8 @@
 /* Which participants, sessions, series and units the options ask for, and which files of each unit: values of options
  * with entities in braces, such as sub-{subject}/[ses-{session}/]peaks.nii.gz. Also reads filter files of BIDS apps. */
+#include "bids/dataset_names.h"
+#include "bids/dataset_select.h"
+#include "run/shard_seeds.h"
 #include "bids/dataset_parts.h"
 
 #include <math.h>
@@ -9,7 +12,6 @@
 #include <unistd.h>
 
 #include "record/run_params.h"
-#include "run/job.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

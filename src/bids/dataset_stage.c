@@ -1,4 +1,9 @@
 /* Staging: the files of a series are made in a hidden folder and get their final names together. */
+#include "bids/dataset_describe.h"
+#include "bids/dataset_names.h"
+#include "bids/dataset_stage.h"
+#include "record/inputs.h"
+#include "run/job_create.h"
 #include "bids/dataset_parts.h"
 
 #include <dirent.h>
@@ -9,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/job.h"
 #include "util/file.h"
 #include "util/output_file.h"
 #include "util/status.h"

@@ -1,5 +1,13 @@
 /* Tracks a series of a data set into a data set of derivatives, with masks, fits and connectomes: names the files,
  * writes the sidecars, and finds out what an earlier run has done already. */
+#include "bids/dataset_connectome.h"
+#include "bids/dataset_describe.h"
+#include "bids/dataset_identity.h"
+#include "bids/dataset_images.h"
+#include "bids/dataset_names.h"
+#include "bids/dataset_select.h"
+#include "bids/dataset_stage.h"
+#include "bids/dataset_track.h"
 #include "bids/dataset_parts.h"
 
 #include <errno.h>

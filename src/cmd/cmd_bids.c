@@ -4,6 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bids/dataset_connectome.h"
+#include "bids/dataset_describe.h"
+#include "bids/dataset_find.h"
+#include "bids/dataset_group.h"
+#include "bids/dataset_names.h"
+#include "bids/dataset_profiles.h"
+#include "bids/dataset_select.h"
 #include "bids/dataset.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"

@@ -6,13 +6,14 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "run/job_parts.h"
+#include "run/job_text.h"
+#include "sinks/merge_maps.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "gpu/devices.h"
 #include "record/sidecar.h"
 #include "render/illustrate.h"
-#include "run/job.h"
-#include "sinks/sinks.h"
 #include "util/clock.h"
 
 /* --- track: options. */

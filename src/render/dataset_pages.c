@@ -9,6 +9,8 @@
 #include <glslines/render.h>
 #include <glslines/report.h>
 
+#include "bids/dataset_describe.h"
+#include "bids/dataset_track.h"
 #include "render/cite.h"
 #include "render/report_parts.h"
 #include "util/output_file.h"

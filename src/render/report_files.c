@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bids/dataset.h"
 #include "record/sidecar.h"
 #include "render/report_parts.h"
 #include "util/json_text.h"

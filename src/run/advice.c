@@ -3,8 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "run/advice.h"
+#include "run/job_inputs_parts.h"
+#include "run/job_parts.h"
+#include "util/status.h"
 #include "record/run_params.h"
-#include "run/job.h"
 #include "track/getter/getter.h"
 #include "util/maths.h"
 

@@ -1,9 +1,11 @@
 /* Peaks, tissue, seeds and regions of a run: what streamlines follow, where they start, and what they may enter. */
-#include "run/job_inputs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "run/anatomy.h"
+#include "run/job_inputs_parts.h"
+#include "util/status.h"
 #include "image/formats.h"
 #include "image/region_set.h"
 #include "record/run_params.h"

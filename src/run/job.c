@@ -7,12 +7,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "record/run.h"
+#include "run/advice.h"
+#include "run/job_inputs.h"
+#include "run/job_inputs_parts.h"
+#include "run/job_memory.h"
+#include "run/job_parts.h"
+#include "run/run_identity.h"
+#include "run/shard_seeds.h"
+#include "run/track_sidecar.h"
+#include "sinks/lengths.h"
+#include "sinks/sink_table.h"
+#include "track/run/journal.h"
 #include "track/check/checked.h"
 #include "dwi/odf_parts.h"
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
-#include "run/job.h"
 #include "track/getter/getter.h"
 #include "track/tracker.h"
 #include "tractogram/writers.h"
@@ -214,8 +225,7 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     add_line(&h, "step_size: %.9g", p->step_size);
     add_line(&h, "max_angle: %.9g", p->max_angle);
     /* the field `threshold` in a header of MRtrix3 is an amplitude of the FOD; 0 of prob and det: there is none */
-    if (gls_param_is_used(&gls_params[ROW_fod_cutoff], m, &job->options) &&
-        (p->fod_cutoff > 0 || m->getter->own_end))
+    if (gls_param_is_used(&gls_params[ROW_fod_cutoff], m, &job->options) && (p->fod_cutoff > 0 || m->getter->own_end))
         add_line(&h, "threshold: %.9g", p->fod_cutoff);
     if (m->stop_map) add_line(&h, "stop_map_threshold: %.9g", p->stop_threshold);
     add_line(&h, "min_dist: %.9g", p->min_length);

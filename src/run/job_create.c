@@ -1,11 +1,21 @@
 /* Makes a run of tracking: checks its options, and names its inputs and outputs. */
-#include "run/job.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpu/devices.h"
+#include "record/run.h"
+#include "run/anatomy.h"
+#include "run/job_create.h"
+#include "run/job_inputs.h"
+#include "run/job_inputs_parts.h"
+#include "run/job_parts.h"
+#include "run/shard_seeds.h"
+#include "sinks/sink_table.h"
+#include "sinks/sinks.h"
+#include "track/run/journal.h"
 #include "image/region_store.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"

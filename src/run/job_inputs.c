@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "run/anatomy.h"
 #include "dwi/odf_parts.h"
 #include "dwi/series.h"
 #include "image/formats.h"
@@ -275,8 +276,7 @@ gls_status gls_job_inputs_plan(gls_job_inputs *input, const gls_job_options *opt
     if (!status && input->method.odf && input->method.fits)
         status = gls_image_create(input->grid, gls_sh_count(input->model.order), &input->model.sh);
     if (status) return status;
-    if (input->method.source == GLS_FROM_QBALL)
-        return gls_series_model_prepare(&input->model, input->mask, NULL);
+    if (input->method.source == GLS_FROM_QBALL) return gls_series_model_prepare(&input->model, input->mask, NULL);
     status = input->method.odf ? make_source(input, options) : GLS_OK;
     return status ? status : gls_job_inputs_plan_peaks(input);
 }

@@ -1,9 +1,13 @@
 /* Memory of a run: estimates it before tracking, and makes batches smaller to stay within a limit. */
-#include "run/job.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "run/job_inputs.h"
+#include "run/job_inputs_parts.h"
+#include "run/job_memory.h"
+#include "run/job_parts.h"
+#include "track/run/journal.h"
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "util/threads.h"

@@ -3,11 +3,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "run/anatomy.h"
+#include "run/job_inputs_parts.h"
+#include "run/job_parts.h"
+#include "run/job_text.h"
 #include "check/device_list.h"
 #include "image/region_set.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
-#include "run/job.h"
 #include "track/getter/getter.h"
 #include "util/json_text.h"
 

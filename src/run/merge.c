@@ -1,13 +1,17 @@
 /* `glslines merge`: joins the shards of a run. Writes the tractogram of the whole run with its sidecar, or adds up
  * maps. */
+#include <glslines/workflow.h>
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/run.h"
+#include "run/merge_sidecar.h"
+#include "sinks/merge_maps.h"
+#include "util/clock.h"
 #include "record/sidecar.h"
-#include "run/job.h"
-#include "sinks/sinks.h"
 #include "tractogram/writers.h"
 #include "util/json_text.h"
 

@@ -1,5 +1,4 @@
 /* Sidecars of shards: checks that they belong to one run, and makes the sidecar of the whole run. */
-#include "run/job.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "run/merge_sidecar.h"
 #include "record/method.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"

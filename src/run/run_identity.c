@@ -8,9 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "run/job_create.h"
+#include "run/job_inputs_parts.h"
+#include "run/job_parts.h"
+#include "run/run_identity.h"
+#include "run/track_sidecar.h"
+#include "sinks/sink_table.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
-#include "run/job.h"
 #include "util/json_text.h"
 
 /* largest number of hashes */

@@ -1,11 +1,18 @@
 /* The part of a run that one process tracks: which part, from options or from a launcher, and its seeds. */
-#include "run/job.h"
+
+#include <math.h>
+#include <glslines/common.h>
+#include <glslines/log.h>
+#include <glslines/seeds.h>
+#include <glslines/shard.h>
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/shard_seeds.h"
+#include "util/status.h"
 #include "util/numbers.h"
 
 /* Environment variables with the rank of a process and the number of processes. srun comes last: a process that mpirun

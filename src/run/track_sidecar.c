@@ -1,5 +1,4 @@
 /* The sidecar of a tractogram: everything needed to know how it was made. */
-#include "run/job.h"
 
 #include <cJSON.h>
 #include <math.h>
@@ -8,6 +7,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "run/anatomy.h"
+#include "run/job_inputs_parts.h"
+#include "run/job_parts.h"
+#include "run/series_run.h"
+#include "run/track_sidecar.h"
+#include "sinks/sink_table.h"
 #include "image/region_set.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"

@@ -6,6 +6,7 @@
 
 #include <glslines/clusters.h>
 
+#include "sinks/sink_files.h"
 #include "sinks/sinks.h"
 #include "tractogram/writers.h"
 #include "util/numbers.h"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sinks/sink_files.h"
+#include "sinks/weights_sink.h"
 #include "record/sidecar.h"
 #include "sinks/sinks.h"
 #include "weights/weight_files.h"

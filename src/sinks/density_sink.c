@@ -1,5 +1,6 @@
 /* track --density and --dec: maps of how many streamlines visit each voxel, and of the directions in which they pass.
  */
+#include "sinks/sink_files.h"
 #include "image/formats.h"
 #include "sinks/sinks.h"
 #include "tracts/sink_parts.h"

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sinks/sink_files.h"
 #include "image/labels.h"
 #include "util/maths.h"
 #include "util/status.h"

@@ -47,14 +47,10 @@ void gls_fdt_numbering_finish(gls_fdt_numbering *numbering);
 /* Returns the number of the voxel whose centre is nearest to a point, world mm; 0: the voxel has no number, or the
  * point lies outside the image. */
 uint32_t gls_fdt_number_at(const gls_fdt_numbering *numbering, const float point[3]);
-/* Regions of --fdt-network; NULL: the run has no network. */
-const gls_fdt_numbering *gls_fdt_find_rois(gls_run_sinks *sinks);
-
 /* Splits streamline i at its seed: half[0] goes to the last point, half[1] to the first. With rois (NULL: none) a
  * half-streamline counts only if the seed lies in a region and the half-streamline meets another region. Returns
  * whether one counts. */
 bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_numbering *rois, gls_fdt_half half[2]);
-
 /* Refuses options that leave out points of streamlines, and --shard with --select. adds_up: true if the results of
  * shards can be added; false: refuses --shard in any case. */
 gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks, bool adds_up);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sinks/fdt_network_sink.h"
+#include "sinks/sink_files.h"
 #include "image/formats.h"
 #include "sinks/fdt.h"
 #include "sinks/sinks.h"

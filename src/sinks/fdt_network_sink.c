@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sinks/fdt_network_sink.h"
+#include "sinks/sink_files.h"
 #include "sinks/fdt.h"
 #include "util/status.h"
 #include "util/text.h"

@@ -1,4 +1,5 @@
 /* Lengths of the streamlines of a run: mean, extremes, and the median from a histogram. */
+#include "sinks/lengths.h"
 #include "sinks/sinks.h"
 #include "streamlines/filter_parts.h"
 

@@ -1,4 +1,6 @@
 /* Adds up maps and matrices of shards, after checks that they are all parts of one map of one run. */
+#include <glslines/shard.h>
+
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -6,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sinks/merge_maps.h"
 #include "image/formats.h"
 #include "record/sidecar.h"
-#include "sinks/sinks.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sinks/sink_files.h"
 #include "image/formats.h"
 #include "sinks/sinks.h"
 #include "tracts/profile_table.h"

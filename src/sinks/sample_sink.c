@@ -3,6 +3,7 @@
 #include <cJSON.h>
 #include <string.h>
 
+#include "sinks/sink_files.h"
 #include "sinks/sinks.h"
 #include "tracts/sample_set.h"
 #include "util/file.h"

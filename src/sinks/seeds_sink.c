@@ -1,6 +1,7 @@
 /* track --output-seeds: a table of the seeds of all streamlines that are kept. */
 #include <inttypes.h>
 
+#include "sinks/sink_files.h"
 #include "sinks/sinks.h"
 #include "util/status.h"
 #include "util/text.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sinks/sink_files.h"
 #include "sinks/sinks.h"
 #include "tracts/bundle_summary.h"
 #include "tractogram/writers.h"

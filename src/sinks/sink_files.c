@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sinks/sink_files.h"
 #include "sinks/sinks.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "sinks/sinks.h"
+#include "sinks/sink_pair.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/threads.h"

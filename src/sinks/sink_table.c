@@ -1,4 +1,6 @@
 /* The table of sinks, and the functions of a run that go over all wanted sinks. */
+#include "sinks/sink_pair.h"
+#include "sinks/sink_table.h"
 #include "sinks/sinks.h"
 
 #include <stdlib.h>

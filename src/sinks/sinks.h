@@ -117,7 +117,9 @@ typedef struct gls_sink_kind {
      * run */
     void (*finish)(gls_run_sink *sink);
 } gls_sink_kind;
+
 #define GLS_SINK_DECLARE(name, n) extern const gls_sink_kind gls_##name##_kinds[n];
+
 GLS_SINK_KINDS(GLS_SINK_DECLARE)
 
 /* --- For kinds. */
@@ -125,90 +127,11 @@ GLS_SINK_KINDS(GLS_SINK_DECLARE)
 /* Adds an input of the sink. Its name is the first `length` characters of text, the value of an option; in the name \:
  * stands for a colon and \, for a comma. */
 gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length);
-/* Names the output of the sink. text: the name, with \: and \, as in gls_sink_reads(). In a shard, the name gets the
- * mark of the shard, such as _shard-1of3. */
-gls_status gls_sink_writes(gls_run_sink *sink, const gls_run_sinks *sinks, const char *text);
-/* Names the input and the output of the sink from "A:B". form: what the two names are, as "LABELS:FILE", for the
- * message. GLS_ERR_ARGUMENT: a name or the colon is missing. */
-gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_run_sinks *sinks, const char *text, const char *form);
-/* The name of the sink's option without dashes: its role with - for _. Returns name. */
-const char *gls_sink_option(const gls_run_sink *sink, char name[64]);
-/* Names the images IMAGE,IMAGE,... as inputs. GLS_ERR_ARGUMENT: an empty name, or more than GLS_SINK_MAX_IMAGES. */
-gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length);
-/* Makes *out a sink that passes streamlines to both sinks at the same time, to the second one on a thread of its own.
- * *out owns both, and finishes first before second. On failure the caller still owns both. */
-gls_status gls_sink_pair(const gls_sink *first, const gls_sink *second, gls_sink *out);
-/* Index in s->point of the point of streamline i that is nearest to the seed, which itself may have been left out. */
-uint64_t gls_seed_point(const gls_streamlines *s, size_t i, const float seed[3]);
-/* The sink of this kind; NULL if it is not wanted. */
-gls_run_sink *gls_sink_find(gls_run_sinks *sinks, const gls_sink_kind *kind);
-
-/* --- For the run: each function goes over all wanted sinks. */
-
-/* Calls take() of every kind. Call gls_sinks_finish() also after a failure. */
-gls_status gls_sinks_take(gls_run_sinks *sinks);
-/* Adds the files that sinks read to the inputs of the run. */
-gls_status gls_sinks_name_inputs(gls_run_sinks *sinks);
-/* Calls prepare(), then adds the files that rules name to the inputs. */
-gls_status gls_sinks_prepare(gls_run_sinks *sinks);
-/* Sets *hash to a hash of the inputs and of choice() of the sinks that have inputs; 0: no sink has inputs. */
-gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash);
-/* Calls begin(). */
-gls_status gls_sinks_begin(gls_run_sinks *sinks);
-/* Replaces *tractogram by a sink that passes streamlines to the old *tractogram, unless that is empty, and to all
- * results. */
-gls_status gls_sinks_open(gls_run_sinks *sinks, gls_sink *tractogram);
-/* Whether any sink reads more than the two ends of streamlines. tracked: as in needs_points(). */
-bool gls_sinks_need_points(const gls_run_sinks *sinks, const gls_grid *tracked);
-/* Calls complete(). writer: that of the tractogram; NULL: there is none. */
-gls_status gls_sinks_complete(gls_run_sinks *sinks, gls_tractogram_writer *writer);
-/* Calls write(). */
-gls_status gls_sinks_write(gls_run_sinks *sinks);
-/* Calls describe(). */
-void gls_sinks_describe(const gls_run_sinks *sinks, struct cJSON *root);
-/* Frees all sinks. May be called at any time after gls_sinks_take(). */
-void gls_sinks_finish(gls_run_sinks *sinks);
-
-/* --- Weights of --weights, for sinks that use them. */
-
-/* Solves for the weights at the first call. Call it after the last streamline. weights: the sink from
- * gls_sink_find(sinks, gls_weights_kinds). *weight: the weights of the *n streamlines, in their order; the sink owns
- * the array. If no weights can be computed, all are 1, with a warning, so that the streamlines are not lost. */
-gls_status gls_weights_sink_solve(gls_run_sink *weights, gls_run_sinks *sinks, const float **weight, uint64_t *n);
 
 /* --- Lengths of streamlines as sums of distances between their points, as in tckstats and `glslines stats`.
  * If all steps are straight and all points are written, the tracker's counts of steps give the same lengths. */
 
 /* Lengths are rounded to 1 / GLS_LENGTH_PARTS mm, so that sums are exact and shards add up to the whole run. */
 #define GLS_LENGTH_PARTS 1024.0
-
-/* Measured lengths of the streamlines of a run, in whole parts of a mm (GLS_LENGTH_PARTS), so that sums do not depend
- * on the order. */
-typedef struct gls_run_lengths {
-    uint64_t n, sum; /* number of streamlines; sum of their lengths in parts */
-    uint64_t min, max;
-    uint32_t *part; /* length of each streamline of one batch; has `room` elements */
-    size_t room;
-    uint64_t *bin; /* histogram of lengths */
-    size_t n_bins;
-} gls_run_lengths;
-
-/* Whether lengths need the points: the getter's steps are curved, or points are left out or moved. */
-bool gls_lengths_need_points(const gls_job_options *options, const gls_method *method);
-/* Adds the lengths of streamlines. */
-gls_status gls_run_lengths_add(gls_run_lengths *lengths, const gls_streamlines *streamlines);
-/* Sets mean, median and extremes of *result to the measured lengths, mm. The tracker had set them to numbers of steps
- * times the step size. Does nothing without streamlines. */
-void gls_run_lengths_get(const gls_run_lengths *lengths, gls_track_result *result);
-/* Frees the arrays and sets everything to 0. */
-void gls_run_lengths_finish(gls_run_lengths *lengths);
-
-/* --- Maps and matrices of shards. */
-
-/* Whether the name is one of a map or a matrix: that of an image that is written, .csv or .tsv. */
-bool gls_map_is_name(const char *path);
-/* Adds up maps of all shards of one run. The names must say which part each one is (x_shard-1of3.csv). The sum is byte
- * for byte the map of the whole run. GLS_ERR_INPUT: a part is missing, occurs twice, or does not fit the others. */
-gls_status gls_maps_merge(const char *const *paths, size_t n, const char *output, bool force, gls_output_group *group);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include <glslines/odf.h>
 
+#include "sinks/weights_sink.h"
 #include "record/run_params.h"
 #include "sinks/sinks.h"
 #include "weights/fod.h"

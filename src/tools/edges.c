@@ -1,4 +1,5 @@
 /* Pairs of labels that streamlines join, from a file of assignments: selects streamlines, and makes groups. */
+#include "tools/edges.h"
 #include "tools/tract_files.h"
 
 #include <inttypes.h>

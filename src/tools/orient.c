@@ -1,9 +1,10 @@
 /* Reads the value of --orient: the direction in which streamlines shall run. */
-#include "tools/tract_files.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/tract_run.h"
+#include "tools/orient.h"
 #include "image/region_store.h"
 #include "tractogram/writers.h"
 #include "util/status.h"

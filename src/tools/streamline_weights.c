@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <glslines/tractogram.h>
 #include <glslines/summary.h>
 
-#include "tools/tract_files.h"
+#include "record/tract_run.h"
+#include "tools/streamline_weights.h"
 #include "streamlines/filter_parts.h"
 #include "util/status.h"
 #include "util/text_tables.h"

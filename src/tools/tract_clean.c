@@ -8,9 +8,9 @@
 #include <glslines/bundles.h>
 #include <glslines/filters.h>
 
+#include "tools/writer.h"
 #include "geometry/outliers.h"
 #include "streamlines/filter_parts.h"
-#include "tools/tract_files.h"
 #include "tools/tract_results.h"
 #include "tracts/bundle_parts.h"
 #include "util/numbers.h"

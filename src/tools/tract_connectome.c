@@ -9,8 +9,9 @@
 
 #include <glslines/filters.h>
 
-#include "sinks/matrix_rows.h"
-#include "tools/tract_files.h"
+#include "tools/streamline_weights.h"
+#include "tools/writer.h"
+#include "tools/matrix_rows.h"
 #include "tools/tract_results.h"
 #include "tracts/sink_parts.h"
 #include "util/json_text.h"

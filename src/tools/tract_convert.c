@@ -9,7 +9,10 @@
 #include <glslines/filters.h>
 #include <glslines/summary.h>
 
-#include "tools/tract_files.h"
+#include "tools/streamline_weights.h"
+#include "tools/tract_convert.h"
+#include "tools/writer.h"
+#include "tractogram/file_formats.h"
 #include "tools/tract_results.h"
 #include "streamlines/filter_parts.h"
 #include "tractogram/readers.h"

@@ -8,8 +8,9 @@
 #include <glslines/density.h>
 #include <glslines/sample.h>
 
+#include "tools/streamline_weights.h"
+#include "tractogram/readers.h"
 #include "image/formats.h"
-#include "tools/tract_files.h"
 #include "tools/tract_results.h"
 #include "tracts/sink_parts.h"
 #include "util/file.h"

@@ -8,7 +8,11 @@
 #include <glslines/filters.h>
 #include <glslines/select.h>
 
-#include "tools/tract_files.h"
+#include "tools/edges.h"
+#include "tools/orient.h"
+#include "tools/streamline_weights.h"
+#include "tools/tract_sources.h"
+#include "tools/writer.h"
 #include "tools/tract_results.h"
 #include "transform/field_meaning.h"
 #include "util/json_text.h"

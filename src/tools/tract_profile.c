@@ -6,8 +6,9 @@
 
 #include <glslines/bundles.h>
 
+#include "tools/orient.h"
+#include "tools/streamline_weights.h"
 #include "record/tract_run.h"
-#include "tools/tract_files.h"
 #include "tools/tract_results.h"
 #include "tracts/profile_table.h"
 #include "util/json_text.h"

@@ -7,7 +7,8 @@
 #include <glslines/filters.h>
 #include <glslines/sample.h>
 
-#include "tools/tract_files.h"
+#include "tools/tsf.h"
+#include "tools/writer.h"
 #include "tools/tract_results.h"
 #include "tracts/sample_set.h"
 #include "tractogram/writers.h"

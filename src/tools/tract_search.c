@@ -7,8 +7,8 @@
 
 #include <glslines/neighbours.h>
 
+#include "tools/writer.h"
 #include "streamlines/filter_parts.h"
-#include "tools/tract_files.h"
 #include "tools/tract_results.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <glslines/select.h>
 #include <glslines/bundles.h>
 #include <glslines/filters.h>
 
+#include "tools/streamline_weights.h"
+#include "tools/writer.h"
 #include "image/formats.h"
-#include "tools/tract_files.h"
 #include "tools/tract_results.h"
 #include "tracts/bundle_summary.h"
 #include "tracts/shape.h"

@@ -1,6 +1,10 @@
 /* Several tractograms as one stream: compares their headers, passes on the same columns for each, and adds a group for
  * each file if asked. */
-#include "tools/tract_files.h"
+#include <glslines/tractogram.h>
+
+#include "record/tract_run.h"
+#include "tools/streamline_weights.h"
+#include "tools/tract_sources.h"
 #include "tracts/profile_table.h"
 
 #include <math.h>

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/streamline_weights.h"
+#include "tractogram/readers.h"
 #include "image/formats.h"
-#include "tools/tract_files.h"
 #include "tools/tract_results.h"
 #include "tracts/line_geometry.h"
 #include "tracts/shape.h"

@@ -9,11 +9,11 @@
 #include <glslines/filters.h>
 #include <glslines/sample.h>
 
+#include "tools/writer.h"
 #include "dwi/fod_turn.h"
 #include "image/formats.h"
 #include "streamlines/filter_parts.h"
 #include "tools/image_info.h"
-#include "tools/tract_files.h"
 #include "tools/tract_results.h"
 #include "transform/resample.h"
 #include "transform/transform.h"

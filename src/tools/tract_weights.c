@@ -8,8 +8,8 @@
 
 #include <glslines/filters.h>
 
+#include "tools/writer.h"
 #include "gpu/devices.h"
-#include "tools/tract_files.h"
 #include "tools/tract_results.h"
 #include "tractogram/readers.h"
 #include "tractogram/writers.h"

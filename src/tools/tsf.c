@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/tract_files.h"
+#include "record/tract_run.h"
+#include "tools/tsf.h"
 #include "tractogram/writers.h"
 #include "util/status.h"
 

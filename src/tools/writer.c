@@ -7,8 +7,11 @@
 
 #include <glslines/filters.h>
 
+#include "record/tract_run.h"
+#include "tools/tsf.h"
+#include "tools/writer.h"
+#include "tracts/tract_text.h"
 #include "record/sidecar.h"
-#include "tools/tract_files.h"
 #include "tractogram/writers.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -1,9 +1,10 @@
 /* Any bytes as a table of columns, and as weights of streamlines: an error or values, never a crash. */
 #include <math.h>
 
+#include "tools/streamline_weights.h"
+#include "tools/tract_convert.h"
 #include "file.h"
 #include "record/tract_run.h"
-#include "tools/tract_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {

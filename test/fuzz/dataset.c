@@ -1,5 +1,10 @@
 /* Any bytes behind a digit as the file of a data set that it stands for: description, filters, table of
  * labels, profiles of a participant, sidecar of a tractogram: an error or what data sets are made of, never a crash. */
+#include "bids/dataset_describe.h"
+#include "bids/dataset_find.h"
+#include "bids/dataset_group.h"
+#include "bids/dataset_profiles.h"
+#include "bids/dataset_select.h"
 #include "folder.h"
 #include "bids/dataset.h"
 

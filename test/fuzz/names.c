@@ -2,10 +2,10 @@
  * colours of groups, directions of a constraint: an error or what they name, never a crash. */
 #include <glslines/msmt.h>
 
+#include "tools/edges.h"
 #include "folder.h"
 #include "image/label_table.h"
 #include "render/scene.h"
-#include "tools/tract_files.h"
 
 static void read_names(const char *path)
 {

@@ -1,7 +1,7 @@
 /* Any bytes as a track scalar file: an error or a value for each vertex, never a crash. */
+#include "tools/tract_convert.h"
 #include "file.h"
 #include "few_lines.h"
-#include "tools/tract_files.h"
 
 static gls_status take(void *user, const gls_streamlines *s)
 {

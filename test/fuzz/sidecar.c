@@ -1,13 +1,15 @@
 /* Any bytes as the sidecars of two shards, that of the second behind the first NUL, '$' for the bytes of a shard: an
  * error, or the sidecar of the whole run, never a crash. */
+#include <glslines/merge.h>
+#include <glslines/workflow.h>
 #include <glslines/shard.h>
 #include <glslines/tractogram.h>
 
+#include "run/merge_sidecar.h"
 #include "few_lines.h"
 #include "folder.h"
 #include "grid.h"
 #include "record/sidecar.h"
-#include "run/job.h"
 
 #define STREAMLINES 3 /* of each shard, as fuzz_append_lines() writes them */
 #define POINTS 7

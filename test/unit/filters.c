@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sinks/sink_pair.h"
 #include "lines.h"
-#include "sinks/sinks.h"
 #include "util/status.h"
 
 enum { MAX_LINES = 40000, MAX_POINTS = 400000 };

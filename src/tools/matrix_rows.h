@@ -1,6 +1,6 @@
 /* The rows of a connectome: which labels have one, and their names, by --labels and --lut. */
-#ifndef GLS_SINKS_MATRIX_ROWS_H
-#define GLS_SINKS_MATRIX_ROWS_H
+#ifndef GLS_TOOLS_MATRIX_ROWS_H
+#define GLS_TOOLS_MATRIX_ROWS_H
 
 #include <glslines/connectome.h>
 
