@@ -75,10 +75,10 @@ static uint64_t identity(const gls_job_options *o)
 #define FIRST_STRING(at) at = "one";
 #define FIRST_CHOICE(at)
 #define OTHER_FLAG(at) at = !at;
-#define OTHER_INT(at) at = at + 1;
+#define OTHER_INT(at) at = at > 0 ? at + 1 : 8; /* 0 may be: not set */
 #define OTHER_UINT64(at) at = at + 1;
 #define OTHER_SEED(at) at = at + 1;
-#define OTHER_DOUBLE(at) at = at + 0.015625;
+#define OTHER_DOUBLE(at) at = at < 0 ? 1 : at + 0.015625; /* below 0: not set */
 #define OTHER_LENGTH(at) at = at + 0.015625;
 #define OTHER_NUMBERS(at) at = (gls_numbers){{1000}, 1};
 #define OTHER_STRINGS(at) at = (gls_strings){{"two"}, 1};
