@@ -76,6 +76,7 @@ gls_status gls_clusters_create(const gls_cluster_options *options, gls_clusters 
 {
     GLS_REQUIRE(options && clusters);
     GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE((options->threshold || options->n_thresholds == 0) && (options->list || options->n_list == 0));
     gls_status status = check(options);
     if (status) return status;
     gls_clusters *c = calloc(1, sizeof *c);
@@ -418,6 +419,7 @@ double gls_clusters_max_distance(const gls_clusters *c, size_t k)
 
 gls_status gls_clusters_append_centroids(const gls_clusters *c, const gls_sink *sink)
 {
+    GLS_REQUIRE(c && c->complete && sink && sink->append);
     enum { BLOCK = 1024 };
     const size_t n = gls_clusters_count(c), points = gls_clusters_points(c);
     uint64_t offset[BLOCK + 1];
