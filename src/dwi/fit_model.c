@@ -11,43 +11,6 @@
 
 #define MAX_COEFFICIENT 1e6f /* a response gives coefficients of about 1, a q-ball model at most some thousand */
 
-/* --- Answers from the options of a model. */
-
-bool gls_fit_on_device(const gls_model_options *o)
-{
-    return o->fit_device && strcmp(o->fit_device, "cpu") != 0;
-}
-
-int gls_model_order(const gls_model_options *o)
-{
-    if (o->sh_order > 0) return o->sh_order;
-    return o->model == GLS_MODEL_MSMT  ? 8
-           : o->model == GLS_MODEL_CSD ? gls_csd_options_default().sh_order
-                                       : gls_qball_options_default().sh_order;
-}
-
-const char *gls_csd_directions_file(const gls_model_options *o)
-{
-    return o->csd_directions && !gls_sphere_is_built_in(o->csd_directions) ? o->csd_directions : NULL;
-}
-
-const char *gls_model_name(gls_model_kind model)
-{
-    static const char *const names[] = {[GLS_MODEL_OPDT] = "opdt",
-                                        [GLS_MODEL_CSA] = "csa",
-                                        [GLS_MODEL_CSD] = "csd",
-                                        [GLS_MODEL_MSMT] = "msmt",
-                                        [GLS_MODEL_AUTO] = "auto"};
-    return names[model];
-}
-
-const char *gls_csd_rule_name(gls_csd_rule rule)
-{
-    return rule == GLS_CSD_RULE_MRTRIX ? "mrtrix" : "dipy";
-}
-
-/* --- The model. */
-
 /* The table of the volumes that the model uses. */
 static const gls_gradients *table_of(const gls_series_model *m)
 {

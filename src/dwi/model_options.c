@@ -1,6 +1,42 @@
 /* Options of a model: checks that they go together, finds the axes of SH coefficients from them, and names bases. */
-#include "dwi/fit_model.h"
+#include "dwi/model_options.h"
+
+#include <string.h>
+
 #include "util/status.h"
+
+int gls_model_order(const gls_model_options *o)
+{
+    if (o->sh_order > 0) return o->sh_order;
+    return o->model == GLS_MODEL_MSMT  ? 8
+           : o->model == GLS_MODEL_CSD ? gls_csd_options_default().sh_order
+                                       : gls_qball_options_default().sh_order;
+}
+
+const char *gls_csd_directions_file(const gls_model_options *o)
+{
+    return o->csd_directions && !gls_sphere_is_built_in(o->csd_directions) ? o->csd_directions : NULL;
+}
+
+const char *gls_model_name(gls_model_kind model)
+{
+    static const char *const names[] = {[GLS_MODEL_OPDT] = "opdt",
+                                        [GLS_MODEL_CSA] = "csa",
+                                        [GLS_MODEL_CSD] = "csd",
+                                        [GLS_MODEL_MSMT] = "msmt",
+                                        [GLS_MODEL_AUTO] = "auto"};
+    return names[model];
+}
+
+const char *gls_csd_rule_name(gls_csd_rule rule)
+{
+    return rule == GLS_CSD_RULE_MRTRIX ? "mrtrix" : "dipy";
+}
+
+bool gls_fit_on_device(const gls_model_options *o)
+{
+    return o->fit_device && strcmp(o->fit_device, "cpu") != 0;
+}
 
 size_t gls_model_shells(const gls_model_options *o, double *bval)
 {

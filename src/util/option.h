@@ -132,8 +132,8 @@ typedef struct gls_length {
 /* The row of this name; NULL: none. */
 const gls_option *gls_options_find(const gls_option *table, const char *name);
 /* Checks in a struct of options that each choice is the index of a word, and that lists have a number of elements that
- * they can have, and no NULL among their texts. GLS_ERR_ARGUMENT names the option. For values that a calling program has
- * set. */
+ * they can have, and no NULL among their texts. GLS_ERR_ARGUMENT names the option. For values that a calling program
+ * has set. */
 gls_status gls_options_check_values(const gls_option *table, const void *options);
 /* Key of an option in a sidecar: "max-angle" in degrees -> "max_angle_degrees". */
 void gls_option_key(const gls_option *option, char *key, size_t size);

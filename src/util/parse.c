@@ -160,8 +160,8 @@ const char *gls_nearest_word(const char *text, const char *const *words, size_t 
     const char *found = NULL;
     for (size_t i = 0; i < n; i++) {
         if (strlen(words[i]) > 63) continue;
-        /* the beginning of a word, if it has 3 characters or more, counts as one edit */
-        int d = length >= 3 && strncmp(text, words[i], length) == 0 ? 1 : edit_distance(text, words[i]);
+        /* the beginning of a word, if it has 3 characters or more, is nearer than a word with one edit */
+        int d = length >= 3 && strncmp(text, words[i], length) == 0 ? 0 : edit_distance(text, words[i]);
         if (d < best) {
             best = d;
             found = words[i];

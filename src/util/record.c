@@ -24,8 +24,8 @@ static void append_field(gls_text *out, gls_text *field, char separator)
     free(text);
 }
 
-/* Whether spreadsheets would compute a field that begins like this, as a formula, even in quotes. Apostrophes in front of
- * such a beginning count, too, so that each of them is written as it is read. */
+/* Whether spreadsheets would compute a field that begins like this, as a formula, even in quotes. Apostrophes in front
+ * of such a beginning count, too, so that each of them is written as it is read. */
 static bool is_formula(const char *field)
 {
     field += strspn(field, "'");

@@ -20,8 +20,8 @@ gls_status gls_table_parse(const char *name, const char *text, size_t n, double 
 /* --- Tables of text: CSV as RFC 4180 defines it, and the same rules with a tab, as BIDS and pandas use it. Tables are
  * UTF-8; other bytes are written as gls_utf8_encode() does. */
 
-/* Appends a field, in quotes if it contains the separator, a quote or a line end. A text that spreadsheets would take for
- * a formula, such as "=1+1", gets an apostrophe in front, which gls_record_next() removes; numbers get none. */
+/* Appends a field, in quotes if it contains the separator, a quote or a line end. A text that spreadsheets would take
+ * for a formula, such as "=1+1", gets an apostrophe in front, which gls_record_next() removes; numbers get none. */
 void gls_field_append(gls_text *out, const char *field, char separator);
 /* Like gls_field_append(), for a table on a terminal: control characters are escaped, tabs and line ends included. */
 void gls_field_show(gls_text *out, const char *field, char separator);

@@ -143,7 +143,7 @@ completes() {
     [ "$found" = "$expected" ] || note "completion of '$*': '$found', not '$expected'"
 }
 mkdir folder && touch folder/dwi.nii.gz folder/dwi.bval
-completes "track " glslines tr
+completes "track transform " glslines tr
 completes "csa csd " glslines track --model cs
 completes "--max-angle --max-attempts-per-seed --max-directions-per-seed --max-length " glslines track --max-
 completes "folder/dwi.bval folder/dwi.nii.gz " glslines track folder/dwi

@@ -130,6 +130,10 @@ run("peaks", "fod_sh.nii.gz", "peaks.nii.gz", "-q")
 run("fixels", "fod_sh.nii.gz", "fixels", "-q")
 for name in ("again.nii", "peaks.nii.gz"):
     read_methods(name)
+for method in "qb", "cci":
+    run("clean", "all.tck", f"{method}.tck", "--method", method, "-q")
+    if "stayed without" not in read_methods(f"{method}.tck"):
+        faults.append(f"clean --method {method}")
 # methods of commands that differ in one parameter
 side = json.load(open("long.json"))
 for command, values in (("weights", {"method": "linear"}), ("weights", {"method": "sift"}), ("profile", {}), ("cluster", {"thresholds_mm": [30, 10]}), *(("response", {"algorithm": a}) for a in

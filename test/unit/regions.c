@@ -74,7 +74,7 @@ static void test_text(void **state)
     static const char *const spheres[] = {"1,2,3", "1,2,3,4,5", "1,2,3,0", "1,2,3,-1"};
     for (size_t i = 0; i < sizeof spheres / sizeof *spheres; i++)
         refuse(gls_region_text_parse("stop-at", spheres[i], &t), GLS_ERR_ARGUMENT, "a sphere is x,y,z,r");
-    static const char *const labels[] = {"x.nii:",   "x.nii:0", "x.nii:3,",      "x.nii:5-3",
+    static const char *const labels[] = {"x.nii:",   "x.nii:0", "x.nii:3,",        "x.nii:5-3",
                                          "x.nii:-3", "x.nii:a", "x.nii:2147483648"};
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
         refuse(gls_region_text_parse("stop-at", labels[i], &t), GLS_ERR_ARGUMENT, "come labels");
