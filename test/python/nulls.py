@@ -1,4 +1,5 @@
-"""No public function crashes for a NULL, as <glslines/common.h> says: neither an argument nor a member of a struct.
+"""No public function crashes for a NULL or for a number that it cannot have, as <glslines/common.h> says: neither an argument nor a member of
+a struct.
 
     nulls.py LIBRARY HEADERS
 
@@ -6,7 +7,10 @@ Functions, structs and members are those of the preprocessed headers, so that a 
 
 1. NULL for all pointers and 1 for all numbers. What can fail refuses it, and what ends something accepts it.
 2. For each struct that a function takes, and each pointer in it: NULL there, and 1 for the counts. Other pointers lead to zeros, other arguments are
-   as plausible as zeros are; objects of the library are NULL. The call fails with a text, or it does without."""
+   as plausible as zeros are; objects of the library are NULL. The call fails with a text, or it does without.
+3. Arguments of a small run that is valid: images, gradients, a sphere, options with their defaults and the files of the phantom. One at a time,
+   pointers are NULL, arrays of pointers and lists of texts have NULL in them, and numbers and enumerators are 0, -1, 99, the largest, and NaN;
+   members of options, too. The call fails with a text, or it does without. Under sanitizers a finding counts as a crash."""
 
 import ctypes
 import os
@@ -175,12 +179,12 @@ class Calls:
         return [ctypes.c_void_p(0) if is_pointer(a) else number(a) for a in arguments]
 
 
-def outcome(library, name, returns, values):
+def outcome(library, name, returns, values, seconds=10):
     """(what the call returned, or the signal that ended it as a negative number; the text of the failure)"""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        signal.alarm(10)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         function = getattr(library, name)
         function.restype = returns
@@ -196,6 +200,172 @@ def outcome(library, name, returns, values):
         return -os.WTERMSIG(status), ""
     returned, _, message = text.partition(" ")
     return int(returned), message
+
+
+# --- The third kind of calls.
+
+OPAQUE = {"gls_sphere": lambda c: c.made("gls_sphere_create", b"small")}
+FILES = {"dwi": "dwi.nii.gz", "bval": "dwi.bval", "bvec": "dwi.bvec", "mask": "mask.nii.gz", "roi": "roi.nii.gz", "labels": "mask.nii.gz"}
+#: wait for a person or another process, or end this one
+LEFT_OUT = {"gls_set_wait", "gls_log_set"}
+NUMBERS = {"double": (0.0, -1.0, float("nan"), float("inf")), "float": (0.0, -1.0, float("nan"), float("inf"))}
+
+
+class Scene(Calls):
+    """Calls with arguments of a run that is valid."""
+
+    def __init__(self, library, headers):
+        super().__init__(library, headers)
+        params = self.default("gls_phantom_params")
+        ctypes.c_int32.from_address(ctypes.addressof(params) + headers.place["gls_phantom_params", "n_directions"]).value = 12
+        phantom = self.made("gls_phantom_create", ctypes.byref(params))
+        if library.gls_phantom_write(ctypes.c_void_p(phantom), b".", 0):
+            raise RuntimeError(library.gls_last_error())
+        self.images = {name: self.made("gls_image_read", file.encode(), 0) for name, file in FILES.items() if file.endswith(".gz")}
+        grid = ctypes.c_void_p(self.images["dwi"])
+        self.gradients = self.made("gls_gradients_read", b"dwi.bval", b"dwi.bvec", None, grid, ctypes.c_size_t(16))
+        self.objects = {name: make(self) for name, make in OPAQUE.items()}
+
+    def made(self, function, *arguments):
+        to = ctypes.c_void_p()
+        if getattr(self.library, function)(*arguments, ctypes.byref(to)) or not to.value:
+            self.library.gls_last_error.restype = ctypes.c_char_p
+            raise RuntimeError(function + ": " + self.library.gls_last_error().decode())
+        return to.value
+
+    def plain_members(self, struct, base=0, path=""):
+        """(path, kind, offset) of all members, those of structs inside, too."""
+        for name, kind in self.headers.members[struct]:
+            at = base + self.headers.place[struct, name]
+            inside = kind.split()[0] if not is_pointer(kind) else None
+            if inside in self.headers.members:
+                yield from self.plain_members(inside, at, path + name + ".")
+            elif "[" not in kind:
+                yield path + name, kind, at
+
+    def valid(self, declaration):
+        """(value, what keeps it) of an argument."""
+        words = re.findall(r"\w+", declaration)
+        struct, stars = self.headers.struct_of(declaration), declaration.count("*")
+        if struct == "gls_image" and stars == 1:
+            return ctypes.c_void_p(self.images.get(words[-1], self.images["mask"])), None
+        if struct == "gls_image" and stars == 2 and "const *" in declaration:
+            return (ctypes.c_void_p * 4)(*[self.images["mask"]] * 4), None
+        if struct == "gls_gradients" and stars == 1:
+            return ctypes.c_void_p(self.gradients), None
+        if struct == "gls_grid" and stars == 1:
+            return ctypes.c_void_p(self.images["mask"]), None
+        if struct and stars == 1 and "const" in declaration:
+            return self.options(struct), None
+        if self.headers.is_object(declaration) and words[1 if words[0] == "const" else 0] in self.objects:
+            return ctypes.c_void_p(self.objects[words[1 if words[0] == "const" else 0]]), None
+        return self.argument(declaration), None
+
+    def options(self, struct):
+        """Options with their defaults, and the files of the phantom."""
+        made = self.default(struct)
+        for path, kind, at in self.plain_members(struct):
+            if is_pointer(kind) and path in FILES and kind.startswith("const char"):
+                text = ctypes.c_char_p(FILES[path].encode())
+                self.kept.append(text)
+                ctypes.c_char_p.from_address(ctypes.addressof(made) + at).value = FILES[path].encode()
+        return made
+
+    def is_real(self, declaration):
+        """Whether valid() has more than zeros for an argument."""
+        struct, words = self.headers.struct_of(declaration), re.findall(r"\w+", declaration)
+        if not is_pointer(declaration) and not struct or struct in ("gls_image", "gls_gradients", "gls_grid"):
+            return True
+        return bool(struct) and struct + "_default" in self.names or set(words) & set(self.objects) or "char" in words
+
+    def variants(self, declaration, value):
+        """(what, value) for each way in which an argument is wrong."""
+        struct = self.headers.struct_of(declaration)
+        if declaration.split()[0] in self.headers.callbacks or "(*" in declaration:
+            return
+        if is_pointer(declaration):
+            yield "NULL", ctypes.c_void_p(0)
+        elif not struct:
+            for number in self.numbers(declaration):
+                yield repr(number.value), number
+        if isinstance(value, ctypes.Array):
+            yield "[1] NULL", (ctypes.c_void_p * 4)(value[0], None, value[2], value[3])
+        if not isinstance(value, ctypes.Structure):
+            return
+        for path, kind, at in self.plain_members(struct):
+            if is_pointer(kind) or path == "size":
+                continue
+            for number in self.numbers(kind, path):
+                changed = self.options(struct)
+                type(number).from_address(ctypes.addressof(changed) + at).value = number.value
+                yield f"{path} = {number.value!r}", changed
+        yield from self.lists(struct)
+
+    def lists(self, struct, base=0, path=""):
+        """Lists of texts of n = -1, too many, and with NULL in them."""
+        for name, kind in self.headers.members[struct]:
+            at = base + self.headers.place[struct, name]
+            if kind.split()[0] == "gls_strings":
+                for n in (-1, 1, 1 << 20):
+                    changed = self.options(struct)
+                    ctypes.c_int.from_address(ctypes.addressof(changed) + at + self.headers.place["gls_strings", "n"]).value = n
+                    yield f"{path}{name}.n = {n}, texts NULL", changed
+            elif kind.split()[0] in self.headers.members and not is_pointer(kind):
+                yield from self.lists(kind.split()[0], at, path + name + ".")
+
+    def numbers(self, declaration, path=""):
+        for kind, values in NUMBERS.items():
+            if re.search(r"\b%s\b" % kind, declaration):
+                return [(ctypes.c_double if kind == "double" else ctypes.c_float)(v) for v in values]
+        if re.search(r"size_t|uint64_t|\bsize\b|bool|_Bool", declaration):
+            # the caller answers for the number of elements of an array
+            return [ctypes.c_uint64(0)] if "bool" not in declaration.lower() else []
+        kind = ctypes.c_int64 if "int64" in declaration else ctypes.c_int32
+        return [kind(v) for v in (0, -1, 99, 2**31 - 1)]
+
+
+def ask_wrong(scene, part=0, parts=1):
+    asked = failed = 0
+    for kind, name, arguments in scene.headers.functions[part::parts]:
+        if name in LEFT_OUT or "..." in arguments or not arguments:
+            continue
+        struct = scene.headers.struct_of(kind) if not is_pointer(kind) else None
+        returns = scene.type_of(struct) if struct else ctypes.c_int if kind.endswith("gls_status") else ctypes.c_void_p
+        can_fail = kind.endswith("gls_status")
+        if not can_fail and not all(map(scene.is_real, arguments)):
+            continue  # such a function may count on objects and arrays that are right
+        slow = False  # a call has computed for long
+        for i, declaration in enumerate(arguments):
+            for what, wrong in scene.variants(declaration, scene.valid(declaration)[0]):
+                if what == "NULL" and not can_fail:
+                    continue  # <glslines/common.h> asks these for valid objects; the first kind of calls has those that accept NULL
+                values = [wrong if k == i else scene.valid(a)[0] for k, a in enumerate(arguments)]
+                # a struct is passed by its address, or by value
+                given = [ctypes.byref(v) if isinstance(v, ctypes.Structure) and is_pointer(arguments[k]) else v for k, v in enumerate(values)]
+                got, message = outcome(scene.library, name, returns, given, 0.1 if slow else 0.5)
+                slow = slow or got == -signal.SIGALRM
+                asked += 1
+                # what computes for long has taken its arguments
+                if (got < 0 and got != -signal.SIGALRM) or (can_fail and got > 0 and not message):
+                    failed += 1
+                    print(f"{name}, {declaration}: {what}: {f'signal {-got}' if got < 0 else f'returned {got} without a text'}", flush=True)
+            scene.kept.clear()
+    print(f"{asked} calls with one wrong argument, {failed} that crash")
+    return failed > 0 or asked < 3000 / parts / 2
+
+
+def ask_wrong_in_parts(scene):
+    """A process for each core."""
+    sys.stdout.flush()
+    parts, children = os.cpu_count(), []
+    for part in range(parts):
+        child = os.fork()
+        if child == 0:
+            wrong = ask_wrong(scene, part, parts)
+            sys.stdout.flush()
+            os._exit(wrong)
+        children.append(child)
+    return any([os.waitpid(child, 0)[1] != 0 for child in children])
 
 
 def ask_arguments(calls):
@@ -242,12 +412,15 @@ def ask_members(calls):
 
 
 def main():
+    # a process that forks has no threads
+    os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
     library, headers = ctypes.CDLL(os.path.abspath(sys.argv[1])), Headers(sys.argv[2])
     calls = Calls(library, headers)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
         wrong = ask_arguments(calls)
         wrong = ask_members(calls) or wrong
+        wrong = ask_wrong_in_parts(Scene(library, headers)) or wrong
     sys.exit(wrong)
 
 
