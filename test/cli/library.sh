@@ -14,31 +14,38 @@ fail() {
     exit 1
 }
 
-# the pkg-config file names the folders beside it, wherever the library was moved; below /usr those of the system, which no command needs
+# the pkg-config file names the folders beside it, wherever the library was installed; below /usr those of the system, which no command needs
 build=$(dirname "$tool")
+# folders PC_DIR PREFIX: what the file there names
+folders() {
+    ! grep // "$1/glslines.pc" || fail "glslines.pc has a double slash"
+    for folder in prefix=$2 libdir=$2/lib64 includedir=$2/include; do
+        found=$(PKG_CONFIG_LIBDIR=$1 pkg-config --variable="${folder%%=*}" glslines)
+        [ "$(realpath -m "$found")" = "$(realpath -m "${folder#*=}")" ] || fail "$1/glslines.pc: ${folder%%=*} is $found"
+    done
+}
 if [ -e "$build/glslines.pc" ] && command -v pkg-config > /dev/null; then
     source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[A-Z]*=//p' "$build/CMakeCache.txt")
     # the file of this build, moved
     libraries=$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
-    if grep -q '^CMAKE_INSTALL_PREFIX:PATH=/usr$' "$build/CMakeCache.txt"; then expected=/usr/include; else expected=$PWD/root/include; fi
     mkdir -p "root/$libraries/pkgconfig"
     cp "$build/glslines.pc" "root/$libraries/pkgconfig"
     found=$(PKG_CONFIG_LIBDIR=$PWD/root/$libraries/pkgconfig pkg-config --variable=includedir glslines)
-    [ "$(realpath -m "$found")" = "$expected" ] || fail "glslines.pc of this build: headers in $found"
-    pc=$PWD/moved/lib64/pkgconfig
-    mkdir -p "$pc"
-    for prefix in "$PWD/first" /usr; do
-        # also where CMake is given the whole path of the libraries' folder
-        cmake -S "$source" -B configured -DGLS_TESTS=OFF -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR="$prefix/lib64" > configure.log 2>&1 || { cat configure.log; fail "not configured"; }
-        cp configured/glslines.pc "$pc"
-        ! grep // "$pc/glslines.pc" || fail "glslines.pc has a double slash"
-        [ "$prefix" = /usr ] || prefix=$PWD/moved
-        for folder in prefix=$prefix libdir=$prefix/lib64 includedir=$prefix/include; do
-            found=$(PKG_CONFIG_LIBDIR=$pc pkg-config --variable="${folder%%=*}" glslines)
-            [ "$(realpath -m "$found")" = "$(realpath -m "${folder#*=}")" ] || fail "glslines.pc for $prefix: ${folder%%=*} is $found"
-        done
+    [ "$(realpath -m "$found")" = "$PWD/root/include" ] || fail "glslines.pc of this build: headers in $found"
+    # also where CMake is given the whole path of the libraries' folder
+    for choice in "$PWD/first $PWD/first/lib64" "/usr /usr/lib64" "/usr lib64"; do
+        prefix=${choice% *}
+        cmake -S "$source" -B configured -DGLS_TESTS=OFF -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR="${choice#* }" > configure.log 2>&1 || { cat configure.log; fail "not configured"; }
+        DESTDIR=$PWD/stage cmake --install configured --component pkgconfig > install.log || fail "not installed for $choice"
+        [ "$prefix" = /usr ] || prefix=$PWD/stage$prefix
+        folders "$PWD/stage${choice% *}/lib64/pkgconfig" "$prefix"
     done
-    libraries=$(PKG_CONFIG_LIBDIR=$pc PKG_CONFIG_SYSTEM_LIBRARY_PATH=/usr/lib64 pkg-config --libs glslines | tr -d ' ')
+    # that build elsewhere, and in the folder of a package
+    cmake --install configured --prefix "$PWD/moved" --component pkgconfig > install.log || fail "not installed elsewhere"
+    folders "$PWD/moved/lib64/pkgconfig" "$PWD/moved"
+    cmake --install configured --prefix "$PWD/package/usr" --component pkgconfig > install.log || fail "not installed for a package"
+    folders "$PWD/package/usr/lib64/pkgconfig" /usr
+    libraries=$(PKG_CONFIG_LIBDIR=$PWD/package/usr/lib64/pkgconfig PKG_CONFIG_SYSTEM_LIBRARY_PATH=/usr/lib64 pkg-config --libs glslines | tr -d ' ')
     [ "$libraries" = -lglslines ] || fail "glslines.pc below /usr: $libraries"
 fi
 
