@@ -151,11 +151,13 @@ static const gls_option response_rows[] = {
         "msmt_5tt: the same, with an image of tissues. tournier, fa: of single fibres, from one shell, for csd. "
         "manual: from all shells, of the voxels of MASK, which must hold a single bundle each."),
     GLS_TEXT("Method", act, "act", "FILE", NULL,
-             "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series."),
+             "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series.",
+             .only = "algorithm msmt_5tt"),
     GLS_NUMBER("Method", DOUBLE, estimate.pvf, "pvf", "X", NULL, GLS_BETWEEN(0, 1), NULL,
-               "msmt_5tt: a voxel with more than this fraction of a tissue counts as purely of this tissue."),
+               "msmt_5tt: a voxel with more than this fraction of a tissue counts as purely of this tissue.",
+               .only = "algorithm msmt_5tt"),
     GLS_CHOICE("Method", estimate.wm, "wm-algorithm", GLS_SINGLE_FIBRES_CHOICES,
-               "msmt_5tt: how single bundles are found in white matter."),
+               "msmt_5tt: how single bundles are found in white matter.", .only = "algorithm msmt_5tt"),
     GLS_NUMBER(
         "Method", NUMBERS, model.shells, "shells", "B ...", "s/mm2",
         GLS_VALUES(0, INFINITY, false, 1, GLS_MAX_NUMBERS, false),
@@ -163,22 +165,29 @@ static const gls_option response_rows[] = {
         "b-values of the shells to use, in addition to b = 0; tournier, fa: b-value of one shell. Mask and tensor do "
         "not depend on other shells, as with -shells of dwi2response."),
     GLS_NUMBER("Method", INT, estimate.erode, "erode", "N", NULL, GLS_BETWEEN(0, 100), NULL,
-               "dhollander, fa: number of times that the mask is eroded by one voxel."),
+               "dhollander, fa: number of times that the mask is eroded by one voxel.",
+               .only = "algorithm dhollander|fa"),
     GLS_NUMBER("Method", DOUBLE, estimate.fa_threshold, "fa-threshold", "X", NULL, GLS_BETWEEN(0, 1), "0.2; fa: none",
                "dhollander: voxels with FA above X are first taken as white matter. msmt_5tt: voxels of grey matter "
-               "and CSF have FA below X. fa: the response comes from all voxels of FA above X, in place of --voxels."),
+               "and CSF have FA below X. fa: the response comes from all voxels of FA above X, in place of --voxels.",
+               .only = "algorithm dhollander|fa|msmt_5tt"),
     GLS_NUMBER("Method", DOUBLE, estimate.wm_percent, "wm-percent", "P", "%", GLS_ABOVE_TO(0, 100), NULL,
-               "dhollander: share of the refined white matter voxels from which its response is estimated."),
+               "dhollander: share of the refined white matter voxels from which its response is estimated.",
+               .only = "algorithm dhollander"),
     GLS_NUMBER("Method", DOUBLE, estimate.gm_percent, "gm-percent", "P", "%", GLS_ABOVE_TO(0, 100), NULL,
-               "dhollander: share of the refined grey matter voxels from which its response is estimated."),
+               "dhollander: share of the refined grey matter voxels from which its response is estimated.",
+               .only = "algorithm dhollander"),
     GLS_NUMBER("Method", DOUBLE, estimate.csf_percent, "csf-percent", "P", "%", GLS_ABOVE_TO(0, 100), NULL,
-               "dhollander: share of the refined CSF voxels from which its response is estimated."),
+               "dhollander: share of the refined CSF voxels from which its response is estimated.",
+               .only = "algorithm dhollander"),
     GLS_NUMBER("Method", UINT64, estimate.n_voxels, "voxels", "N", NULL, GLS_BETWEEN(1, 1000000), NULL,
                "tournier, fa: number of voxels from which the response is estimated; msmt_5tt: number for the "
-               "response of white matter."),
+               "response of white matter.",
+               .only = "algorithm tournier|fa|msmt_5tt"),
     GLS_TEXT("Method", model.csd_directions, "csd-directions", "small|repulsion600|repulsion724|symmetric362|FILE",
              "repulsion600",
-             "dhollander, tournier, msmt_5tt: directions in which the ODFs of their fits must not be negative."),
+             "dhollander, tournier, msmt_5tt: directions in which the ODFs of their fits must not be negative.",
+             .only = "algorithm dhollander|tournier|msmt_5tt"),
     CMD_MASK_OPTION,
     GLS_CHOICE("Input", model.bvec_frame, "bvec-frame", GLS_FRAME_CHOICES,
                "Axes of the b-vectors, as --bvec-frame of 'glslines track'."),
@@ -190,32 +199,9 @@ static const gls_option response_rows[] = {
     {.name = NULL},
 };
 
-/* Options that only some algorithms have. */
-static const struct {
-    const char *option;
-    unsigned algorithms; /* bits, one for each algorithm */
-    const char *names;
-} owners[] = {
-#define BIT(name) (1u << GLS_RESPONSE_##name)
-    {"erode", BIT(DHOLLANDER) | BIT(FA), "dhollander and fa"},
-    {"fa-threshold", BIT(DHOLLANDER) | BIT(FA) | BIT(MSMT_5TT), "dhollander, fa and msmt_5tt"},
-    {"wm-percent", BIT(DHOLLANDER), "dhollander"},
-    {"gm-percent", BIT(DHOLLANDER), "dhollander"},
-    {"csf-percent", BIT(DHOLLANDER), "dhollander"},
-    {"voxels", BIT(TOURNIER) | BIT(FA) | BIT(MSMT_5TT), "tournier, fa and msmt_5tt"},
-    {"csd-directions", BIT(DHOLLANDER) | BIT(TOURNIER) | BIT(MSMT_5TT), "dhollander, tournier and msmt_5tt"},
-    {"act", BIT(MSMT_5TT), "msmt_5tt"},
-    {"pvf", BIT(MSMT_5TT), "msmt_5tt"},
-    {"wm-algorithm", BIT(MSMT_5TT), "msmt_5tt"},
-#undef BIT
-};
-
 /* Checks that the options go with the chosen algorithm and with each other. Returns an exit code. */
 static int check(const gls_respond_options *v, const cmd_arguments *arguments)
 {
-    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
-        if (cmd_options_given(arguments, owners[i].option) && !(owners[i].algorithms >> v->algorithm & 1))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: only --algorithm %s can use it", owners[i].option, owners[i].names);
     if (v->algorithm == GLS_RESPONSE_MSMT_5TT && !v->act)
         return cmd_error(CMD_EXIT_USAGE, "--algorithm msmt_5tt: needs --act FILE, an image of five tissues");
     if (v->algorithm == GLS_RESPONSE_FA && cmd_options_given(arguments, "fa-threshold") &&

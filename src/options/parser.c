@@ -485,6 +485,30 @@ static bool place_output(parser *p)
     return true;
 }
 
+/* Refuses an option that was given with a choice that does not have it. */
+static bool check_owner(parser *p, size_t index)
+{
+    const gls_option *option = option_at(p, index);
+    if (!p->arguments->given[index] || !option->only) return true;
+    char name[32], text[128];
+    const char *words = strchr(option->only, ' ') + 1;
+    snprintf(name, sizeof name, "%.*s", (int)(words - 1 - option->only), option->only);
+    const gls_option *choice = option_at(p, find_option(p, name));
+    const char *word = choice->choices;
+    for (int k = *(const int *)((const char *)p->values + choice->offset); k > 0; k--) word = strchr(word, '|') + 1;
+    const size_t n = strcspn(word, "|");
+    for (const char *w = words; w; w = strchr(w, '|') ? strchr(w, '|') + 1 : NULL)
+        if (strcspn(w, "|") == n && strncmp(w, word, n) == 0) return true;
+    /* "a|b|c" as "a, b and c" */
+    size_t used = 0;
+    for (const char *w = words; *w && used < sizeof text - 8; w++) {
+        const char one[2] = {*w, 0};
+        const char *piece = *w != '|' ? one : strchr(w + 1, '|') ? ", " : " and ";
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s", piece);
+    }
+    return fail(p, "--%s: only --%s %s can use it", option->name, name, text);
+}
+
 static void log_lines(gls_log_level level, const char *text)
 {
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
@@ -524,5 +548,7 @@ bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int fi
             arguments->positional[arguments->n_positionals++] = argument;
         }
     }
+    for (size_t i = 0; i < arguments->table.n; i++)
+        if (!check_owner(&p, i)) return false;
     return place_output(&p);
 }

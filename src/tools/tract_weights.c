@@ -76,31 +76,6 @@ gls_weights_cli gls_weights_cli_default(void)
     return o;
 }
 
-/* Rejects options of one method that are given with another. */
-static gls_status check_method(const gls_weights_cli *o)
-{
-    static const char *const words[] = {[GLS_WEIGHTS_SIFT2] = "sift2", [GLS_WEIGHTS_SIFT] = "sift"};
-    const gls_weights_cli d = gls_weights_cli_default();
-    const struct {
-        const char *name;
-        bool changed;
-        gls_weights_method method;
-    } option[] = {{"csv", o->csv != NULL, GLS_WEIGHTS_SIFT2},
-                  {"coeffs", o->coeffs, GLS_WEIGHTS_SIFT2},
-                  {"reg-tv", o->reg_tv != d.reg_tv, GLS_WEIGHTS_SIFT2},
-                  {"reg-tikhonov", o->reg_tikhonov != d.reg_tikhonov, GLS_WEIGHTS_SIFT2},
-                  {"min-coeff", o->min_coeff != d.min_coeff, GLS_WEIGHTS_SIFT2},
-                  {"max-coeff", o->max_coeff != d.max_coeff, GLS_WEIGHTS_SIFT2},
-                  {"selection", o->selection != NULL, GLS_WEIGHTS_SIFT},
-                  {"term-number", o->term_number != d.term_number, GLS_WEIGHTS_SIFT},
-                  {"term-ratio", o->term_ratio != d.term_ratio, GLS_WEIGHTS_SIFT},
-                  {"term-mu", o->term_mu != d.term_mu, GLS_WEIGHTS_SIFT}};
-    for (size_t i = 0; i < sizeof option / sizeof *option; i++)
-        if (option[i].changed && (int)option[i].method != o->method)
-            return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --method %s", option[i].name, words[option[i].method]);
-    return GLS_OK;
-}
-
 /* Checks combinations of options. */
 static gls_status check(const gls_weights_cli *o)
 {
@@ -110,12 +85,9 @@ static gls_status check(const gls_weights_cli *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--in-place: not with --method sift, which leaves streamlines out");
     if (o->min_factor > 0 && isfinite(o->min_coeff))
         return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other: leave out one of them");
-    if (o->units && o->method == GLS_WEIGHTS_SIFT)
-        return gls_fail(GLS_ERR_ARGUMENT, "--units: not with --method sift, which makes no weights");
     if (isfinite(o->max_factor) && isfinite(o->max_coeff))
         return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other: leave out one of them");
-    const gls_status status = gls_device_names_check(o->device);
-    return status ? status : check_method(o);
+    return gls_device_names_check(o->device);
 }
 
 /* Translates the options of the command into those of the library. Factors of weights become their logarithms. */

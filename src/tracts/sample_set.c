@@ -9,18 +9,27 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* Refuses a name that no statistic has, with a list of those that there are. */
+static gls_status unknown(const char *name)
+{
+    char list[256];
+    size_t used = 0;
+    for (int k = 0; k < GLS_TRACK_STATS; k++)
+        used += (size_t)gls_snprintf(list + used, sizeof list - used, "%s%s",
+                                     k == 0                     ? ""
+                                     : k == GLS_TRACK_STATS - 1 ? " or "
+                                                                : ", ",
+                                     gls_track_stat_name((gls_track_stat)k));
+    return gls_fail(GLS_ERR_ARGUMENT, "--stat-tck %s: must be %s", name, list);
+}
+
 gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats)
 {
     for (int k = 0; k < stats->n; k++) {
         int at = 0;
         /* find the statistic with this name */
         while (at < GLS_TRACK_STATS && strcmp(gls_track_stat_name((gls_track_stat)at), stats->value[k]) != 0) at++;
-        if (at == GLS_TRACK_STATS)
-            return gls_fail(
-                GLS_ERR_ARGUMENT,
-                "--stat-tck %s: must be mean, median, min, max, sum, std, mean_nonzero, upper_median, ends_min, "
-                "ends_max, ends_mean, ends_prod or ends_corr",
-                stats->value[k]);
+        if (at == GLS_TRACK_STATS) return unknown(stats->value[k]);
         for (size_t i = 0; i < set->n_stats; i++)
             if ((int)set->stat[i] == at)
                 return gls_fail(GLS_ERR_ARGUMENT, "--stat-tck %s: was given twice", stats->value[k]);

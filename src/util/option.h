@@ -49,6 +49,8 @@ typedef struct gls_option {
     size_t offset, mm_offset;
     const char *default_text; /* shown in place of the initial value; "" shows no default */
     const char *help;
+    /* the choices with which a command has the option, as "method sift2|linear": option, words; NULL: all */
+    const char *only;
     /* only in rows of glslines/params.def: a GLS_OF_... of track/track_params.h */
     unsigned owner;
     /* only in rows of glslines/params.def: a GLS_ROLE_... of track/track_params.h, and a GLS_FOR_... of
@@ -90,10 +92,10 @@ typedef struct gls_length {
 
 /* Initialiser of a gls_option: offsets of the value and of its flag for mm, then what a user sees. */
 #define GLS_OPTION_AT(offset_, mm_offset_, group_, type, name_, letter_, metavar_, unit_, range_, default_text_,    \
-                      choices_, help_)                                                                              \
+                      choices_, ...)                                                                                \
     .group = group_, .name = name_, .letter = letter_, .kind = GLS_KIND_##type, .metavar = metavar_, .unit = unit_, \
     GLS_OPTION_RANGE range_, .choices = choices_, .offset = offset_, .mm_offset = mm_offset_,                       \
-    .default_text = default_text_, .help = help_
+    .default_text = default_text_, .help = __VA_ARGS__
 /* Initialiser of a row whose value is the member `field` of the struct OPTION_OWNER. The array of size -1 makes the
  * compiler refuse a member of another type than the row's. */
 #define GLS_OPTION(group, type, field, ...)                                                                           \
@@ -103,19 +105,20 @@ typedef struct gls_length {
                       offsetof(OPTION_OWNER, field) + offsetof(gls_length, mm), group, type, __VA_ARGS__)             \
     }
 /* GLS_OPTION() of one kind, without the columns that this kind leaves open. */
-#define GLS_FLAG(group, field, name, help) \
-    GLS_OPTION(group, FLAG, field, name, 0, NULL, NULL, GLS_ANY, NULL, NULL, help)
-#define GLS_TEXT(group, field, name, metavar, default_text, help) \
-    GLS_OPTION(group, STRING, field, name, 0, metavar, NULL, GLS_ANY, default_text, NULL, help)
+#define GLS_FLAG(group, field, name, ...) \
+    GLS_OPTION(group, FLAG, field, name, 0, NULL, NULL, GLS_ANY, NULL, NULL, __VA_ARGS__)
+#define GLS_TEXT(group, field, name, metavar, default_text, ...) \
+    GLS_OPTION(group, STRING, field, name, 0, metavar, NULL, GLS_ANY, default_text, NULL, __VA_ARGS__)
 #define GLS_TEXTS(group, field, name, metavar, default_text, help) \
     GLS_OPTION(group, STRINGS, field, name, 0, metavar, NULL, GLS_ANY, default_text, NULL, help)
-#define GLS_CHOICE(group, field, name, choices, help) \
-    GLS_OPTION(group, CHOICE, field, name, 0, NULL, NULL, GLS_ANY, NULL, choices, help)
-#define GLS_NUMBER(group, type, field, name, metavar, unit, range, default_text, help) \
-    GLS_OPTION(group, type, field, name, 0, metavar, unit, range, default_text, NULL, help)
+#define GLS_CHOICE(group, field, name, choices, ...) \
+    GLS_OPTION(group, CHOICE, field, name, 0, NULL, NULL, GLS_ANY, NULL, choices, __VA_ARGS__)
+#define GLS_NUMBER(group, type, field, name, metavar, unit, range, default_text, ...) \
+    GLS_OPTION(group, type, field, name, 0, metavar, unit, range, default_text, NULL, __VA_ARGS__)
 /* A command keeps its options in a file of rows, *.def: ROW(group, type, field, name, letter, metavar, unit, range,
- * default, default_text, choices, help), as in glslines/params.def. The macros below turn a row into an entry of a
- * table, a member of a struct, and the initial value of that member. */
+ * default, default_text, choices, help), as in glslines/params.def. A row may end with
+ * .only = "...". The macros below turn a row into an entry of a table, a member of a struct, and the initial value of
+ * that member. */
 #define GLS_OPTION_ROW(group, type, field, name, letter, metavar, unit, range, default_, ...) \
     GLS_OPTION(group, type, field, name, letter, metavar, unit, range, __VA_ARGS__),
 #define GLS_ROW_FIELD(group, type, field, ...) GLS_ROW_##type field;

@@ -21,20 +21,26 @@
 extern char **environ;
 static char *tool;
 
-#define WORDS 3
+#define WORDS 4
 typedef struct line {
     char text[WORDS][1024];
     char *argv[WORDS + 1];
+    int n;
 } line;
 
-/* glslines COMMAND --NAME=VALUE; value NULL: without one. */
+/* glslines COMMAND --NAME=VALUE, and the choice that has the option; value NULL: without one. */
 static void write_line(line *l, const cmd_command *command, const gls_option *option, const char *value)
 {
     snprintf(l->text[0], sizeof l->text[0], "glslines");
     snprintf(l->text[1], sizeof l->text[1], "%s", command->name);
     snprintf(l->text[2], sizeof l->text[2], "--%s%s%s", option->name, value ? "=" : "", value ? value : "");
-    for (int i = 0; i < WORDS; i++) l->argv[i] = l->text[i];
-    l->argv[WORDS] = NULL;
+    const int name = option->only ? (int)strcspn(option->only, " ") : 0;
+    if (name > 0)
+        snprintf(l->text[3], sizeof l->text[3], "--%.*s=%.*s", name, option->only,
+                 (int)strcspn(option->only + name + 1, "|"), option->only + name + 1);
+    l->n = name > 0 ? WORDS : WORDS - 1;
+    for (int i = 0; i < l->n; i++) l->argv[i] = l->text[i];
+    l->argv[l->n] = NULL;
 }
 
 /* A number in the range that is no default: whole where it may be. */
@@ -111,7 +117,7 @@ static void try_good(const cmd_command *command, const gls_option *option)
     command->set_defaults(values.bytes);
     const char *value = good_value(option, text, sizeof text);
     write_line(&l, command, option, value);
-    if (!cmd_options_parse(command, WORDS, l.argv, 2, &values, &arguments, error, sizeof error))
+    if (!cmd_options_parse(command, l.n, l.argv, 2, &values, &arguments, error, sizeof error))
         fail_msg("%s %s: %s", command->name, l.argv[2], error);
     check_field(option, &values, value);
 }
@@ -161,7 +167,7 @@ static void parse_bad(const cmd_command *command, const gls_option *option, cons
     command->set_defaults(values.bytes);
     write_line(&l, command, option, value);
     snprintf(name, sizeof name, "--%s", option->name);
-    if (cmd_options_parse(command, WORDS, l.argv, 2, &values, &arguments, error, sizeof error) ||
+    if (cmd_options_parse(command, l.n, l.argv, 2, &values, &arguments, error, sizeof error) ||
         !strstr(error, name) || strchr(error, '\n'))
         fail_msg("%s %s: '%s'", command->name, l.argv[2], error);
 }

@@ -18,7 +18,8 @@
 typedef struct values {
     cmd_common common;
     bool flag;
-    int i, choice;
+    bool own;
+    int i, choice, other;
     uint64_t u;
     double d, thin, gap;
     gls_length length;
@@ -102,12 +103,21 @@ static const gls_option table[] = {
      .range = {0, 4294967295.0, false},
      FIELD(u),
      .help = "Seeds."},
+    {.group = "B", .name = "own", .kind = GLS_KIND_FLAG, FIELD(own), .help = "Own.", .only = "kind one|two"},
+    {.group = "B",
+     .name = "other",
+     .kind = GLS_KIND_INT,
+     .metavar = "N",
+     .range = {0, 9, false},
+     FIELD(other),
+     .help = "Other.",
+     .only = "kind twofold"},
     {.name = NULL},
 };
 
 static void set_defaults(void *out)
 {
-    *(values *)out = (values){.i = 1, .d = 60, .length = {0.5, false}, .choice = 1};
+    *(values *)out = (values){.i = 1, .d = 60, .length = {0.5, false}, .choice = 1, .other = 3};
 }
 
 static const cmd_command command = {.name = "test",
@@ -169,6 +179,17 @@ static void accepts_every_form(void **state)
     assert_false(got.flag);
     assert_true(cmd_options_given(&arguments, "text"));
     assert_false(cmd_options_given(&arguments, "flag"));
+}
+
+static void options_of_one_choice_name_it(void **state)
+{
+    (void)state;
+    assert_true(parse("--own", NULL));
+    assert_true(parse("--other", "3", "--kind", "twofold", NULL));
+    assert_true(parse("--own", "--kind=one", NULL));
+    /* also with the value that it has without being given */
+    rejects("--other: only --kind twofold can use it", "--other=3", NULL);
+    rejects("--own: only --kind one and two can use it", "--kind=twofold", "--own");
 }
 
 static void aliases_are_taken(void **state)
@@ -402,7 +423,10 @@ static void check_table(const cmd_command *c)
         cmd_default_text(o, initial, text, sizeof text);
         if (value && *text && !o->default_text) {
             /* the default that the help shows is one that the parser takes */
-            char argument[400], *argv[] = {"glslines", (char *)c->name, argument};
+            char argument[400], choice[64], *argv[] = {"glslines", (char *)c->name, argument, choice};
+            const int name = o->only ? (int)strcspn(o->only, " ") : 0;
+            snprintf(choice, sizeof choice, "--%.*s=%.*s", name, name ? o->only : "",
+                     name ? (int)strcspn(o->only + name + 1, "|") : 0, name ? o->only + name + 1 : "");
             char *unit = o->unit ? strstr(text, o->unit) : strstr(text, " voxels");
             if (unit) *unit = '\0';
             while (*text && text[strlen(text) - 1] == ' ') text[strlen(text) - 1] = '\0';
@@ -411,7 +435,7 @@ static void check_table(const cmd_command *c)
             snprintf(argument, sizeof argument, "--%s=%s", o->name, text);
             char again[CMD_MAX_VALUES] __attribute__((aligned(16)));
             memcpy(again, initial, sizeof again);
-            if (!cmd_options_parse(c, 3, argv, 2, again, &arguments, error, sizeof error))
+            if (!cmd_options_parse(c, name ? 4 : 3, argv, 2, again, &arguments, error, sizeof error))
                 fail_msg("%s: %s", argument, error);
             char before[300], after[300];
             cmd_default_text(o, initial, before, sizeof before);
@@ -444,6 +468,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepts_every_form),
+        cmocka_unit_test(options_of_one_choice_name_it),
         cmocka_unit_test(aliases_are_taken),
         cmocka_unit_test(numbers_may_have_their_unit),
         cmocka_unit_test(counts_may_be_in_thousands),

@@ -95,6 +95,13 @@ expect 0 info none.tck
 says "1 streamline"
 expect 0 weights t.tck $sh -o linear.txt --method linear -q
 check "linear weights" "len(w('linear.txt')) == $n"
+# an option of another method is refused, also with its default
+for given in "sift --reg-tv 0.1" "sift --reg-tv 0.2" "linear --min-factor 0.5" "sift --max-factor 2" "linear --unmapped 1" "sift --units factor"; do
+    expect 2 weights t.tck $sh -o x.tck --method $given -q
+    says "only --method sift2"
+done
+expect 2 weights t.tck $sh -o x.tck --term-ratio 0
+says "--term-ratio: only --method sift can use it"
 expect 0 weights t.tck $sh -o sift.tck --method sift --term-number 400 --selection sel.txt -q
 check "a selection" "len(w('sel.txt')) == $n and sum(w('sel.txt')) == 400"
 expect 0 info sift.tck
@@ -246,6 +253,7 @@ expect 0 connectome area.trx labels.nii c5.csv --weights dps:sift2_weights -q
 expect 0 connectome t.tck labels.nii c6.csv --weights area.txt -q
 check "areas in a column" "max(abs(x - y) for x, y in zip(w('c5.csv'), w('c6.csv'))) < 1e-4 * max(w('c6.csv'))"
 expect 2 weights t.tck $sh -o x.tck --method sift --units area
+says "--units: only --method sift2 and linear can use it"
 
 # --- a directory of fixels comes whole or not at all, and keeps away from inputs; so do weights in place ---
 cp $sh own_sh.nii.gz
