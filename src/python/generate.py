@@ -45,6 +45,9 @@ COMMANDS = {
                    "Streamlines between each pair of regions, (n, n)."),
     "weights": (ONE + SH + OUT, "vector", "NDArray[np.float64]", "The weight of each streamline, (N,)."),
     "fixels": (SH + OUT, "folder", "Files", "The images of the fixel directory, by their names."),
+    "transform": ([("moving", "Union[ImageLike, TracksLike]", None),
+                   ("transform", "Union[TransformLike, List[TransformLike]]", None)] + OUT, "as moving", "Any",
+                  "As moving is an image or a tractogram: values and affine, (x, y, z) or (x, y, z, n) and (4, 4); or a Result."),
     "peaks": (SH + OUT, "image of option", "ImageData",
               "Peaks, (x, y, z, 3 n), vectors whose lengths are amplitudes, and the affine, (4, 4)."),
 }
@@ -61,6 +64,10 @@ ARGUMENTS = {
     "images": "Images, (x, y, z) or (x, y, z, n): files, images of nibabel, or (array, affine).",
     "labels": "Whole numbers of regions, (x, y, z), 0 for none: a file, an image of nibabel, or (array, affine).",
     "bundles_table": "File with a row for each bundle.",
+    "moving": "Image or tractogram to bring to the fixed space: a file, or what images and tracks of other functions may be.",
+    "transform": "Transform that maps points of the fixed image to the moving image: a file, also with ,inverse and what else "
+                 "the program takes behind it, or a matrix from world mm to world mm, (4, 4) or (3, 4). A list is a chain, in "
+                 "the order in which points of the fixed image pass it.",
     "references": "Tractogram in the same space: a file, a Result, or one of nibabel, DIPY or trx-python.",
     "reference": "Image on whose grid the streamlines lie, for files that have none.",
     "recover": "Leave out the last streamline of a TCK file that was cut off.",
@@ -258,7 +265,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import files as _files
 from . import pictures as _pictures
-from ._exchange import Files, ImageData, ImageLike, PathLike, Tracked, TracksLike
+from ._exchange import Files, ImageData, ImageLike, PathLike, Tracked, TracksLike, TransformLike
 from ._exchange import bids as _bids
 from ._exchange import call as _run
 from ._exchange import of_tracks as _of_tracks

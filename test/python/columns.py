@@ -19,9 +19,9 @@ from glslines import _exchange
 
 WORK = sys.argv[2]
 LONG = "a_name_that_is_too_long_for_trk"
-#: functions of commands whose parameter tracks the test below gives a full tractogram
+#: functions of commands whose parameter tracks or moving the test below gives a full tractogram
 TESTED = {"edit", "convert", "segment", "sample", "profile", "stats", "info", "density", "connectome", "weights", "render", "report",
-          "score"}
+          "score", "cluster", "search", "clean", "transform"}
 
 
 def path(name):
@@ -106,7 +106,7 @@ class Columns(unittest.TestCase):
         """Each function of a command gets all that there is, and gives it back where it gives tracks."""
         s, lines = self.scene, self.scene.lines
         takes = {name for name in glslines.__all__ if inspect.isfunction(getattr(glslines, name))
-                 and "tracks" in inspect.signature(getattr(glslines, name)).parameters}
+                 and {"tracks", "moving"} & set(inspect.signature(getattr(glslines, name)).parameters)}
         self.assertEqual(takes, TESTED)
         self.assert_same(glslines.edit(lines), lines)
         self.assert_same(glslines.edit(lines, out=path("e.trx"), force=True), lines)
@@ -135,6 +135,15 @@ class Columns(unittest.TestCase):
         self.assertEqual(glslines.connectome(lines, s.labels).sum(), len(lines))
         self.assertTrue(glslines.report(lines, path("r.html"), force=True, no_view=True)["streamlines"])
         self.assertEqual(len(glslines.weights(lines, s.sh, method="sift")), len(lines))
+        clustered = glslines.cluster(lines)
+        self.assertEqual(sorted(clustered.dps), sorted([*lines.dps, "cluster", "cluster_distance"]))
+        self.assert_same(clustered, lines, ("dpv", "groups", "dpg"))
+        self.assertEqual(len(glslines.search(lines, lines, nearest=1)), len(lines))
+        cleaned = glslines.clean(lines, method="cci", min_cci=0)
+        self.assertEqual(sorted(cleaned.dps), sorted([*lines.dps, "clean_score"]))
+        self.assert_same(cleaned, lines, ("dpv", "groups", "dpg"))
+        there = glslines.transform(lines, np.eye(4), template=s.image)
+        self.assert_same(there, lines)
         lines.save(path("other.trx"), overwrite=True)
         self.assertTrue(glslines.score(lines, against=path("other.trx")))
 

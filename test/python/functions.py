@@ -134,6 +134,17 @@ class Commands(unittest.TestCase):
         self.assertEqual({row["streamline"] for row in pairs if row["streamline"] == row["reference"]}, set(range(len(s.lines))))
         cleaned = glslines.clean(s.lines, method="cci", drop=25)
         self.assertEqual(len(cleaned), len(s.lines) - int(len(s.lines) * 0.25 + 0.5))
+        move = np.eye(4)
+        move[:3, 3] = affine[:3, 0]  # one voxel
+        np.savetxt(path("move.txt"), move)
+        fixed = glslines.transform((fa, affine), move)
+        self.assertLess(np.abs(fixed[0][:-1] - fa[1:]).max(), 1e-5)
+        back = glslines.transform((fa, affine), [move, path("move.txt") + ",inverse"], out=path("back.nii"), force=True)
+        self.assertLess(np.abs(back[0] - fa).max(), 1e-5)
+        moved = glslines.transform(s.lines, move, template=(fa, affine))
+        self.assertTrue(np.allclose(moved.points, s.lines.points - move[:3, 3], atol=1e-4) and sorted(moved.dps) == sorted(s.lines.dps))
+        with self.assertRaisesRegex(ValueError, "transform: a file or a matrix"):
+            glslines.transform(s.lines, np.eye(3), template=s.fa)
         self.assertEqual(glslines.peaks(s.sh)[0].shape[3] % 3, 0)
         self.assertIn("directions", glslines.fixels(glslines.load_image(s.sh)))
         self.assertEqual(glslines.render(s.lines, path("p.png"), tile="100x100", force=True)["total"], len(s.lines))

@@ -51,7 +51,7 @@ class Cases:
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         gradients = glslines.Gradients([0] + [1000] * 12, np.concatenate([np.zeros((1, 3)), directions]), affine)
         lines = glslines.Result.from_arrays(rng.random((9, 3)), [0, 4, 9], {"a": [1, 2]}, (SHAPE, affine))
-        sh = rng.random(SHAPE + (6,))
+        sh, labels = rng.random(SHAPE + (6,)), (rng.integers(0, 3, SHAPE), affine)
         odf = glslines.ODF.from_sh(sh, affine=affine)
         file = os.path.join(WORK, "hostile%d" % os.getpid())
         no_device = glslines.Device.__new__(glslines.Device)  # a tracker looks at all else before
@@ -71,12 +71,14 @@ class Cases:
             "Result.save": {"self": lines, "path": file + ".trx", "overwrite": True}, "Result.to_stateful": {"self": lines},
             "csd": {"dwi": series, "gradients": gradients, "sh_order": 2, "affine": affine}, "devices": {},
             "fit_tensor": {"dwi": series, "gradients": gradients}, "load": {"path": file + ".trx"}, "load_image": {"path": "none.nii"},
+            "load_labels": {"path": "none.nii"}, "save_labels": {"path": file + ".nii", "array": labels[0], "affine": affine},
             "save_image": {"path": file + ".nii", "array": image, "affine": affine}, "track": {"dwi": "none.nii.gz"},
-            "bids": {"bids_dir": "a", "out_dir": "b"}, "connectome": {**tracks, "labels": (image, affine)},
-            "fixels": {"sh": (sh, affine)}, "peaks": {"sh": (sh, affine)}, "weights": {**tracks, "sh": (sh, affine)}, "fit": {"dwi": "dwi.nii.gz"},
+            "bids": {"bids_dir": "a", "out_dir": "b"}, "connectome": {**tracks, "labels": labels},
+            "fixels": {"sh": (sh, affine)}, "peaks": {"sh": (sh, affine)}, "transform": {"moving": (image, affine), "transform": affine}, "weights": {**tracks, "sh": (sh, affine)}, "fit": {"dwi": "dwi.nii.gz"},
             "response": {"dwi": "dwi.nii.gz"}, "sample": {**tracks, "images": (image, affine)}, "profile": {**tracks, "images": (image, affine)},
             "segment": {**tracks, "bundles_table": "bundles.tsv"}, "score": tracks, "phantom": {}, "render": {"tracks": "none.trx"},
-            "report": {"tracks": "none.trx"}, **{name: tracks for name in ("convert", "density", "edit", "info", "stats")},
+            "report": {"tracks": "none.trx"}, **{name: tracks for name in ("clean", "cluster", "convert", "density", "edit", "info", "stats")},
+            "search": {**tracks, "references": file + ".trx"},
         }
         #: no functions, or made by others
         made_by_others = {"Batch", "Files", "Picture", "Tracked", "Result"}

@@ -15,7 +15,7 @@ import zlib
 from typing import Any, Dict, Iterable, Iterator, KeysView, List, Mapping, Optional, Tuple, Union, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from . import _program
 from ._arrays import affine_of, is_pair, load_image, numbers, save_image, write_labels
@@ -31,6 +31,8 @@ ImageData = Tuple[NDArray[np.float32], NDArray[np.float64]]
 ImageLike = Union[PathLike, ImageData, Any]
 #: a file, a Result, or a tractogram of nibabel, DIPY or trx-python
 TracksLike = Union[PathLike, Result, Any]
+#: a file, or a matrix from world mm to world mm
+TransformLike = Union[PathLike, ArrayLike]
 
 
 class Files(Mapping[str, Any]):
@@ -271,6 +273,15 @@ class Folder:
         np.savetxt(path, np.atleast_1d(numbers(value, name)), fmt="%.17g")
         return path
 
+    def transform(self, value: TransformLike, name: str) -> str:
+        """A file, with what stands behind its name, or a matrix."""
+        if isinstance(value, (str, os.PathLike)):
+            return os.fspath(value)
+        matrix = numbers(value, "transform")
+        if matrix.shape not in ((4, 4), (3, 4)):
+            raise ValueError("transform: a file or a matrix (4, 4) is needed, not the shape %s" % (matrix.shape,))
+        return self.numbers(matrix, name)
+
     def option(self, value: Any, name: str) -> Any:
         """A value of an option: images and tables of numbers become files where the option takes one."""
         if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -378,6 +389,13 @@ def tractograms(value: Any) -> List[Any]:
     return [value] if isinstance(value, list) and (not value or isinstance(value[0], np.ndarray)) else many(value)
 
 
+def is_image(value: Any) -> bool:
+    """Whether it is an image rather than a tractogram; a file by its suffix."""
+    if isinstance(value, (str, os.PathLike)):
+        return bool(re.search(r"\.(nii|hdr|img|mif|mih)(\.gz)?$", os.fspath(value), re.IGNORECASE))
+    return is_pair(value) or hasattr(value, "dataobj")
+
+
 def of_tracks(function: Any, tracks: Any, **options: Any) -> Any:
     """A function of tractogram files, called with what is one or is written to one."""
     folder = Folder()
@@ -401,6 +419,11 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
         words += [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(given) if t is not None]
     if "references" in values:
         words += [folder.tracks(t, "references") for t in tractograms(values.pop("references"))]
+    if "moving" in values:
+        moving = values.pop("moving")
+        kind = "image of option" if is_image(moving) else "tracks of option"
+        words.append((folder.image if is_image(moving) else folder.tracks)(moving, "moving"))
+        words += ["--transform=" + folder.transform(t, "transform%d" % i) for i, t in enumerate(many(values.pop("transform")))]
     for name in ("labels", "images", "sh"):
         if name in values and name not in names:
             words += [folder.image(i, "%s%d" % (name, n)) for n, i in enumerate(many(values.pop(name)))]
@@ -422,7 +445,7 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
         return FileResult(target) if out is not None else load(target)
     if kind == "table":
         return read_table(target)
-    return read(target)
+    return load_image(target) if kind.startswith("image") else read(target)
 
 
 def bids(values: Dict[str, Any], names: Mapping[str, str]) -> str:
