@@ -123,7 +123,7 @@ class Functions(unittest.TestCase):
         self.agree("eudx_tracking", 300)
 
     def test_ptt(self):
-        """In voxels of 1 mm. DIPY multiplies the places on its probe by the side of a voxel, in voxels, where it has to
+        """In voxels of 1 mm, from few seeds, as DIPY evaluates harmonics at each place of its probe. DIPY multiplies the places on its probe by the side of a voxel, in voxels, where it has to
         divide: voxels of 2 mm make its probe four times as long as probe_length, and its streamlines longer."""
         full = self.scene
         try:
@@ -132,10 +132,10 @@ class Functions(unittest.TestCase):
             self.scene.affine, self.scene.seeds = half @ full.affine, full.seeds / 2
             self.scene.arguments = {"ptt_tracking": {"sh": full.sh, "sphere": default_sphere, "step_size": 0.25,
                                                      "probe_length": 0.75, "max_len": 250, "min_len": 1}}
-            self.agree("ptt_tracking", 300)
+            self.agree("ptt_tracking", 80)
         finally:
             del self.scene
-        theirs, ours = (run(m, "ptt_tracking", full, ThresholdStoppingCriterion(full.fa, 0.2), full.seeds[:300])
+        theirs, ours = (run(m, "ptt_tracking", full, ThresholdStoppingCriterion(full.fa, 0.2), full.seeds[:80])
                         for m in ("dipy.tracking.tracker", "glslines.dipy"))
         self.assertGreater(lengths(theirs).mean(), 1.05 * lengths(ours).mean(), "DIPY's probe is as long as it says: tell so")
 
@@ -178,4 +178,4 @@ class Functions(unittest.TestCase):
 
 if __name__ == "__main__":
     os.makedirs(WORK, exist_ok=True)
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])

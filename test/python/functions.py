@@ -440,4 +440,4 @@ print(last.n, last.total)"""
 
 if __name__ == "__main__":
     os.makedirs(WORK, exist_ok=True)
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
