@@ -106,12 +106,14 @@ fails 3 "$b/empty.nii.gz" track "$dwi" "$bval" "$bvec" "$b/empty.nii.gz" "$roi"
 fails 3 "$b/empty.nii.gz" track "$dwi" "$bval" "$bvec" "$mask" "$b/empty.nii.gz"
 fails 3 "$b/outside.nii.gz" track "$dwi" "$bval" "$bvec" "$mask" "$b/outside.nii.gz"
 fails 3 "$b/zeros.nii.gz" track "$b/zeros.nii.gz" "$bval" "$bvec" "$mask" "$roi"
-# masks on another grid are resampled, which a warning says; a stop map is not
+# masks on another grid are resampled, which a warning says, if half of them or more is left; a stop map is not
 for file in moved smaller; do
     succeeds track "$dwi" "$bval" "$bvec" "$b/$file.nii.gz" "$roi" --dry-run
     grep -q "$file.nii.gz: lies on another grid" "$work/stderr" || note "no warning of another grid: $file"
     fails 3 "$b/$file.nii.gz" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --fa "$b/$file.nii.gz"
 done
+fails 3 "$b/away.nii.gz" track "$dwi" "$bval" "$bvec" "$b/away.nii.gz" "$roi"
+fails 3 "$b/away.nii.gz" track "$dwi" "$bval" "$bvec" "$mask" "$b/away.nii.gz"
 fails 3 "$b/none.nii" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --fa "$b/none.nii"
 fails 3 "$b/none.txt" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --seeds "$b/none.txt"
 for file in words empty far; do
@@ -123,7 +125,11 @@ fails 3 "$b/few.txt" track --phantom --sphere "$b/few.txt"
 fails 3 "30" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --sh-order 8
 
 fails 3 "$b/none.nii" fit "$dwi" "$bval" "$bvec" "$b/none.nii" f
-fails 3 "$b/smaller.nii.gz" fit "$dwi" "$bval" "$bvec" "$b/smaller.nii.gz" f
+fails 3 "$b/away.nii.gz" fit "$dwi" "$bval" "$bvec" "$b/away.nii.gz" f
+fails 3 "$b/away.nii.gz" response "$dwi" "$bval" "$bvec" "$b/away.nii.gz" r
+succeeds fit "$dwi" "$bval" "$bvec" "$b/smaller.nii.gz" f
+grep -q "smaller.nii.gz: lies on another grid" "$work/stderr" || note "fit: no warning of another grid"
+clean
 fails 3 "$b/zeros.nii.gz" fit "$b/zeros.nii.gz" "$bval" "$bvec" "$mask" f
 
 # SH and ODF images: counts that fit no order, grids, directions that do not match

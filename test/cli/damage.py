@@ -58,11 +58,12 @@ def images(source, out):
             outside[i : i + width] = b"\1" + b"\0" * (width - 1) if width < 4 else struct.pack("<f", 1.0)
     write(f"{out}/outside.nii.gz", mask[:start] + outside)
 
-    moved = bytearray(mask)
-    for row in (280, 268):  # srow_x[3] and qoffset_x
-        at = row + 12 if row == 280 else row
-        struct.pack_into("<f", moved, at, struct.unpack_from("<f", moved, at)[0] + 5)
-    write(f"{out}/moved.nii.gz", moved)
+    # most of the mask that is called away lies outside the grid of the series
+    for name, mm in (("moved", 5), ("away", 30)):
+        moved = bytearray(mask)
+        for at in (292, 268):  # srow_x[3] and qoffset_x
+            struct.pack_into("<f", moved, at, struct.unpack_from("<f", moved, at)[0] + mm)
+        write(f"{out}/{name}.nii.gz", moved)
 
     dims = struct.unpack_from("<3h", mask, 42)
     smaller = bytearray(mask)
