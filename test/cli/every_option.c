@@ -182,11 +182,12 @@ static void try_all_bad(const cmd_command *command, const gls_option *option)
     parse_bad(command, option, "1e39"); /* single precision has no such number */
     parse_bad(command, option, "-1e39");
     if (r.min == 0 && r.min_open) parse_bad(command, option, "1e-60");
+    /* a step that a double and nine digits show, beside large bounds too */
     if (isfinite(r.min)) {
-        snprintf(text, sizeof text, "%.9g", r.min_open ? r.min : r.min - 1);
+        snprintf(text, sizeof text, "%.9g", r.min_open ? r.min : r.min - fmax(1, 1e-6 * fabs(r.min)));
         parse_bad(command, option, text);
     } else if (isfinite(r.max)) {
-        snprintf(text, sizeof text, "%.9g", r.max + 1);
+        snprintf(text, sizeof text, "%.9g", r.max + fmax(1, 1e-6 * fabs(r.max)));
         parse_bad(command, option, text);
     }
 }
