@@ -4,6 +4,7 @@
 #include "render/methods.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,10 +70,24 @@ static void cite_keys(const writer *w, const char *const *key)
 }
 #define CITE(w, ...) cite_keys(w, (const char *const[]){__VA_ARGS__, NULL})
 
+/* Text of a number, in which the author of a paper sees what the sidecar does not say. */
+static const char *number_text(double number, int digits, char *text, size_t size)
+{
+    if (isfinite(number))
+        snprintf(text, size, "%.*g", digits, number);
+    else
+        snprintf(text, size, "(unknown)");
+    return text;
+}
+/* The number in memory that lasts to the end of the enclosing block. */
+#define NUMBER(number) number_text(number, 6, (char[32]){""}, 32)
+/* The same for the length of a side. */
+#define SIDE(number) number_text(number, 4, (char[32]){""}, 32)
+
 /* Appends a whole number with commas between thousands. */
 static void put_count(const writer *w, double n)
 {
-    if (n >= 0 && n < 0x1p63) gls_text_puts(w->out, GLS_COUNT((uint64_t)n));
+    gls_text_puts(w->out, n >= 0 && n < 0x1p63 ? GLS_COUNT((uint64_t)n) : NUMBER(NAN));
 }
 
 /* Appends what stands between item i and the item before it in a list of n: nothing, ", " or " and ". */
@@ -170,14 +185,15 @@ static void put_series(const writer *w)
     {
         put_between(w, i, n);
         put_count(w, cJSON_GetNumberValue(gls_json_at(shell, "volumes")));
-        gls_text_printf(w->out, " %sof b = %.6g", i++ ? "" : "volumes ",
-                        cJSON_GetNumberValue(gls_json_at(shell, "b_s_per_mm2")));
+        gls_text_printf(w->out, " %sof b = %s", i++ ? "" : "volumes ",
+                        NUMBER(cJSON_GetNumberValue(gls_json_at(shell, "b_s_per_mm2"))));
     }
     gls_text_puts(w->out, " s/mm2");
     if (cJSON_GetArraySize(sides) == 3)
-        gls_text_printf(
-            w->out, ", in voxels of %.4g x %.4g x %.4g mm", cJSON_GetNumberValue(cJSON_GetArrayItem(sides, 0)),
-            cJSON_GetNumberValue(cJSON_GetArrayItem(sides, 1)), cJSON_GetNumberValue(cJSON_GetArrayItem(sides, 2)));
+        gls_text_printf(w->out, ", in voxels of %s x %s x %s mm",
+                        SIDE(cJSON_GetNumberValue(cJSON_GetArrayItem(sides, 0))),
+                        SIDE(cJSON_GetNumberValue(cJSON_GetArrayItem(sides, 1))),
+                        SIDE(cJSON_GetNumberValue(cJSON_GetArrayItem(sides, 2))));
     gls_text_puts(w->out, ".");
     if (is_given_at(w, "made/mask")) {
         gls_text_puts(w->out, " The brain mask was made from the series by the rules of dwi2mask");
@@ -256,7 +272,7 @@ static void put_model(const writer *w)
     {
         gls_text_puts(w->out, i ? "" : " of the shells of b = ");
         put_between(w, i++, n);
-        gls_text_printf(w->out, "%.6g", cJSON_GetNumberValue(value));
+        gls_text_puts(w->out, NUMBER(cJSON_GetNumberValue(value)));
     }
     if (i > 0) gls_text_puts(w->out, " s/mm2");
     if (is_at(w, "model/csd_rule", "mrtrix")) gls_text_puts(w->out, " by the rule of MRtrix3"), CITE(w, "mrtrix3");
@@ -278,13 +294,14 @@ static void put_source(const writer *w)
     const char *source = text_at(w, "odf/source");
     if (!source) return;
     if (strcmp(source, "sh") == 0)
-        gls_text_printf(w->out, " Orientation distributions were given as spherical harmonics of order %g.", order);
+        gls_text_printf(w->out, " Orientation distributions were given as spherical harmonics of order %s.",
+                        NUMBER(order));
     if (strcmp(source, "amplitudes") == 0)
         gls_text_puts(w->out, " Orientation distributions were given as amplitudes on a sphere.");
-    if (strcmp(source, "peaks") == 0) gls_text_printf(w->out, " Peaks were given, %g in a voxel.", peaks);
+    if (strcmp(source, "peaks") == 0) gls_text_printf(w->out, " Peaks were given, %s in a voxel.", NUMBER(peaks));
     if (strcmp(source, "bedpostx") == 0) {
-        gls_text_printf(w->out, " Samples of the directions of %g fibres, %g of each, were those of bedpostX",
-                        number_at(w, "odf/fibres"), number_at(w, "odf/samples"));
+        gls_text_printf(w->out, " Samples of the directions of %s fibres, %s of each, were those of bedpostX",
+                        NUMBER(number_at(w, "odf/fibres")), NUMBER(number_at(w, "odf/samples")));
         CITE(w, "bedpost");
         gls_text_puts(w->out, ".");
     }
@@ -319,11 +336,11 @@ static void put_getter(const writer *w)
     if (is_true_at(w, "parameters/rk4"))
         gls_text_puts(w->out, ", integrated by the fourth-order method of Runge and Kutta"), CITE(w, "tensordet");
     if (samples > 0)
-        gls_text_printf(w->out, ", with %g samples along an arc, each to the power of %g", samples,
-                        number_at(w, "parameters/power"));
+        gls_text_printf(w->out, ", with %g samples along an arc, each to the power of %s", samples,
+                        NUMBER(number_at(w, "parameters/power")));
     if (probe > 0)
-        gls_text_printf(w->out, ", with probes of %g mm and %g samples", probe,
-                        number_at(w, "parameters/probe_quality"));
+        gls_text_printf(w->out, ", with probes of %g mm and %s samples", probe,
+                        NUMBER(number_at(w, "parameters/probe_quality")));
     if (noise > 0) {
         gls_text_printf(w->out, ", with noise of %g %s on each step", noise,
                         strcmp(unit, "vox") == 0 ? "voxels" : "mm");
@@ -404,9 +421,9 @@ static void put_stops(const writer *w)
     if (is_true_at(w, "parameters/backtrack")) gls_text_puts(w->out, ", with back-tracking"), CITE(w, "act");
     if (is_true_at(w, "parameters/pft")) {
         gls_text_printf(w->out,
-                        ", with particle filtering from %g mm before to %g mm beyond a bad end, by %g particles",
-                        number_at(w, "parameters/pft_back_mm"), number_at(w, "parameters/pft_front_mm"),
-                        number_at(w, "parameters/pft_particles"));
+                        ", with particle filtering from %s mm before to %s mm beyond a bad end, by %s particles",
+                        NUMBER(number_at(w, "parameters/pft_back_mm")), NUMBER(number_at(w, "parameters/pft_front_mm")),
+                        NUMBER(number_at(w, "parameters/pft_particles")));
         CITE(w, "pft");
     }
     if (is_true_at(w, "parameters/crop_at_gmwmi"))

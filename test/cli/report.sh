@@ -214,11 +214,13 @@ contains alone.html 'the tractogram is not there'
 expect 0 report hostile.json -q
 check_page hostile.html 0
 contains hostile.html '3 warnings'
+contains hostile.html 'The diffusion series had (unknown) volumes of b = (unknown) s/mm2'
 grep -n '>[^<]*\bnan\b' hostile.html && note "a number that the sidecar lacks is shown as nan"
 expect 0 report types.json -q
 check_page types.html 0
 expect 2 report
-expect 2 report t.trx t.trx
+expect 4 report t.trx t.trx
+expect 2 report t.trx two.html three.html
 expect 2 report t.trx --max-streamlines 0
 expect 4 report t.trx -o t.trx --force
 # a device that is not there costs the pictures, not the report
