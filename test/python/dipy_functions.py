@@ -123,8 +123,9 @@ class Functions(unittest.TestCase):
         self.agree("eudx_tracking", 300)
 
     def test_ptt(self):
-        """In voxels of 1 mm, from few seeds, as DIPY evaluates harmonics at each place of its probe. DIPY multiplies the places on its probe by the side of a voxel, in voxels, where it has to
-        divide: voxels of 2 mm make its probe four times as long as probe_length, and its streamlines longer."""
+        """In voxels of 1 mm, from few seeds, as DIPY evaluates harmonics at each place of its probe. It multiplies these
+        places by the side of a voxel, in voxels, where it has to divide: voxels of 2 mm make its probe four times as long
+        as probe_length, and its streamlines longer."""
         full = self.scene
         try:
             self.scene = copy.copy(full)
