@@ -211,7 +211,7 @@ def save_labels(path: Union[str, os.PathLike[str]], array: Any, affine: ArrayLik
     write_labels(path, array, affine, "array")
 
 
-def write_labels(path, array, affine, name):
+def write_labels(path: Union[str, os.PathLike[str]], array: Any, affine: ArrayLike, name: str) -> None:
     """As save_labels(); name: of the array in messages."""
     values_ = label_values(array, name)
     grid = grid_of(values_.shape, affine)
