@@ -27,16 +27,16 @@ expect 0 info nan.tck --count
 expect 3 info nan.tck --check
 
 # images
-expect 0 info data/dwi.nii.gz t.trx data/mask.nii.gz --json both.json
+expect 0 info data/dwi.nii.gz t.trx data/mask.nii.gz --json listed.json
 says "gradients    data/dwi.bval: "
 says "strides      -1,2,3,4"
 expect 0 info data/mask.nii.gz --count
 says "values       min 0, "
 python3 - << 'END' || note "JSON of images"
 import json
-both = json.load(open("both.json"))
-dwi, mask = both["images"]
-assert len(both["tractograms"]) == 1 and dwi["volumes"] > 30 and mask["volumes"] == 1 and len(mask["strides"]) == 3
+listed = json.load(open("listed.json"))
+dwi, mask = listed["images"]
+assert len(listed["tractograms"]) == 1 and dwi["volumes"] > 30 and mask["volumes"] == 1 and len(mask["strides"]) == 3
 assert sum(shell["volumes"] for shell in dwi["gradients"]["shells"]) == dwi["volumes"] and "gradients" not in mask
 END
 expect 3 info missing.nii.gz
@@ -582,9 +582,9 @@ expect 2 segment t.trx axes.tsv --each each/x.trx
 says "{}"
 expect 4 segment t.trx axes.tsv --each each/sub-01_tract-{}_tractogram.trx
 # a run whose bundles are all empty writes no file and says so
-"$tool" convert t.trx bare.tck -q
+expect 0 convert t.trx whole.tck
 printf 'bundle\tmin_length\nlong\t1000\n' > none.tsv
-expect 0 segment bare.tck none.tsv --each 'each/none-{}.tck' --reference data/mask.nii.gz
+expect 0 segment whole.tck none.tsv --each 'each/none-{}.tck' --reference data/mask.nii.gz
 says "each/none-{}.tck: 0 streamlines in 1 bundles, 1 of them empty"
 ls each | grep -q none- && note "a file of an empty bundle"
 # weights add up
