@@ -445,7 +445,7 @@ check "the group" bids out group --participant-label 02
 check "of a participant" test "$(tail -n +2 out/group.tsv | cut -f 3)" = sub-02_space-ACPC_tract-wholebrain_track-boot
 mv "$region" data/sub-01/anat/sub-01_space-ACPC_dseg.nii.gz
 printf 'index\tname\n4294967297\tWM\n' > data/sub-01/anat/sub-01_space-ACPC_dseg.tsv
-exits 3 "the index '4294967297' is no label" bids labels participant --participant-label 01 -- $options
+exits 3 "dseg.tsv: has no line with a label and a name" bids labels participant --participant-label 01 -- $options
 mv data/sub-01/anat/sub-01_space-ACPC_dseg.nii.gz "$region"
 # tissue of each participant, for particle filtering
 filter="--preset tractoflow --model opdt --pft --nseeds 60 --sphere small --device llvmpipe"
