@@ -4,7 +4,6 @@
 #include "render/methods.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "render/report_parts.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
+#include "util/text.h"
 
 /* The paragraph that is written. */
 typedef struct writer {
@@ -74,9 +74,9 @@ static void cite_keys(const writer *w, const char *const *key)
 static const char *number_text(double number, int digits, char *text, size_t size)
 {
     if (isfinite(number))
-        snprintf(text, size, "%.*g", digits, number);
+        gls_snprintf(text, size, "%.*g", digits, number);
     else
-        snprintf(text, size, "(unknown)");
+        gls_snprintf(text, size, "(unknown)");
     return text;
 }
 /* The number in memory that lasts to the end of the enclosing block. */

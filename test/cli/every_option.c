@@ -167,8 +167,8 @@ static void parse_bad(const cmd_command *command, const gls_option *option, cons
     command->set_defaults(values.bytes);
     write_line(&l, command, option, value);
     snprintf(name, sizeof name, "--%s", option->name);
-    if (cmd_options_parse(command, l.n, l.argv, 2, &values, &arguments, error, sizeof error) ||
-        !strstr(error, name) || strchr(error, '\n'))
+    if (cmd_options_parse(command, l.n, l.argv, 2, &values, &arguments, error, sizeof error) || !strstr(error, name) ||
+        strchr(error, '\n'))
         fail_msg("%s %s: '%s'", command->name, l.argv[2], error);
 }
 
