@@ -150,7 +150,7 @@ clean
 fails 2 "both are needed" track $scene --dg prob --pft --map-include "$f/grey.nii"
 fails 2 "cannot be used with --act-rule act" track --phantom --dg prob --act "$f/grey.nii" --pft --act-rule act
 fails 2 "need --act-rule cmc or pve" track $scene --dg prob --map-include "$f/grey.nii" --map-exclude "$f/thin.nii"
-fails 2 "give --dg prob or det" track ${slab%--dg det*} --dg ptt --map-include "$f/grey.nii" --map-exclude "$f/thin.nii" --pft
+fails 2 "only --dg prob, det can use it" track ${slab%--dg det*} --dg ptt --map-include "$f/grey.nii" --map-exclude "$f/thin.nii" --pft
 fails 2 "another source of tissue" track $slab --map-exclude "$f/thin.nii" --act "$f/grey.nii"
 fails 2 "64 at most" track $slab --map-exclude "$f/thin.nii" --pft --pft-back 40
 fails 2 "cannot be used with --stop" track $slab --map-exclude "$f/thin.nii" --pft --stop --include 26,3,3,2
