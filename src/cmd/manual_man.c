@@ -214,7 +214,12 @@ static void table(void *user, char *const *cells, size_t rows, size_t columns)
 static void release_date(char date[11])
 {
     const manual_topic *log = manual_topic_find("changelog", strlen("changelog"));
-    const char *line = log ? strstr(log->text, "\n## ") : NULL, *comma = line ? strchr(line, ',') : NULL;
+    const char *line = log ? strstr(log->text, "\n## ") : NULL, *comma = NULL;
+    /* changes that have no version yet stand below a heading without a date */
+    for (; line && !comma; line = strstr(line + 1, "\n## ")) {
+        const size_t length = strcspn(line + 1, "\n");
+        comma = memchr(line + 1, ',', length);
+    }
     snprintf(date, 11, "%.10s", comma ? comma + 1 + strspn(comma + 1, " ") : "1970-01-01");
 }
 

@@ -10,6 +10,8 @@ single, merged = (json.load(open(path)) for path in sys.argv[1:])
 assert merged["run"]["batches"] == sum(d["batches"] for d in merged["run"]["devices"])
 assert len(merged["run"]["shards"]) == int(merged["run"]["shards"][0]["path"].split("of")[-1].split(".")[0])
 for d in (single, merged):
+    for entry in d["outputs"].values():
+        entry.pop("file", None)
     del d["command_line"], d["run"], d["seconds"], d["output"]["path"], d["parameters"]["output"]
 assert single == merged and list(single) == list(merged), [key for key in single if single[key] != merged.get(key)]
 PYTHON
