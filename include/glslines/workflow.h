@@ -198,7 +198,7 @@ typedef enum gls_seed_kind {
     GLS_SEEDS_PER_VOXEL,
     GLS_SEEDS_ON_GRID
 } gls_seed_kind;
-/* What kind of run the options ask for. Texts are constants, or belong to the options. */
+/* The kind of run that options ask for. Texts are constants, or belong to the options. */
 typedef struct gls_method {
     const struct gls_getter *getter; /* row of the direction getter, for the library alone */
     gls_getter_source source;        /* what the getter reads */

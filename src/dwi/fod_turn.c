@@ -24,7 +24,7 @@ static const double apodised[MAX_ORDER / 2][MAX_ORDER / 2 + 1] = {
     {1, 0.82384816, 0.51261696, 0.22440563, 0.05593079},
 };
 
-/* What all voxels share. */
+/* The data that all voxels share. */
 typedef struct plan {
     int order;
     size_t n; /* coefficients */
@@ -68,7 +68,7 @@ static gls_status make_plan(plan *p)
     return status;
 }
 
-/* What one thread keeps from voxel to voxel: the turned deltas, which an affine transform has everywhere. */
+/* The data that one thread keeps from voxel to voxel: the turned deltas, which an affine transform has everywhere. */
 typedef struct turned {
     double derivative[3][4];
     bool known;

@@ -6,7 +6,7 @@
 
 #include "transform/transform.h"
 
-/* What becomes of the size of FODs. */
+/* How a transform changes the size of FODs. */
 typedef enum gls_modulation {
     GLS_MODULATE_NONE,
     GLS_MODULATE_FOD,     /* by the change of cross-section along each direction: fibre counts stay */

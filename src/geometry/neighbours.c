@@ -14,7 +14,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* What one thread has found. */
+/* The pairs that one thread has found. */
 typedef struct finds {
     gls_neighbour *list;
     size_t n, capacity;

@@ -70,7 +70,7 @@ typedef struct gls_values {
  * be overwritten. out: n elements. */
 void gls_values_read(const gls_values *values, void *in, size_t n, void *out);
 
-/* What stands for a value that is no label, see gls_labels_read(). */
+/* The number that stands for a value that is no label, see gls_labels_read(). */
 #define GLS_NO_LABEL (-1)
 /* The label that a value is, or GLS_NO_LABEL. below: the type that stores it holds all whole numbers below this one
  * exactly. Where scaling has rounded a value below 16777216, the whole number nearest to it counts. */

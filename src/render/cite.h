@@ -1,4 +1,4 @@
-/* What to cite for a run. */
+/* Lists the papers to cite for a run. */
 #ifndef GLS_RENDER_CITE_H
 #define GLS_RENDER_CITE_H
 

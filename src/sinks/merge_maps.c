@@ -29,7 +29,7 @@ typedef struct gls_map_run {
 
 static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b);
 
-/* What a sidecar says of a map. */
+/* The record of a map in a sidecar. */
 typedef enum claim {
     CLAIM_NONE,
     CLAIM_NAME, /* it names a file of this name, but with another checksum */

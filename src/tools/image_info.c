@@ -15,7 +15,7 @@
 #include "util/json_text.h"
 #include "util/status.h"
 
-/* What the header of an image says. */
+/* The header of an image, in words. */
 typedef struct facts {
     const char *format;
     char type[16]; /* of the stored values, such as "float32" */
