@@ -187,16 +187,16 @@ stage_quick() {
     run_ctest build -L quick -LE peer
 }
 
-# Tests of the GPU that are not quick; no sanitizer sees what a driver does.
+# Tests of the GPU and of the command line that are not quick.
 stage_gpu() {
     header "gpu: the other tests on llvmpipe"
     # packages and Python of later stages come over the network meanwhile
     limit=120
-    run_ctest build -LE 'quick|cli|peer'
+    run_ctest build -LE 'quick|peer'
     limit=
 }
 
-# All tests of units and of the command line under the sanitizers.
+# Tests of units under the sanitizers, and a quarter of those of the command line: each of these has its turn within four days, because all of them take half an hour.
 stage_sanitize() {
     header "address and undefined-behaviour sanitizers"
     # shellcheck disable=SC2086
@@ -208,7 +208,8 @@ stage_sanitize() {
     export LSAN_OPTIONS="suppressions=$root/test/lsan.supp:print_suppressions=0"
     # sanitized code takes two to three times as long
     limit=120
-    run_ctest build/sanitize -L 'unit|fuzz|cli'
+    run_ctest build/sanitize -L 'unit|fuzz'
+    run_ctest build/sanitize -L cli -I "$(($(date +%-d) % 4 + 1)),,4"
     run_ctest build/sanitize -R gpu/faults
     limit=
     check "tracking on a device under the sanitizers" quietly build/sanitize/glslines track --phantom --nseeds 200 -o build/sanitize/track.trx --force

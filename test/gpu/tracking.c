@@ -329,7 +329,8 @@ static void cancelling(void **state)
     collection c = {.sound = true};
     assert_int_equal(run_in_voxels(t, seeds, &c, progress, &w, &result), GLS_ERR_CANCELLED);
     assert_message("cancel");
-    assert_true(w.sound && w.last == 100 && w.calls >= 2 && result.seeds == 123);
+    /* progress is also reported within a batch */
+    assert_true(w.sound && w.last >= 100 && w.last < N_SEEDS && w.calls >= 2 && result.seeds == 123);
     /* what was delivered is the beginning of the whole */
     assert_true(c.sound && c.n > 0 && c.n < expected.n &&
                 memcmp(c.point, expected.point, c.n_points * sizeof *c.point) == 0);
