@@ -17,6 +17,7 @@
 #ifndef GLSLINES_WORKFLOW_H
 #define GLSLINES_WORKFLOW_H
 
+#include <glslines/connectome.h>
 #include <glslines/gradients.h>
 #include <glslines/merge.h>
 #include <glslines/responses.h>
@@ -153,6 +154,7 @@ typedef struct gls_monitor {
 #define GLS_CHOICE_mask_stop gls_mask_stop
 #define GLS_CHOICE_act_rule gls_tissue_rule
 #define GLS_CHOICE_api gls_graphics
+#define GLS_CHOICE_labels gls_connectome_rows
 #define GLS_CHOICE_format gls_tractogram_format
 #define GLS_CHOICE_output_precision gls_precision
 #define GLS_OPTION_JOB(member) member

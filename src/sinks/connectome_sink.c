@@ -9,13 +9,17 @@
 #include "record/sidecar.h"
 #include "sinks/sinks.h"
 #include "weights/weight_files.h"
+#include "tracts/matrix_rows.h"
 #include "tracts/sink_parts.h"
 #include "util/json_text.h"
+#include "util/status.h"
 
 /* State of --connectome. */
 typedef struct matrix_state {
     /* the matrix so far */
     gls_connectome *connectome;
+    gls_matrix_rows rows; /* rows by --labels and --lut, and their names */
+    bool header;          /* value of --header */
     /* With --weights: the regions of the ends of each streamline, kept because weights are known only after the last
      * streamline. n: number of streamlines; capacity: number of pairs for which memory is allocated. */
     int32_t (*pair)[2];
@@ -24,8 +28,21 @@ typedef struct matrix_state {
 
 static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    const char *text = sinks->options->connectome;
-    return text ? gls_sink_takes_pair(sink, sinks, text, "LABELS:FILE") : GLS_OK;
+    const gls_job_options *o = sinks->options;
+    matrix_state *s = sink->state;
+    const char *alone = o->labels ? "labels" : o->lut ? "lut" : o->header ? "header" : NULL;
+    if (!o->connectome && alone) return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --connectome", alone);
+    if (!o->connectome) return GLS_OK;
+    if (o->lut && o->labels != GLS_LABELS_LUT && !o->header)
+        return gls_fail(GLS_ERR_ARGUMENT, "--lut: needs --labels lut, --header, or both");
+    s->rows.labels = o->labels;
+    s->header = o->header;
+    gls_status status = gls_sink_takes_pair(sink, sinks, o->connectome, "LABELS:FILE");
+    if (status || !o->lut) return status;
+    char *path = gls_text_copy(o->lut);
+    if (!path) return gls_no_memory();
+    sink->input[sink->n_inputs++] = path;
+    return GLS_OK;
 }
 
 /* Keeps the regions of the ends of streamlines until their weights are known. */
@@ -44,15 +61,17 @@ static gls_status keep_pairs(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
-/* Reads the labels and makes the matrix. */
+/* Reads the table and the labels, and makes the matrix. */
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     gls_labels *labels = NULL;
     gls_connectome_options options = gls_connectome_options_default();
     if (sinks->options->weights) options.weights = GLS_DPS_WEIGHTS;
-    gls_status status = gls_labels_read(sink->input[0], &labels);
-    if (!status)
-        status = gls_connectome_create(labels, sink->input[0], &options, &((matrix_state *)sink->state)->connectome);
+    matrix_state *s = sink->state;
+    gls_status status = gls_matrix_rows_read(&s->rows, s->rows.labels, sink->input[1]);
+    if (!status) gls_matrix_rows_choose(&s->rows, &options);
+    if (!status) status = gls_labels_read(sink->input[0], &labels);
+    if (!status) status = gls_connectome_create(labels, sink->input[0], &options, &s->connectome);
     gls_labels_destroy(labels);
     return status;
 }
@@ -90,22 +109,36 @@ static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractog
 
 static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    return gls_connectome_write_grouped(((matrix_state *)sink->state)->connectome, sink->output, sinks->run->force,
-                                        &sinks->run->group, NULL, "nan");
+    matrix_state *s = sink->state;
+    gls_status status = s->header ? gls_matrix_rows_name(&s->rows, s->connectome) : GLS_OK;
+    if (status) return status;
+    return gls_connectome_write_grouped(s->connectome, sink->output, sinks->run->force, &sinks->run->group,
+                                        (const char *const *)s->rows.name, "nan");
 }
 
-/* Adds the image of labels to the inputs in the sidecar, unless the file can no longer be read. */
+/* Adds the image of labels and the table to the inputs in the sidecar, unless a file can no longer be read. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
-    gls_input_file labels = {.role = "labels", .path = sink->input[0]};
-    if (!gls_input_file_check(&labels) && !gls_input_file_hash(&labels))
-        gls_sidecar_add_file(gls_json_at(root, "inputs"), &labels);
+    static const char *const role[] = {"labels", "lut"};
+    for (size_t i = 0; i < sink->n_inputs; i++) {
+        gls_input_file file = {.role = role[i], .path = sink->input[i]};
+        if (!gls_input_file_check(&file) && !gls_input_file_hash(&file))
+            gls_sidecar_add_file(gls_json_at(root, "inputs"), &file);
+    }
+}
+
+/* Hash of --labels and --header, 0 for the defaults. */
+static uint64_t choice(const gls_run_sink *sink)
+{
+    const matrix_state *s = sink->state;
+    return (uint64_t)s->rows.labels << 1 | s->header;
 }
 
 static void finish(gls_run_sink *sink)
 {
     matrix_state *s = sink->state;
     gls_connectome_destroy(s->connectome);
+    gls_matrix_rows_finish(&s->rows);
     free(s->pair);
 }
 
@@ -118,4 +151,5 @@ const gls_sink_kind gls_connectome_kinds[] = {{.role = "connectome",
                                                .complete = complete,
                                                .write = write_matrix,
                                                .describe = describe,
+                                               .choice = choice,
                                                .finish = finish}};

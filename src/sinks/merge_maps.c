@@ -1,4 +1,5 @@
 /* Adds up maps and matrices of shards, after checks that they are all parts of one map of one run. */
+#include <glslines/connectome.h>
 #include <glslines/shard.h>
 
 #include <dirent.h>
@@ -17,6 +18,11 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
+
+/* Most fields of a line of a matrix: one more than fit shows that there are more. */
+#define MAX_FIELDS (GLS_CONNECTOME_MAX_NODES + 2)
+/* Largest file of a matrix that is read, bytes. */
+#define MAX_TABLE_BYTES ((size_t)256 << 20)
 
 /* --- The run of a map. A map does not name its run, but the sidecar of its shard names the map. */
 
@@ -377,34 +383,110 @@ static gls_status merge_images(const char *const *paths, size_t n, const char *o
     return status;
 }
 
-/* Adds up matrices of the same size and writes the sum. */
+/* A matrix of numbers; with a header, the names of its rows, which are those of its columns. */
+typedef struct matrix {
+    char *text;
+    char **name; /* one for each row, in `text`; NULL: the matrix has no header */
+    double *value;
+    size_t rows, columns;
+} matrix;
+
+/* Frees what a matrix owns. */
+static void matrix_finish(matrix *m)
+{
+    free(m->text);
+    free(m->name);
+    free(m->value);
+    *m = (matrix){.text = NULL};
+}
+
+/* Reads a matrix with a header, which begins with an empty cell. field: room for the fields of a line. */
+static gls_status read_named(const char *path, matrix *m, char **field)
+{
+    gls_records records = gls_records_begin(m->text, m->text[0]);
+    const size_t n = gls_record_next(&records, field, MAX_FIELDS) - 1;
+    if (n == 0 || n >= MAX_FIELDS)
+        return gls_fail(GLS_ERR_INPUT, "%s: the header must have 1 to %d names", path, GLS_CONNECTOME_MAX_NODES);
+    m->rows = m->columns = n;
+    m->name = malloc(n * sizeof *m->name);
+    m->value = malloc(n * n * sizeof *m->value);
+    if (!m->name || !m->value) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    memcpy(m->name, field + 1, n * sizeof *m->name);
+    for (size_t i = 0; i < n; i++) {
+        const size_t fields = gls_record_next(&records, field, MAX_FIELDS);
+        if (fields != n + 1 || strcmp(field[0], m->name[i]) != 0)
+            return gls_fail(GLS_ERR_INPUT, "%s: line %zu: must be \"%.60s\" and %zu numbers, as the header says", path,
+                            records.line, m->name[i], n);
+        for (size_t k = 0; k < n; k++)
+            if (!gls_parse_double(field[k + 1], &m->value[i * n + k]))
+                return gls_fail(GLS_ERR_INPUT, "%s: line %zu: \"%.24s\" is not a number", path, records.line,
+                                field[k + 1]);
+    }
+    if (gls_record_next(&records, field, MAX_FIELDS) > 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: has more rows than its header has names", path);
+    return GLS_OK;
+}
+
+/* Reads a matrix. Call matrix_finish() also after a failure. */
+static gls_status read_matrix(const char *path, matrix *m)
+{
+    size_t n;
+    gls_status status = check_table(path);
+    if (!status) status = gls_file_read_text(path, MAX_TABLE_BYTES, &m->text, &n);
+    if (status) return status;
+    if (m->text[0] != ',' && m->text[0] != '\t')
+        return gls_table_parse(path, m->text, n, &m->value, &m->rows, &m->columns);
+    char **field = malloc(MAX_FIELDS * sizeof *field);
+    status = field ? read_named(path, m, field) : gls_no_memory();
+    free(field);
+    return status;
+}
+
+/* Adds the matrix of a shard to *sum, which was read from `first`. */
+static gls_status add_matrix(const char *path, const char *first, matrix *sum)
+{
+    matrix m = {.text = NULL};
+    gls_status status = read_matrix(path, &m);
+    if (!status && (m.rows != sum->rows || m.columns != sum->columns))
+        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu x %zu cells, but %s has %zu x %zu", path, m.rows, m.columns,
+                          first, sum->rows, sum->columns);
+    if (!status && !m.name != !sum->name)
+        status = gls_fail(GLS_ERR_INPUT, "%s: %s a header, but %s %s: give the parts of one map", path,
+                          m.name ? "has" : "lacks", first, m.name ? "lacks it" : "has one");
+    for (size_t i = 0; m.name && i < m.rows && !status; i++)
+        if (strcmp(m.name[i], sum->name[i]) != 0)
+            status = gls_fail(GLS_ERR_INPUT, "%s: names row %zu \"%.60s\", but %s \"%.60s\"", path, i + 1, m.name[i],
+                              first, sum->name[i]);
+    for (size_t k = 0; k < sum->rows * sum->columns && !status; k++) sum->value[k] += m.value[k];
+    matrix_finish(&m);
+    return status;
+}
+
+/* Adds up matrices of the same size and header, and writes the sum in their form. */
 static gls_status merge_tables(const char *const *paths, size_t n, const char *output, bool force,
                                gls_output_group *group)
 {
-    double *sum = NULL, *more = NULL;
-    size_t rows = 0, columns = 0, r, c;
+    matrix sum = {.text = NULL};
     char number[40];
     gls_text text = {0};
-    gls_status status = GLS_OK;
-    /* reject tables of seeds before any matrix is read */
-    for (size_t i = 0; i < n && !status; i++) status = check_table(paths[i]);
-    if (!status) status = gls_table_read(paths[0], &sum, &rows, &columns);
-    for (size_t i = 1; i < n && !status; i++) {
-        status = gls_table_read(paths[i], &more, &r, &c);
-        if (!status && (r != rows || c != columns))
-            status = gls_fail(GLS_ERR_INPUT, "%s: has %zu x %zu cells, but %s has %zu x %zu", paths[i], r, c, paths[0],
-                              rows, columns);
-        for (size_t k = 0; k < rows * columns && !status; k++) sum[k] += more[k];
-        free(more);
-        more = NULL;
-    }
+    gls_status status = read_matrix(paths[0], &sum);
+    for (size_t i = 1; i < n && !status; i++) status = add_matrix(paths[i], paths[0], &sum);
     /* separator: comma in .csv, tab in .tsv, else a blank */
     const char separator = gls_case_ends(output, ".csv") ? ',' : gls_case_ends(output, ".tsv") ? '\t' : ' ';
-    for (size_t k = 0; k < rows * columns && !status; k++) {
-        gls_text_puts(&text, gls_format_double(sum[k], number, sizeof number));
-        gls_text_append(&text, (k + 1) % columns ? &separator : "\n", 1);
+    for (size_t k = 0; sum.name && k < sum.columns && !status; k++) {
+        gls_text_append(&text, &separator, 1);
+        gls_field_append(&text, sum.name[k], separator);
     }
-    free(sum);
+    if (sum.name) gls_text_puts(&text, "\n");
+    for (size_t i = 0; i < sum.rows && !status; i++) {
+        if (sum.name) gls_field_append(&text, sum.name[i], separator);
+        for (size_t k = 0; k < sum.columns; k++) {
+            if (k > 0 || sum.name) gls_text_append(&text, &separator, 1);
+            gls_text_puts(&text, gls_format_double(sum.value[i * sum.columns + k], number, sizeof number));
+        }
+        gls_text_puts(&text, "\n");
+    }
+    matrix_finish(&sum);
     return gls_text_write(&text, output, force, group, status);
 }
 

@@ -11,7 +11,7 @@
 
 #include "tools/streamline_weights.h"
 #include "tools/writer.h"
-#include "tools/matrix_rows.h"
+#include "tracts/matrix_rows.h"
 #include "tools/tract_results.h"
 #include "tracts/sink_parts.h"
 #include "util/json_text.h"

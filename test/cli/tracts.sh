@@ -326,6 +326,41 @@ done
 for part in 1 2; do expect 0 track "$@" -o none --connectome labels.nii:part.csv --shard $part/2; done
 expect 0 merge -o parts.csv part_shard-1of2.csv part_shard-2of2.csv
 cmp c.csv parts.csv || note "the sum of the matrices of shards"
+# rows and header of track --connectome are those of the command, in one run and in the sum of shards
+choice() {
+    expect 0 connectome t.trx labels.nii named.tsv --nodes none --force "$@"
+    expect 0 track $tracking -o none --connectome labels.nii:named_once.tsv --force "$@"
+    for part in 1 2; do expect 0 track $tracking -o none --connectome labels.nii:named.tsv --shard $part/2 --force "$@"; done
+    expect 0 merge -o named_sum.tsv named_shard-2of2.tsv named_shard-1of2.tsv --force
+    same named.tsv named_once.tsv
+    same named.tsv named_sum.tsv
+}
+tracking="$*"
+choice --labels raw
+choice --labels lut --lut more.txt --header
+head -n 1 named_sum.tsv | grep -q "$(printf '^\tnone-1\tleft-3\t')" || note "no names in the header of the sum"
+grep -q '"lut":[[:space:]]*{' named_once.json || note "the sidecar has no checksum of the table"
+sed 's/left-3/other/' more.txt > others.txt
+expect 0 track $tracking -o none --connectome labels.nii:named.tsv --shard 2/2 --force --header --labels lut --lut others.txt
+expect 3 merge -o unwritten.tsv named_shard-1of2.tsv named_shard-2of2.tsv
+says "regions, tissue images or files for results such as --connectome differ"
+rm -f named_shard*.json
+expect 3 merge -o unwritten.tsv named_shard-1of2.tsv named_shard-2of2.tsv
+says 'named_shard-2of2.tsv: names row 2 "other", but named_shard-1of2.tsv "left-3"'
+sed -i 's/^\t//' named_shard-2of2.tsv
+expect 3 merge -o unwritten.tsv named_shard-1of2.tsv named_shard-2of2.tsv
+says 'named_shard-2of2.tsv: line 1: "none-1" is not a number'
+cp part_shard-2of2.csv named_shard-2of2.tsv
+expect 3 merge -o unwritten.tsv named_shard-1of2.tsv named_shard-2of2.tsv
+sed -i '3d' named_shard-1of2.tsv
+expect 3 merge -o unwritten.tsv named_shard-1of2.tsv named_shard-2of2.tsv
+says 'named_shard-1of2.tsv: line 3: must be "left-3" and 14 numbers, as the header says'
+expect 2 track $tracking -o v.trx --header
+says "--header: needs --connectome"
+expect 2 track $tracking -o v.trx --connectome labels.nii:e.csv --lut more.txt
+says "--lut: needs --labels lut, --header, or both"
+expect 2 track $tracking -o v.trx --connectome labels.nii:e.csv --labels lut
+expect 3 track $tracking -o v.trx --connectome labels.nii:e.csv --header --lut missing.txt
 
 # --- edit ---
 expect 0 edit t.trx e.trx --include 0,0,0,12 --min-length 15

@@ -1,5 +1,5 @@
 /* Chooses and names the rows of connectomes. */
-#include "tools/matrix_rows.h"
+#include "tracts/matrix_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,10 @@
 /* The rows of a connectome: which labels have one, and their names, by --labels and --lut. */
-#ifndef GLS_TOOLS_MATRIX_ROWS_H
-#define GLS_TOOLS_MATRIX_ROWS_H
+#ifndef GLS_TRACTS_MATRIX_ROWS_H
+#define GLS_TRACTS_MATRIX_ROWS_H
 
 #include <glslines/connectome.h>
 
 #include "image/label_table.h"
-
-/* Words of --labels, in the order of gls_connectome_rows. */
-#define GLS_LABELS_CHOICES "compact|raw|lut"
 
 /* Rows of a matrix. All zero: the labels that occur, without a table. */
 typedef struct gls_matrix_rows {
