@@ -69,7 +69,7 @@ gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_un
     gls_series series = {.dwi = NULL};
     const char *const files[] = {u->dwi, u->bval, gls_table_path(u->bvec)};
     gls_image *inside = NULL, *region = NULL;
-    gls_status status = gls_series_read(&series, files, model);
+    gls_status status = gls_series_read(&series, files, model, true);
     /* a table in a single file that exists besides bval and bvec is not used; a difference is a warning */
     if (!status && u->table) gls_series_compare_table(&series, u->table, NULL, u->bvec);
     if (!status) status = read_onto(u->mask, &series.dwi->grid, GLS_DATASET_AUTO, NULL, &inside);

@@ -30,7 +30,7 @@ gls_status gls_series_make_mask(const gls_series *s, gls_image **mask)
     return gls_mask_estimate(s->dwi, s->gradients, mask);
 }
 
-gls_status gls_series_read(gls_series *s, const char *const path[3], const gls_model_options *o)
+gls_status gls_series_read(gls_series *s, const char *const path[3], const gls_model_options *o, bool values)
 {
     const gls_gradients_options table = {.size = sizeof table,
                                          .b0_threshold = o->b0_threshold,
@@ -38,7 +38,8 @@ gls_status gls_series_read(gls_series *s, const char *const path[3], const gls_m
                                          .scaling = o->bvalue_scaling,
                                          .without_b0 = o->response_wm != NULL};
     s->name = path[0];
-    gls_status status = gls_image_read(s->name, GLS_IMAGE_4D, &s->dwi);
+    gls_status status =
+        values ? gls_image_read(s->name, GLS_IMAGE_4D, &s->dwi) : gls_image_read_header(s->name, GLS_IMAGE_4D, &s->dwi);
     if (status) return status;
     const gls_grid *grid = &s->dwi->grid;
     char axes[4];
@@ -89,11 +90,12 @@ static gls_status copy_volumes(const gls_image *dwi, const size_t *volume, size_
 static void keep_volumes(gls_image *dwi, const size_t *volume, size_t n)
 {
     const size_t voxels = gls_grid_voxels(&dwi->grid);
+    dwi->n_volumes = n;
+    if (!dwi->data) return;
     for (size_t t = 0; t < n; t++)
         if (volume[t] != t) memcpy(dwi->data + t * voxels, dwi->data + volume[t] * voxels, voxels * sizeof *dwi->data);
     float *smaller = realloc(dwi->data, n * voxels * sizeof *smaller);
     if (smaller) dwi->data = smaller;
-    dwi->n_volumes = n;
 }
 
 gls_status gls_series_select(gls_series *s, const gls_model_options *o)
@@ -105,7 +107,7 @@ gls_status gls_series_select(gls_series *s, const gls_model_options *o)
     const size_t n_used = used ? used->n : n;
     bool same = !tensor || tensor->n == n_used;
     for (size_t i = 0; tensor && same && i < n_used; i++) same = of_tensor[i] == (volume ? volume[i] : i);
-    if (!status && !same) status = copy_volumes(s->dwi, of_tensor, tensor->n, &s->tensor_dwi);
+    if (!status && !same && s->dwi->data) status = copy_volumes(s->dwi, of_tensor, tensor->n, &s->tensor_dwi);
     if (!status && !same) {
         s->tensor_gradients = tensor;
         tensor = NULL;

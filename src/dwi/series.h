@@ -62,9 +62,11 @@ typedef struct gls_series {
 gls_status gls_series_fail(const gls_series *series, gls_status status);
 
 /* Reads image and table into *series, which must be empty, and selects volumes by gls_series_select(). path: the files
- * of the image, b-values and vectors; NULL for b-values or vectors: another of these files has them. Call
+ * of the image, b-values and vectors; NULL for b-values or vectors: another of these files has them. values false:
+ * reads only the header of the image, so that dwi->data is NULL and there are no volumes of --tensor-shells. Call
  * gls_series_finish() also after a failure. */
-gls_status gls_series_read(gls_series *series, const char *const path[3], const gls_model_options *options);
+gls_status gls_series_read(gls_series *series, const char *const path[3], const gls_model_options *options,
+                           bool values);
 /* Selects the volumes that the options choose: drops all others, and copies those of --tensor-shells if they are not
  * those of the run. Call it once. GLS_ERR_INPUT: the series has no such shell. */
 gls_status gls_series_select(gls_series *series, const gls_model_options *options);

@@ -77,6 +77,8 @@ void gls_values_read(const gls_values *values, void *in, size_t n, void *out);
 int32_t gls_label_of(double value, bool scaled, double below);
 /* Reads an image of one volume whose `data` are labels, int32_t in place of float. */
 gls_status gls_image_read_as_labels(const char *path, gls_image **image);
+/* Reads the header alone: an image with its grid and number of volumes, whose `data` are NULL. */
+gls_status gls_image_read_header(const char *path, gls_image_kind kind, gls_image **image);
 
 /* --- Streams: read the bytes of a file, and decompress them if they are gzip. */
 

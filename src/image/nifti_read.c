@@ -326,6 +326,42 @@ gls_status gls_image_read_as_labels(const char *path, gls_image **image)
                                  : read_nifti(path, GLS_IMAGE_3D, false, true, image);
 }
 
+gls_status gls_image_read_header(const char *path, gls_image_kind kind, gls_image **image)
+{
+    gls_image *made = calloc(1, sizeof *made);
+    if (!made) return gls_fail(GLS_ERR_MEMORY, "%s: no memory for its header", path);
+    gls_status status;
+    if (gls_mif_is_name(path)) {
+        gls_mif_header header;
+        status = gls_mif_read_header(path, &header);
+        if (!status) {
+            made->grid = header.grid;
+            made->n_volumes = header.n_volumes;
+            gls_mif_header_finish(&header);
+        }
+    } else {
+        gls_nifti_header header;
+        gls_stream *stream = NULL;
+        uint64_t used = 0;
+        char *header_path = pair_name(path, "img", "hdr");
+        const char *name = header_path ? header_path : path;
+        status = gls_stream_open(name, &stream);
+        if (!status) status = gls_nifti_read_header(stream, name, &header, &used);
+        gls_stream_close(stream);
+        free(header_path);
+        if (!status) {
+            made->grid = header.grid;
+            made->n_volumes = header.n_volumes;
+        }
+    }
+    if (!status) status = gls_image_kind_check(path, kind, &made->grid, made->n_volumes);
+    if (!status)
+        *image = made;
+    else
+        gls_image_destroy(made);
+    return status;
+}
+
 gls_status gls_image_read_vectors(const char *path, gls_image **image)
 {
     if (gls_case_ends(path, ".pam5"))

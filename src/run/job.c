@@ -65,7 +65,7 @@ gls_status gls_job_open(gls_job *job)
     for (int i = 0; i < GLS_FILE_N_FILES; i++) bytes += job->inputs.file[i].bytes;
     opening.at_once = bytes > UINT64_C(256) << 20;
     gls_status status = gls_beside_begin(&opening);
-    if (!status) status = gls_job_memory_check(&job->inputs, o->memory_limit);
+    if (!status) status = gls_job_memory_check(&job->inputs, o);
     if (!status) status = gls_job_inputs_read(&job->inputs, o);
     status = gls_beside_end(&opening, status);
     if (status) return status;

@@ -85,6 +85,16 @@ static gls_status read_map(const gls_job_inputs *input, int which, const char *f
                                 : gls_image_read_mask(input->grid, first, path, image);
 }
 
+bool gls_job_inputs_need_series(const gls_job_inputs *input, const gls_job_options *options)
+{
+    const gls_method *m = &input->method;
+    /* directions, or the mask, come from the series */
+    if (m->fits || m->series || m->tensors || !input->file[GLS_FILE_MASK].path) return true;
+    if (input->file[GLS_FILE_FA].path) return false;
+    /* FA comes from the series: for the stop map, for outputs, or for the seed region */
+    return !m->getter->own_end || input->wants_fa || !(input->file[GLS_FILE_ROI].path || gls_seeds_place(options));
+}
+
 /* Reads the images. All must lie on one grid: of the series, else of ODFs, peaks or samples, else of a mask. */
 static gls_status read_files(gls_job_inputs *input, const gls_job_options *options)
 {
@@ -98,7 +108,11 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
     gls_status status = GLS_OK;
     const char *const series[] = {input->file[GLS_FILE_DWI].path, input->file[GLS_FILE_BVAL].path,
                                   input->file[GLS_FILE_BVEC].path};
-    if (series[0]) status = gls_series_read(&input->series, series, &options->model);
+    const bool values = gls_job_inputs_need_series(input, options);
+    if (series[0]) status = gls_series_read(&input->series, series, &options->model, values);
+    if (series[0] && !status && !values)
+        gls_log(GLS_LOG_INFO, "%s: only its header and gradient table are read, because the run needs no values of it",
+                series[0]);
     if (!status && options->peaks.n > 0) {
         status = gls_job_inputs_read_peaks(input, options);
     } else if (!status && options->bedpostx) {
@@ -179,7 +193,7 @@ gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *opt
             gls_image_count_voxels(input->mask, gls_job_inputs_name(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
     if (!status) status = check_stop_map(input);
     if (!status && input->roi) status = check_roi(input);
-    if (!status && input->series.dwi) status = gls_series_check(&input->series, input->mask);
+    if (!status && input->series.dwi && input->series.dwi->data) status = gls_series_check(&input->series, input->mask);
     if (status) return status;
     if (input->series.dwi) status = gls_series_log_shells(&input->series);
     /* choose the model and check its responses before the slow work */

@@ -11,6 +11,9 @@
 void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
 /* Names the input files, and checks that they can be read. Call it before any slow work. */
 gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options);
+/* Whether the run computes anything from the values of a series. If not, only its header and its table are read. Call
+ * it when all outputs are known. */
+bool gls_job_inputs_need_series(const gls_job_inputs *input, const gls_job_options *options);
 /* Reads images, gradient table, tissue and regions, or makes the phantom in place of a series. Checks that all grids
  * agree, logs the shells, chooses the model, makes the sphere, and makes the seeds unless they depend on the fit.
  * Hashes the files. */

@@ -32,35 +32,26 @@ typedef struct figures {
     bool shared;      /* true: device memory is host memory */
 } figures;
 
-/* Bytes of the values of an image; NULL: 0. */
+/* Bytes of the values of an image; 0 if there is no image, or only its header was read. */
 static uint64_t image_bytes(const gls_image *image)
 {
-    return image ? gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data : 0;
+    return image && image->data ? gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data : 0;
 }
 
-/* Bytes that an image will take in memory, from its header alone. */
-static gls_status header_bytes(const char *path, uint64_t *bytes)
-{
-    gls_nifti_header header;
-    gls_stream *stream = NULL;
-    uint64_t used = 0;
-    gls_status status = gls_stream_open(path, &stream);
-    if (!status) status = gls_nifti_read_header(stream, path, &header, &used);
-    if (!status) *bytes = gls_grid_voxels(&header.grid) * header.n_volumes * sizeof(float);
-    gls_stream_close(stream);
-    return status;
-}
-
-gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
+gls_status gls_job_memory_check(const gls_job_inputs *inputs, const gls_job_options *options)
 {
     /* images that may be as large as the memory; maps of one volume are small */
     static const int large[] = {GLS_FILE_DWI, GLS_FILE_SH, GLS_FILE_ODF, GLS_FILE_PEAKS};
+    const uint64_t limit_mb = options->memory_limit;
     uint64_t sum = 0;
     for (size_t i = 0; i < sizeof large / sizeof *large && limit_mb > 0; i++) {
         const char *path = inputs->file[large[i]].path;
-        uint64_t bytes = 0;
+        gls_image *header = NULL;
+        if (large[i] == GLS_FILE_DWI && !gls_job_inputs_need_series(inputs, options)) continue;
         /* leave a header that cannot be read to the reader of images, which reports it */
-        if (path && header_bytes(path, &bytes) == GLS_OK) sum += bytes;
+        if (path && gls_image_read_header(path, GLS_IMAGE_ANY, &header) == GLS_OK)
+            sum += gls_grid_voxels(&header->grid) * header->n_volumes * sizeof *header->data;
+        gls_image_destroy(header);
     }
     if (sum <= limit_mb * MB) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT,

@@ -9,7 +9,7 @@
 
 /* Checks the headers of series, ODFs and the first file of peaks, as far as they are NIfTI: GLS_ERR_ARGUMENT if their
  * voxels alone exceed the limit (0: none). Call this before images are read. */
-gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb);
+gls_status gls_job_memory_check(const gls_job_inputs *inputs, const gls_job_options *options);
 /* Computes and logs how much memory the run needs. Call this after images are read. With a limit, makes batches smaller
  * until they fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT: even the smallest batch does not fit; the
  * message says how much memory is needed. */

@@ -23,10 +23,12 @@
 
 /* --- The identity. */
 
-/* Hash of the values of an image; 0: no image. */
+/* Hash of the values of an image; 0: no image, or the run needs no values of it. */
 static uint64_t hash_image(const gls_image *image)
 {
-    return image ? gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data) : 0;
+    return image && image->data
+               ? gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data)
+               : 0;
 }
 
 /* Hashes the contents that were read. Names of files may differ between machines. */

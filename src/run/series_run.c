@@ -75,7 +75,7 @@ gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *con
 gls_status gls_series_run_read(gls_series_run *run, const gls_model_options *options)
 {
     const char *const path[] = {run->file[SERIES_DWI].path, run->file[SERIES_BVAL].path, run->file[SERIES_BVEC].path};
-    gls_status status = gls_series_read(&run->series, path, options);
+    gls_status status = gls_series_read(&run->series, path, options, true);
     return status ? status : gls_series_log_shells(&run->series);
 }
 

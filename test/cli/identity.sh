@@ -293,3 +293,14 @@ whole, merged = (json.load(open(name))["lengths"] for name in sys.argv[1:])
 assert whole["min_mm"] != round(whole["min_mm"])
 assert all(abs(whole[key] - merged[key]) < 1e-9 for key in whole if key != "median_mm") and merged["median_mm"] is None
 PYTHON
+
+# Where other files give directions, mask, FA and seeds, nothing but the header and the table of the series is read.
+clean
+run fit $dwi $bval $bvec $mask "$work/f" --model opdt --sh-order 4 -q
+head -c 2000 "$dwi" >"$b/cut.nii.gz"
+inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
+given="$bval $bvec $mask $roi --sh $work/f_sh.nii.gz --dg prob --sphere small --device llvmpipe --nseeds 100 -q --sidecar none"
+succeeds track "$dwi" $given --fa "$work/f_fa.nii.gz" -o whole.tck
+succeeds track "$b/cut.nii.gz" $given --fa "$work/f_fa.nii.gz" -o cut.tck
+require cmp "$work/out/whole.tck" "$work/out/cut.tck"
+fails 3 "cut.nii.gz" track "$b/cut.nii.gz" $given -o o.tck
