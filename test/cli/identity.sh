@@ -303,4 +303,5 @@ given="$bval $bvec $mask $roi --sh $work/f_sh.nii.gz --dg prob --sphere small --
 succeeds track "$dwi" $given --fa "$work/f_fa.nii.gz" -o whole.tck
 succeeds track "$b/cut.nii.gz" $given --fa "$work/f_fa.nii.gz" -o cut.tck
 require cmp "$work/out/whole.tck" "$work/out/cut.tck"
+clean
 fails 3 "cut.nii.gz" track "$b/cut.nii.gz" $given -o o.tck
