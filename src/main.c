@@ -12,10 +12,14 @@
 
 #include "cmd/commands.h"
 #include "cmd/message.h"
+#include "cmd/progress.h"
+#include "options/bridge.h"
+#include "options/help.h"
 #include "options/options.h"
+#include "options/parser.h"
+#include "util/allocation.h"
 #include "util/clock.h"
 #include "util/status.h"
-#include "util/allocation.h"
 #include "util/text.h"
 
 /* --notify shows nothing at the end of a run that took fewer seconds. */

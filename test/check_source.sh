@@ -76,7 +76,7 @@ upward() {
     upward sinks util gpu image dwi streamlines tractogram track tracts geometry weights record
     upward tools util gpu image dwi transform streamlines tractogram track tracts geometry weights record
     upward run util gpu image dwi phantom streamlines tractogram track tracts weights record check sinks
-    upward bids util image phantom tracts weights record tools run
+    upward bids util image dwi phantom tracts weights record tools run
     upward render util gpu image dwi streamlines tractogram tracts record run bids
     upward bench util image dwi track streamlines tractogram tracts record check tools run
     upward options util record

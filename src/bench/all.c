@@ -9,11 +9,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/anatomy.h"
+#include "bench/all.h"
 #include "bench/bench.h"
-#include "image/formats.h"
+#include "bench/ceilings.h"
+#include "bench/measure.h"
+#include "dwi/fit_cache.h"
+#include "dwi/fit_model.h"
+#include "image/image_write.h"
+#include "image/reorient.h"
 #include "record/run.h"
 #include "record/run_params.h"
+#include "run/anatomy.h"
 #include "run/job_inputs.h"
 #include "util/clock.h"
 #include "util/json_text.h"

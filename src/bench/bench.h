@@ -7,7 +7,6 @@
 
 #include <glslines/glslines.h>
 
-#include "dwi/fit_model.h"
 #include "run/job_inputs_parts.h"
 #include "tools/tract_results.h"
 #include "track/engine/timed.h"
@@ -40,13 +39,6 @@ typedef struct bench_options {
     int argc;               /* command line, for the JSON */
     char **argv;
 } bench_options;
-
-/* Sets what is measured. getters, mappings and devices are lists with commas; shape is "AxBxC", or NULL for the
- * default. Call bench_options_finish() afterwards, also after a failure. */
-gls_status bench_choose(bench_options *options, const char *shape, const char *getters, const char *mappings,
-                        const char *devices);
-/* Frees what bench_choose() allocated. */
-void bench_options_finish(bench_options *options);
 
 /* Times of one repetition, seconds by the host's clock. */
 typedef enum bench_time {
@@ -88,14 +80,6 @@ typedef struct bench_work {
     double flops;         /* a multiply-add counts 2 */
 } bench_work;
 
-/* A fitted model for one direction getter. */
-typedef struct bench_model {
-    gls_series_model model;
-    gls_odf_source *odf; /* for getters that sample ODFs; NULL: none */
-    gls_image *peaks;    /* peaks of the phantom, for getters that follow peaks */
-    double seconds_fit;  /* time of the fit, s, without the fit of FA */
-} bench_model;
-
 /* One getter on one device with one gls_mapping. */
 typedef struct bench_column {
     int dg, mapping, device; /* device: index in bench_run.device */
@@ -122,8 +106,6 @@ typedef struct bench_busy {
     double clock, own, all;
     bool known;
 } bench_busy;
-/* Reads the CPU seconds at this moment. */
-bench_busy bench_busy_now(void);
 
 /* State and results of a benchmark, too large for the stack. */
 typedef struct bench_run {
@@ -143,56 +125,6 @@ typedef struct bench_run {
     char *directory;                    /* folder of temporary files; NULL: none */
 } bench_run;
 
-/* Measures everything. Fills *run, which need not be initialised. Call bench_finish() also after a failure. */
-gls_status bench_measure_all(bench_run *run, const bench_options *options, const gls_monitor *monitor);
-/* Frees the data and closes the devices. */
-void bench_finish(bench_run *run);
-
-/* Measures a column: runs once to warm up, repeats, and fills in the times and the result. */
-gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *column);
-
-/* Measures the rates that the device reaches in small kernels. */
-gls_status bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings);
-
-/* Prints the table to standard output: a row for each measured quantity, a column for each getter, device and
- * gls_mapping. */
-void bench_print(const bench_run *run);
-/* The results as JSON text, from malloc. NULL: out of memory. */
-char *bench_json_text(const bench_run *run);
-
-/* Median of a time over the repetitions. */
-double bench_median(const bench_column *column, bench_time time);
-
-/* --- Figures and lists that need no device. */
-
-/* Order statistics of n >= 1 values. The median of an even number of values is the mean of the middle two. */
-typedef struct bench_spread {
-    double median, min, max;
-} bench_spread;
-/* Computes the order statistics of n >= 1 values, which may be in any order. */
-bench_spread bench_spread_of(const double *value, int n);
-
-/* Number of streamlines that begin at x < 0 and end at x > 0 in world space, or the other way round. The phantom is
- * centred at x = 0. */
-uint64_t bench_commissural(const gls_streamlines *streamlines);
-
-/* Parses a list with commas. index: gets for each word its index in choices ("a|b|c"), in the order of the list,
- * without repetitions; has space for max entries. "all" stands for every word if all is true. Returns the number of
- * entries; -1 if a word is not among the choices, with that word in *bad (borrowed from list, *bad_length characters).
- */
-int bench_parse_list(const char *list, const char *choices, bool all, int *index, int max, const char **bad,
-                     int *bad_length);
-/* Parses "81x106x76": three whole numbers from 16 to 512. Returns false otherwise. */
-bool bench_parse_shape(const char *text, int shape[3]);
-
-/* --- `glslines score`: how well methods do. */
-
-/* Scores the tractogram file[0] or, if n is 0, the methods that the options ask for on the built-in phantom. options: a
- * gls_score_cli. */
-gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* Default options: the defaults in the rows of score.def, and the phantom's default of --snr. */
-gls_score_cli gls_score_cli_default(void);
-
 /* --- `glslines devices --check`: does the driver of a device compile the kernels of every getter, and does the device
  * compute right? */
 
@@ -204,16 +136,5 @@ typedef struct check_options {
     double seconds;   /* time limit for one variant with one gls_mapping */
     const char *only; /* "boot4" or "boot4:group": check only this and keep no result; NULL: all */
 } check_options;
-
-/* Checks every variant with every gls_mapping that the device has, each in a process of its own, so that the check
- * survives a driver that crashes or hangs. A variant, such as boot4, is a getter with an order of its model.
- * GLS_MAPPING_SINGLE is checked on software renderers only. GLS_ERR_DEVICE: a variant works with no mapping.
- * GLS_ERR_ARGUMENT: unknown name in options->only. */
-gls_status check_device(const check_options *options);
-
-/* Checks one variant with one gls_mapping, such as "boot4:subgroup", in this process. Prints the result for
- * check_device() to standard output, as lines "kernel", "tracked", "batches" and "error" with tabs.
- * "lines:boot4:single" prints the streamlines. */
-gls_status check_one(const check_options *options, const char *what);
 
 #endif

@@ -6,12 +6,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "bench/bench_json.h"
 #include "bench/bench.h"
-#include "track/getter/getter.h"
+#include "bench/bench_stats.h"
+#include "bench/measure.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
+#include "track/getter/getters.h"
 #include "track/track_params.h"
-#include "tractogram/writers.h"
+#include "tractogram/pieces.h"
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/threads.h"

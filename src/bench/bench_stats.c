@@ -1,9 +1,11 @@
 /* Figures and lists of `glslines bench` that need no device. */
-#include "bench/bench.h"
+
+#include <glslines/streamlines.h>
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench_stats.h"
 #include "util/maths.h"
 #include "util/numbers.h"
 

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "bench/ceilings.h"
 #include "bench/bench.h"
 #include "util/clock.h"
 #include "util/status.h"

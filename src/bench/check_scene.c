@@ -5,10 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/check_scene.h"
 #include "bench/bench.h"
+#include "bench/measure.h"
 #include "track/check/known_scene.h"
 #include "track/run/journal.h"
-#include "tracts/sink_parts.h"
+#include "tracts/density_map.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/status.h"

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/choose.h"
 #include "bench/bench.h"
-#include "track/getter/getter.h"
+#include "bench/bench_stats.h"
 #include "record/run_params.h"
+#include "track/getter/getters.h"
 #include "util/status.h"
 
 /* Looks up the comma-separated words of the option --name in `choices` ("a|b|c"). all: the word "all" is allowed and

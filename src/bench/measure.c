@@ -11,10 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/measure.h"
 #include "bench/bench.h"
-#include "track/getter/getter.h"
+#include "bench/bench_stats.h"
 #include "record/run_params.h"
+#include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "track/track_params.h"
+#include "tractogram/pieces.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
 #include "util/output_file.h"

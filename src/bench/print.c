@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/print.h"
 #include "bench/bench.h"
+#include "bench/bench_stats.h"
+#include "bench/measure.h"
 #include "record/run_params.h"
-#include "tractogram/writers.h"
+#include "tractogram/pieces.h"
 #include "util/numbers.h"
 #include "util/text.h"
 

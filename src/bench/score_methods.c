@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/anatomy.h"
-#include "bench/bench.h"
-#include "track/getter/getter.h"
+#include "bench/score_methods.h"
+#include "dwi/fit_model.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
+#include "run/anatomy.h"
 #include "tools/tract_results.h"
+#include "track/getter/getters.h"
 #include "track/track_params.h"
 #include "util/clock.h"
 #include "util/json_text.h"

@@ -7,10 +7,11 @@
 
 #include <glslines/sphere.h>
 
-#include "bids/dataset.h"
 #include "bids/dataset_identity.h"
+#include "bids/dataset.h"
 #include "bids/dataset_names.h"
 #include "bids/dataset_select.h"
+#include "dwi/model_options.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/series_run.h"

@@ -1,10 +1,10 @@
 /* Makes the mask and the seed region of a series on its grid: from images on any grid, or the seed region from FA. */
 #include "bids/dataset_images.h"
 #include "bids/dataset.h"
+#include "image/reorient.h"
 
 #include <glslines/tensor.h>
 
-#include "image/formats.h"
 #include "run/series_run.h"
 #include "util/status.h"
 

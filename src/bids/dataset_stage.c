@@ -1,10 +1,11 @@
 /* Staging: the files of a series are made in a hidden folder and get their final names together. */
+#include "bids/dataset_stage.h"
 #include "bids/dataset_describe.h"
 #include "bids/dataset_names.h"
-#include "bids/dataset_stage.h"
+#include "bids/dataset_parts.h"
+#include "dwi/series.h"
 #include "record/inputs.h"
 #include "run/job_create.h"
-#include "bids/dataset_parts.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,14 +1,15 @@
 /* Tracks a series of a data set into a data set of derivatives, with masks, fits and connectomes: names the files,
  * writes the sidecars, and finds out what an earlier run has done already. */
+#include "bids/dataset_track.h"
 #include "bids/dataset_connectome.h"
 #include "bids/dataset_describe.h"
 #include "bids/dataset_identity.h"
 #include "bids/dataset_images.h"
 #include "bids/dataset_names.h"
+#include "bids/dataset_parts.h"
 #include "bids/dataset_select.h"
 #include "bids/dataset_stage.h"
-#include "bids/dataset_track.h"
-#include "bids/dataset_parts.h"
+#include "dwi/model_options.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,10 +19,10 @@
 #include <unistd.h>
 
 #include "run/series_run.h"
-#include "weights/weight_files.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
+#include "weights/weight_files.h"
 
 /* largest sidecar of a tractogram, bytes */
 #define MAX_SIDECAR ((size_t)256 << 20)

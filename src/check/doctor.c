@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpu/drivers.h"
+#include "gpu/probe.h"
+#include "gpu/renderers.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/text.h"

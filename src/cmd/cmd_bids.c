@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bids/dataset.h"
 #include "bids/dataset_connectome.h"
 #include "bids/dataset_describe.h"
 #include "bids/dataset_find.h"
@@ -11,9 +12,11 @@
 #include "bids/dataset_names.h"
 #include "bids/dataset_profiles.h"
 #include "bids/dataset_select.h"
-#include "bids/dataset.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
+#include "cmd/progress.h"
+#include "options/help.h"
+#include "options/parser.h"
 #include "render/dataset_pages.h"
 #include "util/text.h"
 

@@ -3,11 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/all.h"
 #include "bench/bench.h"
+#include "bench/bench_json.h"
+#include "bench/check_scene.h"
+#include "bench/choose.h"
+#include "bench/device_check.h"
+#include "bench/print.h"
 #include "check/device_list.h"
 #include "check/doctor.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
+#include "cmd/progress.h"
+#include "options/help.h"
 #include "record/sidecar.h"
 #include "record/tract_run.h"
 #include "track/track_params.h"

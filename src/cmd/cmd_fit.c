@@ -3,6 +3,8 @@
 
 #include "cmd/commands.h"
 #include "cmd/message.h"
+#include "cmd/progress.h"
+#include "options/help.h"
 #include "util/text.h"
 
 /* The row of --mask, for the options of a command that also takes an argument MASK. */

@@ -8,7 +8,11 @@
 
 #include "cmd/commands.h"
 #include "cmd/manual.h"
+#include "cmd/manual_complete.h"
+#include "cmd/manual_man.h"
+#include "cmd/manual_text.h"
 #include "cmd/message.h"
+#include "options/help.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/output_file.h"

@@ -1,9 +1,11 @@
 /* `glslines phantom`: writes the built-in phantom as files. */
+#include <glslines/phantom.h>
+
 #include <string.h>
 
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "phantom/parts.h"
+#include "phantom/write.h"
 #include "util/status.h"
 
 typedef struct phantom_values {

@@ -6,14 +6,16 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "cmd/commands.h"
+#include "cmd/message.h"
+#include "cmd/progress.h"
+#include "gpu/devices.h"
+#include "options/help.h"
+#include "record/sidecar.h"
+#include "render/illustrate.h"
 #include "run/job_parts.h"
 #include "run/job_text.h"
 #include "sinks/merge_maps.h"
-#include "cmd/commands.h"
-#include "cmd/message.h"
-#include "gpu/devices.h"
-#include "record/sidecar.h"
-#include "render/illustrate.h"
 #include "util/clock.h"
 
 /* --- track: options. */

@@ -2,9 +2,11 @@
 #include <cJSON.h>
 #include <string.h>
 
-#include "bench/bench.h"
+#include "bench/score_methods.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
+#include "cmd/progress.h"
+#include "options/help.h"
 #include "record/sidecar.h"
 #include "tools/tract_results.h"
 

@@ -1,5 +1,7 @@
 /* Completions for bash, zsh and fish, from the tables of options: choices, files and folders. */
+#include "cmd/manual_complete.h"
 #include "cmd/manual.h"
+#include "options/help.h"
 #include "util/text.h"
 
 #include <string.h>

@@ -1,6 +1,9 @@
 /* Manual pages in man(7), which man-db (groff) and mandoc read: topics in section 7, commands in section 1. */
+#include "cmd/manual_man.h"
 #include "cmd/manual.h"
+#include "cmd/manual_text.h"
 #include "cmd/message.h"
+#include "options/help.h"
 #include "util/markdown.h"
 #include "util/text.h"
 

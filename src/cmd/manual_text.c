@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/manual_text.h"
 #include "cmd/manual.h"
+#include "options/help.h"
 #include "util/markdown.h"
 #include "util/text.h"
 

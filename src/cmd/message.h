@@ -28,7 +28,6 @@ typedef enum cmd_exit {
 
 /* Exit code of a status of the library. */
 cmd_exit cmd_exit_from_status(gls_status status);
-
 /* Description of exit code i of the list of exit codes, i from 0, for the help; NULL: the list is shorter. */
 const char *cmd_exit_text(size_t i);
 /* The exit code that cmd_exit_text(i) describes; i is an index, not a code. */
@@ -38,7 +37,6 @@ int cmd_exit_code(size_t i);
 
 /* Sets the level from -q and -v, and receives the messages of the library. Call it before other threads exist. */
 void cmd_message_init(const cmd_common *common);
-
 /* Prints "glslines: TEXT". Returns code, so that `return cmd_error(...)` ends a command. */
 int cmd_error(cmd_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints the last error of the library and returns the exit code of `status`. */
@@ -53,10 +51,8 @@ int cmd_print(char *text);
 int cmd_json_to(const char *path, bool force, char *text);
 /* Prints a line for the user, unless -q is given. */
 void cmd_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 /* Whether cmd_info() prints. */
 bool cmd_message_info_enabled(void);
-
 /* Shows a line at the bottom of the terminal until the next call or message; NULL removes it. For terminals only. */
 void cmd_message_status_line(const char *line);
 
@@ -90,14 +86,6 @@ bool cmd_goes_on(void);
 /* Exit code of a program that a signal ended: 128 + the number of the signal; 130 if no signal came. */
 int cmd_interrupt_code(void);
 
-/* --- Progress of a run: a bar with rate and time left on a terminal, plain lines elsewhere, and the launcher icon. */
-
-/* The monitor of the command: it shows the progress of each phase, and asks the run to stop after a signal. lines: also
- * show progress where standard error is not a terminal. */
-const gls_monitor *cmd_monitor(bool lines);
-/* Shows a notification. Does nothing without a desktop with a session bus, or in a program built without libunity. */
-void cmd_launcher_notify(const char *title, const char *text);
-
 /* --- Progress for other programs: one JSON object a line (--progress json, --progress-file). */
 
 /* Opens the stream and writes the event start. While the reader of a pipe does not read, the run waits as long as
@@ -106,7 +94,6 @@ void cmd_launcher_notify(const char *title, const char *text);
 gls_status cmd_events_begin(const cmd_common *common, const char *command, bool (*go_on)(void));
 /* The mode of --progress that cmd_events_begin() was given. */
 cmd_progress_mode cmd_events_mode(void);
-
 /* The functions below do nothing without a stream of events. */
 /* Event: a device takes part in the run. */
 void cmd_event_device(const char *renderer, uint64_t seeds);

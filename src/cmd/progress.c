@@ -1,5 +1,7 @@
 /* Progress of a run: a bar on a terminal, lines elsewhere, the launcher icon, and events. */
+#include "cmd/progress.h"
 #include "cmd/message.h"
+#include "options/help.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/objects.h"
+#include "gpu/handle.h"
 #include "util/clock.h"
 #include "util/maths.h"
 #include "util/status.h"

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "compute/array.h"
+#include "gpu/handle.h"
 #include "gpu/internal.h"
-#include "gpu/objects.h"
 #include "gpu/source.h"
 #include "util/clock.h"
+#include "util/status.h"
 #include "util/text.h"
 
 /* Limits of a kernel: number of arrays, number of all parameters, bytes of memory for a name. A name with MAX_NAME - 1

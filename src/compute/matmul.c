@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 #include "compute/array.h"
-#include "gpu/objects.h"
+#include "gpu/fetch.h"
+#include "gpu/handle.h"
+#include "gpu/hold.h"
 #include "gpu/internal.h"
 #include "gpu/source.h"
-#include "util/threads.h"
 #include "util/clock.h"
 #include "util/lapack.h"
+#include "util/threads.h"
 
 /* Maximum number of multiplications in a dispatch: a fraction of a second on usual GPUs, so that no watchdog stops the
  * kernel. */

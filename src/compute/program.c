@@ -6,9 +6,12 @@
 
 #include "compute/array.h"
 #include "gpu/device_cache.h"
-#include "gpu/objects.h"
-#include "util/text.h"
+#include "gpu/fetch.h"
+#include "gpu/handle.h"
+#include "gpu/hold.h"
 #include "util/clock.h"
+#include "util/status.h"
+#include "util/text.h"
 
 /* Number of kernels that a program keeps. A kernel beyond that number is dropped; when the size of its block is used
  * again, the kernel is compiled again or found in the cache of the device. */

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #include "compute/array.h"
-#include "gpu/objects.h"
+#include "gpu/handle.h"
+#include "util/status.h"
 
 /* An array on the device and a host array of the same elements; both are owned. */
 struct gls_unified {

@@ -1,9 +1,11 @@
 /* Estimates a response from voxels with known fibre directions (Smith et al. 2017, amp2response of MRtrix3). */
-#include "dwi/response_parts.h"
 
 #include <glslines/sh.h>
 
+#include "dwi/amp2response.h"
 #include "dwi/nonneg.h"
+#include "dwi/nonneg_kernel.h"
+#include "dwi/nonneg_plan.h"
 #include "util/allocation.h"
 #include "util/status.h"
 #include "util/threads.h"

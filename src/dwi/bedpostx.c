@@ -7,8 +7,8 @@
 
 #include <glslines/peaks.h>
 
-#include "dwi/odf_parts.h"
-#include "image/formats.h"
+#include "dwi/odf.h"
+#include "image/reorient.h"
 #include "util/status.h"
 #include "util/text.h"
 

@@ -1,6 +1,8 @@
 /* Work on the voxels of a mask in blocks, by all threads. */
-#include "dwi/voxel_sets.h"
 
+#include <glslines/image.h>
+
+#include "dwi/blocks.h"
 #include "util/status.h"
 
 #include <omp.h>

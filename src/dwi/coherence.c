@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwi/fit_model.h"
+#include "dwi/coherence.h"
+#include "dwi/model_options.h"
 #include "dwi/odf_parts.h"
+#include "dwi/odf_slice.h"
 #include "util/maths.h"
 #include "util/status.h"
 

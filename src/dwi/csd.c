@@ -3,10 +3,13 @@
 
 #include <glslines/sh.h>
 
+#include "dwi/csd.h"
+#include "dwi/blocks.h"
+#include "dwi/csd_directions.h"
+#include "dwi/csd_kernel.h"
 #include "dwi/csd_plan.h"
-#include "dwi/nonneg.h"
-#include "dwi/odf_parts.h"
-#include "dwi/voxel_sets.h"
+#include "dwi/csd_shell.h"
+#include "dwi/qball.h"
 #include "util/allocation.h"
 #include "util/lapack.h"
 #include "util/status.h"

@@ -1,7 +1,7 @@
 /* Directions in which a deconvolution must not be negative: from a file, given, or built in. */
 #include <glslines/msmt.h>
 
-#include "dwi/nonneg.h"
+#include "dwi/csd_directions.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text_tables.h"

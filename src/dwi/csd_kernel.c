@@ -1,5 +1,6 @@
 /* Compiles the deconvolution kernel for several instruction sets. The kernel is chosen at run time; results differ by
  * rounding only. */
+#include "dwi/csd_kernel.h"
 #include "dwi/csd_plan.h"
 #include "util/threads.h"
 

@@ -42,37 +42,4 @@ static inline size_t gls_csd_tiles(size_t padded)
     return n * (n + 1) / 2;
 }
 
-/* Makes the plan. harmonics: rotational harmonics of the response for l = 0, 2, ..., that is, the zonal coefficients of
- * the response divided by the coefficients of a delta along z; by MRtrix3's rule 0 beyond the order of the response.
- * sphere: directions of the constraint; the directions in `options` are not used. */
-gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics,
-                             const gls_csd_options *options, const gls_sphere *sphere);
-/* Frees the matrices of the plan. */
-void gls_csd_plan_finish(gls_csd_plan *plan);
-
-/* Bytes of scratch memory that a kernel needs, for whatever instruction set it is. */
-size_t gls_csd_scratch_bytes(const gls_csd_plan *plan);
-
-/* Solves count <= GLS_CSD_BLOCK voxels. signal[i * stride + v]: weighted volume i of voxel v, readable for all v <
- * GLS_CSD_BLOCK. coefficients[j * GLS_CSD_BLOCK + v]: results. scratch: 64-byte aligned. Returns the number of voxels
- * that did not converge. */
-typedef size_t (*gls_csd_kernel)(const gls_csd_plan *plan, const float *signal, size_t stride, size_t count,
-                                 void *scratch, double *coefficients);
-
-/* The kernel for each value of gls_cpu_level(); the last is the fastest. */
-extern const gls_csd_kernel gls_csd_kernels[GLS_CPU_LEVELS];
-
-/* --- Choice of one shell. */
-
-/* Checks that the series has the volumes that volume[] lists, and that the table has b0 volumes and one shell: weighted
- * b-values that differ by at most 1 % or 20 s/mm2, or that gls_gradients_shells() counts as one shell. what: names the
- * caller in messages. */
-gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients,
-                                const size_t *volume);
-
-/* Highest even order, from 2 to `highest`, with no more coefficients than the table has different weighted directions;
- * 2 if there is none. Directions that are equal or opposite within 1.1 degrees count once; *n_directions: number of
- * different ones. */
-int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_directions);
-
 #endif

@@ -1,11 +1,11 @@
 /* Chooses which shell of a series CSD deconvolves, checks that a series has one shell, and finds the order that its
  * directions determine. */
-#include "dwi/csd_plan.h"
 
 #include <glslines/csd.h>
 #include <glslines/sh.h>
 
-#include "dwi/series.h"
+#include "dwi/csd_shell.h"
+#include "dwi/gradients_shells.h"
 #include "util/status.h"
 
 #include <math.h>

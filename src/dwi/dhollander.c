@@ -5,11 +5,17 @@
 #include <glslines/sh.h>
 #include <glslines/sphere.h>
 
+#include "dwi/dhollander.h"
+#include "dwi/amp2response.h"
+#include "dwi/csd_directions.h"
+#include "dwi/mask.h"
+#include "dwi/msmt_plan.h"
 #include "dwi/nonneg.h"
-#include "dwi/odf_parts.h"
+#include "dwi/nonneg_kernel.h"
+#include "dwi/optimal_threshold.h"
+#include "dwi/peaks.h"
 #include "dwi/response_parts.h"
-#include "dwi/voxel_sets.h"
-#include "dwi/tensor_plan.h"
+#include "dwi/tensor.h"
 #include "util/clock.h"
 #include "util/maths.h"
 #include "util/status.h"

@@ -1,6 +1,5 @@
 /* The cache of fits (--cache-dir): an image and a JSON note, which are used again if key and contents agree; and FA and
  * axes of tensors, which are read from the cache or fitted. */
-#include "dwi/fit_model.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,12 +8,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <glslines/tensor.h>
+#include <glslines/workflow.h>
 #include <glslines/peaks.h>
 
-#include "image/formats.h"
+#include "dwi/fit_cache.h"
+#include "dwi/fit_model_parts.h"
+#include "dwi/series.h"
+#include "image/image_write.h"
+#include "util/clock.h"
+#include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
 #include "util/numbers.h"
+#include "util/output_file.h"
+#include "util/status.h"
+#include "util/text.h"
 
 /* Largest size of the JSON note of a fit, bytes. A larger file is of another program, and is not read. */
 #define MAX_KEY_BYTES 65536

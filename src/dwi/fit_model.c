@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dwi/csd_plan.h"
+#include "dwi/csd_shell.h"
+#include "dwi/fit_cache.h"
+#include "dwi/fit_tissues.h"
+#include "dwi/units.h"
 #include "util/json_text.h"
 #include "util/status.h"
 

@@ -1,13 +1,26 @@
 /* Tissues of multi-tissue deconvolution: responses, images, normalisation. */
-#include "dwi/fit_model.h"
+
+#include <glslines/device.h>
+#include <glslines/gradients.h>
+#include <glslines/image.h>
+#include <glslines/msmt.h>
+#include <glslines/normalise.h>
+#include <glslines/responses.h>
+#include <glslines/sh.h>
+#include <glslines/workflow.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dwi/fit_tissues.h"
+#include "dwi/fit_cache.h"
+#include "dwi/fit_model_parts.h"
+#include "dwi/units.h"
+#include "util/clock.h"
 #include "util/json_text.h"
-#include "util/status.h"
 #include "util/maths.h"
+#include "util/status.h"
 
 /* A warning says that the series may have been rescaled if its median b = 0 signal is below MIN_GAIN times the lowest,
  * or above MAX_GAIN times the highest, b = 0 signal of the responses. */

@@ -1,10 +1,10 @@
 /* Gradient tables: reading, checks, and the map to the voxel axes. */
 #include <glslines/gradients.h>
 
-#include "dwi/series.h"
-#include "util/text_tables.h"
+#include "dwi/gradients.h"
 #include "util/maths.h"
 #include "util/status.h"
+#include "util/text_tables.h"
 
 #include <math.h>
 #include <stdlib.h>

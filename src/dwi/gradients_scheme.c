@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/formats.h"
+#include "image/mif_header.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"

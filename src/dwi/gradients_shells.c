@@ -2,7 +2,8 @@
  * parameters of MRtrix3. Also finds the shell that a b-value names, and selects volumes by shell. */
 #include <glslines/gradients.h>
 
-#include "dwi/series.h"
+#include "dwi/gradients_shells.h"
+#include "dwi/gradients.h"
 #include "util/status.h"
 #include "util/text.h"
 

@@ -1,8 +1,8 @@
 /* Convex hull of directions on a sphere, by inserting points one after another: the facets that a new point sees are
  * replaced by triangles from the point to their outline. The facets of the hull are the Delaunay triangles of the
  * directions on the sphere. Peak search looks along their edges for neighbours. */
-#include "dwi/sphere_data.h"
 
+#include "dwi/hull.h"
 #include "util/maths.h"
 #include "util/status.h"
 

@@ -2,7 +2,8 @@
  * sets of voxels. */
 #include <glslines/normalise.h>
 
-#include "dwi/voxel_sets.h"
+#include "dwi/mask.h"
+#include "dwi/optimal_threshold.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -7,10 +7,13 @@
 
 #include <glslines/msmt.h>
 
-#include "dwi/series.h"
+#include "dwi/blocks.h"
+#include "dwi/csd_directions.h"
+#include "dwi/gradients_shells.h"
+#include "dwi/msmt_plan.h"
 #include "dwi/nonneg.h"
-#include "dwi/voxel_sets.h"
-#include "gpu/objects.h"
+#include "dwi/nonneg_kernel.h"
+#include "gpu/handle.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/threads.h"

@@ -1,9 +1,12 @@
 /* The least-squares problem of multi-tissue deconvolution (Jeurissen et al. 2014): design matrix and constraints.
  * Unknowns are the SH coefficients of all tissues, one tissue after the other. */
-#include "dwi/nonneg.h"
 
+#include <glslines/gradients.h>
+#include <glslines/msmt.h>
 #include <glslines/sh.h>
 
+#include "dwi/msmt_plan.h"
+#include "dwi/nonneg_plan.h"
 #include "util/status.h"
 #include "util/text.h"
 

@@ -57,26 +57,6 @@ typedef struct gls_nonneg_plan {
     double *wide_rows;    /* B with rows of length wide */
 } gls_nonneg_plan;
 
-/* Makes the plan. design: H, n x k; with standard_form, H'H (k x k, n = k), and the data of a voxel are then H' s
- * instead of s. rows: A, n_rows x k. inside: coefficients with A inside > 0 in every row. what: names the caller in
- * messages. GLS_ERR_INPUT if H'H with its ridge is singular, or if inside violates a row. */
-gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const double *design, size_t n, size_t k,
-                                bool standard_form, const double *rows, size_t n_rows, const double *inside);
-/* Frees the matrices of the plan. */
-void gls_nonneg_plan_finish(gls_nonneg_plan *plan);
-
-/* Bytes of scratch memory that a kernel needs: enough for each of the instruction sets. */
-size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan);
-
-/* Solves count <= GLS_NONNEG_BLOCK voxels. data[i * GLS_NONNEG_BLOCK + v] must be finite for all v of the block.
- * coefficients[j * GLS_NONNEG_BLOCK + v]: results. All arrays are 64-byte aligned. Returns the number of voxels that
- * did not converge; these keep their last point. */
-typedef size_t (*gls_nonneg_kernel)(const gls_nonneg_plan *plan, const double *data, size_t count, void *scratch,
-                                    double *coefficients);
-
-/* The kernel for each value of gls_cpu_level(); the last is the fastest. */
-extern const gls_nonneg_kernel gls_nonneg_kernels[GLS_CPU_LEVELS];
-
 /* --- Fit on a device instead of the CPU, by glsl/fit/nonneg.comp. */
 
 /* The voxels that the device fits, and what it found. */
@@ -93,29 +73,5 @@ typedef struct gls_nonneg_work {
     size_t n_broken;      /* number of voxels with values that are not finite, which were fitted as zeros */
     double setup_seconds; /* time of the host until the first slice starts */
 } gls_nonneg_work;
-
-/* --- The problem of multi-tissue deconvolution, from a gradient table and responses. */
-
-/* The plan of multi-tissue deconvolution: coefficients of all tissues one after the other. */
-typedef struct gls_msmt_plan {
-    gls_nonneg_plan fit;
-    size_t *volume;                         /* fit.n indices of the volumes of the series that belong to a shell */
-    size_t n_tissues;                       /* number of tissues */
-    int order[GLS_MSMT_MAX_TISSUES];        /* SH order of each tissue */
-    size_t first[GLS_MSMT_MAX_TISSUES + 1]; /* index of the first coefficient of each tissue */
-} gls_msmt_plan;
-
-/* Makes the plan. order: SH order of each tissue. direction: n_directions directions of the constraint, along the voxel
- * axes. */
-gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradients,
-                              const gls_tissue_response *const *response, const int *order, size_t n_tissues,
-                              const double (*direction)[3], size_t n_directions);
-/* Frees the matrices of the plan, also after a failure of gls_msmt_plan_init(). */
-void gls_msmt_plan_finish(gls_msmt_plan *plan);
-
-/* Makes *direction, from malloc: the directions of the constraint along the voxel axes. given: unit vectors along the
- * scanner axes; NULL: the built-in ones. GLS_ERR_ARGUMENT: one is no unit vector. */
-gls_status gls_msmt_directions(const gls_grid *grid, const double (*given)[3], size_t n_given, double (**direction)[3],
-                               size_t *n);
 
 #endif

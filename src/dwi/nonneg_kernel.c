@@ -1,5 +1,6 @@
 /* Compiles the kernels of the constrained fit for several instruction sets. The kernel is chosen at run time; results
  * differ by rounding only. */
+#include "dwi/nonneg_kernel.h"
 #include "dwi/nonneg.h"
 #include "util/threads.h"
 

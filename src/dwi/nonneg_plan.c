@@ -1,10 +1,11 @@
 /* Makes the plan of a least-squares fit under inequalities (nonneg.h): the matrices that all voxels share. */
+#include "dwi/nonneg_plan.h"
 #include "dwi/nonneg.h"
 
-#include "util/threads.h"
-#include "util/lapack.h"
 #include "util/allocation.h"
+#include "util/lapack.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #include <math.h>
 #include <stdlib.h>

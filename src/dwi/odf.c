@@ -2,8 +2,11 @@
  * between coordinate frames: both are linear maps of the coefficients of a voxel, one matrix for the whole image. */
 #include <glslines/odf.h>
 
+#include "dwi/odf.h"
 #include "dwi/odf_parts.h"
-#include "image/formats.h"
+#include "dwi/odf_slice.h"
+#include "dwi/qball.h"
+#include "image/grid.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text_tables.h"

@@ -2,8 +2,9 @@
  * several instruction sets. */
 #include <glslines/odf.h>
 
+#include "dwi/odf_slice.h"
 #include "dwi/odf_parts.h"
-#include "image/formats.h"
+#include "image/grid.h"
 #include "util/status.h"
 #include "util/threads.h"
 

@@ -1,8 +1,8 @@
 /* Finds the optimal threshold of an image: the one at which the image and its thresholded copy correlate best. */
-#include "dwi/voxel_sets.h"
 
 #include <math.h>
 
+#include "dwi/optimal_threshold.h"
 #include "util/maths.h"
 
 #define GOLDEN 0.61803399f /* (sqrt(5) - 1) / 2 in single precision */

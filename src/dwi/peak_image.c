@@ -9,7 +9,8 @@
 #include <glslines/odf.h>
 #include <glslines/tensor.h>
 
-#include "dwi/odf_parts.h"
+#include "dwi/odf.h"
+#include "dwi/peaks.h"
 #include "util/lapack.h"
 #include "util/maths.h"
 #include "util/status.h"

@@ -5,7 +5,7 @@
 #include <glslines/peaks.h>
 #include <glslines/sh.h>
 
-#include "dwi/odf_parts.h"
+#include "dwi/peaks.h"
 
 gls_peak_options gls_peak_options_default(void)
 {

@@ -9,7 +9,7 @@
 
 #include <glslines/sh.h>
 
-#include "dwi/odf_parts.h"
+#include "dwi/qball.h"
 #include "util/lapack.h"
 #include "util/status.h"
 #include "util/threads.h"

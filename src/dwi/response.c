@@ -5,9 +5,8 @@
 #include <glslines/sh.h>
 #include <glslines/tensor.h>
 
-#include "dwi/csd_plan.h"
-#include "dwi/series.h"
-#include "image/formats.h"
+#include "dwi/csd_shell.h"
+#include "dwi/units.h"
 #include "util/lapack.h"
 #include "util/status.h"
 #include "util/threads.h"

@@ -2,12 +2,13 @@
  * or one row with the eigenvalues of a tensor and S0. */
 #include <glslines/csd.h>
 
-#include "dwi/series.h"
-#include "util/text_tables.h"
-#include "dwi/response_parts.h"
+#include "dwi/response_file.h"
+#include "dwi/gradients_shells.h"
+#include "dwi/units.h"
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "util/text_tables.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,13 @@
 
 #include <glslines/normalise.h>
 
+#include "image/nifti_read.h"
+#include "dwi/gradients_shells.h"
 #include "image/formats.h"
+#include "image/grid.h"
+#include "image/mif_header.h"
+#include "image/nifti_header.h"
+#include "image/stream.h"
 #include "util/status.h"
 #include "util/text.h"
 

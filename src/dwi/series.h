@@ -6,31 +6,6 @@
 #include <glslines/image.h>
 #include <glslines/workflow.h>
 
-/* --- Gradient tables. */
-
-/* Allocates a table of n zero entries; destroy it by gls_gradients_destroy(). */
-gls_status gls_gradients_allocate(size_t n, gls_gradients **gradients);
-
-/* Lists the weighted shells in text of `room` bytes: "700 (30 volumes), 2000 (60 volumes)". Shells that do not fit are
- * left out; "none" if there is no weighted shell. */
-void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, size_t room);
-
-/* --- Checks of units: values that water and scanners cannot have show that a file uses other units than expected. */
-
-/* Checks that the larger of two eigenvalues is possible for water in mm2/s. GLS_ERR_INPUT: the message begins with
- * `who` and names the likely units. of_series: true: the message names units of b-values, because the eigenvalues come
- * from a series. */
-gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], bool of_series);
-
-/* *gain: the signal of a series divided by the signal of a response. signal: mean of the response over directions, in
- * raw units, for the volumes where is_used is set. volume[i]: index of volume i in the series; NULL: i. The signal of
- * the series is the one that 2 % of the voxels of the mask (NULL: all voxels) exceed. */
-gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool *is_used, size_t n,
-                          const gls_image *mask, double signal, double *gain);
-/* Returns GLS_ERR_INPUT unless the gain is from 1/100 to 100: any other gain means that series and response are in
- * different units. who: start of the message; signal: signal of the response, for the message. */
-gls_status gls_units_check_gain(const char *who, double signal, double gain);
-
 /* --- Series. */
 
 /* largest number of shells that are stored and listed; the list ends with the number of further ones */
@@ -60,7 +35,6 @@ typedef struct gls_series {
 
 /* Adds the name of the series to the message of the last error if status is GLS_ERR_INPUT. Returns status. */
 gls_status gls_series_fail(const gls_series *series, gls_status status);
-
 /* Reads image and table into *series, which must be empty, and selects volumes by gls_series_select(). path: the files
  * of the image, b-values and vectors; NULL for b-values or vectors: another of these files has them. values false:
  * reads only the header of the image, so that dwi->data is NULL and there are no volumes of --tensor-shells. Call
@@ -91,7 +65,6 @@ gls_status gls_series_check(gls_series *series, const gls_image *mask);
 gls_status gls_series_log_shells(gls_series *series);
 /* Frees image and table. The name is borrowed. */
 void gls_series_finish(gls_series *series);
-
 /* Computes a brain mask from the series and logs its size. The caller frees *mask. */
 gls_status gls_series_make_mask(const gls_series *series, gls_image **mask);
 

@@ -1,9 +1,10 @@
 /* Spheres of directions with neighbours and antipodal pairs, from built-in sets, files, or arrays. */
 #include <glslines/sphere.h>
 
+#include "dwi/hull.h"
 #include "dwi/sphere_data.h"
-#include "util/text_tables.h"
 #include "util/status.h"
+#include "util/text_tables.h"
 
 #include <math.h>
 #include <stdlib.h>

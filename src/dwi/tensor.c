@@ -7,6 +7,7 @@
 
 #include <glslines/tensor.h>
 
+#include "dwi/tensor.h"
 #include "dwi/tensor_plan.h"
 #include "util/lapack.h"
 #include "util/status.h"

@@ -47,23 +47,9 @@ typedef void (*gls_tensor_kernel)(const gls_tensor_plan *plan, const float *sign
 
 /* The kernel for each value of gls_cpu_level(); the last is the fastest. */
 extern const gls_tensor_kernel gls_tensor_kernels[GLS_CPU_LEVELS];
-
 /* Fits one voxel with badly conditioned weights by singular values. signal[i * stride]: volume i. ols, wls: scaled
  * parameters. scratch: 8 n + 7 doubles. Returns false if LAPACK failed. */
 bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t stride,
                         const double ols[GLS_TENSOR_PARAMETERS], double *scratch, double wls[GLS_TENSOR_PARAMETERS]);
-
-/* Eigenvalues of the symmetric matrix xx xy yy xz yz zz, largest first. */
-void gls_tensor_eigenvalues(const double d[6], double evals[3]);
-/* Fractional anisotropy, 0 .. 1; 0 if all eigenvalues are zero. */
-double gls_tensor_fa(const double evals[3]);
-
-/* --- The fit of dwi2tensor of MRtrix3. */
-
-/* Fits the logarithm of the signal of all volumes by weighted least squares: first with the signal as weight, then
- * twice with the prediction. fa[i], axis[i]: FA and principal eigenvector, a unit vector along the voxel axes, of
- * voxel[i]; 0 and the z axis where the fit fails. */
-gls_status gls_tensor_axes(const gls_image *dwi, const gls_gradients *gradients, const size_t *voxel, size_t n,
-                           float *fa, double (*axis)[3]);
 
 #endif

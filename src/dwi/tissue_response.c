@@ -1,11 +1,11 @@
 /* Responses of tissues in several shells: their text files, and whether they fit a series. */
 #include <glslines/msmt.h>
 
-#include "dwi/series.h"
-#include "dwi/response_parts.h"
+#include "dwi/tissue_response.h"
+#include "dwi/gradients_shells.h"
 #include "util/file.h"
-#include "util/status.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
 

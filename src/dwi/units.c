@@ -1,10 +1,12 @@
 /* Checks whether diffusivities, b-values and signals are in the units that the library expects, and names the likely
  * units where they are not. */
-#include "dwi/series.h"
+
+#include <glslines/image.h>
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "dwi/units.h"
 #include "util/maths.h"
 #include "util/status.h"
 

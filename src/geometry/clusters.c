@@ -10,7 +10,7 @@
 
 #include "geometry/quickbundles.h"
 #include "geometry/quickbundlesx.h"
-#include "streamlines/filter_parts.h"
+#include "streamlines/builder.h"
 #include "util/allocation.h"
 #include "util/maths.h"
 #include "util/status.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "streamlines/filter_parts.h"
+#include "streamlines/builder.h"
 #include "tracts/line_geometry.h"
 #include "util/allocation.h"
 #include "util/status.h"

@@ -1,14 +1,19 @@
 /* Buffers and textures: creation, clearing, writing and reading; and the order of writes by host and device. Contracts
  * are in <glslines/device.h>. The functions declared there hold the device themselves where they call the driver. An
  * injected fault takes the place of a call of the driver. */
+#include "gpu/buffer.h"
+#include "gpu/completion.h"
 #include "gpu/device_cache.h"
+#include "gpu/handle.h"
+#include "gpu/hold.h"
+#include "gpu/staging.h"
+#include "gpu/timer.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/internal.h"
-#include "gpu/objects.h"
 #include "util/maths.h"
 #include "util/status.h"
 

@@ -1,13 +1,18 @@
 /* Counts finished work groups on the device, to notice kernels that the driver has dropped silently. The counting code
- * is the outer main() that gls_shader_compose() appends; the contracts are in internal.h. Counts of work groups are
+ * is the outer main() that gls_shader_compose() appends; the contracts are in completion.h. Counts of work groups are
  * modulo 2^32. */
+#include "gpu/completion.h"
+#include "gpu/device_cache.h"
+#include "gpu/hold.h"
 #include "gpu/internal.h"
+#include "gpu/staging.h"
+#include "gpu/timer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/status.h"
 #include "util/numbers.h"
+#include "util/status.h"
 
 void gls_completion_open(gls_device *device)
 {

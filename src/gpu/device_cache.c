@@ -4,14 +4,14 @@
  * entry without a user is deleted. */
 #include "gpu/device_cache.h"
 
-#include "gpu/objects.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "gpu/handle.h"
+#include "gpu/hold.h"
 #include "gpu/source.h"
 #include "util/output_file.h"
 #include "util/status.h"

@@ -3,6 +3,10 @@
 #ifndef GLS_GPU_DEVICE_CACHE_H
 #define GLS_GPU_DEVICE_CACHE_H
 
+#include <epoxy/gl.h>
+
+#include <glslines/device.h>
+
 #include "gpu/internal.h"
 
 /* An argument that a program takes: a number, a block or a texture. */
@@ -32,14 +36,12 @@ gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, 
 /* Drops one reference. An unused program stays in the cache for later kernels; if too many are unused, the one
  * among them that was found or added longest ago is deleted. */
 void gls_cache_release_program(gls_device *device, gls_shared_program *program);
-
 /* Takes the storage of a destroyed buffer of exactly this kind and size out of the pool and returns its GL name, which
  * the caller then owns; 0: the pool has none. */
 GLuint gls_cache_take_buffer(gls_device *device, gls_buffer_kind kind, size_t bytes);
 /* Adds the storage of a destroyed buffer to the pool. Returns false if the pool does not take it; the caller then
  * deletes it. */
 bool gls_cache_keep_buffer(gls_device *device, gls_buffer_kind kind, size_t bytes, GLuint name);
-
 /* Deletes all pooled storage. Returns whether there was any. */
 bool gls_cache_drop_buffers(gls_device *device);
 /* Deletes pooled storage and unused programs. Returns whether there was any storage. */
@@ -47,5 +49,15 @@ bool gls_cache_clear(gls_device *device);
 /* Frees the host memory of the caches, and of the list of programs that gls_kernel_announce() had the driver compile,
  * when the device is closed. */
 void gls_cache_finish(gls_device *device);
+/* Compiles and links a program, which the caller deletes, also if it did not link. *ok: whether it linked; if not,
+ * message gets the reason in one line. The device must be held. */
+GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size);
+/* Waits until the program of this source is linked, which gls_kernel_announce() had the driver compile early. Returns
+ * the program, which the caller then owns; 0: the source was not announced, or does not compile. The device must be
+ * held. */
+GLuint gls_announced_take(gls_device *device, const char *text);
+/* Announces that gls_kernel_load() will ask for this kernel. Does nothing unless the driver has compiler threads and
+ * has not compiled the kernel before, because the threads cost a fifth of a second at the end of the process. */
+void gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines);
 
 #endif

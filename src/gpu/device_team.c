@@ -1,6 +1,7 @@
 /* Lets several devices work at the same time, each on a thread of its own; one device works on the calling thread. A
  * driver finishes the work of a context before its thread turns to another context, so that several devices on one
  * thread would work one after the other. */
+#include "gpu/device_team.h"
 #include "gpu/devices.h"
 
 #include <pthread.h>

@@ -1,7 +1,10 @@
 /* EGL displays and contexts without a window system: GBM render nodes, EGL devices, Mesa's surfaceless platform.
  * Displays are shared by all devices on them, under displays_lock. */
-#include "gpu/internal.h"
+#include "gpu/egl.h"
 #include "gpu/drivers.h"
+#include "gpu/internal.h"
+#include "gpu/probe.h"
+#include "gpu/visible.h"
 
 #include <dlfcn.h>
 #include <dirent.h>
@@ -15,9 +18,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "util/threads.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "util/threads.h"
 
 /* Mesa keeps an allocation about processors until the process ends. LeakSanitizer cannot suppress it by name, because
  * the driver is unloaded when LeakSanitizer looks. */

@@ -1,6 +1,13 @@
 /* Transfers from the device to the host: copies in the background, and buffers mapped into the memory of the
  * process. */
+#include "gpu/fetch.h"
+#include "gpu/buffer.h"
+#include "gpu/completion.h"
+#include "gpu/handle.h"
+#include "gpu/hold.h"
 #include "gpu/objects.h"
+#include "gpu/staging.h"
+#include "gpu/timer.h"
 
 #include <stdlib.h>
 #include <string.h>

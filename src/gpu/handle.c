@@ -1,13 +1,15 @@
 /* The register of live handles: a hash table of addresses, open addressing with linear probing. All functions may be
  * called from any thread; the table has a lock of its own. */
-#include "gpu/objects.h"
+
+#include <glslines/device.h>
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "util/threads.h"
+#include "gpu/handle.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 /* Leaked objects matter to developers; a release build logs them only at the level debug. */
 #ifdef NDEBUG

@@ -1,6 +1,7 @@
 /* Makes a device current on a thread. Holds nest, for one device and for several, and the device or context that was
  * current before a hold is current again after it. Also collects what went wrong during a hold: errors of the driver, a
  * reset, a lost device. */
+#include "gpu/hold.h"
 #include "gpu/internal.h"
 #include "util/status.h"
 

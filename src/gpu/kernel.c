@@ -1,8 +1,11 @@
 /* Kernels: compilation, arguments, dispatch. A kernel is a program of the device's cache and a label; several
  * kernels may share a program. gls_kernel_run() does not wait for the device, unless the caller asks for the time of
  * the run. */
+#include "gpu/completion.h"
 #include "gpu/device_cache.h"
-#include "gpu/objects.h"
+#include "gpu/handle.h"
+#include "gpu/hold.h"
+#include "gpu/timer.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -14,8 +17,8 @@
 #include "gpu/source.h"
 #include "util/clock.h"
 #include "util/numbers.h"
-#include "util/status.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "util/text.h"
 
 /* Logs a source with line numbers, which the messages of compilers name. */

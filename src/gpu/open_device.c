@@ -1,18 +1,27 @@
 /* Devices: listing, opening, closing, and limits. A device is a context on an EGL display. Searches open each candidate
  * in turn, after gls_probe_drivers() has found out which drivers may be opened. */
+#include "gpu/open_device.h"
+#include "gpu/completion.h"
+#include "gpu/egl.h"
+#include "gpu/handle.h"
+#include "gpu/hold.h"
 #include "gpu/internal.h"
+#include "gpu/probe.h"
+#include "gpu/query.h"
+#include "gpu/renderers.h"
+#include "gpu/timer.h"
+#include "gpu/visible.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/device_cache.h"
-#include "gpu/objects.h"
 #include "gpu/drivers.h"
-#include "util/status.h"
 #include "util/allocation.h"
-#include "util/text.h"
 #include "util/numbers.h"
+#include "util/status.h"
+#include "util/text.h"
 
 /* Largest number of candidates of a search. */
 #define MAX_CANDIDATES 64

@@ -2,6 +2,7 @@
  * place of gpu/drivers.h, such as a render node or an EGL device, before it tries it. If the child dies or falls
  * silent, the place that it announced last has failed. The variables of this file belong to the whole process; `lock`
  * guards them. */
+#include "gpu/probe.h"
 #include "gpu/drivers.h"
 
 #include <dirent.h>
@@ -14,12 +15,12 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "util/threads.h"
 #include "util/file.h"
+#include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/status.h"
-#include "util/numbers.h"
 #include "util/text.h"
+#include "util/threads.h"
 
 /* Largest number of failed drivers. After so many failures probing gives up, and writes no file. */
 #define MAX_FAILURES 16

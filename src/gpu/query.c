@@ -1,14 +1,17 @@
 /* Names and limits of a device, read from the current context when the device is opened, and lowered on request for
  * tests. */
-#include "gpu/internal.h"
+
+#include <epoxy/gl.h>
+#include <glslines/device.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text.h"
-#include "util/status.h"
+#include "gpu/query.h"
 #include "util/numbers.h"
+#include "util/status.h"
+#include "util/text.h"
 
 #ifndef GL_SUBGROUP_SIZE_KHR
 #define GL_SUBGROUP_SIZE_KHR 0x9532

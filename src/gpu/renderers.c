@@ -1,4 +1,5 @@
 /* A list of renderers known to compute correctly, and a test for all others. */
+#include "gpu/renderers.h"
 #include "gpu/drivers.h"
 
 #include <stdio.h>

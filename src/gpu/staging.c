@@ -1,12 +1,14 @@
 /* Reads and writes large buffers through memory that host and device both see: the device copies one piece while the
  * host copies another. The caller holds the device. */
+#include "gpu/staging.h"
 #include "gpu/internal.h"
+#include "gpu/timer.h"
 
 #include <omp.h>
 #include <string.h>
 
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 /* PIECE: bytes of a piece for reading; there are two pieces. SENT_PIECE: bytes of a piece for writing; there are
  * GLS_SENT_PIECES. SMALL_WRITE: the driver itself writes up to this many bytes; larger writes would take the driver

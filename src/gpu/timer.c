@@ -1,4 +1,5 @@
 /* Waits for the device, and notes in the timeline when each phase of its work begins and ends. */
+#include "gpu/timer.h"
 #include "gpu/internal.h"
 
 #include <sched.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "gpu/objects.h"
 #include "util/clock.h"
 
 /* Pauses between two questions to the driver whether a fence is reached: yields the processor in the first 5 ms, then

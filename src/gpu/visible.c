@@ -1,7 +1,6 @@
 /* Which GPUs the variables CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, SLURM_STEP_GPUS and
  * SLURM_JOB_GPUS leave to this process. Each variable numbers the GPUs of a node in an order of its own, which OpenGL
  * does not know; PCI addresses connect them. */
-#include "gpu/drivers.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "gpu/visible.h"
 #include "util/text.h"
 
 #define MAX_GPUS 64

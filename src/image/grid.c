@@ -1,5 +1,7 @@
 /* Grids of voxels, and images in memory: checks, voxel orders, comparison, allocation. */
-#include "image/formats.h"
+#include <glslines/image.h>
+
+#include "image/grid.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"

@@ -5,12 +5,13 @@
  * thread would unpack. The bytes of a mark also stand by chance in the data, about once in 32 GB: there the pieces
  * before and behind are one. Otherwise the caller has to unpack the member on one thread from its start, which finds
  * what is wrong. */
-#include "image/formats.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "image/gzip_pieces.h"
+#include "util/file.h"
 #include "util/threads.h"
 
 #ifdef GLS_HAVE_ISAL

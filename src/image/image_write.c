@@ -1,7 +1,12 @@
 /* Writes images, plain or compressed, in the format that their name asks for: NIfTI or MRtrix3's MIF. */
+#include "image/image_write.h"
 #include "image/formats.h"
-#include "util/text.h"
+#include "image/mif_header.h"
+#include "image/mif_write.h"
+#include "image/nifti_write.h"
+#include "image/stream.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #include <math.h>
 #include <stdint.h>

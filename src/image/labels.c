@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "image/formats.h"
+#include "image/image_write.h"
+#include "image/nifti_read.h"
 #include "util/status.h"
 
 /* Makes an image of labels that owns `data`; frees them after a failure. */

@@ -1,5 +1,10 @@
 /* Reads the values of MRtrix images, which may be stored in any order of axes. */
+#include "image/mif.h"
 #include "image/formats.h"
+#include "image/grid.h"
+#include "image/mif_header.h"
+#include "image/nifti_header.h"
+#include "image/stream.h"
 
 #include <stdlib.h>
 #include <string.h>

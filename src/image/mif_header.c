@@ -1,5 +1,7 @@
 /* Headers of MRtrix images: lines "key: value" between "mrtrix image" and "END". */
+#include "image/mif_header.h"
 #include "image/formats.h"
+#include "image/stream.h"
 
 #include <math.h>
 #include <nifti2_io.h>
@@ -7,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text_tables.h"
 #include "util/numbers.h"
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
+#include "util/text_tables.h"
 
 #define MAGIC "mrtrix image"
 /* Limits of a header that is read: its bytes, its axes, voxels along an axis, and values of the image. */

@@ -1,6 +1,7 @@
 /* Headers of MRtrix3's images that are written: .mif and .mif.gz, values behind the header, volumes slowest. */
 #include <string.h>
 
+#include "image/mif_write.h"
 #include "image/formats.h"
 #include "util/numbers.h"
 #include "util/status.h"

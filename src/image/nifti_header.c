@@ -1,5 +1,7 @@
 /* Reads and checks headers of NIfTI-1 and NIfTI-2, and converts voxel values from the types in files to float. */
+#include "image/nifti_header.h"
 #include "image/formats.h"
+#include "image/stream.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"

@@ -1,7 +1,13 @@
 /* Reads images: NIfTI here, as a single file or a .hdr/.img pair, compressed or not; MRtrix3's formats by mif.c. */
+#include "image/nifti_read.h"
 #include "image/formats.h"
-#include "util/text.h"
+#include "image/grid.h"
+#include "image/mif.h"
+#include "image/mif_header.h"
+#include "image/nifti_header.h"
+#include "image/stream.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #include <errno.h>
 #include <nifti1.h>

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "image/nifti_write.h"
 #include "image/formats.h"
 #include "util/status.h"
 

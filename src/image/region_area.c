@@ -6,8 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "image/region_area.h"
 #include "image/labels.h"
-#include "image/region_store.h"
+#include "image/region_store_parts.h"
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/maths.h"
+#include "image/region_area.h"
+#include "image/region_store.h"
 #include "util/file.h"
+#include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"
 

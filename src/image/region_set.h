@@ -2,7 +2,10 @@
 #ifndef GLS_IMAGE_REGION_SET_H
 #define GLS_IMAGE_REGION_SET_H
 
-#include "image/region_store.h"
+#include <glslines/image.h>
+#include <glslines/regions.h>
+
+#include "image/region_store_parts.h"
 
 /* Which points of a streamline are looked up in regions of a role, see regions.def. GLS_REGION_BORDER: all points; the
  * streamline ends before its first point outside. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/region_area.h"
 #include "util/maths.h"
 #include "util/status.h"
 

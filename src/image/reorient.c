@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/formats.h"
+#include "image/reorient.h"
+#include "image/grid.h"
 #include "image/labels.h"
-#include "image/region_store.h"
+#include "image/region_area.h"
 #include "util/maths.h"
 #include "util/status.h"
 

@@ -1,5 +1,7 @@
 /* Streams of bytes from files, decompressed on the way. */
+#include "image/stream.h"
 #include "image/formats.h"
+#include "image/gzip_pieces.h"
 
 #include <omp.h>
 #include <stdbool.h>

@@ -32,12 +32,14 @@ static inline float gls_tissue_gm(const float v[GLS_TISSUE_TYPES])
 {
     return v[GLS_TISSUE_CGM] + v[GLS_TISSUE_SGM];
 }
+
 /* Whether a point with these fractions lies in CSF: no other fraction is larger. Ties are decided as in MRtrix3. */
 static inline bool gls_tissue_is_csf(const float v[GLS_TISSUE_TYPES])
 {
     const float csf = v[GLS_TISSUE_CSF];
     return csf >= v[GLS_TISSUE_CGM] && csf >= v[GLS_TISSUE_SGM] && csf >= v[GLS_TISSUE_WM] && csf >= v[GLS_TISSUE_PATH];
 }
+
 /* Whether a point with these fractions lies in deep grey matter: no other fraction is larger, and at most white matter
  * is equal. */
 static inline bool gls_tissue_is_sgm(const float v[GLS_TISSUE_TYPES])
@@ -45,16 +47,5 @@ static inline bool gls_tissue_is_sgm(const float v[GLS_TISSUE_TYPES])
     const float sgm = v[GLS_TISSUE_SGM];
     return sgm > v[GLS_TISSUE_CGM] && sgm >= v[GLS_TISSUE_WM] && sgm > v[GLS_TISSUE_CSF] && sgm > v[GLS_TISSUE_PATH];
 }
-
-/* Whether grey minus white matter increases at the point along a direction of unit length in mm, given along the voxel
- * axes. */
-bool gls_tissue_rises(const gls_tissue *tissue, const float point[3], const float direction[3]);
-/* Crops a streamline that ends in cortical grey matter at the interface with white matter. before, from, last: its last
- * three points, in voxel coordinates of the streamlines. Moves `last` to the interface between `from` and `last`;
- * returns false if `last` stays. */
-bool gls_tissue_crop(const gls_tissue *tissue, const double before[3], const double from[3], double last[3]);
-/* Moves a point, in world mm, to the interface, just inside grey matter. Returns false, and leaves the point, if no
- * interface is near or ACT starts no streamlines there. */
-bool gls_tissue_find_interface(const gls_tissue *tissue, double world[3]);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "image/tissue_interface.h"
 #include "image/tissue_image.h"
 #include "util/maths.h"
 #include "util/status.h"

@@ -1,5 +1,6 @@
 /* Commands, options and words of other programs, and their counterparts in glslines. A user who types one out of habit
  * gets the counterpart. */
+#include "options/bridge.h"
 #include "options/options.h"
 
 #include <stdio.h>

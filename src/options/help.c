@@ -1,4 +1,5 @@
 /* Tables of options of the commands, and what is generated from them: help, Markdown and entries of sidecars. */
+#include "options/help.h"
 #include "options/options.h"
 
 #include <assert.h>

@@ -12,8 +12,6 @@
 
 #include "util/option.h"
 
-struct cJSON;
-
 /* How progress is shown: the words of --progress, in order. */
 typedef enum cmd_progress_mode {
     CMD_PROGRESS_AUTO, /* a bar on a terminal, lines elsewhere */
@@ -22,6 +20,7 @@ typedef enum cmd_progress_mode {
     CMD_PROGRESS_JSON,
     CMD_PROGRESS_NONE
 } cmd_progress_mode;
+
 #define CMD_PROGRESS_CHOICES "auto|bar|plain|json|none"
 
 /* First member of the values of every command. */
@@ -78,9 +77,9 @@ typedef struct cmd_rows {
     const char *group; /* NULL: the group of each row */
     unsigned owners;   /* for rows of glslines/params.def: bits of the owners whose rows are used; 0: all */
 } cmd_rows;
+
 /* Largest number of lists of rows from which the table of a command is made. */
 #define CMD_MAX_ROWS 4
-
 /* A list of texts that NULL ends. */
 #define CMD_TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -108,6 +107,7 @@ struct cmd_command {
     void (*set_defaults)(void *values); /* called on a zeroed struct */
     int (*run)(void *values, const cmd_arguments *arguments); /* returns an exit code */
 };
+
 /* Members of a command called NAME: its values have the type NAME_values, set_NAME_defaults() sets their defaults, and
  * run_NAME() runs the command. */
 #define CMD_ENTRY(name_) \
@@ -123,77 +123,5 @@ struct cmd_command {
     {                                               \
         ((name##_values *)values)->o = initial;     \
     }
-/* Largest size of the struct with the values of a command, bytes. */
-#define CMD_MAX_VALUES 8192
-
-/* Storage for the values of any command. */
-typedef union cmd_values {
-    /* large enough for the struct of every command */
-    char bytes[CMD_MAX_VALUES];
-    /* gives `bytes` the alignment that any struct needs */
-    max_align_t align;
-} cmd_values;
-
-/* Name of the last argument of a command if it stands for the output: OUT, PREFIX or DIR; NULL: it does not. */
-const char *cmd_output_argument(const cmd_command *command);
-/* Fills the table of a command from its rows. */
-void cmd_options_list(const cmd_command *command, cmd_table *table);
-/* Fills the table of a command from its rows, and sets the values to the defaults of the command. */
-void cmd_defaults_list(const cmd_command *command, cmd_table *table, cmd_values *values);
-
-/* Parses argv[first ...] into values and arguments. On failure writes one line, without a line end, to error and
- * returns false. */
-bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values,
-                       cmd_arguments *arguments, char *error, size_t error_size);
-
-/* Logs the warnings about the command line and, without --quiet, what words of other programs were taken for. */
-void cmd_options_log(const cmd_arguments *arguments);
-
-/* Whether an option was on the command line. name must be in the command's table. */
-bool cmd_options_given(const cmd_arguments *arguments, const char *name);
-/* The first of the options names[] (NULL-terminated) that was given; NULL: none. */
-const char *cmd_options_first(const cmd_arguments *arguments, const char *const *names);
-/* Whether the option was given with the value "random". */
-bool cmd_options_random(const cmd_arguments *arguments, const char *name);
-/* Adds an entry for each option of the command, without the options that all commands share. The key contains the
- * unit. */
-void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, const void *values);
-
-/* Returns the words to type after "glslines" in place of another program, mostly the name of a command. NULL: glslines
- * has no counterpart. */
-const char *cmd_bridge_command(const char *program);
-/* The counterpart of an option of another program. */
-typedef struct cmd_bridged {
-    /* what does the same in glslines, mostly an option; "unneeded: " and why the flag can be left out, or
-     * "unneeded with its value: "; "nothing: " or
-     * "no option: " and why there is no counterpart; NULL: the option is not known */
-    const char *here;
-    /* name of a command with the option `here`: the command in use, if it has a counterpart, else another command */
-    const char *command;
-} cmd_bridged;
-/* Finds the counterpart of the option `name`, without dashes, that was given to a command. table: its options. */
-cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const char *name);
-/* Returns the counterpart in glslines of a value of another program, as text for a message; NULL: none is known, or the
- * counterpart is an option that the command in use lacks. */
-const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value);
-/* The value of glslines that replaces a value of another program, such as "SD_STREAM"; NULL: none does. */
-const char *cmd_bridge_word(const char *option, const char *value);
-/* Writes the default as the help shows it, from the initial values; "" if there is none. */
-void cmd_default_text(const gls_option *option, const void *values, char *buffer, size_t size);
-
-/* Writes " [range; default: x]"; "" if there is neither. */
-void cmd_option_brackets(const gls_option *option, const void *values, char *buffer, size_t size);
-
-/* Whether the help prints a heading above option i. */
-bool cmd_begins_group(const cmd_table *table, size_t i);
-/* Prints the help of a command in lines of at most `width` columns; only command lines of examples may be longer. */
-void cmd_help(FILE *out, const cmd_command *command, int width);
-/* Prints the options of a command as a table in Markdown, for the manual. */
-void cmd_help_markdown(FILE *out, const cmd_command *command);
-/* Prints text and a line end, in lines of at most `width` columns unless a single word is longer. The cursor is in
- * column `column`; further lines begin with `indent` blanks. */
-void cmd_wrap(FILE *out, const char *text, int column, int indent, int width);
-/* Width in columns of the terminal at `stream`, else the variable COLUMNS, else 80; at least 60, at most 120. */
-int cmd_terminal_width(FILE *stream);
 
 #endif

@@ -1,4 +1,7 @@
 /* Parses a command line into the values of a command, by its table of options. */
+#include "options/parser.h"
+#include "options/bridge.h"
+#include "options/help.h"
 #include "options/options.h"
 
 #include <errno.h>

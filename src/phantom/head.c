@@ -1,7 +1,9 @@
 /* Anatomy of the phantom's head: the tissue at any point, from signed distances (below 0 inside) to simple solids,
  * symmetric about the midline. All points are in the reference frame of parts.h, folded to x >= 0 inside this file. */
-#include "phantom/parts.h"
+#include <stddef.h>
 #include <math.h>
+
+#include "phantom/head.h"
 
 #define CORTEX 7.0  /* thickness of the grey matter, mm */
 #define FISSURE 1.8 /* half width of the fissures, and thickness of the film of CSF above the cerebellum, mm */

@@ -7,6 +7,8 @@
 #include <glslines/tissue.h>
 
 #include "phantom/parts.h"
+#include "phantom/tubes.h"
+#include "phantom/voxels.h"
 #include "util/maths.h"
 #include "util/status.h"
 

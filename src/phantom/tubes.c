@@ -1,4 +1,6 @@
 /* Bundles of the phantom: tubes around smooth centre lines, with elliptical cross-sections of varying size. */
+#include "phantom/tubes.h"
+#include "phantom/head.h"
 #include "phantom/parts.h"
 #include "util/status.h"
 #include <math.h>

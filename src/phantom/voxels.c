@@ -1,7 +1,10 @@
 /* Fills the voxels of the phantom: samples each at 27 points for its tissues and fibres, and computes its signal from
  * one tensor for each fibre population, isotropic compartments and Rician noise. The elementary functions of the signal
  * are polynomials, so that compilers can vectorise the loops and every machine computes the same noise. */
+#include "phantom/voxels.h"
+#include "phantom/head.h"
 #include "phantom/parts.h"
+#include "phantom/tubes.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include <math.h>

@@ -10,8 +10,9 @@
 
 #include <glslines/phantom.h>
 
-#include "image/formats.h"
-#include "phantom/parts.h"
+#include "phantom/write.h"
+#include "image/image_write.h"
+#include "util/file.h"
 #include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/status.h"

@@ -1,5 +1,7 @@
 /* Chooses the defaults of a run from the rows of defaults.def, by preset, direction getter and model. */
+#include "dwi/model_options.h"
 #include "record/run_params.h"
+#include "track/getter/getters.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,9 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/formats.h"
-#include "tractogram/readers.h"
+#include "image/mif_header.h"
+#include "image/nifti_read.h"
+#include "tractogram/tck_header.h"
 #include "util/allocation.h"
+#include "util/file.h"
+#include "util/text.h"
 
 /* Largest number of levels of folders that are read inside an input folder. A TRX folder has two. */
 #define MAX_DEPTH 8

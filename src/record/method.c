@@ -3,6 +3,7 @@
 
 #include "record/method.h"
 #include "track/getter/getter.h"
+#include "track/getter/getters.h"
 
 /* The option that gives the directions in place of a model. */
 static const char *directions_option(const gls_job_options *o)

@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/formats.h"
+#include "image/grid.h"
+#include "image/image_write.h"
 #include "record/sidecar.h"
 #include "util/allocation.h"
 #include "util/clock.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "record/method.h"
-#include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"

@@ -6,7 +6,6 @@
 
 #include <glslines/workflow.h>
 
-#include "dwi/fit_model.h"
 #include "track/track_params.h"
 #include "util/option.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "image/formats.h"
+#include "image/reorient.h"
 #include "record/sidecar.h"
 #include "tracts/bundle_parts.h"
 #include "util/clock.h"

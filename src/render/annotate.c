@@ -1,11 +1,15 @@
 /* Writes text on pictures, with letters that are drawn as strokes: labels on tiles, and the foot of a picture. */
-#include "render/studio.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/annotate.h"
+#include "render/canvas.h"
+#include "render/drawing.h"
+#include "render/scene_parts.h"
+#include "render/studio_parts.h"
 #include "util/status.h"
 #include "util/text.h"
 

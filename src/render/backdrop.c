@@ -10,8 +10,14 @@
 #include <cJSON.h>
 #include <glslines/density.h>
 
+#include "render/backdrop.h"
 #include "record/sidecar.h"
-#include "render/studio.h"
+#include "render/canvas.h"
+#include "render/collect.h"
+#include "render/drawing.h"
+#include "render/planes.h"
+#include "render/scene_parts.h"
+#include "render/studio_parts.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"

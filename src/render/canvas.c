@@ -1,4 +1,5 @@
 /* Pictures in memory, which are filled with rectangles, and the colours of directions and colour maps. */
+#include "render/canvas.h"
 #include "render/drawing.h"
 
 #include <math.h>

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 #include "record/sidecar.h"
+#include "render/backdrop.h"
 #include "render/methods.h"
-#include "render/report_parts.h"
-#include "render/studio.h"
+#include "render/page.h"
 #include "util/json_text.h"
 #include "util/status.h"
 

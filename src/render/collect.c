@@ -1,6 +1,10 @@
 /* Reads tractograms for a picture: a first pass counts and measures streamlines, a second pass keeps those that are
  * drawn. */
-#include "render/studio.h"
+
+#include <glslines/filters.h>
+#include <glslines/render.h>
+#include <glslines/streamlines.h>
+#include <glslines/tractogram.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,6 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/collect.h"
+#include "render/canvas.h"
+#include "render/scene.h"
+#include "render/scene_parts.h"
+#include "render/studio_parts.h"
 #include "util/status.h"
 #include "util/text.h"
 

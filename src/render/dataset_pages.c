@@ -12,7 +12,6 @@
 #include "bids/dataset_describe.h"
 #include "bids/dataset_track.h"
 #include "render/cite.h"
-#include "render/report_parts.h"
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/text.h"

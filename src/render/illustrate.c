@@ -8,12 +8,12 @@
 #include <glslines/render.h>
 #include <glslines/report.h>
 
+#include "record/sidecar.h"
+#include "render/report.h"
 #include "run/job_create.h"
+#include "run/job_inputs.h"
 #include "run/job_parts.h"
 #include "run/run_identity.h"
-#include "record/sidecar.h"
-#include "render/report_parts.h"
-#include "run/job_inputs.h"
 #include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/status.h"

@@ -10,7 +10,9 @@
 #include <glslines/track.h>
 
 #include "record/run_params.h"
+#include "render/page.h"
 #include "render/report_parts.h"
+#include "render/report_tables.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/text.h"

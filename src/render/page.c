@@ -1,4 +1,5 @@
 /* Text for HTML pages, and the embedded parts of a report's page. */
+#include "render/page.h"
 #include "render/report_parts.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "render/report_parts.h"
+#include "render/page.h"
 
 /* --- Entries of report.bib. */
 

@@ -1,4 +1,6 @@
 /* Reads and checks the options of a picture. */
+#include "render/picture_plan.h"
+#include "render/canvas.h"
 #include "render/scene.h"
 
 #include <math.h>

@@ -1,13 +1,15 @@
 /* Samples images, and draws slices of them. On the slices draws ODFs as glyphs: the distance of a glyph's surface from
  * its centre is proportional to the amplitude in this direction. */
-#include "render/scene.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include <glslines/odf.h>
 
+#include "render/planes.h"
+#include "render/canvas.h"
 #include "render/drawing.h"
+#include "render/scene_parts.h"
 #include "util/maths.h"
 #include "util/status.h"
 

@@ -1,11 +1,11 @@
 /* Writes PNG and APNG, and chooses 256 colours for a picture. */
-#include "render/drawing.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "render/png.h"
 #include "util/file.h"
 #include "util/status.h"
 

@@ -1,11 +1,15 @@
 /* Draws streamlines by compute kernels: host side. */
-#include "render/studio.h"
+
+#include <glslines/device.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "render/scene.h"
+#include "render/raster.h"
+#include "render/planes.h"
+#include "render/scene_parts.h"
+#include "render/studio_parts.h"
 #include "util/status.h"
 
 /* --- Cuts streamlines in world space into segments on a strip of a picture. */

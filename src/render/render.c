@@ -10,7 +10,9 @@
 
 #include "record/run.h"
 #include "record/run_params.h"
+#include "render/canvas.h"
 #include "render/drawing.h"
+#include "render/png.h"
 #include "render/studio.h"
 #include "util/option.h"
 #include "util/output_file.h"

@@ -11,10 +11,19 @@
 
 #include <glslines/filters.h>
 
+#include "render/report.h"
 #include "record/run.h"
 #include "record/sidecar.h"
+#include "render/backdrop.h"
+#include "render/methods.h"
+#include "render/page.h"
+#include "render/planes.h"
+#include "render/report_connectome.h"
+#include "render/report_draw.h"
+#include "render/report_files.h"
+#include "render/report_matrix.h"
 #include "render/report_parts.h"
-#include "render/studio.h"
+#include "render/report_tables.h"
 #include "tracts/line_geometry.h"
 #include "util/file.h"
 #include "util/numbers.h"

@@ -4,8 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/report_connectome.h"
+#include "render/canvas.h"
 #include "render/drawing.h"
+#include "render/page.h"
+#include "render/report_draw.h"
 #include "render/report_parts.h"
+#include "render/report_tables.h"
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -7,14 +7,18 @@
 #include <glslines/filters.h>
 #include <glslines/render.h>
 
+#include "render/report_draw.h"
+#include "render/annotate.h"
+#include "render/canvas.h"
 #include "render/drawing.h"
+#include "render/png.h"
 #include "render/report_parts.h"
 #include "render/scene.h"
 #include "render/studio.h"
 #include "util/maths.h"
 #include "util/numbers.h"
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* Tolerance of the lines of the 3-D view, mm. It grows from VIEW_TOLERANCE until there are at most VIEW_POINTS points,
  * or until it is at least VIEW_COARSEST, however many points there are then. */

@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/report_files.h"
 #include "record/sidecar.h"
+#include "render/page.h"
 #include "render/report_parts.h"
+#include "render/report_plots.h"
+#include "render/report_tables.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/output_file.h"

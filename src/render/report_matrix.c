@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/report_matrix.h"
+#include "render/backdrop.h"
 #include "render/report_parts.h"
-#include "render/studio.h"
+#include "render/report_tables.h"
 #include "util/file.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -10,8 +10,7 @@
 #include <glslines/summary.h>
 
 #include "record/run.h"
-#include "render/drawing.h"
-#include "render/scene.h"
+#include "render/scene_parts.h"
 #include "util/text.h"
 
 /* --- The page: embedded parts, and text that is safe in HTML. */
@@ -20,22 +19,8 @@
 typedef struct gls_page_file {
     const char *name, *text; /* NULL ends the list */
 } gls_page_file;
+
 extern const gls_page_file gls_page_files[];
-
-/* Text of the embedded file of this name; NULL: there is none. */
-const char *gls_page_part(const char *name);
-
-/* Appends text as HTML: escapes HTML's special characters, and what gls_escape() escapes. Line ends and tabs stay. */
-void gls_html_puts(gls_text *out, const char *text);
-/* Appends a number: "1,234", "12.35"; "-" if it is not finite. */
-void gls_text_number(gls_text *out, double v);
-/* Appends JSON for a script element: '<' becomes \u003c; bytes that are not UTF-8, and control characters other than
- * line ends and tabs, become '?'. */
-void gls_html_json(gls_text *out, const char *json);
-/* Appends bytes in base64. */
-void gls_html_base64(gls_text *out, const void *data, size_t bytes);
-/* Appends bytes as the page's script reads them: compressed by deflate, then in base64. */
-gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes);
 
 /* --- Contents of a report. */
 
@@ -99,51 +84,5 @@ typedef struct gls_report {
     gls_report_picture picture[GLS_N_PICTURES];
     char *no_pictures; /* reason why there are no pictures; NULL: there are */
 } gls_report;
-
-/* Value in the sidecar at a path of keys such as "counts/seeds"; NULL: none. */
-const cJSON *gls_report_get(const gls_report *report, const char *path);
-/* Number in the sidecar at a path of keys; NAN: none. */
-double gls_report_number(const gls_report *report, const char *path);
-/* Text in the sidecar at a path of keys; NULL: none. */
-const char *gls_report_text(const gls_report *report, const char *path);
-
-/* Appends a paragraph saying that `what` is unknown, because there is no sidecar or the sidecar lacks it. */
-void gls_report_missing(const gls_report *report, gls_text *out, const char *what);
-
-/* --- Sections of the page. */
-
-/* A section of the page. Its function appends the HTML of the section. Where the report lacks the data, it appends a
- * sentence that says so, or nothing. */
-typedef struct gls_report_section {
-    const char *name; /* name of the section in the template of the page; NULL ends a list */
-    void (*put)(const gls_report *report, gls_text *out);
-} gls_report_section;
-/* Sections of text and tables, sections with plots, and the data of the 3-D view that the script of the page reads. */
-extern const gls_report_section gls_report_tables[], gls_report_plots[], gls_report_data[];
-
-/* Appends the connectome as a matrix, as a circle and as a table. */
-void gls_report_connectome(const gls_report *report, gls_text *out);
-/* Appends a paragraph for a paper: what was done, with which parameters, by which methods; and its BibTeX. */
-void gls_report_methods(const gls_report *report, gls_text *out);
-/* Stores a canvas in *picture as the bytes of a PNG file. */
-gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *picture);
-/* Appends a picture with its caption as a figure. */
-void gls_report_append_picture(const gls_report_picture *p, const char *caption, gls_text *out);
-/* Reads the connectome of the report, if there is one. If `input` has the name of a matrix, reads it; GLS_ERR_INPUT: it
- * is no matrix. Else reads the matrix that the run wrote, and only warns if it is faulty. */
-gls_status gls_report_find_matrix(gls_report *report, const char *input);
-/* Whether a file has the name of a matrix: .csv, .tsv or .txt. */
-bool gls_report_is_matrix(const char *path);
-/* Frees the matrix and its names. */
-void gls_report_matrix_finish(gls_report_matrix *matrix);
-/* Histogram of lengths in bins of equal width from 0. Returns the number of bins, at most 40; 0 without streamlines. */
-size_t gls_report_bins(const gls_report *report, double *width, uint64_t bins[40]);
-
-/* Draws the pictures of the tractogram, and keeps the streamlines of the 3-D view. */
-gls_status gls_report_draw(gls_report *report);
-/* Writes the files that the options name: those for MultiQC, and the one with the versions of program and libraries. */
-gls_status gls_report_add_files(gls_report *report);
-/* Name of a report, from malloc: the input's name with .html in place of its suffix. */
-char *gls_report_name(const char *input);
 
 #endif

@@ -7,8 +7,11 @@
 
 #include <glslines/gradients.h>
 
+#include "render/report_plots.h"
 #include "record/sidecar.h"
+#include "render/page.h"
 #include "render/report_parts.h"
+#include "render/report_tables.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 

@@ -6,8 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "render/report_tables.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
+#include "render/page.h"
 #include "render/report_parts.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

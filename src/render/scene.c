@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "render/canvas.h"
+#include "render/planes.h"
 #include "tracts/line_geometry.h"
 #include "util/maths.h"
 #include "util/status.h"

@@ -7,11 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/devices.h"
-#include "image/formats.h"
-#include "record/run_params.h"
-#include "render/scene.h"
 #include "dwi/image_kind.h"
+#include "dwi/model_options.h"
+#include "gpu/devices.h"
+#include "image/reorient.h"
+#include "record/run_params.h"
+#include "render/annotate.h"
+#include "render/backdrop.h"
+#include "render/canvas.h"
+#include "render/collect.h"
+#include "render/picture_plan.h"
+#include "render/planes.h"
+#include "render/raster.h"
+#include "render/scene.h"
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"

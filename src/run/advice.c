@@ -4,12 +4,12 @@
 #include <stdlib.h>
 
 #include "run/advice.h"
+#include "record/run_params.h"
 #include "run/job_inputs_parts.h"
 #include "run/job_parts.h"
-#include "util/status.h"
-#include "record/run_params.h"
-#include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "util/maths.h"
+#include "util/status.h"
 
 /* Shares above which a warning is given: of streamlines (CUT, LONG), of voxels of mask or seeds (OUTSIDE, UNKNOWN). */
 #define MAX_CUT 0.01

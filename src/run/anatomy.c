@@ -4,14 +4,19 @@
 #include <stdlib.h>
 
 #include "run/anatomy.h"
-#include "run/job_inputs_parts.h"
-#include "util/status.h"
-#include "image/formats.h"
-#include "image/region_set.h"
-#include "record/run_params.h"
 #include "dwi/image_kind.h"
+#include "image/grid.h"
+#include "image/image_write.h"
+#include "image/nifti_read.h"
+#include "image/region_area.h"
+#include "image/region_set.h"
+#include "image/reorient.h"
+#include "record/run_params.h"
+#include "run/job_inputs_parts.h"
 #include "track/getter/getter.h"
 #include "util/clock.h"
+#include "util/file.h"
+#include "util/status.h"
 
 /* Largest number of seeds with --nseeds 0, where --select ends the run. */
 #define MAX_SEEDS UINT32_MAX

@@ -1,8 +1,14 @@
 /* `glslines fit`: reads a diffusion series and writes FA, tensor, ODFs and response for other programs. */
 #include <cJSON.h>
 
-#include "dwi/response_parts.h"
+#include "dwi/fit_model.h"
+#include "dwi/fit_model_parts.h"
+#include "dwi/fit_tissues.h"
+#include "dwi/model_options.h"
+#include "dwi/response_file.h"
+#include "dwi/tissue_response.h"
 #include "image/formats.h"
+#include "image/image_write.h"
 #include "record/run_params.h"
 #include "run/series_run.h"
 #include "util/clock.h"

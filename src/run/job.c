@@ -7,7 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "dwi/coherence.h"
+#include "image/image_write.h"
 #include "record/run.h"
+#include "record/run_params.h"
+#include "record/sidecar.h"
 #include "run/advice.h"
 #include "run/job_inputs.h"
 #include "run/job_inputs_parts.h"
@@ -18,14 +22,10 @@
 #include "run/track_sidecar.h"
 #include "sinks/lengths.h"
 #include "sinks/sink_table.h"
-#include "track/run/journal.h"
 #include "track/check/checked.h"
-#include "dwi/odf_parts.h"
-#include "image/formats.h"
-#include "record/run_params.h"
-#include "record/sidecar.h"
-#include "track/getter/getter.h"
+#include "track/run/journal.h"
 #include "track/tracker.h"
+#include "tractogram/tractogram.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
 #include "util/threads.h"

@@ -5,21 +5,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpu/devices.h"
-#include "record/run.h"
-#include "run/anatomy.h"
 #include "run/job_create.h"
+#include "gpu/devices.h"
+#include "image/region_area.h"
+#include "record/run.h"
+#include "record/run_params.h"
+#include "record/sidecar.h"
+#include "run/anatomy.h"
 #include "run/job_inputs.h"
 #include "run/job_inputs_parts.h"
 #include "run/job_parts.h"
 #include "run/shard_seeds.h"
 #include "sinks/sink_table.h"
 #include "sinks/sinks.h"
+#include "track/getter/getters.h"
 #include "track/run/journal.h"
-#include "image/region_store.h"
-#include "record/run_params.h"
-#include "record/sidecar.h"
-#include "track/getter/getter.h"
 #include "util/file.h"
 
 /* In a shard, returns the path of the shard's output, from malloc, and frees `path`. If the run is no shard (count 0),

@@ -5,13 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "run/anatomy.h"
-#include "dwi/odf_parts.h"
-#include "dwi/series.h"
-#include "image/formats.h"
-#include "record/run_params.h"
+#include "dwi/fit_cache.h"
+#include "dwi/fit_model.h"
 #include "dwi/image_kind.h"
-#include "track/getter/getter.h"
+#include "dwi/series.h"
+#include "image/reorient.h"
+#include "record/run_params.h"
+#include "run/anatomy.h"
+#include "track/getter/getters.h"
 #include "util/clock.h"
 
 #define SEED_FA 0.2 /* voxels with FA above this value make the default seed region */

@@ -2,7 +2,6 @@
 #ifndef GLS_RUN_JOB_INPUTS_H
 #define GLS_RUN_JOB_INPUTS_H
 
-#include "dwi/fit_model.h"
 #include "record/method.h"
 #include "run/job_inputs_parts.h"
 #include "run/series_run.h"

@@ -12,7 +12,8 @@
 #include <glslines/tissue.h>
 #include <glslines/workflow.h>
 
-#include "dwi/fit_model.h"
+#include "dwi/fit_model_parts.h"
+#include "dwi/model_options.h"
 #include "dwi/series.h"
 #include "record/inputs.h"
 #include "record/method.h"

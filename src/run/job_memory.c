@@ -3,13 +3,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "run/job_memory.h"
+#include "image/nifti_read.h"
+#include "dwi/fit_model.h"
+#include "image/formats.h"
+#include "image/nifti_header.h"
+#include "image/stream.h"
+#include "record/run_params.h"
 #include "run/job_inputs.h"
 #include "run/job_inputs_parts.h"
-#include "run/job_memory.h"
 #include "run/job_parts.h"
 #include "track/run/journal.h"
-#include "image/formats.h"
-#include "record/run_params.h"
 #include "util/threads.h"
 
 /* Unit of --memory-limit. */

@@ -3,15 +3,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "run/anatomy.h"
-#include "run/job_inputs_parts.h"
-#include "run/job_parts.h"
 #include "run/job_text.h"
 #include "check/device_list.h"
 #include "image/region_set.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
-#include "track/getter/getter.h"
+#include "run/anatomy.h"
+#include "run/job_inputs_parts.h"
+#include "run/job_parts.h"
+#include "track/getter/getters.h"
 #include "util/json_text.h"
 
 #define MIB ((uint64_t)1 << 20)

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "record/run.h"
+#include "record/sidecar.h"
 #include "run/merge_sidecar.h"
 #include "sinks/merge_maps.h"
+#include "tractogram/merge_shards.h"
 #include "util/clock.h"
-#include "record/sidecar.h"
-#include "tractogram/writers.h"
 #include "util/json_text.h"
 
 /* State of `glslines merge`. */

@@ -13,6 +13,7 @@
 #include "record/sidecar.h"
 #include "sinks/sinks.h"
 #include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "util/json_text.h"
 
 /* Returns the entry `second` of the member `first` of root; NULL: absent. */

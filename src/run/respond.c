@@ -2,8 +2,12 @@
  * text files, with an image of the voxels that gave them. */
 #include <cJSON.h>
 
-#include "dwi/response_parts.h"
-#include "image/formats.h"
+#include "dwi/fit_model.h"
+#include "dwi/fit_model_parts.h"
+#include "dwi/fit_tissues.h"
+#include "dwi/model_options.h"
+#include "dwi/tissue_response.h"
+#include "image/image_write.h"
 #include "record/run_params.h"
 #include "run/series_run.h"
 #include "util/clock.h"

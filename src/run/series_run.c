@@ -4,7 +4,7 @@
 #include <cJSON.h>
 #include <stdlib.h>
 
-#include "image/formats.h"
+#include "image/reorient.h"
 #include "record/sidecar.h"
 #include "util/clock.h"
 #include "util/json_text.h"

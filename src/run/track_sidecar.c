@@ -7,16 +7,19 @@
 #include <string.h>
 #include <time.h>
 
+#include "run/track_sidecar.h"
+#include "dwi/fit_model.h"
+#include "image/region_area.h"
+#include "image/region_set.h"
+#include "record/run_params.h"
+#include "record/sidecar.h"
 #include "run/anatomy.h"
 #include "run/job_inputs_parts.h"
 #include "run/job_parts.h"
 #include "run/series_run.h"
-#include "run/track_sidecar.h"
 #include "sinks/sink_table.h"
-#include "image/region_set.h"
-#include "record/run_params.h"
-#include "record/sidecar.h"
 #include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "util/json_text.h"
 
 /* Adds the keys of the BIDS draft for tractograms. */

@@ -8,6 +8,7 @@
 
 #include "sinks/sink_files.h"
 #include "sinks/sinks.h"
+#include "tractogram/tractogram.h"
 #include "tractogram/writers.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sinks/sink_files.h"
-#include "sinks/weights_sink.h"
 #include "record/sidecar.h"
+#include "sinks/sink_files.h"
 #include "sinks/sinks.h"
-#include "weights/weight_files.h"
+#include "sinks/weights_sink.h"
+#include "tracts/connectome_matrix.h"
 #include "tracts/matrix_rows.h"
-#include "tracts/sink_parts.h"
 #include "util/json_text.h"
 #include "util/status.h"
+#include "weights/weight_files.h"
 
 /* State of --connectome. */
 typedef struct matrix_state {

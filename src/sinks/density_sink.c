@@ -1,9 +1,11 @@
 /* track --density and --dec: maps of how many streamlines visit each voxel, and of the directions in which they pass.
  */
+#include <glslines/density.h>
+
 #include "sinks/sink_files.h"
-#include "image/formats.h"
 #include "sinks/sinks.h"
-#include "tracts/sink_parts.h"
+#include "tracts/density_map.h"
+#include "tracts/density_values.h"
 #include "util/status.h"
 
 /* State of --density and of --dec. */

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "image/image_write.h"
+#include "sinks/fdt.h"
 #include "sinks/fdt_network_sink.h"
 #include "sinks/sink_files.h"
-#include "image/formats.h"
-#include "sinks/fdt.h"
 #include "sinks/sinks.h"
 #include "util/status.h"
 #include "util/text.h"

@@ -1,7 +1,7 @@
 /* Lengths of the streamlines of a run: mean, extremes, and the median from a histogram. */
 #include "sinks/lengths.h"
 #include "sinks/sinks.h"
-#include "streamlines/filter_parts.h"
+#include "streamlines/builder.h"
 
 #include <math.h>
 #include <omp.h>

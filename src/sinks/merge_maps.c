@@ -11,6 +11,10 @@
 
 #include "sinks/merge_maps.h"
 #include "image/formats.h"
+#include "image/image_write.h"
+#include "image/mif_header.h"
+#include "image/nifti_header.h"
+#include "image/stream.h"
 #include "record/sidecar.h"
 #include "util/file.h"
 #include "util/json_text.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "sinks/sink_files.h"
-#include "image/formats.h"
 #include "sinks/sinks.h"
 #include "tracts/profile_table.h"
 #include "util/numbers.h"

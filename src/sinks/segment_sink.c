@@ -6,9 +6,11 @@
 
 #include "sinks/sink_files.h"
 #include "sinks/sinks.h"
-#include "tracts/bundle_summary.h"
+#include "tractogram/tractogram.h"
+#include "tractogram/trx.h"
 #include "tractogram/writers.h"
 #include "tracts/bundle_parts.h"
+#include "tracts/bundle_summary.h"
 #include "tracts/shape.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

@@ -10,14 +10,15 @@
 #include <glslines/odf.h>
 
 #include "sinks/weights_sink.h"
+#include "dwi/model_options.h"
 #include "record/run_params.h"
 #include "sinks/sinks.h"
-#include "weights/fod.h"
-#include "weights/weight_files.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "util/threads.h"
+#include "weights/fod.h"
+#include "weights/weight_files.h"
 
 /* State of --weights. */
 typedef struct weights_state {

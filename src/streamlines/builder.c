@@ -1,5 +1,6 @@
 /* Builds new streamlines from incoming ones and hands them on in blocks; shares the streamlines of a block among
  * threads; computes points on the spline of MRtrix3. */
+#include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
 
 #include <math.h>

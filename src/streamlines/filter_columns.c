@@ -1,10 +1,13 @@
 /* Filters that change the columns of streamlines and leave the streamlines as they are. */
-#include "streamlines/filter_parts.h"
+
+#include <glslines/filters.h>
+#include <glslines/streamlines.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "streamlines/filter_columns.h"
 #include "util/status.h"
 
 /* State of a filter. One kind keeps some columns, the other adds a column. */

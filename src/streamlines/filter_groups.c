@@ -1,10 +1,13 @@
 /* A filter that adds groups, of which each streamline is in one at most. */
-#include "streamlines/filter_parts.h"
+
+#include <glslines/streamlines.h>
+#include <glslines/type.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "streamlines/filter_groups.h"
 #include "util/status.h"
 
 #define ROOM ((size_t)16 << 20) /* largest table of memberships, bytes, unless 64 streamlines need more */

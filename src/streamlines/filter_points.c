@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
+#include "streamlines/thin.h"
 #include "util/maths.h"
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #define MAX_STEPS 1e9 /* maximum number of steps of one streamline */
 

@@ -6,6 +6,7 @@
 
 #include <glslines/filters.h>
 
+#include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
 #include "util/file.h"
 #include "util/maths.h"

@@ -1,9 +1,10 @@
 /* Chooses which points of a streamline stay when points are removed. */
-#include "streamlines/filter_parts.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
+
+#include "streamlines/thin.h"
 
 /* Distance of two points, mm. */
 static double distance(const float a[3], const float b[3])

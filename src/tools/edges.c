@@ -1,12 +1,12 @@
 /* Pairs of labels that streamlines join, from a file of assignments: selects streamlines, and makes groups. */
 #include "tools/edges.h"
+#include "streamlines/filter_groups.h"
 #include "tools/tract_files.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "streamlines/filter_parts.h"
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text.h"

@@ -11,6 +11,11 @@
 
 #include "dwi/series.h"
 #include "image/formats.h"
+#include "image/grid.h"
+#include "image/mif_header.h"
+#include "image/nifti_header.h"
+#include "image/nifti_read.h"
+#include "image/stream.h"
 #include "record/sidecar.h"
 #include "util/json_text.h"
 #include "util/status.h"

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/tract_run.h"
 #include "tools/orient.h"
-#include "image/region_store.h"
-#include "tractogram/writers.h"
+#include "image/region_area.h"
+#include "image/region_store_parts.h"
+#include "record/tract_run.h"
+#include "tractogram/tractogram.h"
 #include "util/status.h"
 
 /* Whether the text is x, y or z. */

@@ -6,9 +6,9 @@
 #include <glslines/tractogram.h>
 #include <glslines/summary.h>
 
-#include "record/tract_run.h"
 #include "tools/streamline_weights.h"
-#include "streamlines/filter_parts.h"
+#include "record/tract_run.h"
+#include "streamlines/filter_columns.h"
 #include "util/status.h"
 #include "util/text_tables.h"
 

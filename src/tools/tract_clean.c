@@ -8,10 +8,10 @@
 #include <glslines/bundles.h>
 #include <glslines/filters.h>
 
-#include "tools/writer.h"
 #include "geometry/outliers.h"
-#include "streamlines/filter_parts.h"
+#include "streamlines/filter_groups.h"
 #include "tools/tract_results.h"
+#include "tools/writer.h"
 #include "tracts/bundle_parts.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -6,11 +6,10 @@
 
 #include <glslines/clusters.h>
 
-#include "tools/writer.h"
-#include "image/formats.h"
 #include "record/tract_run.h"
-#include "streamlines/filter_parts.h"
+#include "streamlines/filter_groups.h"
 #include "tools/tract_results.h"
+#include "tools/writer.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"

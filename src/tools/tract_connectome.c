@@ -10,10 +10,10 @@
 #include <glslines/filters.h>
 
 #include "tools/streamline_weights.h"
-#include "tools/writer.h"
-#include "tracts/matrix_rows.h"
 #include "tools/tract_results.h"
-#include "tracts/sink_parts.h"
+#include "tools/writer.h"
+#include "tracts/connectome_matrix.h"
+#include "tracts/matrix_rows.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -9,13 +9,14 @@
 #include <glslines/filters.h>
 #include <glslines/summary.h>
 
-#include "tools/streamline_weights.h"
 #include "tools/tract_convert.h"
-#include "tools/writer.h"
-#include "tractogram/file_formats.h"
+#include "streamlines/filter_columns.h"
+#include "tools/streamline_weights.h"
 #include "tools/tract_results.h"
-#include "streamlines/filter_parts.h"
+#include "tools/writer.h"
+#include "tractogram/cursor.h"
 #include "tractogram/readers.h"
+#include "tractogram/tck_header.h"
 #include "util/file.h"
 #include "util/maths.h"
 #include "util/status.h"

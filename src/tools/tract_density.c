@@ -8,11 +8,14 @@
 #include <glslines/density.h>
 #include <glslines/sample.h>
 
+#include "image/grid.h"
+#include "image/image_write.h"
+#include "image/reorient.h"
 #include "tools/streamline_weights.h"
-#include "tractogram/readers.h"
-#include "image/formats.h"
 #include "tools/tract_results.h"
-#include "tracts/sink_parts.h"
+#include "tractogram/readers.h"
+#include "tractogram/tck_header.h"
+#include "tracts/density_values.h"
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text.h"

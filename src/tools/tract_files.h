@@ -10,7 +10,6 @@
 #include <glslines/streamlines.h>
 
 #include "record/tract_run.h"
-#include "tractogram/file_formats.h"
 
 /* --- Pairs of labels that streamlines join, from a file of assignments. Used to select streamlines, and to make
  * groups. */

@@ -3,11 +3,12 @@
 #include <unistd.h>
 
 #include "tools/tract_results.h"
-#include "weights/fod.h"
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "weights/fixel_files.h"
 #include "weights/fixel_parts.h"
+#include "weights/fod.h"
 
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
 {

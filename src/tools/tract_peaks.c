@@ -3,10 +3,12 @@
 
 #include <glslines/peaks.h>
 
-#include "image/formats.h"
+#include "dwi/image_kind.h"
+#include "dwi/model_options.h"
+#include "image/image_write.h"
+#include "image/reorient.h"
 #include "record/run_params.h"
 #include "tools/tract_results.h"
-#include "dwi/image_kind.h"
 #include "util/clock.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -7,11 +7,11 @@
 #include <glslines/filters.h>
 #include <glslines/sample.h>
 
+#include "tools/tract_results.h"
 #include "tools/tsf.h"
 #include "tools/writer.h"
-#include "tools/tract_results.h"
+#include "tractogram/tck.h"
 #include "tracts/sample_set.h"
-#include "tractogram/writers.h"
 #include "util/status.h"
 
 /* values of --like, in the order of its choices */

@@ -9,10 +9,14 @@
 #include <glslines/filters.h>
 #include <glslines/score.h>
 
-#include "image/formats.h"
+#include "image/region_area.h"
+#include "image/reorient.h"
 #include "tools/tract_results.h"
+#include "tracts/bundle_judge.h"
 #include "tracts/bundle_parts.h"
+#include "tracts/bundle_table.h"
 #include "tracts/line_geometry.h"
+#include "tracts/roi_tracks.h"
 #include "tracts/shape.h"
 #include "util/json_text.h"
 #include "util/maths.h"

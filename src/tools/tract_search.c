@@ -7,9 +7,10 @@
 
 #include <glslines/neighbours.h>
 
-#include "tools/writer.h"
+#include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
 #include "tools/tract_results.h"
+#include "tools/writer.h"
 #include "util/numbers.h"
 #include "util/status.h"
 

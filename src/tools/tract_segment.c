@@ -8,10 +8,10 @@
 #include <glslines/bundles.h>
 #include <glslines/filters.h>
 
+#include "image/reorient.h"
 #include "tools/streamline_weights.h"
-#include "tools/writer.h"
-#include "image/formats.h"
 #include "tools/tract_results.h"
+#include "tools/writer.h"
 #include "tracts/bundle_summary.h"
 #include "tracts/shape.h"
 #include "util/status.h"

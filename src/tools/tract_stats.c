@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/reorient.h"
 #include "tools/streamline_weights.h"
-#include "tractogram/readers.h"
-#include "image/formats.h"
 #include "tools/tract_results.h"
+#include "tractogram/readers.h"
+#include "tractogram/tck_header.h"
 #include "tracts/line_geometry.h"
 #include "tracts/shape.h"
 #include "util/numbers.h"

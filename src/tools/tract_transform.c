@@ -9,12 +9,14 @@
 #include <glslines/filters.h>
 #include <glslines/sample.h>
 
-#include "tools/writer.h"
 #include "dwi/fod_turn.h"
-#include "image/formats.h"
+#include "image/image_write.h"
+#include "image/reorient.h"
+#include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
 #include "tools/image_info.h"
 #include "tools/tract_results.h"
+#include "tools/writer.h"
 #include "transform/resample.h"
 #include "transform/transform.h"
 #include "util/json_text.h"

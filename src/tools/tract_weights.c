@@ -8,16 +8,20 @@
 
 #include <glslines/filters.h>
 
-#include "tools/writer.h"
 #include "gpu/devices.h"
 #include "tools/tract_results.h"
+#include "tools/writer.h"
+#include "tractogram/pump.h"
 #include "tractogram/readers.h"
+#include "tractogram/tck_header.h"
+#include "tractogram/tractogram.h"
 #include "tractogram/writers.h"
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/threads.h"
 #include "weights/weight_files.h"
 #include "weights/weight_model.h"
+#include "weights/weights_estimate.h"
 
 /* The devices of the run, which are opened beside the reading of the FODs. */
 typedef struct weight_devices {

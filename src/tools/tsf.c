@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/tract_run.h"
 #include "tools/tsf.h"
-#include "tractogram/writers.h"
+#include "record/tract_run.h"
+#include "tractogram/pieces.h"
+#include "tractogram/tck.h"
 #include "util/status.h"
 
 /* bytes before the values; the header is written last */

@@ -7,12 +7,14 @@
 
 #include <glslines/filters.h>
 
+#include "tools/writer.h"
+#include "record/sidecar.h"
 #include "record/tract_run.h"
 #include "tools/tsf.h"
-#include "tools/writer.h"
-#include "tracts/tract_text.h"
-#include "record/sidecar.h"
+#include "tractogram/tck.h"
+#include "tractogram/tractogram.h"
 #include "tractogram/writers.h"
+#include "tracts/tract_text.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"

@@ -26,7 +26,4 @@ struct gls_seeds {
     const gls_tissue *tissue; /* seeds on the border of grey and white matter; else NULL. Not owned */
 };
 
-/* The float nearest to `position` that rounds to `centre` under any rule for ties. */
-float gls_seed_inside_voxel(double position, int32_t centre);
-
 #endif

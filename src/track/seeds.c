@@ -1,12 +1,13 @@
 /* Seeds from lists and files, and random or regular seeds in the voxels of a region. A drawn seed depends only on its
  * index and the random seed, so any range of seeds can be computed by any thread or process. Positions are voxel
  * coordinates of the grid of tracking. */
+#include "track/seeds.h"
 #include "track/seed_parts.h"
 
-#include "util/text_tables.h"
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"
+#include "util/text_tables.h"
 #include "util/threads.h"
 
 #include <math.h>

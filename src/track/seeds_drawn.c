@@ -1,6 +1,8 @@
 /* Seeds in a sphere, in proportion to an image, and on the border of grey and white matter. Each seed depends only on
  * its index and the random seed. */
+#include "image/tissue_interface.h"
 #include "track/seed_parts.h"
+#include "track/seeds.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* Computes how much memory a tracker takes, from the functions that also give its engines their sizes. */
-#include "track/track_params.h"
-#include "track/engine/batch.h"
-#include "track/run/writer_thread.h"
+#include "track/engine/batch_state.h"
+#include "track/engine/model_plan.h"
 #include "track/run/journal.h"
+#include "track/run/writer_thread.h"
+#include "track/track_params.h"
 #include "util/status.h"
 
 /* Host memory of all devices: arrays of the batches, buffers for what the devices send, and results that wait for the

@@ -9,6 +9,7 @@
 #include "image/region_set.h"
 #include "image/tissue_image.h"
 #include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "track/guide/guide.h"
 #include "util/numbers.h"
 #include "util/status.h"

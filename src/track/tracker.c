@@ -7,9 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "gpu/devices.h"
-#include "gpu/objects.h"
+#include "gpu/device_team.h"
+#include "gpu/open_device.h"
+#include "track/engine/rehearse.h"
 #include "track/engine/track_plan.h"
+#include "track/getter/getters.h"
 #include "util/clock.h"
 #include "util/status.h"
 

@@ -1,8 +1,8 @@
 /* Makes trackers for callers: checks parameters and inputs, and finds the mapping of devices that nobody has tracked on
  * yet. */
-#include "gpu/objects.h"
+#include "gpu/handle.h"
 #include "track/check/self_test.h"
-#include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "track/track_params.h"
 #include "track/tracker.h"
 #include "util/status.h"

@@ -1,4 +1,5 @@
 /* Reads a part of a file from front to back, decompressed on the way if it is deflated. */
+#include "tractogram/cursor.h"
 #include "tractogram/readers.h"
 
 #include <inttypes.h>

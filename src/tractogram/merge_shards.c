@@ -7,7 +7,12 @@
 
 #include <glslines/merge.h>
 
+#include "tractogram/merge_shards.h"
+#include "tractogram/cursor.h"
 #include "tractogram/file_formats.h"
+#include "tractogram/pump.h"
+#include "tractogram/shard_note.h"
+#include "tractogram/tractogram.h"
 #include "tractogram/writers.h"
 #include "util/maths.h"
 #include "util/status.h"

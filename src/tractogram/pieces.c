@@ -1,5 +1,6 @@
 /* Helpers of the writers of all formats: a buffer for small appends, pieces that several threads format and write,
  * checks of points, and the list of columns that a format cannot hold. */
+#include "tractogram/pieces.h"
 #include "tractogram/writers.h"
 
 #include <omp.h>
@@ -9,8 +10,8 @@
 #include <string.h>
 
 #include "util/file.h"
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 /* Size of a piece. A thread working alone uses pieces that stay in its cache; among several threads pieces are so large
  * that handing them over costs little. */

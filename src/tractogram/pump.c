@@ -1,6 +1,7 @@
 /* Reads the streamlines of a file block by block, checks them, and hands them to a sink. With more than one thread, a
  * reading thread reads, decompresses and checks the next blocks while the sink works; a caller may start this thread
  * earlier, by gls_reader_ahead_start(). Also has the functions that the readers of all formats call. */
+#include "tractogram/pump.h"
 #include "tractogram/readers.h"
 
 #include <math.h>

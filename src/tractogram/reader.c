@@ -1,5 +1,10 @@
 /* Opens tractograms, recognises their format by content, and closes them. */
+#include "image/stream.h"
+#include "tractogram/cursor.h"
+#include "tractogram/pump.h"
 #include "tractogram/readers.h"
+#include "tractogram/trx_read.h"
+#include "tractogram/unpack.h"
 
 #include <stdlib.h>
 #include <string.h>

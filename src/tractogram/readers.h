@@ -28,25 +28,6 @@ typedef struct gls_cursor {
     void *unpacker; /* NULL: the bytes are not compressed */
 } gls_cursor;
 
-/* Makes a cursor for the bytes from `at` to `end` - 1 of an open file. gls_cursor_finish() closes the file if the
- * caller has set cursor->owns_fd. */
-gls_status gls_cursor_init(gls_cursor *cursor, const char *path, int fd, uint64_t at, uint64_t end);
-/* Makes a new cursor read `bytes` uncompressed bytes from deflated data without a header. */
-gls_status gls_cursor_unpack(gls_cursor *cursor, uint64_t bytes);
-/* Frees the cursor's memory, and closes the file if owns_fd is set. Accepts a cursor that is all 0. */
-void gls_cursor_finish(gls_cursor *cursor);
-/* Number of unread bytes. */
-uint64_t gls_cursor_left(const gls_cursor *cursor);
-/* Sets the error for a read behind the end of the data, which names the file, and returns GLS_ERR_INPUT. */
-gls_status gls_cursor_ended(const gls_cursor *cursor);
-/* Reads the next bytes. GLS_ERR_INPUT if fewer are left. */
-gls_status gls_cursor_read(gls_cursor *cursor, void *data, size_t bytes);
-/* Makes sure that at least `bytes` unread bytes, 64 KiB or less, are in the buffer; fewer only at the end of the data.
- * They begin at buffer + next and end at buffer + n. The caller consumes bytes by moving next. */
-gls_status gls_cursor_fill(gls_cursor *cursor, size_t bytes);
-/* Whether deflated data end at the end of the part; true for data that are not compressed. */
-bool gls_cursor_ends(gls_cursor *cursor);
-
 /* --- Readers of the formats. */
 
 #define GLS_READER_LINES 16384              /* maximum number of streamlines in a block */
@@ -60,7 +41,6 @@ typedef struct gls_reader_driver {
     gls_status (*next)(gls_tractogram_reader *reader, size_t *n);
     void (*close)(gls_tractogram_reader *reader);
 } gls_reader_driver;
-extern const gls_reader_driver gls_trx_reader; /* the only driver that reads folders */
 
 /* Columns of one kind: `shown` as in info, `filled` with the data of the current block. */
 typedef struct gls_reader_columns {
@@ -110,47 +90,5 @@ struct gls_tractogram_reader {
     /* number of points for which memory is allocated */
     size_t point_capacity;
 };
-
-/* How a file holds the tractogram that is read. */
-typedef enum gls_packing {
-    GLS_NOT_PACKED,
-    GLS_PACKED_GZIP, /* compressed by gzip */
-    GLS_PACKED_XML   /* VTK in XML */
-} gls_packing;
-/* Replaces the open file of the reader by a temporary one without a name, which holds what the file has packed. */
-gls_status gls_reader_unpack(gls_tractogram_reader *reader, gls_packing packing);
-
-/* Adds a column with a copy of the name. GLS_ERR_INPUT if the name exists. */
-gls_status gls_reader_add_column(gls_tractogram_reader *reader, gls_reader_columns *columns, const char *name,
-                                 gls_type type, uint32_t components);
-/* Adds a header field. Values of repeated keys are joined. */
-gls_status gls_reader_add_header(gls_tractogram_reader *reader, const char *key, const char *value);
-/* Fills in the description of an open reader, and allocates the memory for its first block. */
-gls_status gls_reader_prepare(gls_tractogram_reader *reader);
-/* Allocates memory for n points and their dpv in the current block. */
-gls_status gls_reader_reserve(gls_tractogram_reader *reader, uint64_t n);
-/* Starts a thread, if the library may use more than one, that reads up to n_blocks blocks ahead. From then on only
- * gls_tractogram_pump() may read the file. */
-gls_status gls_reader_ahead_start(gls_tractogram_reader *reader, size_t n_blocks);
-/* Stops the reading thread, if there is one, and frees its blocks. */
-void gls_reader_ahead_stop(gls_tractogram_reader *reader);
-/* Reads bytes of the file from position `from`. */
-gls_status gls_reader_head(const gls_tractogram_reader *reader, uint64_t from, void *data, size_t bytes);
-/* Logs a warning about the file; not if options.quiet is set: an earlier pass over the file has then given the
- * warnings. */
-void gls_reader_warn(const gls_tractogram_reader *reader, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* Returns GLS_ERR_INPUT with the message "PATH: damaged: WHAT". */
-gls_status gls_reader_damaged(const gls_tractogram_reader *reader, const char *what);
-/* Returns GLS_ERR_MEMORY with the path of the file. */
-gls_status gls_reader_no_memory(const gls_tractogram_reader *reader);
-
-/* Sets *file to the path of the separate data file of a TCK file, from malloc; NULL: the data are in the file itself,
- * or the file cannot be read as TCK. */
-gls_status gls_tck_data_file(const char *path, char **file);
-
-/* Distance of points that a tractogram states, mm; `otherwise` if it states none. Only headers of TCK files have it, as
- * output_step_size or step_size. */
-double gls_tck_step(const gls_tractogram_info *info, double otherwise);
 
 #endif

@@ -1,5 +1,7 @@
 /* The note, a line of text, by which a file says which shard of which run it is; and which seeds a shard has. */
-#include "tractogram/file_formats.h"
+#include <glslines/shard.h>
+
+#include "tractogram/shard_note.h"
 #include "util/file.h"
 #include "util/status.h"
 

@@ -1,6 +1,8 @@
 /* Bytes that can be written to the output only later: they wait in a buffer and, if it is too small, in a scratch
  * file. */
-#include "tractogram/writers.h"
+#include "tractogram/spool.h"
+#include "util/file.h"
+#include "util/output_file.h"
 #include "util/status.h"
 
 #include <errno.h>

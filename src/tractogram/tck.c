@@ -1,7 +1,11 @@
 /* Writes MRtrix3 tracks: a text header, triplets of floats in world mm, NaN after each streamline, Inf at the end. */
+#include "tractogram/tck.h"
+#include "tractogram/file_formats.h"
+#include "tractogram/pieces.h"
+#include "tractogram/shard_note.h"
 #include "tractogram/writers.h"
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,7 @@
 /* Reads the headers of MRtrix3's tracks and track scalars, and finds the numbers that belong to them, in the same file
  * or another one. */
+#include "tractogram/tck_header.h"
+#include "tractogram/cursor.h"
 #include "tractogram/file_formats.h"
 #include "tractogram/readers.h"
 
@@ -11,9 +13,9 @@
 
 #include "util/file.h"
 #include "util/numbers.h"
-#include "util/text_tables.h"
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
+#include "util/text_tables.h"
 
 /* Largest header that is read; MRtrix3 keeps a history of commands in it. */
 #define MAX_HEADER ((size_t)16 << 20)

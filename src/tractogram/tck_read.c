@@ -1,8 +1,10 @@
 /* Reads MRtrix3's tracks: a text header, then triplets of float32 or float64 in either byte order; NaN ends a
  * streamline, Inf ends the file. */
-#include "tractogram/readers.h"
+#include "tractogram/cursor.h"
 #include "tractogram/file_formats.h"
-#include "tractogram/writers.h"
+#include "tractogram/pump.h"
+#include "tractogram/readers.h"
+#include "tractogram/tck_header.h"
 #include "util/file.h"
 #include "util/maths.h"
 #include "util/numbers.h"

@@ -1,8 +1,11 @@
 /* Writes tractograms: chooses the format, checks streamlines, defines columns and groups, completes the file. */
-#include "util/file.h"
+#include "tractogram/tractogram.h"
+#include "tractogram/pieces.h"
+#include "tractogram/trx.h"
 #include "tractogram/writers.h"
-#include "util/text.h"
+#include "util/file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,9 @@
 /* Writes TrackVis version 2: a binary header of 1000 bytes; coordinates in voxel mm with the origin at the corner of
  * the first voxel. */
-#include "tractogram/writers.h"
 #include "tractogram/file_formats.h"
+#include "tractogram/pieces.h"
+#include "tractogram/shard_note.h"
+#include "tractogram/writers.h"
 #include "util/maths.h"
 #include "util/status.h"
 

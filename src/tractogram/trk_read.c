@@ -1,9 +1,11 @@
 /* Reads TrackVis files of versions 1 to 3 in both byte orders. */
-#include "tractogram/readers.h"
+#include "tractogram/cursor.h"
 #include "tractogram/file_formats.h"
+#include "tractogram/pump.h"
+#include "tractogram/readers.h"
 #include "util/maths.h"
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #include <math.h>
 #include <stdio.h>

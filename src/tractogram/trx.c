@@ -1,9 +1,15 @@
 /* Writes TRX: a ZIP archive of stored arrays. Positions are written directly behind a space of fixed size; header.json
  * and the local headers go into that space at the end. The other arrays, a small part, are spooled and follow. */
+#include "tractogram/trx.h"
+#include "tractogram/file_formats.h"
+#include "tractogram/pieces.h"
+#include "tractogram/shard_note.h"
+#include "tractogram/spool.h"
+#include "tractogram/trx_parts.h"
+#include "tractogram/writers.h"
+#include "tractogram/zip.h"
 #include "util/file.h"
 #include "util/maths.h"
-#include "tractogram/writers.h"
-#include "tractogram/file_formats.h"
 #include "util/status.h"
 #include "util/text.h"
 

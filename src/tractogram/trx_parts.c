@@ -1,5 +1,8 @@
 /* Lists and opens the arrays of a TRX file: entries of a ZIP archive, or files of a folder. */
+#include "tractogram/trx_parts.h"
+#include "tractogram/cursor.h"
 #include "tractogram/file_formats.h"
+#include "tractogram/pump.h"
 
 #include <dirent.h>
 #include <stdio.h>

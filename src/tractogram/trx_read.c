@@ -1,5 +1,9 @@
 /* Reads TRX: several arrays at the same time, each by its own cursor. */
-#include "tractogram/file_formats.h"
+
+#include <glslines/image.h>
+#include <glslines/streamlines.h>
+#include <glslines/tractogram.h>
+#include <glslines/type.h>
 
 #include <cJSON.h>
 #include <math.h>
@@ -7,8 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/maths.h"
+#include "tractogram/trx_read.h"
+#include "tractogram/cursor.h"
+#include "tractogram/pump.h"
+#include "tractogram/readers.h"
+#include "tractogram/trx_parts.h"
 #include "util/json_text.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* Largest header.json that is read. */

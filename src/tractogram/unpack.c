@@ -1,6 +1,10 @@
 /* Files that are packed, or that hold a tractogram in another form, as .tck.gz and .vtp do: they are unpacked to a file
  * without a name, which is then read in their place. */
+#include "tractogram/unpack.h"
+#include "image/stream.h"
+#include "tractogram/pump.h"
 #include "tractogram/readers.h"
+#include "tractogram/vtk_xml.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +14,6 @@
 #include <unistd.h>
 
 #include "image/formats.h"
-#include "tractogram/file_formats.h"
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text.h"

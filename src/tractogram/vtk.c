@@ -1,6 +1,8 @@
 /* Writes legacy VTK polydata, version 4.2, BINARY: points in world mm (SPACE=RAS), then lines, values for each
  * streamline and for each point. Points go directly to the file; the rest goes to scratch files until all streamlines
  * are known. */
+#include "tractogram/pieces.h"
+#include "tractogram/spool.h"
 #include "tractogram/writers.h"
 #include "util/maths.h"
 #include "util/status.h"

@@ -1,6 +1,10 @@
 /* Reads legacy VTK files of polylines, ASCII and BINARY, of versions up to 5. After gls_vtk_find() has found the
  * arrays, each is read from its own position. */
+#include "tractogram/vtk_read.h"
+#include "tractogram/cursor.h"
 #include "tractogram/file_formats.h"
+#include "tractogram/pump.h"
+#include "tractogram/vtk_scan.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,8 +12,8 @@
 #include <string.h>
 
 #include "util/maths.h"
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* Numbers of double precision that are converted at a time. */
 #define BLOCK 1024

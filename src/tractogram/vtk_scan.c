@@ -1,13 +1,16 @@
 /* Finds the arrays of a legacy VTK file, ASCII or binary, in one pass over its words, numbers and sections. */
+#include "tractogram/vtk_scan.h"
+#include "tractogram/cursor.h"
 #include "tractogram/file_formats.h"
+#include "tractogram/pump.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* The next byte, which stays unread; -1 at the end or after a failure. */
 static int peek(gls_cursor *c)

@@ -1,6 +1,8 @@
 /* Turns a VTK file in XML (.vtp) into a legacy VTK file, which the reader of legacy files then reads: arrays as text,
  * base64 or raw bytes, in their place or appended, and packed by zlib. One array is open at a time, block by block. */
-#include "tractogram/file_formats.h"
+
+#include <glslines/tractogram.h>
+#include <glslines/type.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,6 +10,12 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "tractogram/vtk_xml.h"
+#include "tractogram/cursor.h"
+#include "tractogram/pump.h"
+#include "tractogram/readers.h"
+#include "tractogram/vtk_read.h"
+#include "tractogram/vtk_scan.h"
 #include "util/file.h"
 #include "util/maths.h"
 #include "util/numbers.h"

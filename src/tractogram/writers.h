@@ -5,7 +5,6 @@
 #include <glslines/merge.h>
 #include <glslines/tractogram.h>
 
-#include "tractogram/file_formats.h"
 #include "util/file.h"
 #include "util/output_file.h"
 #include "util/text.h"
@@ -25,31 +24,6 @@ typedef struct gls_piece_rooms {
         size_t bytes;
     } room[GLS_PIECE_ROOMS];
 } gls_piece_rooms;
-
-/* An append that several threads format in pieces while one of them writes. Functions are called by several threads at
- * once. */
-typedef struct gls_pieces {
-    /* open for writing; only one thread writes at a time */
-    gls_output *output;
-    size_t n; /* number of units: points, streamlines, or rows of an array */
-    /* Offset at which a unit begins, in bytes from the start of this append; for unit n the size of the append. */
-    uint64_t (*offset)(const void *user, size_t unit);
-    /* Formats units from .. until - 1 as in the file: into room, or sets *data to where their bytes lie already. */
-    gls_status (*form)(void *user, size_t from, size_t until, unsigned char *room, const void **data);
-    /* first argument of the functions */
-    void *user;
-    gls_piece_rooms *rooms; /* NULL: form() needs no memory */
-    uint32_t *crc;          /* checksum, continued over the written bytes; NULL: not wanted */
-    /* Other work of this append, done once by a thread that has nothing to format; NULL: none. */
-    gls_status (*aside)(void *user);
-} gls_pieces;
-
-/* Number of threads for a large append; one of them also writes. */
-int gls_pieces_threads(void);
-/* Whether an append of so many bytes is worth several threads. */
-bool gls_pieces_wanted(uint64_t bytes);
-/* Appends all units. After a failure the end of the file is undefined. */
-gls_status gls_pieces_append(const gls_pieces *pieces);
 
 /* --- Writers of the formats. */
 
@@ -73,19 +47,6 @@ typedef struct gls_tractogram_driver {
 /* Largest header that the writer makes. */
 #define GLS_TCK_MAX_HEADER 65536
 #define GLS_TCK_LAST_LINES 1024 /* part of the header reserved for lines that the writer adds */
-/* Whether a line "key: value" may be in the header of a TCK file: it must not break the header or contradict the lines
- * of the writer. */
-bool gls_tck_is_line(const char *line);
-/* Room for a timestamp with its NUL. */
-#define GLS_TCK_STAMP 48
-/* Timestamp of a TCK file, by which MRtrix3 finds out whether a track scalar file belongs to the TCK file. The
- * timestamp is made from the counts, so that equal streamlines give equal bytes at any time. Returns its length, which
- * may exceed the buffer. */
-int gls_tck_stamp(uint64_t streamlines, uint64_t points, char stamp[GLS_TCK_STAMP]);
-
-/* Whether the suffix of a name is that of a tractogram. */
-bool gls_tractogram_is_name(const char *path);
-extern const gls_tractogram_driver gls_trx_driver; /* the only driver that writes data of groups */
 
 struct gls_tractogram_writer {
     /* functions of the format */
@@ -121,14 +82,6 @@ struct gls_tractogram_writer {
     char message[1024];
 };
 
-/* Makes gls_tractogram_writer_finish() leave the file to a group of outputs, which gives the file its name later. */
-void gls_writer_join(gls_tractogram_writer *writer, gls_output_group *group);
-
-/* Like gls_tractogram_merge(), but the output joins a group of outputs unless group is NULL. */
-gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, const char *output, bool overwrite,
-                                        gls_output_group *group, gls_merge_progress progress, void *user,
-                                        gls_merge_result *result);
-
 /* A group that is known only after all streamlines were appended. */
 typedef struct gls_late_group {
     /* borrowed */
@@ -138,70 +91,5 @@ typedef struct gls_late_group {
     /* number of members */
     size_t n;
 } gls_late_group;
-/* Whether a TRX file can have a column or group of this name: not empty, up to 100 bytes, without dots, slashes, quotes
- * and line ends. */
-bool gls_trx_can_name(const char *name);
-/* TRX: adds a group of n streamlines. member: their indices in the file, ascending. name and member are borrowed until
- * the writer is finished. Other formats do not store the group. */
-gls_status gls_writer_add_group(gls_tractogram_writer *writer, const char *name, const uint32_t *member, size_t n);
-
-/* TRX: adds a JSON file about a column; readers ignore the file. Both texts are borrowed until the writer is
- * finished. */
-void gls_writer_note(gls_tractogram_writer *writer, const char *name, const char *text);
-
-/* Returns GLS_ERR_ARGUMENT if one of n points is not finite. */
-gls_status gls_writer_check_points(const gls_tractogram_writer *writer, const float (*point)[3], size_t n);
-
-/* Notes that the format cannot store a column, for a later warning. */
-void gls_writer_lose(gls_tractogram_writer *writer, size_t column);
-
-/* A buffer for small appends, whose bytes go to the file when the buffer is full. */
-typedef struct gls_packer {
-    /* receives full buffers */
-    gls_output *output;
-    /* memory of the buffer, owned */
-    unsigned char *data;
-    /* bytes in the buffer, and its size */
-    size_t n, capacity;
-    bool checked; /* true: crc is computed over all bytes that are written */
-    uint32_t crc;
-} gls_packer;
-
-/* Allocates the buffer. Data go to output when the buffer is full. */
-gls_status gls_packer_init(gls_packer *packer, gls_output *output);
-/* Frees the buffer; bytes that were not flushed are lost. Accepts a zeroed packer. */
-void gls_packer_finish(gls_packer *packer);
-/* Appends bytes; GLS_ERR_OUTPUT if writing fails. */
-gls_status gls_packer_write(gls_packer *packer, const void *data, size_t bytes);
-/* Writes what the buffer holds. */
-gls_status gls_packer_flush(gls_packer *packer);
-/* Writes pieces with several threads, to the packer's output and with its crc. */
-gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces);
-
-/* --- Spool: an array that grows without using much memory, first in a buffer, then in a nameless scratch file beside
- * the output. */
-
-/* Bytes that can be written to the output only later: appended first; read after a call of gls_spool_rewind(). */
-typedef struct gls_spool {
-    /* the output beside which the scratch file lies */
-    const gls_output *output;
-    int fd; /* descriptor of the scratch file; -1 while all bytes fit into the buffer */
-    unsigned char *buffer;
-    size_t n;       /* number of bytes in the buffer; after gls_spool_rewind() the reading position */
-    uint64_t bytes; /* bytes in total */
-} gls_spool;
-
-/* Starts a spool whose scratch file, if it needs one, lies in the folder of output. */
-gls_status gls_spool_init(gls_spool *spool, const gls_output *output);
-/* Frees the buffer and closes the scratch file. Accepts a spool that is all 0. */
-void gls_spool_finish(gls_spool *spool);
-/* Appends bytes; GLS_ERR_OUTPUT if the scratch file cannot be written. */
-gls_status gls_spool_append(gls_spool *spool, const void *data, size_t bytes);
-/* Ends appending and starts reading from the first byte. */
-gls_status gls_spool_rewind(gls_spool *spool);
-/* Reads exactly the next bytes. */
-gls_status gls_spool_read(gls_spool *spool, void *data, size_t bytes);
-/* Reads bytes from a position, after gls_spool_rewind(). May be called from several threads. */
-gls_status gls_spool_read_at(const gls_spool *spool, uint64_t from, void *data, size_t bytes);
 
 #endif

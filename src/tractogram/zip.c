@@ -1,5 +1,6 @@
 /* Makes the headers and the directory of a ZIP archive whose entries are stored without compression. The caller writes
  * the data of the entries. */
+#include "tractogram/zip.h"
 #include "tractogram/file_formats.h"
 
 #include <stdlib.h>

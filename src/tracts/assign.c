@@ -1,15 +1,21 @@
 /* Assigns the ends of streamlines to labelled regions. The radial search caches, for each voxel, the nearest label to
  * the voxel's centre; an end in that voxel then only needs to look at voxels slightly further away. */
-#include "tracts/connectome_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <glslines/connectome.h>
+#include <glslines/density.h>
+#include <glslines/select.h>
 #include <glslines/image.h>
 
-#include "util/maths.h"
+#include "tracts/assign.h"
+#include "tracts/visits.h"
+#include "tracts/visits_list.h"
+#include "tracts/visits_parts.h"
 #include "util/allocation.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* --- Search ahead of the end of a streamline: the forward search of tck2connectome. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/bundle_core.h"
 #include "tracts/bundle_parts.h"
 #include "tracts/line_geometry.h"
 #include "util/maths.h"

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tracts/bundle_judge.h"
 #include "tracts/bundle_parts.h"
 #include "tracts/line_geometry.h"
 

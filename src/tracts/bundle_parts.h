@@ -46,27 +46,6 @@ typedef struct gls_bundle_rules {
     size_t n_files;
 } gls_bundle_rules;
 
-/* Reads rules from a table or a JSON file. folder: the folder of the files that the rules name; NULL: their names are
- * paths. grid: grid on which regions are made from tractograms; NULL: each tractogram's own grid. chooses: regions keep
- * the distances by which a streamline is given to the nearest of its bundles. Call gls_bundle_rules_finish() after
- * success; a failure leaves nothing to free. */
-gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls_grid *grid, bool chooses,
-                                 gls_bundle_rules *rules);
-/* Frees all rules and regions. */
-void gls_bundle_rules_finish(gls_bundle_rules *rules);
-
-/* Which way a streamline runs in its bundle. */
-typedef enum gls_bundle_direction {
-    GLS_BUNDLE_ALONG,   /* from start to end */
-    GLS_BUNDLE_AGAINST, /* from end to start */
-    GLS_BUNDLE_UNKNOWN  /* the rule does not say which way */
-} gls_bundle_direction;
-
-/* Returns the first test that failed, or GLS_BUNDLE_TESTS if all were passed; only then is *direction set. hits: from
- * gls_rois_find(). n >= 1 points; length: mm. */
-gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, const gls_roi_hits *hits,
-                                 const float (*point)[3], size_t n, double length, gls_bundle_direction *direction);
-
 /* --- The struct behind gls_bundles. */
 
 /* A streamline of a bundle. */
@@ -127,11 +106,6 @@ static inline const char *const *gls_bundles_files(const gls_bundles *b, size_t 
     return (const char *const *)b->rules.file;
 }
 
-/* Flips members of a bundle so that all run in one direction. nodes: number of nodes of each streamline. */
-void gls_bundle_orient(gls_bundle *bundle, uint32_t nodes);
-/* Removes the outliers of a bundle. nodes: number of nodes of each streamline. */
-gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_options *options);
-
 /* --- A rule as text, cell by cell: tables and JSON files of rules both become such rows. */
 
 /* The columns of a table, by the names that messages use. */
@@ -165,20 +139,10 @@ gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_
     CELL(ORDERED, "ordered")                     \
     CELL(CLEAN, "clean")                         \
     CELL(TRUTH, "truth")
-
 #define GLS_CELL_ENUM(cell, name) GLS_CELL_##cell,
+
 typedef enum gls_bundle_cell { GLS_BUNDLE_CELLS(GLS_CELL_ENUM) GLS_CELLS } gls_bundle_cell;
+
 #undef GLS_CELL_ENUM
-
-/* A row that becomes a rule. */
-typedef struct gls_bundle_row {
-    const char *path, *where; /* names for messages: the file, and "line 3" or "bundle NAME" */
-    const char *folder;       /* folder of the files that the row names; NULL: the names are paths */
-    const gls_grid *grid;     /* grid of regions that are made from tractograms; NULL: the grid of each tractogram */
-    char *cell[GLS_CELLS];    /* text of each cell of the row; NULL: empty */
-} gls_bundle_row;
-
-/* Adds a bundle from a row, whose cells may be modified. row NULL: a bundle without a name and without any test. */
-gls_status gls_bundle_rules_add(gls_bundle_rules *rules, const gls_bundle_row *row);
 
 #endif

@@ -5,13 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/bundle_table.h"
 #include "tracts/bundle_parts.h"
+#include "tracts/roi_tracks.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
+#include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
-#include "util/status.h"
 
 /* --- scilpy's JSON: for each bundle an object, whose keys become the cells of a row, or only the name of the true
  * mask. */

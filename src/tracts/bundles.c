@@ -1,6 +1,10 @@
 /* Collects streamlines into bundles: tests each streamline against the rules of all bundles, keeps the members, and in
  * a second pass filters streamlines and flips them to the direction of their bundle. */
+#include "streamlines/builder.h"
+#include "tracts/bundle_core.h"
+#include "tracts/bundle_judge.h"
 #include "tracts/bundle_parts.h"
+#include "tracts/bundle_table.h"
 
 #include <math.h>
 #include <omp.h>
@@ -11,10 +15,10 @@
 
 #include "streamlines/filter_parts.h"
 #include "tracts/line_geometry.h"
-#include "util/threads.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "util/threads.h"
 
 /* --- The choice of the nearest bundle for streamlines that may belong to only one. */
 

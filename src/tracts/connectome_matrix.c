@@ -7,10 +7,11 @@
 
 #include <glslines/connectome.h>
 
-#include "streamlines/filter_parts.h"
-#include "tracts/connectome_parts.h"
+#include "tracts/connectome_matrix.h"
+#include "streamlines/builder.h"
+#include "tracts/assign.h"
+#include "tracts/label_nodes.h"
 #include "tracts/line_geometry.h"
-#include "tracts/sink_parts.h"
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/output_file.h"

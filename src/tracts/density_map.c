@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/density_map.h"
 #include "tracts/density_parts.h"
 #include "tracts/line_geometry.h"
-#include "tracts/sink_parts.h"
-#include "util/threads.h"
+#include "tracts/visits.h"
+#include "tracts/visits_list.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 /* Fraction bits of the fixed-point sums of mm without weights; sums may reach LARGEST / 2^32 = 9.3e8 mm. */
 #define LENGTH_BITS 32

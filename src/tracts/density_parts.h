@@ -8,7 +8,7 @@
 #include <glslines/density.h>
 
 #include "track/engine/visited.h"
-#include "tracts/visits.h"
+#include "tracts/visits_parts.h"
 
 /* --- Fixed-point sums with 64 bits on each side of the point. Every value is a multiple of the last bit, so the order
  * of additions does not matter. */

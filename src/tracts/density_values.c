@@ -2,11 +2,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "image/formats.h"
+#include "tracts/density_values.h"
+#include "image/image_write.h"
 #include "tracts/density_parts.h"
-#include "tracts/sink_parts.h"
-#include "util/threads.h"
+#include "util/output_file.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 /* Fixed-point sum at index i over the copies of all threads. */
 static int64_t narrow_at(const gls_density *d, size_t i)

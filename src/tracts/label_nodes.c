@@ -1,10 +1,13 @@
 /* Numbers the labels of an image as regions of a connectome, and measures their volumes and centres. */
+#include <glslines/connectome.h>
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/label_nodes.h"
 #include "image/labels.h"
+#include "image/region_area.h"
 #include "image/region_set.h"
-#include "tracts/connectome_parts.h"
 #include "util/status.h"
 
 /* Comparison for qsort(): labels in ascending order. */

@@ -1,9 +1,10 @@
 /* Order statistics by successive histograms over the bits of doubles. */
-#include "tracts/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/ranks.h"
+#include "tracts/shape_parts.h"
 #include "util/maths.h"
 #include "util/status.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
 #include "tracts/line_geometry.h"
 #include "tracts/rois.h"

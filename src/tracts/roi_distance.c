@@ -1,11 +1,15 @@
 /* Distances from a region: of voxels, to widen the region; and of streamlines, by a map of the distances of voxels, or
  * to the centre of a sphere. */
-#include "tracts/rois.h"
+
+#include <glslines/image.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/roi_distance.h"
+#include "image/region_area.h"
+#include "image/region_store_parts.h"
 #include "tracts/walk.h"
 #include "util/maths.h"
 #include "util/status.h"

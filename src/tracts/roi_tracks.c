@@ -5,7 +5,9 @@
 #include <glslines/density.h>
 #include <glslines/tractogram.h>
 
-#include "tractogram/writers.h"
+#include "tracts/roi_tracks.h"
+#include "image/region_area.h"
+#include "tractogram/tractogram.h"
 #include "tracts/rois.h"
 #include "util/status.h"
 

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/region_area.h"
 #include "image/region_store.h"
+#include "tracts/roi_distance.h"
 #include "tracts/walk.h"
 #include "util/maths.h"
 #include "util/status.h"

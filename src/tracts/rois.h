@@ -4,35 +4,7 @@
 
 #include <glslines/select.h>
 
-#include "image/region_store.h"
-
-/* --- Distances from a region: to widen it, and to decide between bundles that claim the same streamline. */
-
-/* Widens a region: adds each voxel whose centre is at most `mm` from the centre of a voxel of the region; adds `mm` to
- * the radius of a sphere. */
-gls_status gls_region_area_widen(gls_region_area *area, double mm);
-
-/* Distances from one region as it was before widening. */
-typedef struct gls_roi_distance {
-    double centre[3];     /* world, mm: mean of the centres of the region's voxels, or the centre of the sphere */
-    double widened;       /* mm by which the region was widened */
-    double radius;        /* radius of the sphere, mm; negative: the region is not a sphere */
-    double inverse[3][4]; /* world mm to voxels */
-    int low[3], size[3];  /* lowest voxel and size of the box of the widened region, in voxels */
-    float *mm; /* for each voxel of the box, its distance to the region, centre to centre, mm; NULL: a sphere, or not
-                  widened */
-} gls_roi_distance;
-
-/* Prepares the distances from a region that will be widened by mm. area: the region before widening. Call
- * gls_roi_distance_finish() even after a failure. */
-gls_status gls_roi_distance_init(gls_roi_distance *distance, const gls_region_area *area, double mm);
-/* Frees the distances. */
-void gls_roi_distance_finish(gls_roi_distance *distance);
-/* Distance, mm, of a line of n >= 1 points that meets the widened region: the smallest `mm` of the voxels that the line
- * passes; 0 if it meets the region itself. For a sphere: the distance from its surface. *from_centre: smallest
- * distance, mm, between the line and the region's centre. */
-double gls_roi_distance_measure(const gls_roi_distance *distance, const float (*point)[3], size_t n,
-                                double *from_centre);
+#include "image/region_store_parts.h"
 
 /* --- A set of regions on any grids, in double precision. The straight lines between points are cut exactly at the
  * faces of voxels. */
@@ -54,10 +26,6 @@ gls_status gls_rois_add(gls_rois *rois, const char *option, const char *text, do
 /* Widens the area by mm and adds it as a region with this text. Modifies the area, which the caller must still finish.
  */
 gls_status gls_rois_add_area(gls_rois *rois, gls_region_area *area, const char *name, double mm, size_t *index);
-/* Like gls_rois_add(), but a .trx, .trk, .tck or .vtk file is a tractogram, and the region is the voxels that its
- * streamlines pass. grid: grid of these voxels; NULL: the tractogram's own. */
-gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text, const gls_grid *grid, double mm,
-                            size_t *index);
 /* Adds the two largest blobs of an image (voxels that share faces, edges or corners), widened by mm. The first is the
  * blob farther left, back or down on the axis along which the blobs lie farthest apart. GLS_ERR_INPUT if there is only
  * one blob. */

@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "streamlines/filter_parts.h"
+#include "streamlines/builder.h"
 #include "tracts/line_geometry.h"
 #include "tracts/visits.h"
+#include "tracts/visits_list.h"
 #include "util/maths.h"
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #define SAME_WEIGHT 1e-9 /* relative tolerance for a sum of weights that is half of the total */
 

@@ -8,10 +8,11 @@
 #include <string.h>
 
 #include "image/region_set.h"
+#include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
 #include "tracts/rois.h"
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #define LENGTH_SLACK 1e-4 /* tolerance of lengths, mm */
 #define DEGREE (3.14159265358979323846 / 180)

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/region_area.h"
 #include "image/region_set.h"
 #include "tracts/line_geometry.h"
+#include "tracts/ranks.h"
 #include "tracts/visits.h"
+#include "tracts/visits_list.h"
 #include "util/maths.h"
 #include "util/status.h"
 

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "streamlines/filter_parts.h"
+#include "streamlines/builder.h"
+#include "tracts/visits_list.h"
+#include "tracts/visits_polyline.h"
 #include "util/maths.h"
 
 /* The voxel of a point as MRtrix3 finds it: float32, axes flipped towards RAS, points midway between two centres

@@ -1,11 +1,14 @@
 /* The list of voxels that a streamline visits, with a hash table so that each occurs once, and the grid in which
  * voxels are found. */
-#include "tracts/visits.h"
+
+#include <glslines/image.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/visits_list.h"
+#include "tracts/visits_parts.h"
 #include "util/maths.h"
 
 void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid)

@@ -3,10 +3,12 @@
  * First turns blocks of points into voxels, without branches; then handles the steps that leave their voxel. Most cross
  * one face, nearly all others one face each of two or three axes. Longer steps, steps outside the grid, and steps so
  * close to an edge that rounding decides use the walk of walk.h. */
-#include "tracts/visits.h"
 
 #include <math.h>
 
+#include "tracts/visits_polyline.h"
+#include "tracts/visits_list.h"
+#include "tracts/visits_parts.h"
 #include "tracts/walk.h"
 
 #define NONE SIZE_MAX

@@ -8,6 +8,7 @@
 
 #include <glslines/sample.h>
 
+#include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
 #include "util/maths.h"
 #include "util/status.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/formats.h"
+#include "image/reorient.h"
 #include "transform/affine.h"
 #include "transform/transform.h"
 #include "util/file.h"

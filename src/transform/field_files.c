@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "image/formats.h"
+#include "image/mif_header.h"
+#include "image/nifti_read.h"
+#include "image/reorient.h"
+#include "image/stream.h"
 #include "transform/affine.h"
 #include "transform/field_meaning.h"
 #include "transform/transform.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/formats.h"
+#include "image/grid.h"
 #include "util/maths.h"
 #include "util/status.h"
 

@@ -1,9 +1,12 @@
 /* Writes fixel directories, which MRtrix3 reads as fixel images. */
+#include <glslines/type.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/formats.h"
+#include "weights/fixel_files.h"
+#include "image/image_write.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "weights/fixel_parts.h"

@@ -26,44 +26,11 @@ typedef struct gls_lobe_sphere {
                   [GLS_LOBE_CELLS]; /* index of a direction near the centre of each cell of a cube round the sphere */
 } gls_lobe_sphere;
 
-/* Returns the sphere, which the first call makes. Safe from any thread. */
-const gls_lobe_sphere *gls_lobe_sphere_get(void);
-
-/* Returns the index of the direction nearest to the line along v, which must not be 0; of equally near directions the
- * first. */
-uint16_t gls_lobe_sphere_nearest(const gls_lobe_sphere *sphere, const double v[3]);
-
 /* --- The lobes of one FOD. */
 
-#define GLS_MAX_LOBES 15 /* largest number of lobes of a voxel; the table of directions holds a lobe in four bits */
 /* Entry of the table of directions for directions that belong to no lobe. */
 #define GLS_NO_LOBE 15
 #define GLS_LOBE_TABLE ((GLS_LOBE_DIRECTIONS + 1) / 2) /* bytes of the table of directions */
-
-/* A lobe: a local maximum with the directions that belong to it. */
-typedef struct gls_lobe {
-    double fd;   /* integral of the FOD over the lobe */
-    double peak; /* largest amplitude; found between samples with gls_fixel_options.refine, or if the sample is just
-                    below the threshold */
-    double direction[3]; /* mean direction, unit length */
-    uint16_t seed;       /* index of the largest sample of the lobe */
-} gls_lobe;
-
-/* The lobes of a voxel, ordered by falling largest sample, and the lobe of each direction, two in a byte. */
-typedef struct gls_lobes {
-    /* number of lobes, at most GLS_MAX_LOBES */
-    int n;
-    int dropped;    /* number of lobes beyond GLS_MAX_LOBES; those of smallest `fd` are dropped */
-    bool too_large; /* true: an amplitude or integral does not fit a float; then n = 0 */
-    gls_lobe lobe[GLS_MAX_LOBES];
-    /* for each direction the index of its lobe, or GLS_NO_LOBE, four bits each */
-    uint8_t table[GLS_LOBE_TABLE];
-} gls_lobes;
-
-/* Finds the lobes of an FOD from its amplitudes at the directions of the sphere. order, sh: the same FOD as tournier07
- * coefficients, for refining peaks. Without lobes n = 0 and the table is not set. */
-void gls_lobes_find(const gls_fixel_options *options, const float amplitude[GLS_LOBE_DIRECTIONS], int order,
-                    const double *sh, gls_lobes *lobes);
 
 /* Index of the lobe of a direction, from a table of two directions a byte, the even one in the low four bits;
  * GLS_NO_LOBE: none. */
@@ -98,10 +65,6 @@ struct gls_fixels {
     /* n fixels in the order of voxels; the fixels of a voxel follow each other */
     gls_fixel *fixel;
 };
-
-/* Like gls_fixels_write(), with the files in `group`. */
-gls_status gls_fixels_write_grouped(const gls_fixels *fixels, const char *directory, const gls_fixel_values *values,
-                                    size_t n, bool overwrite, gls_output_group *group);
 
 /* The fixel of a direction of the sphere in a voxel, or GLS_NO_FIXEL. */
 static inline uint32_t gls_fixel_at(const gls_fixels *f, size_t voxel, unsigned direction)

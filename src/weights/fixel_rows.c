@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "util/allocation.h"
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
+#include "weights/voxel_walk.h"
 
 #define GROUP 32 /* streamlines that a thread takes at a time */
 /* Largest number of streamlines of a chunk; the starts of that many rows take 16 MB. */

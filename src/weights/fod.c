@@ -7,9 +7,9 @@
 #include <glslines/odf.h>
 #include <glslines/sh.h>
 
-#include "image/formats.h"
-#include "dwi/fit_model.h"
 #include "dwi/image_kind.h"
+#include "dwi/model_options.h"
+#include "image/reorient.h"
 #include "util/clock.h"
 #include "util/maths.h"
 #include "util/numbers.h"

@@ -1,6 +1,8 @@
 /* Segments the FODs of an image into fixels (Smith et al. 2013): threads segment blocks of voxels, then all fixels
  * are numbered in the order of voxels, so that the result does not depend on the number of threads. */
 #include "weights/fixel_parts.h"
+#include "weights/fod_lobes.h"
+#include "weights/lobe_sphere.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,8 +13,8 @@
 #include <glslines/common.h>
 #include <glslines/sh.h>
 
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 /* --- Samples of FODs at the directions of gls_lobe_sphere. */
 

@@ -1,14 +1,15 @@
 /* Segments an FOD into lobes (FMLS, Smith et al. 2013): visits samples in falling order, and joins each to the lobe of
  * its neighbours or starts a lobe. */
+#include "weights/fod_lobes.h"
+#include "dwi/peaks.h"
 #include "weights/fixel_parts.h"
+#include "weights/lobe_sphere.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include <glslines/sh.h>
-
-#include "dwi/odf_parts.h"
 
 /* N: number of samples; K: number of neighbours of a sample; BUCKETS: number of buckets into which samples are sorted
  * first */

@@ -1,5 +1,6 @@
 /* Makes the sphere of samples: an icosahedron whose triangles are split in four, four times. These are the directions
  * of MRtrix3 without its rounding. */
+#include "weights/lobe_sphere.h"
 #include "weights/fixel_parts.h"
 
 #include <math.h>

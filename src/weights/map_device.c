@@ -1,12 +1,20 @@
 /* Maps streamlines to fixels with a kernel: uploads the lobes of all voxels once, then runs one batch of streamlines
  * after the other. */
-#include "weights/fixel_rows.h"
+
+#include <glslines/device.h>
+#include <glslines/fixels.h>
+#include <glslines/image.h>
+#include <glslines/streamlines.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/objects.h"
+#include "weights/map_device.h"
+#include "gpu/fetch.h"
 #include "util/status.h"
+#include "weights/fixel_parts.h"
+#include "weights/fixel_rows_parts.h"
+#include "weights/lobe_sphere.h"
 
 /* Largest number of work groups along x; further ones are arranged along y, since drivers guarantee only 65535 on an
  * axis. */

@@ -1,13 +1,16 @@
 /* Collects streamlines in buffers, which the devices map, a thread for each device. What the devices map is stored in
  * the order of the streamlines. The CPU maps instead once a device has failed. */
+#include "weights/map_queue.h"
+#include "gpu/open_device.h"
+#include "gpu/timer.h"
 #include "weights/fixel_rows.h"
+#include "weights/map_device.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/objects.h"
 #include "util/clock.h"
 #include "util/status.h"
 

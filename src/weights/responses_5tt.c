@@ -6,9 +6,9 @@
 #include <glslines/responses.h>
 #include <glslines/tissue.h>
 
-#include "dwi/response_parts.h"
-#include "dwi/series.h"
-#include "dwi/tensor_plan.h"
+#include "dwi/amp2response.h"
+#include "dwi/dhollander.h"
+#include "dwi/tensor.h"
 #include "util/status.h"
 
 enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/status.h"
+#include "weights/sift2_weights.h"
 #include "util/allocation.h"
 #include "util/clock.h"
+#include "util/status.h"
+#include "weights/solver_device.h"
+#include "weights/solver_host.h"
 #include "weights/weight_model.h"
 
 /* State of the iterations. */

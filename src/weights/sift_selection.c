@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weights/sift_selection.h"
 #include "util/file.h"
 #include "util/status.h"
 #include "weights/weight_model.h"

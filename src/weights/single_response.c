@@ -9,10 +9,11 @@
 #include <glslines/odf.h>
 #include <glslines/sh.h>
 
-#include "dwi/nonneg.h"
+#include "dwi/amp2response.h"
+#include "dwi/csd_directions.h"
+#include "dwi/mask.h"
 #include "dwi/response_parts.h"
-#include "dwi/tensor_plan.h"
-#include "dwi/voxel_sets.h"
+#include "dwi/tensor.h"
 #include "util/clock.h"
 #include "util/status.h"
 

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weights/solver_device.h"
+#include "gpu/device_team.h"
 #include "gpu/devices.h"
 #include "util/status.h"
 #include "util/threads.h"
+#include "weights/solver_host.h"
 #include "weights/weight_model.h"
 
 /* Work groups along x; more are arranged in rows, because drivers promise only 65535 for an axis. */

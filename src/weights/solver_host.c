@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "weights/solver_host.h"
 #include "util/status.h"
 #include "weights/weight_model.h"
 

@@ -1,12 +1,15 @@
 /* Walks streamlines through voxels on the CPU, with the same text (glsl/weights/walk.glsl) as the kernel. */
-#include "weights/fixel_rows.h"
+
+#include <glslines/image.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "weights/voxel_walk.h"
 #include "util/allocation.h"
-#include "weights/fixel_parts.h"
+#include "weights/fixel_rows_parts.h"
+#include "weights/lobe_sphere.h"
 #include "weights/shared.h"
 
 typedef struct Spot Spot;

@@ -14,6 +14,7 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "util/threads.h"
+#include "weights/fixel_files.h"
 #include "weights/fixel_parts.h"
 
 #define NUMBER_ROOM 24 /* characters of a number with its separator */

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/threads.h"
 #include "util/status.h"
+#include "util/threads.h"
+#include "weights/fixel_rows.h"
 
 /* Largest number of threads that sum up entries. */
 #define MAX_PARTS 64

@@ -6,7 +6,7 @@
 
 #include <glslines/weights.h>
 
-#include "weights/fixel_rows.h"
+#include "weights/fixel_rows_parts.h"
 
 /* --- Values of fixels and streamlines. */
 
@@ -17,6 +17,7 @@ typedef struct gls_model_constant {
     float per_length; /* 1 / TD0, in units of length; 0: the mean coefficient of the fixel stays 0 */
     float unused;
 } gls_model_constant;
+
 /* State of a fixel. Iterations change `excess`, and set `share` to 0 for a fixel that they exclude. Four floats, as in
  * the buffer Fixels of weights/rows.comp. */
 typedef struct gls_model_state {
@@ -25,6 +26,7 @@ typedef struct gls_model_state {
     float share;   /* PM / (mu TD0); 0: the fixel takes no part in the fit */
     float unit;    /* PM times the unit of length */
 } gls_model_state;
+
 /* Mean of the coefficients of the streamlines in a fixel, weighted by length. */
 typedef struct gls_model_mean {
     float m, em; /* mean coefficient m, and e to the power of m */
@@ -63,12 +65,14 @@ void gls_weight_model_finish(gls_weight_model *model);
 typedef struct gls_row_costs {
     double tv, squares;
 } gls_row_costs;
+
 /* Sums over all fixels: cost of the data, number of excluded fixels. */
 typedef struct gls_fixel_costs {
     double data, excluded;
 } gls_fixel_costs;
 
 typedef struct gls_solver gls_solver;
+
 /* Functions of a solver, on the CPU or on devices: the two passes of an iteration, reading, freeing. If a device fails,
  * they return its error. */
 typedef struct gls_solver_kind {
@@ -97,20 +101,6 @@ struct gls_solver {
     float unit, tikhonov; /* mu times the unit of length; reg_tikhonov times scale */
 };
 
-/* Makes a solver on the CPU. Array 0 of the coefficients starts as 0. Call fixels() before the first rows(). */
-gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weights_options *options,
-                                  gls_solver **solver);
-/* Makes a solver that shares the chunks among n devices. GLS_ERR_DEVICE_MEMORY: the fixels, the streamlines or the
- * buffers for sending entries do not fit. */
-gls_status gls_device_solver_create(const gls_weight_model *model, const gls_weights_options *options,
-                                    gls_device *const *devices, size_t n, gls_solver **solver);
-
-/* e^x as the passes compute it. */
-float gls_weights_exponential(float x);
-/* Sets the members of gls_solver. */
-void gls_solver_init(gls_solver *solver, const gls_solver_kind *kind, const gls_weight_model *model,
-                     const gls_weights_options *options);
-
 /* --- The struct behind gls_weights. */
 
 struct gls_weights {
@@ -129,15 +119,5 @@ struct gls_weights {
     /* counts, costs and times */
     gls_weights_result result;
 };
-
-/* Loads the kernels of the method, and with `maps` map.comp if the device has doubles in hardware, into the device's
- * cache. Ignores failures: they show when the kernels are used. */
-void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps);
-/* Runs SIFT2 on the model, with n devices or, if n is 0, on the CPU. progress may be NULL; GLS_ERR_CANCELLED if
- * progress asks to stop. If a device is lost or has too little memory, the CPU begins anew. */
-gls_status gls_weights_run_sift2(gls_weights *weights, gls_device *const *devices, size_t n,
-                                 gls_weights_progress progress, void *user);
-/* Selects streamlines by SIFT on the CPU. progress as for gls_weights_run_sift2(). */
-gls_status gls_weights_run_sift(gls_weights *weights, gls_weights_progress progress, void *user);
 
 #endif

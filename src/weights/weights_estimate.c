@@ -7,10 +7,15 @@
 #include <glslines/track.h>
 #include <glslines/weights.h>
 
-#include "gpu/objects.h"
-#include "util/maths.h"
+#include "weights/weights_estimate.h"
+#include "gpu/handle.h"
 #include "util/clock.h"
+#include "util/maths.h"
 #include "util/status.h"
+#include "weights/fixel_rows.h"
+#include "weights/map_queue.h"
+#include "weights/sift2_weights.h"
+#include "weights/sift_selection.h"
 #include "weights/weight_model.h"
 
 /* --- The linear approximation: a streamline's weight is the mean of FD / (mu TD0) over its fixels, weighted by PM and

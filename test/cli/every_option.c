@@ -14,6 +14,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "options/help.h"
+#include "options/parser.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/options.h"

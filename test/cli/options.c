@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options/help.h"
+#include "options/parser.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/options.h"

@@ -1,11 +1,11 @@
 /* Any bytes as the JSON that runs find again: the key of a kept fit, the fastest mappings of devices, the sidecar of a
  * run that may have been done: what was kept or nothing, never a crash. */
+#include "dwi/fit_cache.h"
 #include "run/job_parts.h"
 #include "run/run_identity.h"
 #include "folder.h"
 #include "grid.h"
 #include "track/check/checked.h"
-#include "dwi/fit_model.h"
 
 static void read_fit(const fuzz_folder *folder, const uint8_t *data, size_t bytes)
 {

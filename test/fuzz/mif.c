@@ -1,9 +1,11 @@
 /* Any bytes as an image of MRtrix with its gradient table: an error or a whole image, never a crash. */
 #include "file.h"
 
+#include <glslines/image.h>
 #include <string.h>
 
-#include "image/formats.h"
+#include "image/mif.h"
+#include "image/mif_header.h"
 #include "util/text.h"
 
 static volatile float sink;

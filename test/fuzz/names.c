@@ -1,11 +1,13 @@
 /* Any bytes as the lists of words and numbers that go with labels and streamlines: names of labels, pairs of labels,
  * colours of groups, directions of a constraint: an error or what they name, never a crash. */
+#include <glslines/render.h>
 #include <glslines/msmt.h>
 
+#include "render/picture_plan.h"
+#include "render/scene_parts.h"
 #include "tools/edges.h"
 #include "folder.h"
 #include "image/label_table.h"
-#include "render/scene.h"
 
 static void read_names(const char *path)
 {

@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "options/help.h"
+#include "options/parser.h"
 #include "cmd/commands.h"
 #include "file.h"
 

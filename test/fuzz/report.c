@@ -4,7 +4,6 @@
 
 #include "folder.h"
 #include "render/cite.h"
-#include "render/report_parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {

@@ -9,8 +9,10 @@
 #include "gpu.h"
 #include "series.h"
 #include "ref_boot.h"
-#include "track/engine/schedule.h"
-#include "track/engine/batch.h"
+#include "track/engine/batch_parts.h"
+#include "track/engine/batch_state.h"
+#include "track/engine/pace.h"
+#include "track/engine/passes.h"
 #include "track/tracker.h"
 
 #define N_SEEDS 1500

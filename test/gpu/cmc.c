@@ -12,7 +12,6 @@
 
 #include "collect.h"
 #include "gpu.h"
-#include "track/engine/batch.h"
 #include "util/maths.h"
 
 enum { NX = 80, NY = 8, NZ = 8, SEEDS = 600 };

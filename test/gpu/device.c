@@ -8,7 +8,7 @@
 #include <pthread.h>
 
 #include "gpu.h"
-#include "gpu/objects.h"
+#include "gpu/fetch.h"
 
 static gls_device *device;
 

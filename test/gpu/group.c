@@ -10,7 +10,7 @@
 
 #include "gpu.h"
 #include "group.h"
-#include "track/engine/schedule.h"
+#include "track/engine/pace.h"
 
 /* --- the same bytes ------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 #include "gpu.h"
 #include "series.h"
 #include "collect.h"
+#include "track/getter/getters.h"
 #include "track/engine/track_plan.h"
 
 #define N_SEEDS 200

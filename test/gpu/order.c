@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "gpu.h"
+#include "gpu/fetch.h"
+#include "gpu/staging.h"
 #include "gpu/objects.h"
 #include "gpu/internal.h"
 #include "util/clock.h"

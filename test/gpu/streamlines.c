@@ -10,7 +10,6 @@
 #include "series.h"
 #include "ref_boot.h"
 #include "collect.h"
-#include "track/engine/batch.h"
 
 #define N_SEEDS 400
 

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "gpu.h"
+#include "track/engine/pace.h"
 #include "gpu/inject.h"
 #include "track/engine/schedule.h"
 #include "util/clock.h"

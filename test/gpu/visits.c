@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "gpu.h"
+#include "tracts/visits_list.h"
 #include "track/engine/visitor_kernel.h"
 #include "tracts/visits.h"
 

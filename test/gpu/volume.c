@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "gpu.h"
+#include "track/field/textures.h"
 #include "track/field/field.h"
 
 static gls_grid make_grid(int x, int y, int z)

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "weights/fixel_rows.h"
+#include "weights/map_queue.h"
 #include "gpu/inject.h"
 #include "weights/weight_model.h"
 #include "weights_scene.h"

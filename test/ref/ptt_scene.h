@@ -5,8 +5,9 @@
 
 #include <glslines/odf.h>
 
+#include "track/getter/ptt.h"
+#include "track/shader/kernel_inputs.h"
 #include "ref/ptt.h"
-#include "track/getter/odf_field.h"
 #include "util/maths.h"
 
 typedef struct scene {

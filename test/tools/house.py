@@ -18,8 +18,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
     "lines of glue (record, run, bids, cmd, options)": ("<=", 19000),
-    "files of glue": ("<=", 95),
-    "files under 50 lines, %": ("<=", 27.0),
+    "files of glue": ("<=", 102),  # a header for each file that others call: 7 more of options and cmd
+    "files under 50 lines, no headers, %": ("<=", 17.5),
     "file names that stand twice": ("<=", 0),
     "environment variables GLSLINES_*": ("<=", 4),
     "environment variables of test builds alone": ("<=", 9),
@@ -112,13 +112,15 @@ def measure(build):
     lines = {path: content.count("\n") for path, content in contents.items()}
     glue = [path for path in paths if path.split("/")[0] == "src" and path.split("/")[1] in GLUE]
     code = [path for path in paths if path.endswith((".c", ".h"))]
+    bodies = [lines[path] for path in paths if not path.endswith(".h")]
     comments = sum(comment_lines(contents[path]) for path in paths)
     result = {
         "lines of src, include, glsl": sum(lines.values()),
         "lines of glue (%s)" % ", ".join(GLUE): sum(lines[path] for path in glue),
         "files of glue": len(glue),
         "median lines of a file": statistics.median(lines.values()),
-        "files under 50 lines, %": 100 * sum(n < 50 for n in lines.values()) / len(lines),
+        # a header is as long as what its file has for others
+        "files under 50 lines, no headers, %": 100 * sum(n < 50 for n in bodies) / len(bodies),
         "comment lines, %": 100 * comments / sum(lines.values()),
     }
     details = {}

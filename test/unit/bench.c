@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "bench/bench_stats.h"
 #include "bench/bench.h"
 #include "util/maths.h"
 

@@ -14,7 +14,7 @@
 #include <glslines/odf.h>
 #include <glslines/sh.h>
 
-#include "dwi/odf_parts.h"
+#include "dwi/coherence.h"
 
 enum { SIDE = 32, ORDER = 8, K = 45, FIELDS = 6, WAVES = 2 };
 

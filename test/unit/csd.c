@@ -14,6 +14,8 @@
 #include <glslines/sh.h>
 
 #include "csd_series.h"
+#include "dwi/csd.h"
+#include "dwi/csd_kernel.h"
 #include "dwi/csd_plan.h"
 
 enum { N = CSD_N, N_VOXELS = CSD_VOXELS };

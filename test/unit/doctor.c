@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/probe.h"
 #include "check/doctor.h"
-#include "gpu/drivers.h"
 
 /* The doctor's text for no device, from malloc. */
 static char *without_device(void)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "dwi/sphere_data.h"
+#include "dwi/hull.h"
 #include "util/maths.h"
 #include <glslines/common.h>
 

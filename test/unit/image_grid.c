@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "files.h"
-#include "image/formats.h"
+#include "image/reorient.h"
 
 #include <glslines/density.h>
 #include <glslines/image.h>

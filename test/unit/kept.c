@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "files.h"
+#include "dwi/fit_cache.h"
 #include "record/sidecar.h"
-#include "dwi/fit_model.h"
 #include "util/json_text.h"
 #include "util/output_file.h"
 

@@ -10,8 +10,9 @@
 #include <glslines/labels.h>
 #include <nifti1.h>
 
-#include "image/formats.h"
-#include "image/region_store.h"
+#include "image/region_area.h"
+#include "image/region_store_parts.h"
+#include "image/reorient.h"
 #include "sinks/fdt.h"
 
 enum { N = 6 };

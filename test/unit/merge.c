@@ -7,7 +7,7 @@
 
 #include "files.h"
 #include "lines.h"
-#include "tractogram/file_formats.h"
+#include "tractogram/shard_note.h"
 #include "util/maths.h"
 #include <glslines/merge.h>
 #include <math.h>

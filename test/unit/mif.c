@@ -14,7 +14,9 @@
 
 #include <glslines/gradients.h>
 
-#include "image/formats.h"
+#include "image/grid.h"
+#include "image/mif_header.h"
+#include "image/reorient.h"
 
 static const char head[] = "mrtrix image\ndim: 2,3,2\nvox: 2,1.5,3\nlayout: -0,+2,+1\ndatatype: UInt8\n"
                            "transform: 1, 0, 0, -5\ntransform: 0, 1, 0, 3\ntransform: 0, 0, 1, 7\n"

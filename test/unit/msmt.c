@@ -13,6 +13,8 @@
 #include <glslines/sh.h>
 
 #include "csd_series.h"
+#include "dwi/nonneg_kernel.h"
+#include "dwi/nonneg_plan.h"
 #include "dwi/nonneg.h"
 
 enum { K = 6, N_ROWS = 40, N_DATA = 20, COUNT = 50 };

@@ -11,6 +11,7 @@
 
 #include <glslines/odf.h>
 
+#include "dwi/odf_slice.h"
 #include "dwi/odf_parts.h"
 #include "files.h"
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "track/engine/passes.h"
 #include "track/engine/schedule.h"
 
 /* The place along the curve, bit by bit. */

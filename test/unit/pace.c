@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "track/engine/pace.h"
 #include "track/engine/schedule.h"
 
 /* A device that takes so long for a dispatch and for each item. Gives the time of all items, *longest that of the

@@ -1,4 +1,5 @@
 /* Values of ranks without keeping the numbers, against sorting them. */
+#include <glslines/common.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tracts/shape.h"
+#include "tracts/ranks.h"
 #include "util/maths.h"
 
 enum { MOST = 60000 };

@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "files.h"
+#include "image/region_area.h"
 #include "image/region_set.h"
 
 static gls_grid grid;

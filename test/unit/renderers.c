@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "gpu/renderers.h"
 #include "gpu/drivers.h"
 
 static const struct {

@@ -13,7 +13,7 @@
 #include <glslines/log.h>
 
 #include "csd_series.h"
-#include "dwi/series.h"
+#include "dwi/units.h"
 #include "files.h"
 
 static void assert_same(const gls_response *a, const gls_response *b)

@@ -12,7 +12,7 @@
 
 #include <glslines/sphere.h>
 
-#include "dwi/sphere_data.h"
+#include "dwi/hull.h"
 
 static bool adjacent(const gls_sphere *s, uint32_t u, uint32_t v)
 {

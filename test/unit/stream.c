@@ -15,6 +15,8 @@
 
 #include <glslines/common.h>
 
+#include "image/gzip_pieces.h"
+#include "image/stream.h"
 #include "image/formats.h"
 
 static char path[] = "/tmp/gls_stream_XXXXXX";

@@ -1,6 +1,7 @@
 #include <glslines/gradients.h>
 #include <glslines/tensor.h>
 
+#include "dwi/tensor.h"
 #include "dwi/tensor_plan.h"
 #include "util/maths.h"
 

@@ -8,6 +8,7 @@
 
 #include "files.h"
 #include "lines.h"
+#include "tractogram/zip.h"
 #include "util/file.h"
 #include "util/maths.h"
 #include "tractogram/writers.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/drivers.h"
+#include "gpu/visible.h"
 #include "tree.h"
 
 static char root[] = "/tmp/glslines_visible_XXXXXX";

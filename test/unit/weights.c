@@ -7,6 +7,9 @@
 
 #include <omp.h>
 
+#include "weights/fod_lobes.h"
+#include "weights/lobe_sphere.h"
+#include "weights/voxel_walk.h"
 #include "weights/weight_model.h"
 #include "weights/fixel_parts.h"
 #include "weights/fixel_rows.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "track/track_params.h"
 #include "util/json_text.h"
 #include "util/output_file.h"

@@ -7,6 +7,7 @@
 #include <glslines/glslines.h>
 
 #include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "track/track_params.h"
 #include "util/status.h"
 

@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-#include "gpu/drivers.h"
+#include "gpu/renderers.h"
 #include "track/check/checked.h"
 #include "track/check/known_scene.h"
 #include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "track/track_params.h"
 #include "track/tracker.h"
 #include "util/clock.h"

@@ -7,8 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/objects.h"
+#include "gpu/fetch.h"
+#include "gpu/open_device.h"
 #include "track/engine/batch_result.h"
+#include "track/engine/gather.h"
+#include "track/engine/pace.h"
+#include "track/engine/passes.h"
+#include "track/engine/place.h"
+#include "track/engine/refine.h"
+#include "track/engine/retries.h"
+#include "track/engine/start_lines.h"
 #include "util/clock.h"
 #include "util/status.h"
 

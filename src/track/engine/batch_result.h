@@ -12,8 +12,6 @@
 #include "track/engine/outcomes.h"
 #include "track/engine/visited.h"
 
-struct gls_guide;
-
 /* --- Batch results. */
 
 typedef enum gls_result_state { GLS_RESULT_FREE, GLS_RESULT_TAKEN, GLS_RESULT_SENT } gls_result_state;
@@ -40,6 +38,7 @@ typedef struct gls_batch_result {
     bool journaled;        /* read from the journal, not tracked in this run */
     gls_visited visited;
 } gls_batch_result;
+
 /* Allocates memory for n streamlines and n_points points; earlier contents may be lost. GLS_ERR_MEMORY: out of
  * memory. */
 gls_status gls_batch_result_reserve(gls_batch_result *result, size_t n, size_t n_points);
@@ -53,21 +52,8 @@ typedef struct gls_result_store {
     size_t n;
     gls_batch_result *result;
 } gls_result_store;
+
 /* Frees all results. */
 void gls_result_store_finish(gls_result_store *store);
-
-/* --- Refinement on the host after the points have arrived: ends cropped at the border of grey matter, regions that
- * ends must lie in, thinned points. */
-
-/* Whether parameters or regions ask for any refinement. */
-bool gls_refine_is_needed(const struct gls_guide *guide);
-/* Number of pieces into which a part of a step is divided to measure lengths: more than 1 if ends are cropped.
- * gls_refine() then counts gls_outcome.parts in pieces. */
-uint32_t gls_refine_pieces(const struct gls_guide *guide);
-/* Crops, checks and thins the kept streamlines of `outcomes`, which `result` holds in the same order; removes from
- * `result` the streamlines that fail a check. parts: number of parts of a step. space: affine map from voxel
- * coordinates to the space of the points. */
-gls_status gls_refine(const struct gls_guide *guide, uint32_t parts, const double space[3][4], gls_outcomes *outcomes,
-                      gls_batch_result *result);
 
 #endif

@@ -1,10 +1,19 @@
 /* Allocates the host arrays of a batch, and computes their size beforehand, for gls_track_plan_memory(). One allocation
  * holds all copies of an array. */
-#include "track/engine/batch.h"
+
+#include <glslines/track.h>
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "track/engine/batch_state.h"
+#include "track/engine/batch_parts.h"
+#include "track/engine/batch_result.h"
+#include "track/engine/outcomes.h"
+#include "track/engine/retries.h"
+#include "track/engine/schedule.h"
+#include "track/engine/track_plan.h"
+#include "track/shader/layout.h"
 #include "util/status.h"
 
 /* Bytes of the arrays of gls_batch, in the order of its members. */

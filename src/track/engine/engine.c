@@ -8,10 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/device_cache.h"
+#include "gpu/fetch.h"
 #include "gpu/objects.h"
-#include "image/formats.h"
+#include "gpu/open_device.h"
+#include "image/grid.h"
+#include "track/engine/model_plan.h"
 #include "track/field/field.h"
+#include "track/field/textures.h"
 #include "track/guide/guide.h"
+#include "track/guide/threshold_stop.h"
 #include "track/shader/kernel_inputs.h"
 #include "util/clock.h"
 #include "util/status.h"

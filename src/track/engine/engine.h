@@ -11,13 +11,6 @@
 
 /* --- The model of a direction getter on a device: field, tables and definitions, handled alike for all getters. */
 
-/* Plans the field, the contents of the model buffer and the getter's definitions; touches no device. Call
- * gls_model_plan_finish() even after a failure. */
-gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_params *params,
-                               const gls_track_plan *plan, const gls_track_input *input, gls_model_plan *model);
-/* Frees tables and definitions of a plan, which may be all zero. */
-void gls_model_plan_finish(gls_model_plan *plan);
-
 /* Kernels that the plan does not need are NULL. */
 typedef struct gls_kernels {
     gls_kernel *initial;                      /* runs pass 1 in one kernel */
@@ -63,6 +56,7 @@ typedef struct gls_engine {
     double kernel_seconds[GLS_ENGINE_TIMES];
     gls_model_plan model_plan; /* in use until the engine is complete */
 } gls_engine;
+
 /* gls_engine_create() in three steps. First step: makes the plan, the guide, the model's buffer, and its field without
  * values, and announces the kernels to the driver. */
 gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input,
@@ -75,9 +69,6 @@ gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input)
 /* Creates an engine. params and input must have been checked. */
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                              gls_engine **engine);
-/* If the plan of a complete engine has rounds in flight and gls_device_waits() is true, runs the kernels on no work,
- * see rehearse.c. A failure is left to tracking, where it comes again. */
-void gls_engine_rehearse(gls_engine *engine);
 /* Makes engine->buffer and engine->fetch point to this set (modulo GLS_TRACK_BUFFER_SETS). */
 void gls_engine_use_buffer_set(gls_engine *engine, unsigned set);
 /* Runs a kernel in one dimension, and adds its time to kernel_seconds if the engine is timed. */

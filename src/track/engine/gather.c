@@ -1,10 +1,18 @@
 /* Pass 3: packs the points of placed streamlines, by a kernel, whose output is fetched, or by the host. */
-#include "track/engine/batch.h"
 
 #include <omp.h>
 #include <string.h>
 
-#include "gpu/objects.h"
+#include "track/engine/gather.h"
+#include "gpu/fetch.h"
+#include "gpu/hold.h"
+#include "gpu/open_device.h"
+#include "track/engine/batch_parts.h"
+#include "track/engine/batch_result.h"
+#include "track/engine/engine.h"
+#include "track/engine/timed.h"
+#include "track/engine/track_plan.h"
+#include "track/shader/layout.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/threads.h"

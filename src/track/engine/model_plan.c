@@ -1,5 +1,13 @@
 /* Plans the model of a direction getter: its field, its tables, and the definitions that its kernels need. */
-#include "track/engine/engine.h"
+
+#include <glslines/common.h>
+#include <glslines/device.h>
+#include <glslines/track.h>
+
+#include "track/engine/model_plan.h"
+#include "track/engine/track_plan.h"
+#include "track/getter/getter.h"
+#include "track/shader/kernel_inputs.h"
 
 gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_params *params,
                                const gls_track_plan *plan, const gls_track_input *input, gls_model_plan *model)

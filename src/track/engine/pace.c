@@ -1,6 +1,7 @@
 /* Limits the work of a dispatch by the measured times of earlier dispatches. An item is a seed of pass 1, a streamline
  * of pass 2, or, in staged plans, one iteration of one half-streamline. Pure arithmetic: no device is touched, and no
  * global but the default rules is read. */
+#include "track/engine/pace.h"
 #include "track/engine/schedule.h"
 
 #include <math.h>

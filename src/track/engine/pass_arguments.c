@@ -1,5 +1,6 @@
 /* Parameters and arguments of the kernels of passes 1 and 2. */
 #include "track/engine/pass_arguments.h"
+#include "track/field/cells.h"
 
 #include <math.h>
 

@@ -4,8 +4,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "track/engine/passes.h"
+#include "gpu/fetch.h"
 #include "gpu/objects.h"
-#include "track/engine/batch.h"
+#include "gpu/open_device.h"
+#include "track/engine/batch_parts.h"
+#include "track/engine/pace.h"
 #include "track/engine/pass_arguments.h"
 #include "track/engine/schedule.h"
 #include "track/shader/packed.h"

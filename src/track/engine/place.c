@@ -2,10 +2,15 @@
  * begin in the output. c->state holds a word for each half-streamline of the round (HALF_ in
  * glsl/layout/constants.def), the backward before the forward one of each streamline; then the guide's words of each
  * half-streamline. */
-#include "track/engine/batch.h"
 
 #include <omp.h>
 
+#include "track/engine/place.h"
+#include "track/engine/batch_parts.h"
+#include "track/engine/batch_result.h"
+#include "track/engine/engine.h"
+#include "track/engine/outcomes.h"
+#include "track/engine/track_plan.h"
 #include "track/guide/guide.h"
 #include "util/maths.h"
 #include "util/threads.h"

@@ -1,6 +1,10 @@
 /* Checks of streamlines that need all their points: crops ends at the border of grey matter, tests the regions of ends,
  * thins points, and removes streamlines that fail. The functions run on the worker thread, and share streamlines among
  * OpenMP threads where points are thinned. */
+#include "track/engine/refine.h"
+#include "image/tissue_image.h"
+#include "image/tissue_interface.h"
+#include "streamlines/thin.h"
 #include "track/engine/batch_result.h"
 #include "track/guide/guide.h"
 
@@ -9,8 +13,6 @@
 #include <string.h>
 
 #include "image/region_set.h"
-#include "image/tissue_image.h"
-#include "streamlines/filter_parts.h"
 #include "util/maths.h"
 #include "util/status.h"
 

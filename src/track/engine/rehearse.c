@@ -2,8 +2,10 @@
  * transfers at their first use, which would delay the first streamlines. */
 #include <stdlib.h>
 
-#include "gpu/objects.h"
-#include "track/engine/batch.h"
+#include "track/engine/rehearse.h"
+#include "gpu/fetch.h"
+#include "gpu/open_device.h"
+#include "track/engine/gather.h"
 #include "track/engine/pass_arguments.h"
 #include "util/clock.h"
 #include "util/status.h"

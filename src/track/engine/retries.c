@@ -1,13 +1,21 @@
 /* Retries (--retries): tracks rejected streamlines again until they are kept or their retries are used up, then hands
  * all streamlines over in the order of seeds. Each retry draws other random numbers, by the stream of the line record.
  * All functions run on the worker thread of the batch. */
-#include "track/engine/batch.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "track/engine/retries.h"
+#include "track/engine/batch_parts.h"
 #include "track/engine/batch_result.h"
+#include "track/engine/gather.h"
+#include "track/engine/pace.h"
+#include "track/engine/passes.h"
+#include "track/engine/place.h"
+#include "track/engine/refine.h"
+#include "track/engine/track_plan.h"
+#include "track/shader/layout.h"
 #include "util/clock.h"
 #include "util/status.h"
 

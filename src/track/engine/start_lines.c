@@ -1,14 +1,20 @@
 /* Turns the initial directions of seeds into streamlines to track: checks seeds with the guide, picks the direction and
  * the sense, and fills the records for pass 2. Runs on the host between pass 1 and pass 2; several threads share the
  * seeds of a batch. */
-#include "track/engine/batch.h"
 
 #include <math.h>
 #include <omp.h>
 
+#include "track/engine/start_lines.h"
+#include "track/engine/batch_parts.h"
+#include "track/engine/engine.h"
+#include "track/engine/passes.h"
+#include "track/engine/track_plan.h"
+#include "track/guide/guide.h"
+#include "track/shader/layout.h"
 #include "track/shader/packed.h"
-#include "util/threads.h"
 #include "util/maths.h"
+#include "util/threads.h"
 
 /* Returns the direction word of the opposite direction. */
 static uint32_t turned(const gls_engine *t, uint32_t vertex)

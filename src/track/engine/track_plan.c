@@ -7,9 +7,13 @@
 #include <string.h>
 
 #include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "track/guide/guide.h"
-#include "util/status.h"
+#include "track/guide/region_stop.h"
+#include "track/guide/threshold_stop.h"
+#include "track/guide/tissue_stop.h"
 #include "util/numbers.h"
+#include "util/status.h"
 
 /* --- One invocation for each streamline. */
 

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/objects.h"
-#include "util/status.h"
+#include "gpu/device_cache.h"
+#include "gpu/fetch.h"
+#include "gpu/open_device.h"
 #include "util/numbers.h"
+#include "util/status.h"
 
 /* With more voxels the transfer of each round's counts costs as much as the kernel saves. */
 #define MAX_VOXELS ((size_t)1 << 20)

@@ -2,14 +2,15 @@
  * cube between eight neighbouring voxels, its corners. The values of a direction at all eight corners, or at two, lie
  * side by side, so that few loads read them; where memory is short, each value lies alone. The shader is
  * glsl/odf/cells.glsl. Below: fields as buffers of texels. */
+#include "track/field/cells.h"
 #include "track/field/field.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/maths.h"
-#include "util/status.h"
 #include "util/numbers.h"
+#include "util/status.h"
 
 /* Layers are computed and sent to the device in slabs of about this many bytes, at least one layer at a time. */
 #define SLAB_BYTES ((uint64_t)64 << 20)

@@ -62,10 +62,12 @@ typedef struct gls_field {
 } gls_field;
 
 enum { GLS_FIELD_BLOCK = 64 };
+
 /* Computes the channels of voxels first .. first + count - 1 of the grid (x fastest), count <= GLS_FIELD_BLOCK:
  * rows[c * GLS_FIELD_BLOCK + i] is channel c of voxel first + i. Called from many threads, each with its own scratch.
  * rows and scratch are 64-byte aligned. */
 typedef void (*gls_field_block)(const void *user, size_t first, size_t count, float *rows, float *scratch);
+
 /* Where the values of a field come from: block() computes them for a block of voxels, and may be called by several
  * threads at once, each with scratch memory of its own. */
 typedef struct gls_field_source {
@@ -90,44 +92,5 @@ struct gls_field_kind {
     /* Adds the definitions that the shader needs. */
     void (*define)(const gls_field_plan *plan, gls_define_list *defines);
 };
-
-/* Destroys the textures and buffers and sets the field to 0. A field that is 0 is accepted. */
-void gls_field_finish(gls_field *field);
-/* Fills n fields of any kinds. *failed: index of the field that failed; unchanged if the host failed. */
-gls_status gls_field_fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
-                          size_t *failed);
-/* Returns the largest power of two that scales `largest` to at most `maximum`; 1 if largest <= 0. A power of two leaves
- * all digits of values as they are. */
-float gls_field_scale(float largest, float maximum);
-
-/* --- Cells: fields of ODFs as buffers, for shaders that look up one direction at a time, see glsl/odf/cells.glsl. */
-
-extern const gls_field_kind gls_field_cells;
-
-/* Makes the plan for n directions. smaller: 0, or what shrink() returned for the plan before. Single values are planned
- * only if `smaller` asks for them. Returns false if the device has no room; then use textures. */
-bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, int smaller, gls_field_plan *plan);
-/* Like gls_cells_plan(), but plans the form of cells that takes the least memory: each value is stored alone, not
- * together with values of neighbouring voxels. Kernels read this form more slowly. It often takes half of the memory of
- * textures. */
-bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_field_plan *plan);
-
-/* --- Texels: all channels of a voxel together in a buffer, for shaders that load whole voxels, see
- * glsl/base/texels.glsl. */
-
-extern const gls_field_kind gls_field_texels;
-
-/* Makes the plan for n channels, rounded up to whole texels, in half precision or as floats. Returns false if the
- * device's largest buffer of texels is too small. */
-bool gls_texels_plan(const gls_grid *grid, size_t n, bool floats, const gls_device_info *limits, gls_field_plan *plan);
-
-/* --- Tiled 3D textures, sampled by the texture unit: for shaders that need all channels at one position. */
-
-extern const gls_field_kind gls_field_textures;
-
-/* Makes the plan for n_channels in `format` (four channels or one) and at most n_units texture units.
- * GLS_ERR_UNSUPPORTED if the field does not fit. */
-gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_texture_format format,
-                             const gls_device_info *limits, uint32_t n_units, gls_field_plan *plan);
 
 #endif

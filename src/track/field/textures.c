@@ -1,6 +1,7 @@
 /* Fields as 3D textures: tiles of channels side by side along x, strips of the grid one behind the other along z, see
  * gls_field_plan in field.h. The shader is glsl/base/textures.glsl, which samples with the texture unit. Fills and
  * frees fields of any kind, and chooses the scale of their values. */
+#include "track/field/textures.h"
 #include "track/field/field.h"
 
 #include <math.h>

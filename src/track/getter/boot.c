@@ -7,11 +7,13 @@
 #include <glslines/sh.h>
 
 #include "dwi/odf_parts.h"
+#include "dwi/odf_slice.h"
 #include "track/field/field.h"
+#include "track/field/textures.h"
 #include "track/getter/getter.h"
-#include "util/text.h"
 #include "track/shader/kernel_inputs.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* --- The field. Each voxel holds the coefficients of the hat fit, the mean b0 signal and the scaled residuals, all
  * linear in the signal. */

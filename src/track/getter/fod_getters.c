@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "dwi/odf_parts.h"
+#include "track/field/textures.h"
 #include "track/getter/odf_field.h"
 #include "util/status.h"
 

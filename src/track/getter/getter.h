@@ -6,8 +6,8 @@
 
 #include "track/field/field.h"
 #include "track/getter/param_user.h"
-#include "track/shader/layout.h"
 #include "track/shader/kernel_inputs.h"
+#include "track/shader/layout.h"
 
 /* --- A direction getter finds the next direction of a streamline. Each is a row, gls_getter_NAME, in a file of this
  * folder, with a shader in glsl/getter. The rest of the tracker reads facts from the row and never names a getter. */
@@ -123,12 +123,6 @@ typedef struct gls_getter {
 
 /* --- Lookup. */
 
-/* The row of a getter; NULL for another value. */
-const gls_getter *gls_getter_row(gls_direction_getter dg);
-/* The row of params->dg. */
-const gls_getter *gls_getter_of(const gls_track_params *params);
-/* Whether the getter has the parameters of `user`, a group of getters or a getter. */
-bool gls_getter_uses(const gls_getter *getter, gls_param_user user);
 /* Whether a step is not a straight line, so that lengths need all points. */
 static inline bool gls_getter_is_curved(const gls_getter *getter)
 {

@@ -2,7 +2,9 @@
  * cutoffs, interpolation, whether it ends half-streamlines itself, source of directions. */
 #include <string.h>
 
+#include "track/getter/getters.h"
 #include "track/field/field.h"
+#include "track/field/textures.h"
 #include "track/getter/getter.h"
 #include "track/getter/odf_field.h"
 

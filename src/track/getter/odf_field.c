@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "dwi/odf_parts.h"
+#include "dwi/odf_slice.h"
+#include "track/field/textures.h"
 #include "util/status.h"
 
 /* ODFs may have any unit. Their largest value is scaled to at most this, so that values stay well within the range of

@@ -11,28 +11,22 @@ gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_i
 const gls_sphere *gls_odf_field_sphere(const gls_track_input *input);
 /* `sphere` of gls_getter for getters that need no sphere: a fixed one of three axes, the smallest possible. */
 const gls_sphere *gls_no_sphere(const gls_track_input *input);
-
 /* Chooses the values that are interpolated between voxels: coefficients if the parameters do not ask for amplitudes and
  * both the getter and the source allow coefficients, else amplitudes. coefficients: whether the getter allows them. */
 gls_odf_interpolation gls_odf_field_interpolation(bool coefficients, const gls_track_params *params,
                                                   const gls_odf_source *odf);
+
 /* Values of a field of ODFs. Amplitudes and coefficients have one scale for all voxels, model->scale. */
 typedef enum gls_odf_values {
     GLS_ODF_AMPLITUDES,   /* at the vertices of the sphere */
     GLS_ODF_COEFFICIENTS, /* of SH */
     GLS_ODF_NORMALISED    /* amplitudes, each voxel divided by its maximum */
 } gls_odf_values;
+
 /* Fills the fields of n models with these values. index_of: for coefficients, the channel of each coefficient; for
  * amplitudes in a field of cells, the index of each vertex among the values of a voxel. NULL: the order of the source.
  * Textures of amplitudes always have the order of the source. *failed: see gls_getter.fill. */
 gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, gls_odf_values values,
                               const uint32_t *index_of, size_t *failed);
-
-/* Adds MODEL_NEAREST, NEAREST_SIZE and NEAREST_WORDS: a square map from directions to the index of the nearest vertex,
- * two 16-bit entries in a word; first the hemisphere z >= 0, then, for spheres that are not antipodal, z < 0. A
- * direction (x, y, z) with x' = x / (|x| + |y| + |z|) and y' likewise, both negated for z < 0, lies at u = 1/2 + (x' +
- * y')/2, v = 1/2 + (x' - y')/2, in units of the side. index_of[v]: index of vertex v; NULL: v. */
-void gls_ptt_table_nearest(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere,
-                           const uint32_t *index_of);
 
 #endif

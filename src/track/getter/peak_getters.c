@@ -1,5 +1,6 @@
 /* Direction getters that follow given peaks: a peak of the nearest voxel (fact), the weighted mean over the eight
  * voxels around a point (eudx), or a fibre of a random sample of one of the eight voxels (bedpost). */
+#include "track/field/textures.h"
 #include "track/getter/odf_field.h"
 
 #include <math.h>

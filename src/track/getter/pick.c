@@ -1,13 +1,13 @@
 /* Direction getters that choose a vertex inside the cone round the last direction: prob draws one in proportion to the
  * ODF, det takes the largest value, closest takes the peak nearest to the last direction. The shaders are
  * glsl/getter/pick.glsl and closest.glsl. */
+#include "dwi/odf_parts.h"
+#include "track/field/textures.h"
 #include "track/getter/odf_field.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "dwi/odf_parts.h"
-#include "track/field/field.h"
 #include "track/shader/kernel_inputs.h"
 
 /* Whether SH coefficients are interpolated between voxels; otherwise amplitudes are. */

@@ -1,5 +1,8 @@
 /* Direction getter ptt: parallel transport tractography (Aydogan and Shi 2021). The field holds ODFs normalised in each
  * voxel; the shader is glsl/getter/ptt.glsl. */
+#include "track/getter/ptt.h"
+#include "track/field/cells.h"
+#include "track/field/textures.h"
 #include "track/getter/odf_field.h"
 
 #include <math.h>

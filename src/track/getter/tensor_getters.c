@@ -1,6 +1,8 @@
 /* Direction getters along the principal eigenvector of a tensor that is fitted at each point. tensordet fits the
  * interpolated signals. tensorprob fits a wild bootstrap of the signals, drawn once for each voxel and streamline. The
  * shader is glsl/getter/tensor.glsl. */
+#include "track/field/cells.h"
+#include "track/field/textures.h"
 #include "track/getter/odf_field.h"
 
 #include <math.h>

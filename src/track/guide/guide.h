@@ -111,23 +111,4 @@ static inline double gls_filter_steps(double length, double step)
     return ceil(length / step * (1 - 1e-9));
 }
 
-/* --- The guides. Regions build on the functions of threshold, tissue on the functions of both. */
-
-extern const gls_guide_kind gls_guide_threshold; /* the stop map, in texture 0 */
-extern const gls_guide_kind gls_guide_regions;   /* the stop map, and regions in texture 1 */
-extern const gls_guide_kind gls_guide_tissue;    /* the stop map, regions if the input has any, and tissue */
-
-/* Sets the threshold of the stop map: `uniforms` of all guides. */
-void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);
-/* Whether the stop map surely ends no half-streamline inside the mask regions, or anywhere in the grid if there are
- * none. True if no value of the map is negative, and an eighth of each value there is above the threshold:
- * interpolation gives a point at least an eighth of the value of its voxel. False if a mask region is a sphere or an
- * image on another grid. */
-bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input *input);
-/* Returns the verdict of the region in which a half-streamline ended with `end`; GLS_VERDICT_KEPT if that end does not
- * reject the streamline. */
-gls_verdict gls_guide_regions_verdict_of(gls_end end);
-/* Whether this is the verdict of regions that reject each streamline with a point in them. */
-bool gls_guide_regions_gave(gls_verdict verdict);
-
 #endif

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "track/guide/region_stop.h"
 #include "image/region_set.h"
 #include "track/guide/guide.h"
+#include "track/guide/threshold_stop.h"
 #include "util/status.h"
 #include "util/text.h"
 

@@ -1,11 +1,12 @@
 /* The guide without regions or tissue: ends a half-streamline where the stop map falls to the threshold. All guides use
  * this stop map. */
+#include "track/guide/threshold_stop.h"
+#include "image/grid.h"
 #include "track/guide/guide.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "image/formats.h"
 #include "image/region_set.h"
 #include "util/status.h"
 

@@ -4,8 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "track/guide/tissue_stop.h"
 #include "image/tissue_image.h"
+#include "image/tissue_interface.h"
 #include "track/guide/guide.h"
+#include "track/guide/region_stop.h"
+#include "track/guide/threshold_stop.h"
 #include "util/status.h"
 
 /* Number of voxels of the box around the tissue. */

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "gpu/objects.h"
-#include "track/engine/batch_result.h"
-#include "track/engine/outcomes.h"
-#include "track/run/journal.h"
 #include "track/run/track_run.h"
+#include "gpu/device_team.h"
+#include "gpu/handle.h"
+#include "track/engine/outcomes.h"
+#include "track/engine/refine.h"
+#include "track/run/journal.h"
 #include "util/clock.h"
 #include "util/maths.h"
 #include "util/status.h"

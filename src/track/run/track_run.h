@@ -2,7 +2,6 @@
 #ifndef GLS_TRACK_RUN_TRACK_RUN_H
 #define GLS_TRACK_RUN_TRACK_RUN_H
 
-#include "track/engine/batch.h"
 #include "track/run/writer_thread.h"
 #include "track/tracker.h"
 

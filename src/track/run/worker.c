@@ -1,12 +1,16 @@
 /* The worker: tracks one batch of seeds after the other with one engine, and recovers when the device is lost or out of
  * memory. The callbacks below connect a batch with the queue and the writer thread of the run. */
+#include "gpu/open_device.h"
+#include "gpu/timer.h"
+#include "track/engine/batch_state.h"
+#include "track/engine/pace.h"
+#include "track/engine/refine.h"
 #include "track/run/track_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/objects.h"
 #include "track/engine/batch.h"
 #include "track/engine/batch_result.h"
 #include "track/engine/outcomes.h"

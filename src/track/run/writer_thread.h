@@ -7,7 +7,7 @@
 
 #include <glslines/track.h>
 
-#include "track/engine/batch.h"
+#include "track/engine/batch_parts.h"
 #include "track/run/journal.h"
 
 /* --- The queue of seeds. Workers take ranges in order and give back what they cannot finish. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/formats.h"
+#include "image/grid.h"
 #include "util/status.h"
 
 /* --- Definitions and slot contents. */

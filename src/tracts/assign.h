@@ -1,33 +1,12 @@
-/* Parts of connectomes: the regions of an image of labels, and the assignment of streamlines to them. */
-#ifndef GLS_TRACTS_CONNECTOME_PARTS_H
-#define GLS_TRACTS_CONNECTOME_PARTS_H
+/* Assigns the ends of streamlines to labelled regions. */
+#ifndef GLS_TRACTS_ASSIGN_H
+#define GLS_TRACTS_ASSIGN_H
 
+#include <glslines/common.h>
 #include <glslines/connectome.h>
+#include <glslines/image.h>
 
-#include "tracts/visits.h"
-
-/* --- The regions. They are numbered from 1. */
-
-/* The regions of an image of labels, numbered from 1 in the order of labels. */
-typedef struct gls_nodes {
-    /* grid of the image of labels */
-    gls_grid grid;
-    /* number of regions */
-    size_t n;
-    int32_t *voxel;      /* for each voxel the number of its region, from 1; 0: none */
-    int32_t *label;      /* label[i]: label of region i + 1 */
-    uint64_t *volume;    /* volume[r]: number of voxels of region r */
-    double (*centre)[3]; /* centre[r]: sum of the voxel coordinates of region r */
-} gls_nodes;
-
-/* Finds the regions by raw_labels and rows of the options. name: for messages. GLS_ERR_INPUT: a value is not a label.
- * Call gls_nodes_finish() even after a failure. */
-gls_status gls_nodes_init(gls_nodes *nodes, const gls_labels *labels, const char *name,
-                          const gls_connectome_options *o);
-/* Frees the arrays. */
-void gls_nodes_finish(gls_nodes *nodes);
-
-/* --- Assignment of streamlines to regions. */
+#include "tracts/visits_parts.h"
 
 typedef struct gls_assigner gls_assigner;
 
@@ -51,6 +30,7 @@ typedef struct gls_assign_scratch {
     int32_t *node;
     bool failed; /* memory ran out */
 } gls_assign_scratch;
+
 /* For GLS_ASSIGN_ALL: stores all regions that the streamline meets, ascending, in scratch->node. */
 void gls_assign_all(const gls_assigner *assigner, gls_assign_scratch *scratch, const float (*point)[3], size_t n);
 /* Frees the arrays. */

@@ -1,0 +1,19 @@
+/* Reads images: NIfTI here, as a single file or a .hdr/.img pair, compressed or not; MRtrix3's formats by mif.c. */
+#ifndef GLS_IMAGE_NIFTI_READ_H
+#define GLS_IMAGE_NIFTI_READ_H
+
+#include <glslines/common.h>
+#include <glslines/image.h>
+
+/* Like gls_image_read(), but also reads NIfTI images of five dimensions, the fifth of which is 3: vectors, as DIPY
+ * writes peaks. The volumes become x, y and z of the first vector, then of the second. */
+gls_status gls_image_read_vectors(const char *path, gls_image **image);
+/* Reads an image of one volume whose `data` are labels, int32_t in place of float. */
+gls_status gls_image_read_as_labels(const char *path, gls_image **image);
+/* Path of the other file of a .hdr/.img pair, existing or not, from malloc. NULL: the name is not one of a pair, or out
+ * of memory. */
+char *gls_nifti_pair(const char *path);
+/* Reads the header alone: an image with its grid and number of volumes, whose `data` are NULL. */
+gls_status gls_image_read_header(const char *path, gls_image_kind kind, gls_image **image);
+
+#endif

@@ -1,0 +1,56 @@
+/* Maps streamlines to fixels with a kernel: uploads the lobes of all voxels once, then runs one batch of streamlines
+ * after the other. */
+#ifndef GLS_WEIGHTS_MAP_DEVICE_H
+#define GLS_WEIGHTS_MAP_DEVICE_H
+
+#include <glslines/common.h>
+#include <glslines/device.h>
+#include <glslines/fixels.h>
+#include <glslines/streamlines.h>
+
+#include "weights/fixel_rows_parts.h"
+
+typedef struct gls_mapper gls_mapper;
+
+/* Result of the kernel for a streamline: n entries from `first` on among the entries of the run. */
+typedef struct gls_mapped {
+    uint32_t first, n;
+    /* sum of lengths in fixels, mm, times mask */
+    double contribution;
+    /* visits: number of visits, see gls_visit; unused: pads the struct to the 24 bytes of the kernel's layout */
+    uint32_t visits, unused;
+} gls_mapped;
+
+/* Inputs of the mapper. The caller keeps ownership, and the inputs must outlive the mapper. */
+typedef struct gls_mapper_source {
+    /* borrowed, and used by one thread at a time */
+    gls_device *device;
+    uint64_t device_bytes; /* device memory that may be used; 0: all */
+    const gls_fixels *fixels;
+    const float *mask; /* factor of the lengths inside each voxel; NULL: 1 */
+    const gls_walk_grid *grid;
+} gls_mapper_source;
+
+/* Makes a mapper. GLS_ERR_DEVICE_MEMORY: the lobes of all voxels do not fit; GLS_ERR_UNSUPPORTED: the device has no
+ * double precision. */
+gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper);
+
+/* Result of a run. Valid until the run after the next ends. */
+typedef struct gls_mapper_result {
+    size_t n;                 /* streamlines */
+    const gls_mapped *mapped; /* one for each streamline */
+    /* *entries: entries of the run; the pointer moves when a later run needs more room */
+    uint32_t *const *entries;
+} gls_mapper_result;
+
+/* Starts a run for streamlines first .. first + *n - 1 of s. Lowers *n to the streamlines that fit. The device works on
+ * after the call. */
+gls_status gls_mapper_start(gls_mapper *mapper, const gls_streamlines *s, size_t first, size_t *n);
+/* Waits for the run that was started last. */
+gls_status gls_mapper_finish(gls_mapper *mapper, gls_mapper_result *result);
+/* Adds what the mapper has mapped to the totals of all fixels: sums of lengths in units, and numbers of entries. */
+gls_status gls_mapper_add_totals(const gls_mapper *mapper, uint64_t *length, uint32_t *count);
+/* Frees `mapper`, which may be NULL. */
+void gls_mapper_destroy(gls_mapper *mapper);
+
+#endif
