@@ -12,7 +12,7 @@ extern "C" {
  * keep offsets of its own. The text is valid as long as the library is loaded; NULL: out of memory. Any thread may call
  * this.
  *
- *     {"version": "0.1.0",
+ *     {"version": "0.2.0",
  *      "constants": {"GLS_OK": 0, ...},
  *      "structs": {"gls_grid": {"size": 176, "fields": [
  *          {"name": "dim", "type": "int32_t", "offset": 0, "size": 12}, ...]}, ...},

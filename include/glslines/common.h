@@ -82,7 +82,7 @@ typedef bool (*gls_wait_callback)(void *user);
  * belongs to the caller. After the return, neither user nor the former callback is used any more. */
 GLS_API void gls_set_wait(gls_wait_callback go_on, void *user);
 
-/* Version of the library, e.g. "0.1.0". */
+/* Version of the library, e.g. "0.2.0". */
 GLS_API const char *gls_version(void);
 
 #ifdef __cplusplus

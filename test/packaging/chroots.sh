@@ -5,6 +5,7 @@
 #   wheel       of manylinux.sh, on Debian 11
 #   sdist       on Debian 13 without a compiler: what it says is missing, and that it builds once that was typed
 #   deb         built on Debian 12, 13 and sid, installed by apt on a new system of each
+# What was made and works there is kept in WORK_FOLDER/made.
 # Usage: sh test/packaging/chroots.sh WORK_FOLDER [recipe] [tarball] [wheel] [sdist] [deb]      As root; 3 GB. Stage packages runs wheel and sdist, releases deb.
 # GLS_DEBIAN_MIRROR: where Debian comes from, else from where apt of this machine has it.
 set -eu
@@ -16,6 +17,12 @@ shift
 recipe=test/packaging/Containerfile
 need_packages $CHROOT_PACKAGES
 mirror=${GLS_DEBIAN_MIRROR:-$(debian_mirror)}
+
+# keep FILE [NAME]: an artifact that was tried
+keep() {
+    mkdir -p "$work/made"
+    cp "$1" "$work/made/${2:-$(basename "$1")}"
+}
 
 # base SUITE: a fresh system, made once
 base() {
@@ -109,6 +116,7 @@ test_tarball() {
     ! inside tarball-bare "/opt/glslines-*/bin/glslines track --phantom -q -o /tmp/t.trx" || { echo "FAIL: tracked without a driver"; exit 1; }
     floor=$(objdump -T "$work"/tarball-bare/opt/glslines-*/bin/glslines "$work"/tarball-bare/opt/glslines-*/lib/lib*.so* | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
     [ "$(printf '%s\nGLIBC_2.31\n' "$floor" | sort -V | tail -n 1)" = GLIBC_2.31 ] || { echo "FAIL: needs $floor"; exit 1; }
+    keep "$tarball"
     echo "ok   tarball needs $floor, $(du -m "$tarball" | cut -f 1) MB"
 }
 
@@ -144,6 +152,8 @@ assert len(glslines.load(\"python.trx\")) > 50 and filecmp.cmp(\"t.trx\", \"pyth
     [ "$(wc -l < "$work/wheel-files")" -ge 4 ] || { echo "FAIL: the wheel holds too few libraries"; exit 1; }
     floor=$(xargs objdump -T < "$work/wheel-files" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
     [ "$(printf '%s\nGLIBC_2.28\n' "$floor" | sort -V | tail -n 1)" = GLIBC_2.28 ] || { echo "FAIL: needs $floor"; exit 1; }
+    python3 -m zipfile -l "$work/wheels/$wheel" | grep -q 'LICENSE' || { echo "FAIL: the wheel has no licence"; exit 1; }
+    keep "$work/wheels/$wheel"
     echo "ok   wheel on Debian 11, needs $floor, $(du -m "$work/wheels/$wheel" | cut -f 1) MB"
 }
 
@@ -162,6 +172,7 @@ test_sdist() {
     inside sdist-run "DEBIAN_FRONTEND=noninteractive ${said##*type: sudo } -q -y --no-install-recommends" > "$work/sdist-run.log" 2>&1 &&
         pip_install sdist-run "$sdist" >> "$work/sdist-run.log" 2>&1 || { tail -n 20 "$work/sdist-run.log"; exit 1; }
     tracks sdist-run /venv/bin/glslines
+    keep "$work/sdist/$sdist"
     echo "ok   sdist on Debian 13: $said"
 }
 
@@ -177,6 +188,7 @@ test_deb() {
         cp "$work/deb-build/out/$package" "$work/deb-run/tmp/"
         inside deb-run "apt-get update -qq && cd /tmp && DEBIAN_FRONTEND=noninteractive apt-get install -q -y ./$package" > "$work/deb-run.log" 2>&1 || { tail -n 5 "$work/deb-run.log"; exit 1; }
         tracks deb-run glslines
+        keep "$work/deb-build/out/$package" "${package%.deb}_$suite.deb"
         echo "ok   $package on $suite: $(dpkg-deb -f "$work/deb-build/out/$package" Depends)"
     done
 }
