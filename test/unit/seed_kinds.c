@@ -161,6 +161,38 @@ static gls_tissue *make_ball(void)
     return tissue;
 }
 
+/* Seeds of a mask come in turn, COUNT / V or one more in each of its V voxels; drawn by weight, one by one, as many as
+ * chance gives: the variance of Poisson's law, with a bound of five standard errors. */
+static void test_turns(void **state)
+{
+    (void)state;
+    gls_image *mask = NULL;
+    double variance[2] = {0};
+    enum { V = 400 };
+    assert_int_equal(gls_image_create(&grid, 1, &mask), GLS_OK);
+    for (size_t v = 0; v < V; v++) mask->data[v] = 1;
+    for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
+        gls_seeds *seeds = NULL;
+        size_t in[V] = {0};
+        gls_status status = one_by_one ? gls_seeds_create_weighted(mask, "mask", &grid, COUNT, 8, &seeds)
+                                       : gls_seeds_create_random(mask, NULL, COUNT, 8, &seeds);
+        assert_int_equal(status, GLS_OK);
+        float(*p)[3] = points_of(seeds);
+        for (size_t i = 0; i < COUNT; i++) {
+            const size_t v = (size_t)(floor(p[i][0] + 0.5) + N * floor(p[i][1] + 0.5));
+            assert_true(v < V && fabs(p[i][2]) <= 0.5);
+            in[v]++;
+        }
+        for (size_t v = 0; v < V; v++) variance[one_by_one] += pow((double)in[v] - (double)COUNT / V, 2) / V;
+        free(p);
+        gls_seeds_destroy(seeds);
+    }
+    assert_true(variance[0] == 0);
+    const double poisson = (double)COUNT / V;
+    assert_true(fabs(variance[1] - poisson) < 5 * poisson * sqrt(2.0 / V));
+    gls_image_destroy(mask);
+}
+
 static void test_interface(void **state)
 {
     enum { SEEDS = 2000 };
@@ -196,6 +228,7 @@ static void test_interface(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sphere), cmocka_unit_test(test_grid),
-                                       cmocka_unit_test(test_weights), cmocka_unit_test(test_interface)};
+                                       cmocka_unit_test(test_weights), cmocka_unit_test(test_turns),
+                                       cmocka_unit_test(test_interface)};
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
