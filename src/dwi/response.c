@@ -65,6 +65,14 @@ static gls_status crop(const gls_image *dwi, const gls_gradients *gradients, con
     return GLS_OK;
 }
 
+/* The least FA of n voxels, n > 0. */
+static double lowest_fa(const gls_image *fa, const size_t *chosen, size_t n)
+{
+    double lowest = fa->data[chosen[0]];
+    for (size_t i = 1; i < n; i++) lowest = fmin(lowest, fa->data[chosen[i]]);
+    return lowest;
+}
+
 /* Sets FA to 0 outside the mask. first: voxel of the mask at which the FA image begins. */
 static void apply_mask(const gls_image *mask, const int32_t first[3], gls_image *fa)
 {
@@ -199,9 +207,8 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     if (!status) status = gls_units_check_eigenvalues("response", mean.evals, true);
     if (status) goto fail;
     gls_log(GLS_LOG_INFO,
-            "response: eigenvalues %.6g %.6g mm2/s, S0 %.6g, from %zu voxels of FA above %.6g in the %s %d x %d x %d",
-            mean.evals[0], mean.evals[1], mean.s0, n,
-            options->n_voxels ? fa->data[chosen[n - 1]] : options->fa_threshold,
+            "response: eigenvalues %.6g %.6g mm2/s, S0 %.6g, from %zu voxels of FA %.3g or more in the %s %d x %d x %d",
+            mean.evals[0], mean.evals[1], mean.s0, n, lowest_fa(fa, chosen, n),
             options->roi_radius ? "central" : "whole", size[0], size[1], size[2]);
     *response = mean;
 fail:
