@@ -126,7 +126,7 @@ typedef enum gls_odf_interpolation {
  *   are meant for voxels of 1 mm, see gls_track_params_scale(). A negative step_size, min_length or max_length is a
  *   length in voxels, which gls_tracker_create() refuses until it is converted.
  * - fod_cutoff, seed_cutoff: -1 stands for the default, see gls_track_cutoff() and gls_track_seed_cutoff().
- * - fod_power: 0 stands for 1 / ifod_samples.
+ * - fod_power: a value below 0 stands for 1 / ifod_samples.
  * - min_radius_of_curvature: 0 stands for the radius of the arc whose chord of step_size bends by max_angle.
  * - probe_quality: number of samples besides the start. The sum of all samples, the start's included, must be at least
  *   probe_quality x pmf_threshold.
@@ -171,8 +171,8 @@ typedef struct gls_track_params {
 #undef GLS_PARAM
 /* The defaults of GPUStreamlines, the same for every getter. */
 GLS_API gls_track_params gls_track_params_default(void);
-/* The defaults of `glslines track` for a getter, chosen by measurement. Negative lengths are in voxels, whose size is
- * the cube root of their volume. */
+/* The defaults of `glslines track` for a getter over given ODFs, chosen by measurement. Negative lengths are in voxels,
+ * whose size is the cube root of their volume. */
 GLS_API gls_track_params gls_track_params_default_for(gls_direction_getter dg);
 /* Converts lengths in voxels to mm; `voxel`: size of a voxel, mm. Multiplies a positive step_size, probe_length and
  * ptt_substep by `voxel`. Replaces a negative step_size, min_length or max_length by its absolute value times `voxel`.

@@ -209,6 +209,7 @@ gls_track_params gls_track_params_default_for(gls_direction_getter dg)
     o.track.dg = dg;
     /* the tracker refuses other numbers by name */
     if (!is_method(&o)) return o.track;
+    o.sh = "ODFs"; /* a tracker gets ODFs that are there already */
     gls_job_options_set_defaults(&o, (const char *const[]){"dg", NULL});
     o.track.fod_cutoff = gls_track_cutoff(&o.track);
     return o.track;

@@ -86,7 +86,7 @@ gls_status gls_job_open(gls_job *job)
         job->params.fod_cutoff = job->inputs.method.getter->fa_cutoff;
     job->params.seed_cutoff = job->options.track.seed_cutoff = gls_track_seed_cutoff(&job->params);
     job->params.fod_cutoff = job->options.track.fod_cutoff = gls_track_cutoff(&job->params);
-    if (o->track.fod_power == 0) job->options.track.fod_power = 1.0 / o->track.ifod_samples;
+    if (o->track.fod_power < 0) job->options.track.fod_power = 1.0 / o->track.ifod_samples;
     job->options.track.min_length = job->params.min_length;
     job->options.track.max_length = job->params.max_length;
     if (job->params.min_length > job->params.max_length)

@@ -68,6 +68,17 @@ static void test_getters(void **state)
     (void)state;
     gls_job_options o = gls_job_options_default();
     assert_true(o.track.dg == GLS_DG_IFOD2 && o.track.max_angle == 45 && o.track.max_length == -100);
+    /* FODs that are fitted here are followed closely; FODs that are given, and the presets of MRtrix3, have its rule */
+    assert_true(o.track.fod_power == 2);
+    o.preset = GLS_PRESET_TCKGEN;
+    gls_job_options_set_defaults(&o, GIVEN("preset"));
+    assert_true(o.track.dg == GLS_DG_IFOD2 && o.track.fod_power < 0);
+    o.preset = GLS_PRESET_DEFAULT;
+    o.sh = "fod.nii";
+    o.track.dg = GLS_DG_IFOD2;
+    gls_job_options_set_defaults(&o, GIVEN("dg"));
+    assert_true(o.track.fod_power < 0);
+    o.sh = gls_job_options_default().sh;
     o.model.model = GLS_MODEL_OPDT;
     gls_job_options_set_defaults(&o, GIVEN("model"));
     assert_true(o.track.dg == GLS_DG_BOOT && o.track.max_angle == 45 && o.track.max_length == 250);
