@@ -507,15 +507,19 @@ const cmd_command command_weights = {
     TRACT_COMMAND(weights, gls_tract_weigh, "Weights of streamlines by glslines", "takes TRACKS and SH", 2,
                   TRACT_FILES),
     .synopsis = "TRACKS SH [OUT] [options]",
-    .summary = "Weight streamlines by fibre density: SIFT2, SIFT",
+    .summary = "Weight streamlines by fibre density or by the signal: SIFT2, SIFT, COMMIT",
     .description =
         "Fits the density of streamlines in each fixel to the fibre density of the FODs. Options, defaults and results "
         "are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results of tcksift2 3.0.3, which Debian 12 has, "
-        "take --single-visit keep. If the fit has to exclude all fixels that streamlines meet, the command fails; with "
+        "take --single-visit keep. With --method commit, SH is the diffusion series, and the weights are those by "
+        "which sticks along streamlines, zeppelins and balls explain its signals. If the fit has to exclude all fixels "
+        "that streamlines meet, the command fails; with "
         "--force these streamlines then get weights of 1. Any number of threads and devices gives the same bytes.",
-    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "SH",
-                             "FODs as spherical harmonics of even order up to 16, NIfTI: the FODs that were tracked.",
-                             "OUT", "File to write, in place of --output FILE; OUT, --output or --in-place is needed."),
+    .positionals =
+        CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "SH",
+                  "FODs as spherical harmonics of even order up to 16, NIfTI: the FODs that were tracked. With "
+                  "--method commit the series.",
+                  "OUT", "File to write, in place of --output FILE; OUT, --output or --in-place is needed."),
     .max_positionals = 3,
     .examples = CMD_TEXTS(
         "Weights for MRtrix3's -tck_weights_in:",
@@ -523,5 +527,8 @@ const cmd_command command_weights = {
         "Within a TRX file:", "glslines weights tracks.trx sub01_wm.nii.gz -o weighted.trx", "A connectome of them:",
         "glslines connectome weighted.trx parcels.nii.gz connectome.csv --weights dps:sift2_weights",
         "A selection of 100,000 streamlines:",
-        "glslines weights tracks.tck sub01_wm.nii.gz -o selected.tck --method sift --term-number 100000"),
+        "glslines weights tracks.tck sub01_wm.nii.gz -o selected.tck --method sift --term-number 100000",
+        "Weights by the signal, with maps of the compartments:",
+        "glslines weights tracks.tck dwi.nii.gz -o commit.txt --method commit --mask mask.nii.gz --peaks peaks.nii.gz "
+        "--tol-fun 1e-5 --maps commit"),
 };

@@ -167,6 +167,7 @@ static const method weight_methods[] = {
     {"sift2", "Streamlines got weights by SIFT2", {"sift2"}},
     {"linear", "Streamlines got weights by a linear estimate in one pass", {"linear"}},
     {"sift", "Streamlines were selected by SIFT", {"sift"}},
+    {"commit", "Streamlines got weights that explain the diffusion signal, by COMMIT", {"commit", "fista"}},
     {NULL, NULL, {NULL}},
 };
 
@@ -553,8 +554,15 @@ static void write_response(const writer *w)
 static void write_weights(const writer *w)
 {
     gls_text_puts(w->out, " ");
-    put_method(w, find_method(weight_methods, text_at(w, "parameters/method")));
-    gls_text_puts(w->out, ", from fixels of the distributions"), CITE(w, "sift");
+    const char *name = text_at(w, "parameters/method");
+    put_method(w, find_method(weight_methods, name));
+    if (!name || strcmp(name, "commit") != 0)
+        gls_text_puts(w->out, ", from fixels of the distributions"), CITE(w, "sift");
+    else if (number_at(w, "parameters/lambda") > 0)
+        gls_text_puts(w->out, ", with a penalty on groups"), CITE(w, "commit2");
+    if (name && strcmp(name, "commit") == 0 && text_at(w, "parameters/kernel") &&
+        strcmp(text_at(w, "parameters/kernel"), "life") == 0)
+        gls_text_puts(w->out, ", with the kernel of LiFE"), CITE(w, "life");
     gls_text_puts(w->out, ".");
 }
 

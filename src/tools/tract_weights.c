@@ -10,6 +10,7 @@
 
 #include "gpu/devices.h"
 #include "tools/tract_results.h"
+#include "tools/tract_signal.h"
 #include "tools/writer.h"
 #include "tractogram/pump.h"
 #include "tractogram/readers.h"
@@ -61,9 +62,22 @@ typedef struct weighting {
     const char *tracks, *output;
     /* the FODs with their fixels and masks */
     gls_fod fod;
-    /* streamlines, model and result */
+    /* streamlines, model and result; NULL with --method commit */
     gls_weights *weights;
+    gls_tract_signal signal; /* of --method commit */
+    /* the result: a value for each streamline; owned by the members above */
+    const float *value;
+    uint64_t n;
+    double area; /* cross-section, mm2, that a value of 1 stands for */
+    const char *column;
+    const gls_grid *grid; /* of the image that the values come from */
 } weighting;
+
+/* Whether the weights come from the signal, not from FODs. */
+static bool is_commit(const weighting *w)
+{
+    return w->o->method == GLS_METHOD_COMMIT;
+}
 
 gls_weights_cli gls_weights_cli_default(void)
 {
@@ -84,6 +98,8 @@ gls_weights_cli gls_weights_cli_default(void)
 static gls_status check(const gls_weights_cli *o)
 {
     if (!o->output && !o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs OUT (--output) or --in-place");
+    if (o->method == GLS_METHOD_COMMIT && o->coeffs)
+        return gls_fail(GLS_ERR_ARGUMENT, "--coeffs: only --method sift2 can use it");
     if (o->output && o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "OUT (--output) and --in-place: leave out one");
     if (o->in_place && o->method == GLS_WEIGHTS_SIFT)
         return gls_fail(GLS_ERR_ARGUMENT, "--in-place: not with --method sift, which leaves streamlines out");
@@ -150,8 +166,9 @@ static gls_status name_files(const weighting *w)
     if (!status && !text && format == GLS_FORMAT_TCK && o->method != GLS_WEIGHTS_SIFT)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: name a .txt, .csv or .trx file", w->output);
     if (!status)
-        status = gls_tract_run_reads_all(w->run, GLS_PATHS(o->in_place ? NULL : w->tracks, w->source.sh, o->act,
-                                                           o->proc_mask, w->run->options.reference));
+        status = gls_tract_run_reads_all(w->run,
+                                         GLS_PATHS(o->in_place ? NULL : w->tracks, is_commit(w) ? NULL : w->source.sh,
+                                                   o->act, o->proc_mask, w->run->options.reference));
     if (!status && o->in_place) status = name_in_place(w);
     if (!status) status = gls_tract_run_writes_all(w->run, GLS_PATHS(o->output, o->mu, o->csv, o->selection));
     const char *names[GLS_WEIGHTS_N_VALUES];
@@ -252,19 +269,45 @@ static gls_status solve(weighting *w)
     return status;
 }
 
-/* Cross-section (mm2) of a weight of 1 in an FOD of density 1. */
-static double area_of(const weighting *w)
+/* Computes the weights from the signal. */
+static gls_status solve_signal(weighting *w, const char *series)
 {
-    const double *side = gls_fixels_grid(w->fod.fixels)->voxel_size;
-    return gls_weights_get_result(w->weights)->mu * side[0] * side[1] * side[2];
+    gls_status status = gls_tract_signal_solve(&w->signal, w->run, w->o, w->tracks, series);
+    if (status) return status;
+    w->value = w->signal.signal.weight;
+    w->n = w->signal.signal.rows.n;
+    w->grid = &w->signal.signal.rows.grid;
+    w->column = GLS_DPS_COMMIT;
+    w->area = w->grid->voxel_size[0] * w->grid->voxel_size[1] * w->grid->voxel_size[2];
+    return GLS_OK;
 }
 
-/* Returns the n weights as cross-sections in mm2, see area_of(). From malloc; NULL: out of memory. */
-static float *scale_weights(const weighting *w, const float *value, uint64_t n)
+/* Stores what solve() computed. */
+static void take_result(weighting *w)
 {
-    float *to = malloc(n * sizeof *to);
-    for (uint64_t i = 0; i < n && to; i++) to[i] = (float)((double)value[i] * area_of(w));
+    w->value = gls_weights_get(w->weights, &w->n);
+    w->grid = gls_fixels_grid(w->fod.fixels);
+    w->column = GLS_DPS_WEIGHTS;
+    /* of a weight of 1 in an FOD of density 1 */
+    w->area = gls_weights_get_result(w->weights)->mu * w->grid->voxel_size[0] * w->grid->voxel_size[1] *
+              w->grid->voxel_size[2];
+}
+
+/* Returns the n weights as cross-sections in mm2. From malloc; NULL: out of memory. */
+static float *scale_weights(const weighting *w)
+{
+    float *to = malloc((w->n + 1) * sizeof *to);
+    for (uint64_t i = 0; i < w->n && to; i++) to[i] = (float)((double)w->value[i] * w->area);
     return to;
+}
+
+/* Adds the result to a sidecar. */
+static void describe(cJSON *root, const weighting *w)
+{
+    if (is_commit(w))
+        gls_signal_describe(root, &w->signal.signal);
+    else
+        gls_weights_describe(root, w->weights);
 }
 
 /* Text that the column of weights carries, from malloc: everything that the result depends on, without names of
@@ -272,14 +315,15 @@ static float *scale_weights(const weighting *w, const float *value, uint64_t n)
 static char *describe_column(const weighting *w)
 {
     /* options that do not change the weights */
-    static const char *const elsewhere[] = {"output",           "mu",    "csv",  "selection", "fixels", "device", "api",
-                                            "device_memory_MB", "ngpus", "force"};
+    static const char *const elsewhere[] = {"output", "mu",     "csv",  "selection",
+                                            "fixels", "device", "api",  "device_memory_MB",
+                                            "ngpus",  "force",  "maps", "normalise_maps"};
     cJSON *root = cJSON_CreateObject();
     cJSON *parameters = cJSON_Duplicate(gls_json_at(w->run->root, "parameters"), true);
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         cJSON_DeleteItemFromObjectCaseSensitive(parameters, elsewhere[i]);
     cJSON_AddItemToObject(root, "parameters", parameters);
-    gls_weights_describe(root, w->weights);
+    describe(root, w);
     cJSON_DeleteItemFromObjectCaseSensitive(root, "seconds");
     cJSON_DeleteItemFromObjectCaseSensitive(gls_json_at(root, "counts"), "chunks");
     char *text = gls_json_print(root);
@@ -305,14 +349,12 @@ static gls_status write_tractogram(const weighting *w)
     gls_tractogram_options options = gls_tractogram_options_default();
     gls_tractogram_format format;
     gls_sink sink = {0}, next;
-    uint64_t n;
-    const float *value = gls_weights_get(w->weights, &n);
-    float *scaled = w->o->units ? scale_weights(w, value, n) : NULL;
-    if (w->o->units && !scaled) return gls_fail(GLS_ERR_MEMORY, "out of memory for %" PRIu64 " weights", n);
-    if (scaled) value = scaled;
+    float *scaled = w->o->units ? scale_weights(w) : NULL;
+    if (w->o->units && !scaled) return gls_fail(GLS_ERR_MEMORY, "out of memory for %" PRIu64 " weights", w->n);
+    const float *value = scaled ? scaled : w->value;
     const gls_column columns[] = {
-        {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, value},
-        {GLS_DPS_COEFFICIENTS, GLS_TYPE_FLOAT32, 1, gls_weights_get_coefficients(w->weights)},
+        {w->column, GLS_TYPE_FLOAT32, 1, value},
+        {GLS_DPS_COEFFICIENTS, GLS_TYPE_FLOAT32, 1, w->weights ? gls_weights_get_coefficients(w->weights) : NULL},
     };
     /* --in-place: the file that is replaced is the input */
     options.overwrite = w->run->files.force || w->o->in_place;
@@ -329,12 +371,12 @@ static gls_status write_tractogram(const weighting *w)
         options.dpg = info->dpg;
         options.n_dpg = info->n_dpg;
     }
-    const gls_grid *grid = info->has_grid ? &info->grid : gls_fixels_grid(w->fod.fixels);
+    const gls_grid *grid = info->has_grid ? &info->grid : w->grid;
     status = gls_tractogram_writer_create(w->output, format, grid, &options, &writer);
     if (!status) {
         /* write the description as a file beside the column, inside the TRX file */
         gls_writer_join(writer, &w->run->files.group);
-        gls_writer_note(writer, "dps/" GLS_DPS_WEIGHTS ".json", note);
+        gls_writer_note(writer, is_commit(w) ? "dps/" GLS_DPS_COMMIT ".json" : "dps/" GLS_DPS_WEIGHTS ".json", note);
         sink = gls_tractogram_writer_sink(writer);
     }
     next = sink;
@@ -343,8 +385,8 @@ static gls_status write_tractogram(const weighting *w)
     for (size_t k = 0; k < (w->o->coeffs ? 2 : 1) && !status; k++) {
         next = sink;
         /* SIFT: keep streamlines whose weight is not 0; SIFT2: add weights and coefficients as columns */
-        status = w->o->method == GLS_WEIGHTS_SIFT ? gls_filter_listed_create(value, n, NULL, &next, &sink)
-                                                  : gls_filter_dps_create(&columns[k], n, &next, &sink);
+        status = w->o->method == GLS_WEIGHTS_SIFT ? gls_filter_listed_create(value, w->n, NULL, &next, &sink)
+                                                  : gls_filter_dps_create(&columns[k], w->n, &next, &sink);
     }
     if (!status) status = gls_tract_append(w->run, reader, &sink);
     if (!status) warn_of_lost(w, gls_tractogram_writer_lost(writer), &valid);
@@ -375,31 +417,48 @@ static gls_status write_selection(const gls_weights *w, const char *path, bool o
 }
 
 /* Writes weights and all other files that are asked for. */
-static gls_status write_results(const weighting *w)
+static gls_status write_results(weighting *w)
 {
     const gls_weights_cli *o = w->o;
     const bool force = w->run->files.force;
     gls_output_group *group = &w->run->files.group;
-    uint64_t n;
-    const float *value = gls_weights_get(w->weights, &n);
     gls_status status = is_text(w->output)
-                            ? gls_weights_write_text(w->output, force, group, value, n, o->units ? area_of(w) : 1,
+                            ? gls_weights_write_text(w->output, force, group, w->value, w->n, o->units ? w->area : 1,
                                                      o->units ? "weights by glslines, mm2" : "weights by glslines")
                             : write_tractogram(w);
+    if (is_commit(w)) return status ? status : gls_tract_signal_write(&w->signal, w->run, o);
     if (!status && o->mu) status = write_mu(w->weights, o->mu, force, group);
     if (!status && o->csv) status = gls_weights_write_iterations(w->weights, o->csv, force, group);
     if (!status && o->selection) status = write_selection(w->weights, o->selection, force, group);
     return status || !o->fixels ? status : gls_weights_write_fixels(w->weights, w->fod.fixels, o->fixels, force, group);
 }
 
+/* log_result() for --method commit. */
+static void log_signal(const weighting *w)
+{
+    const gls_signal *s = &w->signal.signal;
+    if (s->fit.why == GLS_SIGNAL_STOP_RISES)
+        w->run->verdict =
+            gls_fail(GLS_ERR_CONVERGENCE,
+                     "%s: is written, but did not converge: its weights are those of the best iteration", w->output);
+    describe(w->run->root, w);
+    gls_tract_run_message(w->run, "%s: %zu weights, %zu above 0, objective %.6g to %.6g in %zu iterations (%s)",
+                          w->output, s->rows.n, s->n_positive, s->fit.iteration[0].objective, s->fit.objective,
+                          s->fit.iterations, gls_signal_stop_name(s->fit.why));
+}
+
 /* Adds the result to the sidecar, and sets message and verdict for the user. */
 static void log_result(const weighting *w)
 {
+    if (is_commit(w)) {
+        log_signal(w);
+        return;
+    }
     const gls_weights_result *r = gls_weights_get_result(w->weights);
     if (r->diverged)
         w->run->verdict = gls_fail(GLS_ERR_CONVERGENCE,
                                    "%s: is written, but did not converge: raise --reg-tikhonov or --reg-tv", w->output);
-    gls_weights_describe(w->run->root, w->weights);
+    describe(w->run->root, w);
     if (w->o->method == GLS_WEIGHTS_SIFT)
         gls_tract_run_message(w->run, "%s: %" PRIu64 " of %" PRIu64 " streamlines kept, mu %.6g, cost %.6g to %.6g",
                               w->output, r->kept, r->streamlines, r->mu, r->cost_first, r->cost_last);
@@ -426,10 +485,17 @@ gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *
     w.source.no_dilate = w.o->no_dilate;
     set_options(&w);
     status = name_files(&w);
-    if (!status) status = solve(&w);
+    if (!status && is_commit(&w)) {
+        status = gls_tract_signal_name(&w.signal, run, w.o, file[1]);
+        if (!status) status = solve_signal(&w, file[1]);
+    } else if (!status) {
+        status = solve(&w);
+        if (!status) take_result(&w);
+    }
     if (!status) status = write_results(&w);
     if (!status) log_result(&w);
     gls_weights_destroy(w.weights);
+    gls_tract_signal_finish(&w.signal);
     gls_fod_finish(&w.fod);
     return status;
 }

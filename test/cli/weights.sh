@@ -253,7 +253,7 @@ expect 0 connectome area.trx labels.nii c5.csv --weights dps:sift2_weights -q
 expect 0 connectome t.tck labels.nii c6.csv --weights area.txt -q
 check "areas in a column" "max(abs(x - y) for x, y in zip(w('c5.csv'), w('c6.csv'))) < 1e-4 * max(w('c6.csv'))"
 expect 2 weights t.tck $sh -o x.tck --method sift --units area
-says "--units: only --method sift2 and linear can use it"
+says "--units: only --method sift2, linear and commit can use it"
 
 # --- a directory of fixels comes whole or not at all, and keeps away from inputs; so do weights in place ---
 cp $sh own_sh.nii.gz

@@ -1,0 +1,62 @@
+/* Weights of streamlines from the diffusion signal: takes streamlines, makes the model, solves it. */
+#ifndef GLS_WEIGHTS_SIGNAL_FIT_H
+#define GLS_WEIGHTS_SIGNAL_FIT_H
+
+#include <cJSON.h>
+
+#include "weights/signal_solver.h"
+
+/* How weights follow from the signal. */
+typedef struct gls_signal_options {
+    gls_signal_kernels kernels;
+    gls_signal_limits limits;
+    gls_signal_solver solver;
+    const char *directions; /* file of directions; NULL: those of gls_lobe_sphere */
+    double share;           /* of the largest useful lambda of the penalty on groups; 0: no penalty */
+    bool peer;              /* see gls_signal_groups */
+    bool debias;            /* solve again without penalty for the streamlines whose weight is not 0 */
+    double replacement;     /* in place of values that are not finite; itself not finite: such values are an error */
+} gls_signal_options;
+/* Fills kernels of a stick with two balls, limits and stop rules with their defaults. */
+gls_signal_options gls_signal_options_default(void);
+
+/* Weights of streamlines from the signal. The images are borrowed from the caller until the end. */
+typedef struct gls_signal {
+    gls_signal_options options;
+    gls_signal_source source;
+    gls_signal_directions directions;
+    uint8_t *inside; /* of each voxel of the grid; 0: outside the mask, or without b = 0 signal */
+    gls_signal_rows rows;
+    gls_signal_model model;
+    double *x;
+    float *r;      /* residuals of x */
+    float *weight; /* of each streamline: signal fraction of 1 mm of it in a voxel */
+    gls_signal_groups groups;
+    gls_signal_fit fit;       /* the last fit */
+    gls_signal_fit first;     /* the fit without penalty before it, if groups have a penalty */
+    size_t n_without_b0;      /* voxels of the mask that have no positive b = 0 signal, and are left out */
+    size_t n_positive;        /* weights above 0 */
+    size_t n_groups_positive; /* groups with a weight above 0 */
+    double seconds_map, seconds_solve;
+} gls_signal;
+
+/* Begins: checks the values of the series, and which voxels can be used. mask: one volume on the grid of the series;
+ * NULL: all voxels. GLS_ERR_INPUT: a value is not finite, no volume is weighted, or no voxel has signal. Call
+ * gls_signal_finish() even after a failure. */
+gls_status gls_signal_begin(gls_signal *signal, const gls_signal_options *options, const gls_signal_source *source,
+                            gls_image *dwi, const gls_image *mask);
+/* Returns the sink that takes the streamlines. Finishing or aborting it does nothing. */
+gls_sink gls_signal_sink(gls_signal *signal);
+/* Gives each streamline a group: of[s] (n values) names it by any number, equal for streamlines of one group. Call it
+ * after the last streamline. */
+gls_status gls_signal_set_groups(gls_signal *signal, const uint64_t *of, size_t n);
+/* Computes the weights. GLS_ERR_EMPTY: no streamline is in the model. */
+gls_status gls_signal_end(gls_signal *signal);
+/* Logs counts, and warns of what may be wrong. */
+void gls_signal_log(const gls_signal *signal);
+/* Adds counts, objective and reasons to stop to a sidecar. */
+void gls_signal_describe(cJSON *root, const gls_signal *signal);
+/* Frees everything. */
+void gls_signal_finish(gls_signal *signal);
+
+#endif

@@ -1,0 +1,483 @@
+/* Maps streamlines to directions in voxels: cuts them at the faces of voxels, rounds the direction of each piece, and
+ * adds up the pieces of a streamline that have voxel and direction in common. */
+#include "weights/signal_rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/maths.h"
+#include "util/status.h"
+#include "util/text_tables.h"
+#include "util/threads.h"
+#include "weights/lobe_sphere.h"
+
+#define MAX_DIRECTIONS 32767
+#define MAX_STEP 1e5 /* largest distance between points, mm */
+#define GRAIN 64     /* streamlines that a thread takes at a time */
+
+/* --- Directions. */
+
+gls_status gls_signal_directions_init(gls_signal_directions *d, const char *path)
+{
+    *d = (gls_signal_directions){.n = GLS_LOBE_DIRECTIONS, .direction = NULL};
+    if (!path) {
+        d->direction = gls_lobe_sphere_get()->direction;
+        return GLS_OK;
+    }
+    double *value = NULL;
+    size_t columns;
+    gls_status status = gls_table_read(path, &value, &d->n, &columns);
+    if (status) return status;
+    d->owned = (double(*)[3])value;
+    d->direction = (const double(*)[3])value;
+    if (columns != 3)
+        return gls_fail(GLS_ERR_INPUT, "%s: has %zu columns: give the three coordinates of a direction in each line",
+                        path, columns);
+    if (d->n > MAX_DIRECTIONS)
+        return gls_fail(GLS_ERR_INPUT, "%s: has %zu directions: give at most %d", path, d->n, MAX_DIRECTIONS);
+    for (size_t i = 0; i < d->n; i++) {
+        double *v = d->owned[i], length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+        if (!(length > 0) || !isfinite(length))
+            return gls_fail(GLS_ERR_INPUT, "%s: direction %zu (counted from 0) has no length", path, i);
+        for (int a = 0; a < 3; a++) v[a] /= length;
+    }
+    return GLS_OK;
+}
+
+uint32_t gls_signal_directions_nearest(const gls_signal_directions *d, const double v[3])
+{
+    if (!d->owned) return gls_lobe_sphere_nearest(gls_lobe_sphere_get(), v);
+    uint32_t best = 0;
+    double most = -1;
+    for (size_t i = 0; i < d->n; i++) {
+        const double dot = fabs(v[0] * d->direction[i][0] + v[1] * d->direction[i][1] + v[2] * d->direction[i][2]);
+        if (dot > most) most = dot, best = (uint32_t)i;
+    }
+    return best;
+}
+
+void gls_signal_directions_finish(gls_signal_directions *d)
+{
+    free(d->owned);
+    *d = (gls_signal_directions){.n = 0};
+}
+
+/* --- Pieces of one streamline. */
+
+/* A sum of pieces: voxel in the grid and direction, and the length in mm. */
+typedef struct piece_sum {
+    uint64_t key; /* voxel << 16 | direction */
+    double length;
+} piece_sum;
+
+/* Work space of a thread. */
+typedef struct signal_thread {
+    /* entries of the rows that the thread has made, one row after the other */
+    piece_sum *sum;
+    size_t n, capacity, first; /* first: first entry of the row that is being made */
+    double total;              /* length of the pieces of that row, mm */
+    /* the passage through a voxel that is not complete yet, for GLS_SIGNAL_VISITS; length 0: none */
+    struct {
+        uint64_t voxel;
+        double length, chord[3];
+    } visit;
+    size_t bad; /* first streamline of the block that cannot be mapped; SIZE_MAX: none */
+    size_t n_short, n_outside, n_length;
+    double low[3], high[3];
+    bool failed; /* memory ran out */
+} signal_thread;
+
+/* A row while it waits to be appended. */
+typedef struct signal_row {
+    int thread;
+    size_t first, n;
+    double norm;
+} signal_row;
+
+/* Adds a length to the sum of this key, which a binary search finds among the sums of the row, or inserts. */
+static void add_length(signal_thread *t, uint64_t key, double length)
+{
+    size_t low = t->first, high = t->n;
+    t->total += length;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (t->sum[middle].key < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < t->n && t->sum[low].key == key) {
+        t->sum[low].length += length;
+        return;
+    }
+    if (t->n == t->capacity) {
+        const size_t capacity = t->capacity ? 2 * t->capacity : 4096;
+        piece_sum *sum = realloc(t->sum, capacity * sizeof *sum);
+        if (!sum) {
+            t->failed = true;
+            return;
+        }
+        t->sum = sum;
+        t->capacity = capacity;
+    }
+    memmove(&t->sum[low + 1], &t->sum[low], (t->n - low) * sizeof *t->sum);
+    t->sum[low] = (piece_sum){key, length};
+    t->n++;
+}
+
+/* The voxel of a point in the grid; false: outside the grid or the mask. */
+static bool find_voxel(const gls_signal_rows *rows, const double p[3], uint64_t *voxel)
+{
+    const int32_t *dim = rows->grid.dim;
+    for (int a = 0; a < 3; a++)
+        if (!(p[a] >= 0 && p[a] < dim[a])) return false;
+    *voxel = ((uint64_t)p[2] * (uint64_t)dim[1] + (uint64_t)p[1]) * (uint64_t)dim[0] + (uint64_t)p[0];
+    return !rows->inside || rows->inside[*voxel];
+}
+
+/* Adds the passage that is complete, if any. */
+static void end_visit(const gls_signal_rows *rows, signal_thread *t)
+{
+    const double *c = t->visit.chord;
+    static const double along[3] = {1, 0, 0};
+    if (t->visit.length > rows->limits.min_piece) {
+        const bool turns = c[0] == 0 && c[1] == 0 && c[2] == 0;
+        const uint32_t direction = gls_signal_directions_nearest(rows->directions, turns ? along : c);
+        add_length(t, t->visit.voxel << 16 | direction, t->visit.length);
+    }
+    t->visit.length = 0;
+}
+
+/* Adds a piece of a segment: from share t0 to t1 of the step d (mm), in a voxel. */
+static void add_to_visit(const gls_signal_rows *rows, signal_thread *t, uint64_t voxel, const double d[3], double share,
+                         double length)
+{
+    if (t->visit.length > 0 && t->visit.voxel != voxel) end_visit(rows, t);
+    if (t->visit.length == 0) memset(t->visit.chord, 0, sizeof t->visit.chord);
+    t->visit.voxel = voxel;
+    t->visit.length += length;
+    for (int a = 0; a < 3; a++) t->visit.chord[a] += d[a] * share;
+}
+
+/* Cuts the segment from a to b, in voxels, at the faces of voxels, and adds its pieces. */
+static void cut_segment(const gls_signal_rows *rows, signal_thread *t, const double a[3], const double b[3])
+{
+    const double *side = rows->grid.voxel_size;
+    double d[3], step[3], face[3], at = 0; /* step: mm; face: next face of each axis that the segment meets */
+    int64_t left[3];                       /* faces of each axis that are left */
+    for (int k = 0; k < 3; k++) {
+        d[k] = b[k] - a[k];
+        step[k] = d[k] * side[k];
+        const double low = floor(fmin(a[k], b[k])), high = floor(fmax(a[k], b[k]));
+        left[k] = (int64_t)(high - low);
+        face[k] = d[k] > 0 ? low + 1 : high;
+    }
+    const double length = sqrt(step[0] * step[0] + step[1] * step[1] + step[2] * step[2]);
+    if (!(length > 0)) return;
+    const bool visits = rows->limits.walk == GLS_SIGNAL_VISITS;
+    uint32_t direction = UINT32_MAX;
+    while (at < 1) {
+        double next = 1;
+        int axis = -1;
+        for (int k = 0; k < 3; k++) {
+            if (left[k] == 0) continue;
+            const double crossing = (face[k] - a[k]) / d[k];
+            if (axis < 0 || crossing < next) next = crossing, axis = k;
+        }
+        if (axis >= 0) {
+            left[axis]--;
+            face[axis] += d[axis] > 0 ? 1 : -1;
+        }
+        next = fmin(fmax(next, at), 1);
+        const double share = next - at, middle[3] = {a[0] + d[0] * (at + share / 2), a[1] + d[1] * (at + share / 2),
+                                                     a[2] + d[2] * (at + share / 2)};
+        uint64_t voxel;
+        const bool enough = share * length > (visits ? 0 : rows->limits.min_piece);
+        if (enough && find_voxel(rows, middle, &voxel)) {
+            if (visits) {
+                add_to_visit(rows, t, voxel, step, share, share * length);
+            } else {
+                if (direction == UINT32_MAX) direction = gls_signal_directions_nearest(rows->directions, step);
+                add_length(t, voxel << 16 | direction, share * length);
+            }
+        } else if (visits && enough) {
+            end_visit(rows, t); /* outside */
+        }
+        at = axis < 0 ? 1 : next;
+    }
+}
+
+/* Adds each point with length 1, in the direction from the point before it to the one behind it. */
+static void add_points(const gls_signal_rows *rows, signal_thread *t, const float (*point)[3], size_t n)
+{
+    const double *side = rows->grid.voxel_size;
+    for (size_t i = 0; i < n; i++) {
+        double p[3], before[3], behind[3], along[3];
+        for (int a = 0; a < 3; a++) {
+            p[a] = point[i][a];
+            before[a] = point[i > 0 ? i - 1 : 0][a];
+            behind[a] = point[i + 1 < n ? i + 1 : i][a];
+        }
+        gls_affine_apply(rows->to_grid, p, p);
+        gls_affine_apply(rows->to_grid, before, before);
+        gls_affine_apply(rows->to_grid, behind, behind);
+        for (int a = 0; a < 3; a++) along[a] = (behind[a] - before[a]) * side[a];
+        uint64_t voxel;
+        if (along[0] == 0 && along[1] == 0 && along[2] == 0) continue;
+        if (find_voxel(rows, p, &voxel))
+            add_length(t, voxel << 16 | gls_signal_directions_nearest(rows->directions, along), 1);
+    }
+}
+
+/* Root of the sum over voxels of the squared length of the row in the voxel. */
+static double norm_of(const signal_thread *t)
+{
+    double sum = 0, in_voxel = 0;
+    for (size_t i = t->first; i < t->n; i++) {
+        in_voxel += t->sum[i].length;
+        if (i + 1 < t->n && t->sum[i + 1].key >> 16 == t->sum[i].key >> 16) continue;
+        sum += in_voxel * in_voxel;
+        in_voxel = 0;
+    }
+    return sqrt(sum);
+}
+
+/* Makes the row of one streamline of n points. */
+static void make_row(const gls_signal_rows *rows, signal_thread *t, const float (*point)[3], size_t n)
+{
+    const gls_signal_limits *limits = &rows->limits;
+    t->first = t->n;
+    t->total = 0;
+    t->visit.length = 0;
+    if (n < 2) {
+        t->n_short++;
+        return;
+    }
+    if (limits->walk == GLS_SIGNAL_POINTS) {
+        add_points(rows, t, point, n);
+    } else {
+        double a[3] = {0}, b[3];
+        for (size_t i = 0; i < n && !t->failed; i++) {
+            for (int k = 0; k < 3; k++) b[k] = point[i][k];
+            gls_affine_apply(rows->to_grid, b, b);
+            if (i > 0) cut_segment(rows, t, a, b);
+            memcpy(a, b, sizeof a);
+        }
+        end_visit(rows, t);
+    }
+    if (t->n == t->first) {
+        t->n_outside++;
+    } else if (!(t->total > limits->min_length && t->total < limits->max_length)) {
+        t->n = t->first;
+        t->n_length++;
+    }
+}
+
+/* --- Blocks of streamlines. */
+
+/* The data of one call, which all threads share. */
+typedef struct signal_task {
+    gls_signal_rows *rows;
+    const gls_streamlines *s;
+    signal_row *row;
+} signal_task;
+
+/* Whether the points are finite and not too far apart; if so, extends the bounding box of the thread. */
+static bool look_at(signal_thread *t, const float (*point)[3], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int a = 0; a < 3; a++) {
+            const double x = (double)point[i][a], before = (double)point[i > 0 ? i - 1 : 0][a];
+            if (!isfinite(x) || !(fabs(x - before) <= MAX_STEP)) return false;
+            t->low[a] = fmin(t->low[a], x);
+            t->high[a] = fmax(t->high[a], x);
+        }
+    return true;
+}
+
+/* Makes the rows of streamlines from .. until - 1; called by gls_parallel(). */
+static void make_rows(void *user, int thread, size_t from, size_t until)
+{
+    const signal_task *task = user;
+    const gls_streamlines *s = task->s;
+    signal_thread *t = &task->rows->thread[thread];
+    for (size_t i = from; i < until && !t->failed; i++) {
+        const float(*point)[3] = s->point + s->offset[i];
+        const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+        if (!look_at(t, point, n)) {
+            if (i < t->bad) t->bad = i;
+            return;
+        }
+        make_row(task->rows, t, point, n);
+        task->row[i] = (signal_row){thread, t->first, t->n - t->first, norm_of(t)};
+    }
+}
+
+gls_status gls_signal_rows_number(gls_signal_rows *rows, uint64_t voxel, uint32_t *number)
+{
+    if (rows->number[voxel] > 0) {
+        *number = rows->number[voxel] - 1;
+        return GLS_OK;
+    }
+    if (rows->n_voxels >= UINT32_MAX / rows->directions->n - 1)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "streamlines pass through more than %zu voxels: give a --mask",
+                        rows->n_voxels);
+    if (rows->n_voxels == rows->voxel_capacity) {
+        const size_t capacity = rows->voxel_capacity ? 2 * rows->voxel_capacity : 4096;
+        uint64_t *to = realloc(rows->voxel, capacity * sizeof *to);
+        if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu voxels", capacity);
+        rows->voxel = to;
+        rows->voxel_capacity = capacity;
+    }
+    rows->voxel[rows->n_voxels++] = voxel;
+    rows->number[voxel] = (uint32_t)rows->n_voxels;
+    *number = (uint32_t)rows->n_voxels - 1;
+    return GLS_OK;
+}
+
+/* Allocates memory for n more rows and n_entries more entries. */
+static gls_status reserve(gls_signal_rows *rows, size_t n, uint64_t n_entries)
+{
+    const uint64_t entries = rows->start[rows->n] + n_entries;
+    bool ok = true;
+    if (rows->n + n >= rows->capacity) {
+        const size_t capacity = rows->n + n + rows->n / 2 + 4096;
+        uint64_t *start = realloc(rows->start, capacity * sizeof *start);
+        if (start) rows->start = start;
+        double *norm = realloc(rows->norm, capacity * sizeof *norm);
+        if (norm) rows->norm = norm;
+        ok = start && norm;
+        if (ok) rows->capacity = capacity;
+    }
+    if (ok && entries > rows->entry_capacity) {
+        const uint64_t capacity = entries + entries / 2 + 65536;
+        uint32_t *bin = realloc(rows->bin, capacity * sizeof *bin);
+        if (bin) rows->bin = bin;
+        uint16_t *length = realloc(rows->length, capacity * sizeof *length);
+        if (length) rows->length = length;
+        ok = bin && length;
+        if (ok) rows->entry_capacity = capacity;
+    }
+    return ok ? GLS_OK
+              : gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of 6 bytes after %zu streamlines", entries,
+                         rows->n);
+}
+
+/* Number of entries of 16 bits that a sum of this many units takes. */
+static uint64_t entries_of(double units)
+{
+    return units <= GLS_SIGNAL_UNITS ? 1 : (uint64_t)ceil(units / GLS_SIGNAL_UNITS);
+}
+
+/* Appends a row. A length that no entry holds becomes several entries. */
+static gls_status append_row(gls_signal_rows *rows, const signal_row *row)
+{
+    const piece_sum *sum = rows->thread[row->thread].sum + row->first;
+    const double to_units = 1 / rows->unit;
+    uint64_t n_entries = 0;
+    for (size_t i = 0; i < row->n; i++) n_entries += entries_of(sum[i].length * to_units);
+    gls_status status = reserve(rows, 1, n_entries);
+    uint64_t at = rows->start[rows->n];
+    for (size_t i = 0; i < row->n && !status; i++) {
+        uint32_t voxel;
+        double units = sum[i].length * to_units;
+        status = gls_signal_rows_number(rows, sum[i].key >> 16, &voxel);
+        if (status) return status;
+        for (uint64_t left = entries_of(units); left > 0; left--, at++) {
+            const double part = units / (double)left;
+            rows->bin[at] = voxel * (uint32_t)rows->directions->n + (uint32_t)(sum[i].key & 0xffff);
+            rows->length[at] = (uint16_t)fmin(round(part), GLS_SIGNAL_UNITS);
+            units -= part;
+        }
+    }
+    if (status) return status;
+    rows->norm[rows->n] = row->norm;
+    rows->n_kept += row->n > 0;
+    rows->start[++rows->n] = at;
+    return GLS_OK;
+}
+
+/* Collects counts, boxes and failures of the threads. */
+static gls_status end_threads(gls_signal_rows *rows)
+{
+    size_t bad = SIZE_MAX;
+    bool failed = false;
+    for (int i = 0; i < rows->n_threads; i++) {
+        const signal_thread *t = &rows->thread[i];
+        failed |= t->failed;
+        if (t->bad < bad) bad = t->bad;
+        rows->n_short += t->n_short;
+        rows->n_outside += t->n_outside;
+        rows->n_length += t->n_length;
+        for (int a = 0; a < 3; a++) {
+            rows->low[a] = fmin(rows->low[a], t->low[a]);
+            rows->high[a] = fmax(rows->high[a], t->high[a]);
+        }
+    }
+    if (failed) return gls_no_memory();
+    if (bad == SIZE_MAX) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "streamline %zu (counted from 0) has a point that is not finite, or points more than %g mm apart "
+                    "along an axis",
+                    rows->n + bad, MAX_STEP);
+}
+
+gls_status gls_signal_rows_append(gls_signal_rows *rows, const gls_streamlines *s)
+{
+    if (s->n == 0) return GLS_OK;
+    signal_task task = {rows, s, malloc(s->n * sizeof *task.row)};
+    if (!task.row) return gls_no_memory();
+    for (int i = 0; i < rows->n_threads; i++) {
+        signal_thread *t = &rows->thread[i];
+        t->n = t->n_short = t->n_outside = t->n_length = 0;
+        t->bad = SIZE_MAX;
+    }
+    gls_parallel(s->n, GRAIN, rows->n_threads, make_rows, &task);
+    gls_status status = end_threads(rows);
+    for (size_t i = 0; i < s->n && !status; i++) status = append_row(rows, &task.row[i]);
+    free(task.row);
+    return status;
+}
+
+gls_status gls_signal_rows_init(gls_signal_rows *rows, const gls_grid *grid, const gls_signal_directions *directions,
+                                const uint8_t *inside, const gls_signal_limits *limits)
+{
+    const double *side = grid->voxel_size;
+    *rows = (gls_signal_rows){.grid = *grid, .directions = directions, .inside = inside, .limits = *limits};
+    gls_grid_inverse(grid, rows->to_grid);
+    for (int a = 0; a < 3; a++) {
+        rows->to_grid[a][3] += 0.5;
+        rows->low[a] = INFINITY;
+        rows->high[a] = -INFINITY;
+    }
+    rows->unit = limits->walk == GLS_SIGNAL_POINTS
+                     ? 1
+                     : sqrt(side[0] * side[0] + side[1] * side[1] + side[2] * side[2]) / GLS_SIGNAL_UNITS;
+    rows->n_threads = omp_get_max_threads();
+    rows->thread = calloc((size_t)rows->n_threads, sizeof *rows->thread);
+    rows->number = calloc(gls_grid_voxels(grid), sizeof *rows->number);
+    rows->start = calloc(1, sizeof *rows->start);
+    if (!rows->thread || !rows->number || !rows->start) return gls_no_memory();
+    for (int i = 0; i < rows->n_threads; i++)
+        for (int a = 0; a < 3; a++) {
+            rows->thread[i].low[a] = INFINITY;
+            rows->thread[i].high[a] = -INFINITY;
+        }
+    return GLS_OK;
+}
+
+void gls_signal_rows_finish(gls_signal_rows *rows)
+{
+    for (int i = 0; i < rows->n_threads && rows->thread; i++) free(rows->thread[i].sum);
+    free(rows->thread);
+    free(rows->start);
+    free(rows->norm);
+    free(rows->bin);
+    free(rows->length);
+    free(rows->number);
+    free(rows->voxel);
+    *rows = (gls_signal_rows){.n = 0};
+}

@@ -1,0 +1,294 @@
+/* FISTA (Beck and Teboulle 2009) with back-tracking, for a penalty that is the sum of the norms of groups (Schiavi et
+ * al. 2020). The step never grows. */
+#include "weights/signal_solver.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+#define BLOCK 4096   /* unknowns whose sums are made at a time */
+#define MAX_RISES 20 /* rises of the objective one after the other that end a fit */
+#define MAX_BACK 400 /* reductions of the step in an iteration at most */
+#define NOISE 1e-9   /* relative rounding error of an objective of float32 residuals */
+
+/* State of a fit. */
+typedef struct fista {
+    const gls_signal_model *m;
+    const gls_signal_groups *groups; /* NULL: no penalty */
+    double *x, *at, *before, *best,
+        *g;                     /* the new x; the point of the gradient; the x before; the best x; the gradient */
+    float *r, *r_at, *r_before; /* residuals of x, at, before */
+    double *part;               /* partial sums: 4 for each block */
+    double *norm;               /* of each group */
+    double step, penalty;
+} fista;
+
+/* Sums of an iteration. */
+typedef struct fista_sums {
+    double slope;  /* (x - at) g */
+    double moved;  /* |x - at|^2 */
+    double change; /* |x - before|^2 */
+    double size;   /* |x|^2 */
+} fista_sums;
+
+/* Penalty of x, whose group norms it leaves in f->norm. */
+static double penalty_of(const fista *f, const double *x)
+{
+    const gls_signal_groups *groups = f->groups;
+    double sum = 0;
+    if (!groups) return 0;
+    memset(f->norm, 0, groups->n * sizeof *f->norm);
+    for (size_t s = 0; s < f->m->n_streamlines; s++)
+        if (groups->of[s] < groups->n) f->norm[groups->of[s]] += x[s] * x[s];
+    for (size_t k = 0; k < groups->n; k++) {
+        f->norm[k] = sqrt(f->norm[k]);
+        sum += groups->factor[k] * f->norm[k];
+    }
+    return groups->lambda * sum;
+}
+
+/* x = the proximal step from `at` down the gradient. */
+static void proximal(fista *f)
+{
+    const gls_signal_groups *groups = f->groups;
+    const bool cut_first = !groups || !groups->peer;
+    double *x = f->x;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < f->m->n; i++) {
+        const double value = f->at[i] - f->step * f->g[i];
+        x[i] = (cut_first || i >= f->m->n_streamlines) && value < 0 ? 0 : value;
+    }
+    f->penalty = 0;
+    if (!groups) return;
+    (void)penalty_of(f, x);
+    for (size_t s = 0; s < f->m->n_streamlines; s++) {
+        if (groups->of[s] < groups->n) {
+            const double norm = f->norm[groups->of[s]],
+                         shrink = groups->lambda * groups->factor[groups->of[s]] * f->step;
+            x[s] = norm <= shrink ? 0 : x[s] * (1 - shrink / norm);
+        }
+        if (x[s] < 0) x[s] = 0;
+    }
+    f->penalty = penalty_of(f, x);
+}
+
+/* Sums over all unknowns, in an order that does not depend on threads. */
+static fista_sums sum_up(const fista *f)
+{
+    const size_t n = f->m->n, blocks = (n + BLOCK - 1) / BLOCK;
+    fista_sums sums = {.slope = 0};
+#pragma omp parallel for schedule(static)
+    for (size_t b = 0; b < blocks; b++) {
+        double part[4] = {0};
+        for (size_t i = b * BLOCK; i < n && i < (b + 1) * BLOCK; i++) {
+            const double moved = f->x[i] - f->at[i], change = f->x[i] - f->before[i];
+            part[0] += moved * f->g[i];
+            part[1] += moved * moved;
+            part[2] += change * change;
+            part[3] += f->x[i] * f->x[i];
+        }
+        memcpy(f->part + 4 * b, part, sizeof part);
+    }
+    for (size_t b = 0; b < blocks; b++) {
+        sums.slope += f->part[4 * b];
+        sums.moved += f->part[4 * b + 1];
+        sums.change += f->part[4 * b + 2];
+        sums.size += f->part[4 * b + 3];
+    }
+    return sums;
+}
+
+/* at = x + momentum (x - before), and its residual, which is linear in x. Returns half the residual's square. */
+static double move_on(const fista *f, double momentum)
+{
+    const gls_signal_model *m = f->m;
+    const float by = (float)momentum;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < m->n; i++) f->at[i] = f->x[i] + momentum * (f->x[i] - f->before[i]);
+#pragma omp parallel for schedule(static)
+    for (size_t v = 0; v < m->n_voxels; v++) {
+        double squares = 0;
+        for (size_t i = v * m->m; i < (v + 1) * m->m; i++) {
+            f->r_at[i] = f->r[i] + by * (f->r[i] - f->r_before[i]);
+            squares += (double)f->r_at[i] * (double)f->r_at[i];
+        }
+        m->voxel_sum[v] = squares;
+    }
+    double sum = 0;
+    for (size_t v = 0; v < m->n_voxels; v++) sum += m->voxel_sum[v];
+    return sum / 2;
+}
+
+/* Finds the first step, 1.9 |g|^2 / |A g|^2. */
+static double first_step(const fista *f)
+{
+    double squares = 0;
+    for (size_t i = 0; i < f->m->n; i++) squares += f->g[i] * f->g[i];
+    const double moved = 2 * gls_signal_model_apply(f->m, f->g, true, f->r);
+    return moved > 0 ? 1.9 * squares / moved : 0;
+}
+
+/* Adds an iteration to the list. */
+static gls_status note(gls_signal_fit *fit, size_t i, double objective, double step)
+{
+    if ((i & (i - 1)) == 0) { /* the list has room for a power of two */
+        gls_signal_iteration *list = realloc(fit->iteration, (i > 0 ? 2 * i : 1) * sizeof *list);
+        if (!list) return gls_no_memory();
+        fit->iteration = list;
+    }
+    fit->iteration[i] = (gls_signal_iteration){objective, step};
+    return GLS_OK;
+}
+
+/* Whether to stop after iteration i, and why. */
+static bool stops(const gls_signal_solver *o, int i, double cost, double previous, const fista_sums *s,
+                  gls_signal_stop *why)
+{
+    const double change = fabs(cost - previous), moved = sqrt(s->change);
+    if (change < DBL_EPSILON || moved < DBL_EPSILON)
+        *why = GLS_SIGNAL_STOP_STILL;
+    else if (change / cost < o->tol_fun)
+        *why = GLS_SIGNAL_STOP_OBJECTIVE;
+    else if (moved / (sqrt(s->size) + DBL_EPSILON) < o->tol_x)
+        *why = GLS_SIGNAL_STOP_X;
+    else if (i >= o->max_iters)
+        *why = GLS_SIGNAL_STOP_LIMIT;
+    else
+        return false;
+    return true;
+}
+
+/* One proximal step with back-tracking. Returns the objective of the new x. value: that of `at`, without penalty. */
+static double descend(fista *f, double value, fista_sums *sums, size_t *back_tracks)
+{
+    for (int tries = 0;; tries++) {
+        proximal(f);
+        *sums = sum_up(f);
+        const double cost = gls_signal_model_apply(f->m, f->x, false, f->r) + f->penalty;
+        const double bound = value + sums->slope + sums->moved / (2 * f->step) + f->penalty;
+        if (!(cost > bound + NOISE * fabs(bound)) || tries == MAX_BACK) return cost;
+        f->step *= 0.9;
+        ++*back_tracks;
+    }
+}
+
+/* The iterations. At the start f->at is 0 and f->r_at is its residual. */
+static gls_status iterate(fista *f, const gls_signal_solver *o, gls_signal_fit *fit)
+{
+    const size_t n_r = f->m->n_voxels * f->m->m;
+    double value = gls_signal_model_apply(f->m, f->at, false, f->r_at), previous = value, t = 1, best = value;
+    int rises = 0;
+    gls_signal_model_transpose(f->m, f->r_at, f->g);
+    f->step = first_step(f);
+    memcpy(f->r_before, f->r_at, n_r * sizeof *f->r);
+    gls_status status = note(fit, 0, value, 0);
+    if (!(f->step > 0) || !(value > 0)) { /* nothing explains the signal: x stays 0 */
+        memcpy(f->r, f->r_at, n_r * sizeof *f->r);
+        fit->objective = value;
+        fit->why = GLS_SIGNAL_STOP_STILL;
+        return status;
+    }
+    for (int i = 1; !status; i++) {
+        fista_sums sums;
+        const double cost = descend(f, value, &sums, &fit->back_tracks);
+        status = note(fit, (size_t)i, cost, f->step);
+        fit->iterations = (size_t)i;
+        rises = cost > previous ? rises + 1 : 0;
+        if (!status && o->progress && !o->progress(o->user, (uint64_t)i, cost))
+            status = gls_fail(GLS_ERR_CANCELLED, "weights: cancelled");
+        if (!isfinite(cost) || rises == MAX_RISES) {
+            memcpy(f->x, f->best, f->m->n * sizeof *f->x);
+            fit->objective = gls_signal_model_apply(f->m, f->x, false, f->r) + penalty_of(f, f->x);
+            fit->penalty = penalty_of(f, f->x);
+            fit->why = GLS_SIGNAL_STOP_RISES;
+            return status;
+        }
+        if (cost < best) {
+            best = cost;
+            memcpy(f->best, f->x, f->m->n * sizeof *f->x);
+        }
+        fit->objective = cost;
+        fit->penalty = f->penalty;
+        if (status || stops(o, i, cost, previous, &sums, &fit->why)) break;
+        const double next = (1 + sqrt(1 + 4 * t * t)) / 2;
+        value = move_on(f, (t - 1) / next);
+        gls_signal_model_transpose(f->m, f->r_at, f->g);
+        memcpy(f->before, f->x, f->m->n * sizeof *f->x);
+        memcpy(f->r_before, f->r, n_r * sizeof *f->r);
+        previous = cost;
+        t = next;
+    }
+    return status;
+}
+
+gls_status gls_signal_solve(const gls_signal_model *m, const gls_signal_solver *o, const gls_signal_groups *groups,
+                            double *x, float *r, gls_signal_fit *fit)
+{
+    const size_t n = m->n + 1, n_r = m->n_voxels * m->m + 1;
+    *fit = (gls_signal_fit){.iteration = NULL};
+    fista f = {.m = m, .groups = groups, .x = x, .r = r};
+    memset(x, 0, m->n * sizeof *x);
+    f.at = calloc(n, sizeof *f.at);
+    f.before = calloc(n, sizeof *f.before);
+    f.best = calloc(n, sizeof *f.best);
+    f.g = calloc(n, sizeof *f.g);
+    f.r_at = malloc(n_r * sizeof *f.r_at);
+    f.r_before = malloc(n_r * sizeof *f.r_before);
+    f.part = malloc((n / BLOCK + 1) * 4 * sizeof *f.part);
+    f.norm = malloc(((groups ? groups->n : 0) + 1) * sizeof *f.norm);
+    gls_status status = f.at && f.before && f.best && f.g && f.r_at && f.r_before && f.part && f.norm
+                            ? iterate(&f, o, fit)
+                            : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu unknowns and %zu signals", m->n, n_r);
+    free(f.at);
+    free(f.before);
+    free(f.best);
+    free(f.g);
+    free(f.r_at);
+    free(f.r_before);
+    free(f.part);
+    free(f.norm);
+    return status;
+}
+
+gls_status gls_signal_groups_weigh(gls_signal_groups *groups, const gls_signal_model *m, const double *x, double share)
+{
+    double *norm = calloc(groups->n + 1, sizeof *norm), *size = calloc(groups->n + 1, sizeof *size);
+    double *g = calloc(m->n + 1, sizeof *g), largest = 0;
+    gls_status status = norm && size && g ? GLS_OK : gls_no_memory();
+    for (size_t s = 0; s < m->n_streamlines && !status; s++) {
+        const uint32_t k = groups->of[s];
+        if (k >= groups->n) continue;
+        norm[k] += x[s] * x[s];
+        size[k]++;
+    }
+    for (size_t k = 0; k < groups->n && !status; k++) {
+        groups->factor[k] = sqrt(size[k]) / (sqrt(norm[k]) + 1e-12);
+        norm[k] = 0;
+    }
+    if (!status) gls_signal_model_transpose(m, m->y, g);
+    for (size_t s = 0; s < m->n_streamlines && !status; s++)
+        if (groups->of[s] < groups->n) norm[groups->of[s]] += g[s] * g[s];
+    for (size_t k = 0; k < groups->n && !status; k++)
+        if (size[k] > 0) largest = fmax(largest, sqrt(norm[k]) / groups->factor[k]);
+    groups->lambda = share * largest;
+    free(norm);
+    free(size);
+    free(g);
+    return status;
+}
+
+const char *gls_signal_stop_name(gls_signal_stop why)
+{
+    static const char *const names[] = {"relative change of the objective", "relative change of the unknowns",
+                                        "no change", "limit of iterations", "objective rose"};
+    return names[why];
+}
+
+void gls_signal_fit_finish(gls_signal_fit *fit)
+{
+    free(fit->iteration);
+    *fit = (gls_signal_fit){.iteration = NULL};
+}

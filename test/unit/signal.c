@@ -1,0 +1,251 @@
+/* Weights of streamlines by the signal: pieces, products with the matrix, and fits, whose values are those of a
+ * separate implementation in double precision. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "weights/signal_fit.h"
+
+enum { SIDE = 6, VOXELS = SIDE * SIDE * SIDE, VOLUMES = 14, LINES = 12, POINTS = 20 };
+
+static void assert_ok(gls_status status)
+{
+    if (status) print_error("%s\n", gls_last_error());
+    assert_int_equal(status, GLS_OK);
+}
+
+/* A series of voxels of 2 mm, its table, a peak in each voxel, and streamlines, all by formulas. */
+typedef struct scene {
+    gls_image *dwi, *peaks;
+    gls_gradients *table;
+    float point[LINES * POINTS][3];
+    uint64_t offset[LINES + 1];
+    gls_streamlines lines;
+} scene;
+
+static void make_lines(scene *s)
+{
+    for (int i = 0; i < LINES; i++)
+        for (int k = 0; k < POINTS; k++) {
+            const double u = k / 19.0;
+            const double p[3] = {-5 + 10 * u + 0.3 * sin(i + 3 * u), 3 * sin(0.7 * i) + u * cos(1.3 * i) * 2,
+                                 3 * cos(1.1 * i) + u * sin(2.1 * i) * 2};
+            static const int order[3][3] = {{0, 1, 2}, {1, 0, 2}, {2, 1, 0}};
+            for (int a = 0; a < 3; a++) s->point[i * POINTS + k][a] = (float)p[order[i % 3][a]];
+        }
+    for (int i = 0; i <= LINES; i++) s->offset[i] = (uint64_t)(i * POINTS);
+    s->lines = (gls_streamlines){.n = LINES, .offset = s->offset, .point = (const float(*)[3])s->point};
+}
+
+static void make_scene(scene *s)
+{
+    static const double affine[3][4] = {{2, 0, 0, -5}, {0, 2, 0, -5}, {0, 0, 2, -5}};
+    gls_grid grid;
+    double bval[VOLUMES], bvec[VOLUMES][3];
+    assert_ok(gls_grid_init(&grid, (const int32_t[]){SIDE, SIDE, SIDE}, affine));
+    for (int t = 0; t < VOLUMES; t++) {
+        bval[t] = t < 2 ? 0 : t < 8 ? 1000 : 2500;
+        const double g[3] = {sin(1 + t * 1.7), cos(t * 0.9), sin(t * 2.3 + 0.4)};
+        const double norm = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+        for (int a = 0; a < 3; a++) bvec[t][a] = t < 2 ? 0 : g[a] / norm;
+    }
+    gls_gradients_options o = gls_gradients_options_default();
+    o.frame = GLS_BVEC_IMAGE;
+    assert_ok(gls_gradients_create(bval, (const double(*)[3])bvec, VOLUMES, &o, &grid, &s->table));
+    assert_ok(gls_image_create(&grid, VOLUMES, &s->dwi));
+    assert_ok(gls_image_create(&grid, 3, &s->peaks));
+    for (int t = 0; t < VOLUMES; t++)
+        for (int q = 0; q < VOXELS; q++)
+            s->dwi->data[t * VOXELS + q] =
+                (float)(1000 * exp(-bval[t] * (0.4e-3 + 1e-3 * (0.5 + 0.5 * sin(0.37 * q + 1.9 * t)))));
+    for (int q = 0; q < VOXELS; q++) {
+        s->peaks->data[q] = (float)sin(q * 0.5);
+        s->peaks->data[VOXELS + q] = (float)cos(q * 0.8);
+        s->peaks->data[2 * VOXELS + q] = 0.3f;
+    }
+    make_lines(s);
+}
+
+static void free_scene(scene *s)
+{
+    gls_image_destroy(s->dwi);
+    gls_image_destroy(s->peaks);
+    gls_gradients_destroy(s->table);
+}
+
+static gls_signal_options tight(void)
+{
+    gls_signal_options o = gls_signal_options_default();
+    o.solver.tol_fun = 1e-4;
+    o.solver.tol_x = 1e-9;
+    o.solver.max_iters = 300;
+    return o;
+}
+
+/* Appends the streamlines of the scene, `block` at a time, and solves. */
+static gls_status fit(scene *s, const gls_signal_options *o, const uint64_t *group, size_t block, gls_signal *signal)
+{
+    const gls_signal_source source = {.name = "scene", .table = s->table, .peaks = s->peaks, .peaks_ratio = 0.1};
+    gls_status status = gls_signal_begin(signal, o, &source, s->dwi, NULL);
+    const gls_sink sink = gls_signal_sink(signal);
+    for (size_t i = 0; i < LINES && !status; i += block) {
+        uint64_t offset[LINES + 1];
+        const size_t n = LINES - i < block ? LINES - i : block;
+        for (size_t k = 0; k <= n; k++) offset[k] = s->offset[i + k] - s->offset[i];
+        const gls_streamlines part = {.n = n, .offset = offset, .point = s->lines.point + s->offset[i]};
+        status = gls_sink_append(&sink, &part);
+    }
+    if (!status && group) status = gls_signal_set_groups(signal, group, LINES);
+    return status ? status : gls_signal_end(signal);
+}
+
+static void test_values(void **state)
+{
+    static const double weight[LINES] = {0.16004743, 0.07583427, 0.12592346, 0.04908195, 0.08131266, 0.03559668,
+                                         0.12125435, 0.05321663, 0.08415416, 0.07692831, 0.06114991, 0.04548964};
+    scene s;
+    gls_signal signal;
+    const gls_signal_options o = tight();
+    (void)state;
+    make_scene(&s);
+    assert_ok(fit(&s, &o, NULL, LINES, &signal));
+    assert_int_equal(signal.rows.start[LINES], 96);
+    assert_int_equal(signal.model.n_voxels, 67);
+    double length = 0;
+    for (uint64_t i = 0; i < 96; i++) length += signal.rows.length[i] * signal.rows.unit;
+    assert_true(fabs(length - 122.12311827839585) < 2e-3);
+    assert_true(fabs(signal.fit.iteration[0].objective - 116.5832686733787) < 1e-4);
+    assert_true(fabs(signal.fit.objective / 9.796964661643216 - 1) < 1e-6);
+    assert_int_equal(signal.fit.iterations, 28);
+    assert_int_equal(signal.fit.back_tracks, 7);
+    assert_int_equal(signal.fit.why, GLS_SIGNAL_STOP_OBJECTIVE);
+    for (int i = 0; i < LINES; i++) assert_true(fabs((double)signal.weight[i] - weight[i]) < 1e-4 * weight[i]);
+    gls_signal_finish(&signal);
+    free_scene(&s);
+}
+
+/* The penalty removes whole groups; debiasing fits those that stay again. */
+static void test_groups(void **state)
+{
+    static const uint64_t group[LINES] = {7, 1, 2, 3, 7, 1, 2, 3, 7, 1, 2, 3};
+    static const double weight[3] = {0.0124007, 0.01903724, 0.01496983};
+    scene s;
+    gls_signal signal;
+    gls_signal_options o = tight();
+    (void)state;
+    make_scene(&s);
+    o.share = 0.05;
+    for (int rule = 0; rule < 3; rule++) {
+        o.peer = rule == 1;
+        o.debias = rule == 2;
+        assert_ok(fit(&s, &o, group, LINES, &signal));
+        assert_int_equal(signal.groups.n, 4);
+        assert_int_equal(signal.n_groups_positive, 1);
+        assert_true(fabs(signal.groups.lambda / 0.4031411789300472 - 1) < 1e-5);
+        for (int i = 0; i < LINES; i++) {
+            const double w = (double)signal.weight[i];
+            if (i % 4 != 0)
+                assert_true(w == 0);
+            else if (rule < 2)
+                assert_true(fabs(w - weight[i / 4]) < 1e-3 * weight[i / 4]);
+            else
+                assert_true(w > 2 * weight[i / 4]);
+        }
+        if (rule < 2) assert_true(fabs(signal.fit.objective / 10.80614632600001 - 1) < 1e-6);
+        gls_signal_finish(&signal);
+    }
+    free_scene(&s);
+}
+
+/* Products with the matrix and its transpose belong together: (A x) r = x (A' r). */
+static void test_adjoint(void **state)
+{
+    scene s;
+    gls_signal signal;
+    gls_signal_options o = tight();
+    (void)state;
+    make_scene(&s);
+    o.solver.max_iters = 1;
+    assert_ok(fit(&s, &o, NULL, LINES, &signal));
+    const gls_signal_model *m = &signal.model;
+    const size_t n_r = m->n_voxels * m->m;
+    double *x = malloc(m->n * sizeof *x), *g = malloc(m->n * sizeof *g), left = 0, right = 0;
+    float *r = malloc(n_r * sizeof *r), *ax = malloc(n_r * sizeof *ax);
+    for (size_t i = 0; i < m->n; i++) x[i] = sin(1.1 * (double)i);
+    for (size_t i = 0; i < n_r; i++) r[i] = (float)cos(0.7 * (double)i);
+    gls_signal_model_apply(m, x, true, ax);
+    gls_signal_model_transpose(m, r, g);
+    for (size_t i = 0; i < n_r; i++) left += (double)ax[i] * (double)r[i];
+    for (size_t i = 0; i < m->n; i++) right += x[i] * g[i];
+    assert_true(fabs(left) > 0.1 && fabs(left / right - 1) < 1e-5);
+    free(x);
+    free(g);
+    free(r);
+    free(ax);
+    gls_signal_finish(&signal);
+    free_scene(&s);
+}
+
+/* The same bytes for any number of threads and any blocks. */
+static void test_bytes(void **state)
+{
+    scene s;
+    gls_signal one, other;
+    const gls_signal_options o = tight();
+    const int threads = omp_get_max_threads();
+    (void)state;
+    make_scene(&s);
+    omp_set_num_threads(1);
+    assert_ok(fit(&s, &o, NULL, LINES, &one));
+    for (int n = 2; n < 5; n++) {
+        omp_set_num_threads(n);
+        assert_ok(fit(&s, &o, NULL, (size_t)n, &other));
+        assert_memory_equal(one.weight, other.weight, LINES * sizeof *one.weight);
+        gls_signal_finish(&other);
+    }
+    omp_set_num_threads(threads);
+    gls_signal_finish(&one);
+    free_scene(&s);
+}
+
+/* What passes, and what a message names. */
+static void test_refused(void **state)
+{
+    scene s;
+    gls_signal signal;
+    gls_signal_options o = tight();
+    (void)state;
+    make_scene(&s);
+    s.dwi->data[5] = NAN;
+    assert_int_equal(fit(&s, &o, NULL, LINES, &signal), GLS_ERR_INPUT);
+    assert_non_null(strstr(gls_last_error(), "volume 0 (counted from 0) has a value that is not finite"));
+    gls_signal_finish(&signal);
+    o.replacement = 0;
+    assert_ok(fit(&s, &o, NULL, LINES, &signal));
+    gls_signal_finish(&signal);
+    o.limits.min_length = 100;
+    assert_int_equal(fit(&s, &o, NULL, LINES, &signal), GLS_ERR_EMPTY);
+    assert_non_null(strstr(gls_last_error(), "12 are shorter than --min-length"));
+    gls_signal_finish(&signal);
+    s.point[30][1] = INFINITY;
+    assert_int_equal(fit(&s, &o, NULL, LINES, &signal), GLS_ERR_INPUT);
+    assert_non_null(strstr(gls_last_error(), "streamline 1 (counted from 0) has a point that is not finite"));
+    gls_signal_finish(&signal);
+    free_scene(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values), cmocka_unit_test(test_groups),  cmocka_unit_test(test_adjoint),
+        cmocka_unit_test(test_bytes),  cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
