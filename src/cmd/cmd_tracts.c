@@ -434,17 +434,18 @@ const cmd_command command_density = {
 const cmd_command command_connectome = {
     TRACT_COMMAND(connectome, gls_tract_connectome, "Connectome by glslines", "takes TRACKS, LABELS and OUT", 3,
                   TRACT_FILES),
-    .synopsis = "TRACKS LABELS OUT [options]",
+    .synopsis = "TRACKS LABELS OUT [LABELS OUT]... [options]",
     .summary = "Count the streamlines between each pair of regions of an image of labels",
     .description =
         "Defaults are those of tck2connectome of MRtrix3 3.0: each end belongs to the labelled voxel whose centre is "
         "nearest, within 4 mm; the matrix has counts in the upper triangle with the diagonal, and no header. Rows are "
         "the labels that occur in LABELS, in ascending order, unlike in tck2connectome (see --labels); OUT_nodes.tsv "
-        "(OUT without its suffix) and the sidecar list them.",
+        "(OUT without its suffix) and the sidecar list them. Further pairs of LABELS and OUT are matrices of the same "
+        "streamlines, which are read once; each has the bytes of its own run.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "LABELS",
                              "Image of regions, NIfTI: whole numbers, 0 for none; of any grid in the same space.",
                              "OUT", "Matrix to write: .csv with commas, .tsv with tabs, others with blanks."),
-    .max_positionals = 3,
+    .max_positionals = CMD_MAX_POSITIONALS,
     .examples = CMD_TEXTS(
         "Streamlines between each pair of regions:", "glslines connectome tracks.tck parcels.nii.gz connectome.csv",
         "Weighted by SIFT2, both triangles:",
@@ -452,7 +453,8 @@ const cmd_command command_connectome = {
         "Mean FA of the streamlines of a cell, from a table of glslines sample; names of FreeSurfer:",
         "glslines connectome tracks.tck aparc.nii.gz fa.csv --scale-file fa.txt --stat-edge mean --lut "
         "FreeSurferColorLUT.txt --header",
-        "Mean length in mm:",
+        "Two atlases in one reading:",
+        "glslines connectome tracks.tck aparc.nii.gz aparc.csv schaefer.nii.gz schaefer.csv", "Mean length in mm:",
         "glslines connectome tracks.tck parcels.nii.gz length.csv --scale length --stat-edge mean"),
 };
 

@@ -25,8 +25,9 @@
 typedef struct connecting {
     gls_tract_run *run; /* files, sidecar and message of the command */
     const gls_connectome_cli *o;
-    const char *const *file; /* paths of tractogram, image of labels and matrix */
-    gls_assignment assign;   /* method of --assign */
+    const char *file[3];   /* paths of tractogram, image of labels and matrix */
+    bool alone;            /* no other matrix is made of the same reading */
+    gls_assignment assign; /* method of --assign */
     /* reach of --assign, mm, see --radius: a distance, a length along the streamline (GLS_ASSIGN_REVERSE; 0: no limit),
      * or a cost (GLS_ASSIGN_FORWARD), which is a distance that grows with the angle */
     double radius;
@@ -172,8 +173,31 @@ static gls_status create(connecting *c)
     return status;
 }
 
-/* Reads the tractogram once and fills the connectome. */
-static gls_status connect(connecting *c)
+/* Makes all n connectomes, which share the columns of weights and scales of the first. */
+static gls_status create_all(connecting *c, size_t n)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        c[i].weights.column = c->weights.column;
+        c[i].scales.column = c->scales.column;
+        status = create(&c[i]);
+    }
+    return status;
+}
+
+/* Makes *sink, which fills all n connectomes. */
+static gls_status create_tee(const connecting *c, size_t n, gls_sink *sink)
+{
+    gls_sink *all = malloc(n * sizeof *all);
+    if (!all) return gls_no_memory();
+    for (size_t i = 0; i < n; i++) all[i] = gls_connectome_sink(c[i].connectome);
+    gls_status status = gls_sink_tee(all, n, sink);
+    free(all);
+    return status;
+}
+
+/* Reads the tractogram once and fills the n connectomes. */
+static gls_status connect(connecting *c, size_t n)
 {
     gls_tractogram_reader *reader = NULL;
     gls_sink sink = {0};
@@ -182,7 +206,7 @@ static gls_status connect(connecting *c)
     if (!status) status = gls_tract_weights_open(&c->scales, o->scale_file, c->run, c->file[0], false);
     /* two columns of weights need two names */
     if (!status && c->scales.values) c->scales.column = "scale of streamlines";
-    if (!status) status = create(c);
+    if (!status) status = create_all(c, n);
     if (!status && o->assignments && !c->column) {
         status = gls_tract_text_open(c->run, o->assignments, &c->assignments);
         if (!status)
@@ -191,8 +215,7 @@ static gls_status connect(connecting *c)
     if (!status) status = gls_tract_open(c->run, c->file[0], false, &reader);
     if (!status) {
         const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
-        sink = gls_connectome_sink(c->connectome);
-        if (c->column) status = create_copy(c, info, &sink);
+        status = c->column ? create_copy(c, info, &sink) : create_tee(c, n, &sink);
         if (!status) status = gls_tract_weights_sink(&c->weights, info, c->file[0], &sink);
         if (!status) status = gls_tract_weights_sink(&c->scales, info, c->file[0], &sink);
     }
@@ -317,20 +340,20 @@ static size_t warn_of_absent(const connecting *c)
     return absent;
 }
 
-/* Adds counts to the sidecar, and warns of results that look wrong. */
-static void report(connecting *c)
+/* Adds counts to `root`, the sidecar or its part of this matrix, and warns of results that look wrong. */
+static void report(connecting *c, cJSON *root, cJSON *counts)
 {
     const int32_t *label;
     gls_tract_run *run = c->run;
     gls_connectome_counts k = gls_connectome_get_counts(c->connectome);
     size_t n = gls_connectome_nodes(c->connectome, &label);
-    gls_tract_run_count(run, "read", k.streamlines);
-    gls_tract_run_count(run, "joined", k.joined);
-    gls_tract_run_count(run, "unassigned_ends", k.unassigned);
-    gls_tract_run_count(run, "without_points", k.empty);
+    gls_json_uint(counts, "read", k.streamlines);
+    gls_json_uint(counts, "joined", k.joined);
+    gls_json_uint(counts, "unassigned_ends", k.unassigned);
+    gls_json_uint(counts, "without_points", k.empty);
     /* absent_labels: number of labels without voxels, see warn_of_absent() */
-    gls_json_uint(run->root, "absent_labels", warn_of_absent(c));
-    cJSON *labels = cJSON_AddArrayToObject(run->root, "labels");
+    gls_json_uint(root, "absent_labels", warn_of_absent(c));
+    cJSON *labels = cJSON_AddArrayToObject(root, "labels");
     for (size_t i = 0; i < n; i++) cJSON_AddItemToArray(labels, cJSON_CreateNumber(label[i]));
     /* more than 30 % of the ends, of which each streamline with points has two */
     if (k.unassigned > 0.6 * (double)(k.streamlines - k.empty))
@@ -433,33 +456,98 @@ static gls_status check(connecting *c)
     return choose_nodes(c);
 }
 
+/* Checks what cannot be given with several matrices, and that no matrix is named twice. */
+static gls_status check_several(const connecting *c, size_t n)
+{
+    const gls_connectome_cli *o = c->o;
+    if (n == 1) return GLS_OK;
+    if (o->assignments || o->edges || (o->nodes && strcmp(o->nodes, "none") != 0))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "connectome: --assignments, --edges and --nodes FILE belong to one matrix: give one LABELS and "
+                        "OUT");
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(c[i].file[2], c[k].file[2]) == 0)
+                return gls_fail(GLS_ERR_ARGUMENT, "%s: is the matrix of two LABELS: give each its own file",
+                                c[i].file[2]);
+    return GLS_OK;
+}
+
+/* Names inputs and outputs: the matrix first, beside which the sidecar lies. */
+static gls_status name_files(const connecting *c, bool first)
+{
+    const gls_connectome_cli *o = c->o;
+    gls_tract_run *run = c->run;
+    gls_status status = GLS_OK;
+    if (first)
+        status = gls_tract_run_reads_all(run, GLS_PATHS(c->file[0], c->file[1], gls_tract_weights_file(o->weights),
+                                                        gls_tract_weights_file(o->scale_file), o->lut,
+                                                        run->options.reference));
+    else
+        status = gls_tract_run_reads(run, c->file[1]);
+    return status ? status
+                  : gls_tract_run_writes_all(
+                        run, GLS_PATHS(c->file[2], c->nodes, o->edges, c->column ? o->trx : o->assignments));
+}
+
+/* Writes the files of one matrix, and adds it to the sidecar. */
+static gls_status write_all(connecting *c)
+{
+    const gls_connectome_cli *o = c->o;
+    gls_tract_run *run = c->run;
+    gls_status status = gls_matrix_rows_name(&c->rows, c->connectome);
+    if (!status) /* BIDS has n/a for a value that does not exist */
+        status = gls_connectome_write_grouped(c->connectome, c->file[2], run->files.force, &run->files.group,
+                                              o->header || o->bids ? (const char *const *)c->rows.name : NULL,
+                                              o->bids ? "n/a" : "nan");
+    if (!status) status = write_nodes(c);
+    if (!status) status = write_edges(c);
+    if (status) return status;
+    if (c->alone) {
+        report(c, run->root, run->counts);
+        return GLS_OK;
+    }
+    cJSON *list = gls_json_at(run->root, "matrices"), *own = cJSON_CreateObject();
+    if (!list) list = cJSON_AddArrayToObject(run->root, "matrices");
+    cJSON_AddItemToArray(list, own);
+    cJSON_AddStringToObject(own, "matrix", c->file[2]);
+    cJSON_AddStringToObject(own, "image", c->file[1]);
+    report(c, own, cJSON_AddObjectToObject(own, "counts"));
+    return GLS_OK;
+}
+
 gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_connectome_cli *o = options;
-    connecting c = {.run = run, .o = o, .file = file};
+    const size_t n_matrices = (n - 1) / 2;
+    if (n % 2 == 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "connectome: takes TRACKS, LABELS and OUT, and further pairs of LABELS and OUT; "
+                        "%s has no OUT",
+                        file[n - 1]);
+    connecting *c = calloc(n_matrices, sizeof *c);
+    if (!c) return gls_no_memory();
+    for (size_t i = 0; i < n_matrices; i++)
+        c[i] = (connecting){
+            .run = run, .o = o, .file = {file[0], file[1 + 2 * i], file[2 + 2 * i]}, .alone = n_matrices == 1};
+    gls_status status = check_several(c, n_matrices);
     /* all inputs and outputs are noted before any is opened */
-    gls_status status = check(&c);
-    if (!status)
-        status = gls_tract_run_reads_all(run, GLS_PATHS(file[0], file[1], gls_tract_weights_file(o->weights),
-                                                        gls_tract_weights_file(o->scale_file), o->lut,
-                                                        run->options.reference));
-    if (!status)
-        status = gls_tract_run_writes_all(
-            run, GLS_PATHS(file[n - 1], c.nodes, o->edges, c.column ? o->trx : o->assignments));
-    if (!status) status = connect(&c);
-    if (!status) status = gls_matrix_rows_name(&c.rows, c.connectome);
-    if (!status) /* BIDS has n/a for a value that does not exist */
-        status = gls_connectome_write_grouped(c.connectome, file[2], run->files.force, &run->files.group,
-                                              o->header || o->bids ? (const char *const *)c.rows.name : NULL,
-                                              o->bids ? "n/a" : "nan");
-    if (!status) status = write_nodes(&c);
-    if (!status) status = write_edges(&c);
-    if (!status) report(&c);
-    if (!status && o->bids) describe(&c);
-    gls_connectome_destroy(c.connectome);
-    gls_matrix_rows_finish(&c.rows);
-    free(c.nodes);
-    free(c.pair);
-    free(c.list);
+    for (size_t i = 0; i < n_matrices && !status; i++) {
+        status = check(&c[i]);
+        if (!status) status = name_files(&c[i], i == 0);
+    }
+    if (!status) status = connect(c, n_matrices);
+    for (size_t i = 0; i < n_matrices && !status; i++) status = write_all(&c[i]);
+    if (!status && n_matrices > 1)
+        gls_tract_run_message(run, "%zu matrices, the first of them %s", n_matrices, file[2]);
+    if (!status && o->bids) describe(c);
+    for (size_t i = 0; i < n_matrices; i++) {
+        gls_connectome_destroy(c[i].connectome);
+        gls_matrix_rows_finish(&c[i].rows);
+        free(c[i].nodes);
+        free(c[i].pair);
+        free(c[i].list);
+    }
+    free(c);
     return status;
 }

@@ -50,6 +50,24 @@ voxels = bytes((1 if x < nx / 2 else 2) for z in range(nz) for y in range(ny) fo
 open("halves.nii", "wb").write(bytes(data[:start]) + voxels)
 END
 expect 0 connectome t.trx halves.nii matrix.csv
+# several images of labels in one reading: the bytes of runs of their own
+python3 -c "
+data = bytearray(open('halves.nii', 'rb').read())
+data[352:] = bytes(1 + (i // 7) % 3 for i in range(len(data) - 352))
+open('thirds.nii', 'wb').write(data)"
+expect 0 connectome t.trx thirds.nii thirds.csv
+expect 0 connectome t.trx halves.nii both1.csv thirds.nii both2.csv
+same matrix.csv both1.csv
+same thirds.csv both2.csv
+same matrix_nodes.tsv both1_nodes.tsv
+same thirds_nodes.tsv both2_nodes.tsv
+contains both1.json '"matrix":	"both2.csv"'
+expect 2 connectome t.trx halves.nii no1.csv thirds.nii
+says "has no OUT"
+expect 2 connectome t.trx halves.nii no1.csv thirds.nii no1.csv
+says "is the matrix of two LABELS"
+expect 2 connectome t.trx halves.nii no1.csv thirds.nii no2.csv --edges edges.tsv
+says "belong to one matrix"
 known "numbers of streamlines" << 'END'
 import gzip, json, struct
 n = json.load(open("t.json"))["counts"]["streamlines"]
