@@ -496,9 +496,7 @@ static bool check_owner(parser *p, size_t index)
     char name[32], text[128];
     const char *words = strchr(option->only, ' ') + 1;
     snprintf(name, sizeof name, "%.*s", (int)(words - 1 - option->only), option->only);
-    const size_t chooser = find_option(p, name);
-    if (chooser == p->arguments->table.n) return true; /* a command without the choice has the option always */
-    const gls_option *choice = option_at(p, chooser);
+    const gls_option *choice = option_at(p, find_option(p, name));
     const char *word = choice->choices;
     for (int k = *(const int *)((const char *)p->values + choice->offset); k > 0; k--) word = strchr(word, '|') + 1;
     const size_t n = strcspn(word, "|");
