@@ -12,8 +12,8 @@
 #define LANES int(gl_SubgroupSize) // some compilers choose the width themselves
 #endif
 
-#define SLOT_ARRAY(type, name, size) shared type name[SLOTS][((size) + 3) / 4 * 4]
-#define SLOT_ELEMENT(name, size, i) name[SLOT][i]
+// The lane of the subgroup that is lane `lane` of the streamline.
+uint lane_source(int lane) { return uint(lane); }
 
 #if LANES_IN_STEP && SLOTS == 1
 // NVIDIA's compiler removes the barrier of a work group that is one subgroup.
@@ -34,62 +34,15 @@ float lane_max(float x) { return subgroupMax(x); }
 uint lane_max(uint x) { return subgroupMax(x); }
 float lane_min(float x) { return subgroupMin(x); }
 int lane_min(int x) { return subgroupMin(x); }
-uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
-#else
-// Combines pairs, then pairs of pairs: both partners compute the same value, so at the end all lanes have it.
-#define BUTTERFLY(type, name, join)                                  \
-    type name(type x)                                                \
-    {                                                                \
-        for (int bit = 0; bit < 6; bit++)                            \
-            if (1 << bit < LANES) {                                  \
-                type other = subgroupShuffleXor(x, 1u << uint(bit)); \
-                x = join;                                            \
-            }                                                        \
-        return x;                                                    \
-    }
-BUTTERFLY(float, lane_sum, x + other)
-BUTTERFLY(float, lane_max, max(x, other))
-BUTTERFLY(uint, lane_max, max(x, other))
-BUTTERFLY(float, lane_min, min(x, other))
-BUTTERFLY(int, lane_min, min(x, other))
+#define HAS_LANE_SUMS
+#endif
 #if SUBGROUP_ARITHMETIC
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
-#else
-// Each iteration adds what the lane `step` lanes before has summed so far. After the last one, each lane has the sum
-// over itself and all lanes before it (Hillis and Steele 1986).
-uint lane_upto(uint x)
-{
-    for (int step = 1; step < LANES; step *= 2) {
-        uint below = subgroupShuffle(x, uint(max(LANE - step, 0)));
-        x += LANE >= step ? below : 0u;
-    }
-    return x;
-}
+#define HAS_LANE_UPTO
 #endif
-#endif
+#include "base/lanes_shuffle.glsl"
 
 void lane_writes_done() { lane_sync(); }
-
-void lane_range(inout float most, inout float least)
-{
-    most = lane_max(most);
-    least = lane_min(least);
-}
-
-void lane_largest(inout float x, inout int number)
-{
-    float most = lane_max(x);
-    number = lane_min(x == most ? number : 0x7fffffff);
-    x = most;
-}
-
-// The sum up to the last lane is the total.
-uint lane_upto(uint x, out uint total)
-{
-    uint upto = lane_upto(x);
-    total = subgroupShuffle(upto, uint(LANES - 1));
-    return upto;
-}
 
 #if LANES_IN_STEP
 // Sums 16 values over 32 lanes; each lane gets the sum of x[sum_of_lane()]. Each HALVE() halves the number of values of
@@ -116,11 +69,7 @@ float lane_sums(float x[16])
         if (LANE < 16 && sum_of_lane() < (n)) TARGET(sum_of_lane()) = total; \
     }
 #else
-#define LANE_SUMS(x, n, ROOM, size, TARGET) \
-    for (int j = 0; j < (n); j++) {         \
-        float total = lane_sum(x[j]);       \
-        if (LANE == 0) TARGET(j) = total;   \
-    }
+#define LANE_SUMS(x, n, ROOM, size, TARGET) LANE_SUMS_IN_TURN(x, n, TARGET)
 #endif
 
 // The lanes append the values that they want to a list of `count` values, in the order of the lanes. Returns the index
@@ -133,22 +82,9 @@ int lane_index(bool wanted, inout uint count)
     return int(index);
 }
 
-#define LANE_LIST(n, i, v, vertex, yes, count, index, store) \
-    for (int turn = 0; turn < int(n); turn += LANES) {     \
-        int i = turn + LANE, v = vertex;                   \
-        bool wanted = false;                               \
-        if (i < int(n)) wanted = yes;                      \
-        int index = lane_index(wanted, count);             \
-        if (wanted) { store }                                \
-    }
-#define LANE_COLLECT(n, v, yes, count, index, store) LANE_LIST(n, i, v, i, yes, count, index, store)
-#define MAX_COLLECTED 1024
 // FEW: see base/common.glsl. It is 0 where lanes do not run in step: with the registers that such values take, AMD's
 // GPUs would run one subgroup less at a time.
 #define FEW (LANES_IN_STEP * 8)
-
-// Does nothing: lane_first() finds the lane by a ballot, which needs no cleared word.
-void lane_ask() {}
 
 // The lowest bit of the ballot belongs to the first lane that says yes.
 int lane_first(bool yes)
@@ -156,7 +92,6 @@ int lane_first(bool yes)
     uvec4 votes = subgroupBallot(yes);
     return votes == uvec4(0u) ? LANES : int(subgroupBallotFindLSB(votes));
 }
-vec3 lane_of(vec3 x, int lane) { return subgroupShuffle(x, uint(lane)); }
 int lane_chosen(int x, bool chosen) { return subgroupShuffle(x, subgroupBallotFindLSB(subgroupBallot(chosen))); }
 bool lane_leads() { return subgroupElect(); }
 uint lane_lead(uint x) { return subgroupBroadcastFirst(x); }
