@@ -1,4 +1,4 @@
-/* What kind of run options ask for (gls_method_of()), and which options such a run uses. */
+/* Decides which options a run uses, by its method (gls_method_of()). */
 #ifndef GLS_RECORD_METHOD_H
 #define GLS_RECORD_METHOD_H
 

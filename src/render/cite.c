@@ -1,5 +1,5 @@
-/* What to cite for a run and for the runs that made its inputs. Which papers a run has follows from the paragraph on
- * its methods alone (methods.c), so that text and references cannot differ. */
+/* Lists the papers to cite for a run and for the runs that made its inputs. Which papers a run has follows from the
+ * paragraph on its methods alone (methods.c), so that text and references cannot differ. */
 #include "render/cite.h"
 
 #include <stdio.h>

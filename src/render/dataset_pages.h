@@ -1,4 +1,4 @@
-/* What lies beside the tractogram of a unit of a data set. */
+/* The files beside the tractogram of a unit of a data set. */
 #ifndef GLS_RENDER_DATASET_PAGES_H
 #define GLS_RENDER_DATASET_PAGES_H
 

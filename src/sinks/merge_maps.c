@@ -46,7 +46,7 @@ typedef enum claim {
     CLAIM_FILE  /* its run wrote this file, which may have been moved */
 } claim;
 
-/* What the outputs of a sidecar say of the map. */
+/* Finds how the outputs of a sidecar name the map. */
 static claim find_claim(const cJSON *outputs, const char *map)
 {
     claim found = CLAIM_NONE;

@@ -55,7 +55,7 @@ typedef struct array {
     uint64_t at, end; /* AS_TEXT, AS_BASE64: position of its values in the file; APPENDED: offset among the values */
 } array;
 
-/* What is known of the file, and the legacy file that is made. */
+/* Facts of the file in XML, and the legacy file that is made of it. */
 typedef struct xml {
     gls_tractogram_reader *reader; /* borrowed: path, descriptor, size */
     gls_cursor cursor;             /* position of the pass over the tags */

@@ -19,7 +19,7 @@
 /* Codes of intent. */
 enum { INTENT_VECTOR = 1007, INTENT_FNIRT_FIELD = 2006, INTENT_FNIRT_FIRST = 2007, INTENT_FNIRT_LAST = 2009 };
 
-/* What the header of a NIfTI file says of the meaning of its values. */
+/* The intent in the header of a NIfTI file, which says what its values mean. */
 typedef struct intent {
     int code;
     char name[17];

@@ -1,4 +1,5 @@
-/* What the three numbers of each voxel of a field mean: positions or displacements. Files seldom say it. */
+/* Decides what the three numbers of each voxel of a field mean, positions or displacements, because files seldom say
+ * it. */
 #ifndef GLS_TRANSFORM_FIELD_MEANING_H
 #define GLS_TRANSFORM_FIELD_MEANING_H
 

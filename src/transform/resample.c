@@ -66,7 +66,7 @@ static bool find_corners(const gls_grid *grid, const double to_voxel[3][4], cons
     return true;
 }
 
-/* What one call resamples. */
+/* One call of resampling: its images and how values are computed. */
 typedef struct job {
     const gls_image *moving;
     const gls_transform *transform;

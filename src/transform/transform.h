@@ -48,7 +48,7 @@ bool gls_transform_derivative(const gls_transform *transform, const double at[3]
 
 /* --- Readers, for gls_transform_read(). */
 
-/* What a text says besides the name of the file. Empty strings: not said. */
+/* The parts of a text beside the name of the file. Empty strings: the text does not have them. */
 typedef struct gls_transform_source {
     char *path;
     bool inverse;

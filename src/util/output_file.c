@@ -410,7 +410,7 @@ static void take_back(const gls_output *output, const replaced_file *old)
         gls_fail(GLS_ERR_OUTPUT, "%s; %s was written nevertheless and stays", reason, output->path);
 }
 
-/* What gls_outputs_note() was given. */
+/* The function that gls_outputs_note() was given; NULL: none. */
 static void (*_Atomic noted_by)(const char *path);
 
 /* Gives all n files their names, once all data are on the disk. If one name fails, no new file remains and the replaced

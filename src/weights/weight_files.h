@@ -1,4 +1,4 @@
-/* What is written about weights of streamlines: files, log and sidecar. */
+/* Writes weights of streamlines to files, and describes them in the log and in the sidecar. */
 #ifndef GLS_WEIGHTS_WEIGHT_FILES_H
 #define GLS_WEIGHTS_WEIGHT_FILES_H
 
