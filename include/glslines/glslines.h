@@ -52,6 +52,7 @@
 #include <glslines/seeds.h>
 #include <glslines/sh.h>
 #include <glslines/shard.h>
+#include <glslines/slr.h>
 #include <glslines/sphere.h>
 #include <glslines/streamlines.h>
 #include <glslines/summary.h>

@@ -268,6 +268,34 @@ const cmd_command command_search = {
         "glslines search tracks.tck atlas.tck --nearest 3 --radius 1000 -o neighbours.tsv"),
 };
 
+/* `glslines recognize`: the bundles of an atlas. */
+#define NAME recognize
+#define ROWS "tools/recognize.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_recognize = {
+    TRACT_COMMAND(recognize, gls_tract_recognize, "Bundles recognised by glslines", "takes TRACKS and ATLAS", 2,
+                  TRACT_FILES),
+    .synopsis = "TRACKS ATLAS [OUT] [options]",
+    .summary = "Recognise the bundles of an atlas",
+    .description =
+        "Moves each bundle of the atlas to the streamlines near it (by a registration of centroids), then finds all "
+        "streamlines within a distance of it. Of several atlases a part must agree. This is the method of BundleSeg, "
+        "with an exact search. A streamline may be in several bundles. The atlas must lie in the space of TRACKS to "
+        "within about 20 mm and 10 degrees; --atlas-transform brings it there. Memory: 288 bytes for each streamline.",
+    .positionals =
+        CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "ATLAS",
+                  "Folder of tractograms (TRX, TRK, TCK, VTK or VTP), each a bundle named up to the first dot; or a "
+                  "folder of such folders, each an atlas; or a TRX file whose groups are bundles.",
+                  "OUT", "The tractogram of --output."),
+    .max_positionals = 3,
+    .aliases = CMD_TEXTS("seed", "rng-seed"),
+    .examples = CMD_TEXTS("The bundles of a folder as groups of one file, and how well they were found:",
+                          "glslines recognize tracks.trx atlas/ -o bundles.trx --table bundles.tsv",
+                          "A file for each bundle, with thresholds of its own:",
+                          "glslines recognize tracks.tck atlases/ --config config.json --each found/{}.tck"),
+};
+
 /* `glslines clean`: drops outliers and repetitions of a bundle. */
 #define NAME clean
 #define ROWS "tools/outliers.def"

@@ -24,6 +24,7 @@
     ROW(segment) \
     ROW(cluster) \
     ROW(search) \
+    ROW(recognize) \
     ROW(clean) \
     ROW(profile) \
     ROW(density) \

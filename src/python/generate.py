@@ -31,6 +31,8 @@ COMMANDS = {
                 "Streamlines of all bundles; groups has the numbers of those of each."),
     "cluster": (ONE + OUT, "tracks of option", "Result",
                 "The streamlines; cluster in their data has the number of the cluster of each."),
+    "recognize": (ONE + [("atlas", "PathLike", None)] + OUT, "tracks of option", "Result",
+                  "The streamlines; groups has the numbers of those of each bundle."),
     "clean": (ONE + OUT, "tracks", "Result",
               "The streamlines that stay; of a file that out names, read when they are asked for."),
     "search": (ONE + [("references", "TracksLike", None)] + OUT, "table", "List[Dict[str, Any]]",
@@ -63,6 +65,7 @@ ARGUMENTS = {
     "sh": "FODs as spherical harmonics, (x, y, z, k): a file, an image of nibabel, or (array, affine).",
     "images": "Images, (x, y, z) or (x, y, z, n): files, images of nibabel, or (array, affine).",
     "labels": "Whole numbers of regions, (x, y, z), 0 for none: a file, an image of nibabel, or (array, affine).",
+    "atlas": "Folder of tractograms, each a bundle; a folder of such folders; or a TRX file whose groups are bundles.",
     "bundles_table": "File with a row for each bundle.",
     "moving": "Image or tractogram to bring to the fixed space: a file, or what images and tracks of other functions may be.",
     "transform": "Transform that maps points of the fixed image to the moving image: a file, also with ,inverse and what else "

@@ -610,6 +610,14 @@ static void write_cluster(const writer *w)
     gls_text_puts(w->out, ".");
 }
 
+static void write_recognize(const writer *w)
+{
+    gls_text_puts(w->out, " Bundles of an atlas were recognised");
+    CITE(w, "bundleseg", "quickbundles");
+    if (!is_true_at(w, "parameters/no_local")) gls_text_puts(w->out, ", after each was registered"), CITE(w, "slr");
+    gls_text_puts(w->out, ".");
+}
+
 static void write_clean(const writer *w)
 {
     const double all = number_at(w, "counts/streamlines"), kept = number_at(w, "counts/kept");
@@ -637,8 +645,8 @@ static const struct {
                 {"weights", write_weights}, {"connectome", write_connectome},
                 {"density", write_density}, {"profile", write_profile},
                 {"fixels", write_fixels},   {"peaks", write_peaks},
-                {"cluster", write_cluster}, {"clean", write_clean},
-                {"edit", write_edit}};
+                {"cluster", write_cluster}, {"recognize", write_recognize},
+                {"clean", write_clean},     {"edit", write_edit}};
 
 void gls_methods_write(const cJSON *sidecar, gls_papers *papers, gls_text *out)
 {

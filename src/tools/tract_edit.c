@@ -9,6 +9,7 @@
 #include <glslines/select.h>
 
 #include "tools/edges.h"
+#include "tools/matrix_file.h"
 #include "tools/orient.h"
 #include "tools/streamline_weights.h"
 #include "tools/tract_sources.h"
@@ -58,34 +59,6 @@ typedef struct edit {
     bool is_random;
     uint64_t largest; /* for --random: streamlines whose random key is at most this number are kept */
 } edit;
-
-/* Reads --transform: a 4 x 4 or 3 x 4 matrix with an inverse. */
-static gls_status read_matrix(edit *e)
-{
-    double *values = NULL;
-    size_t rows, columns;
-    if (!e->o->transform) return GLS_OK;
-    gls_status status = gls_table_read(e->o->transform, &values, &rows, &columns);
-    if (status) return status;
-    bool fits = (rows == 4 || rows == 3) && columns == 4;
-    /* the last row of an affine map is 0 0 0 1 */
-    fits = fits && (rows == 3 || (values[12] == 0 && values[13] == 0 && values[14] == 0 && values[15] == 1));
-    for (size_t i = 0; i < 12 && fits; i++) fits = isfinite(values[i]);
-    if (fits) memcpy(e->map, values, sizeof e->map);
-    free(values);
-    double det = fits ? gls_affine_det((const double(*)[4])e->map) : 0;
-    if (!fits || det == 0)
-        return gls_fail(GLS_ERR_INPUT,
-                        "%s: must be an invertible 4 x 4 matrix with last row 0 0 0 1, or its first 3 rows",
-                        e->o->transform);
-    if (det < 0)
-        gls_log(GLS_LOG_WARNING, "%s: the matrix mirrors streamlines: its determinant is %g", e->o->transform, det);
-    if (!e->o->invert) return GLS_OK;
-    double forward[3][4];
-    memcpy(forward, e->map, sizeof forward);
-    gls_affine_invert((const double(*)[4])forward, e->map);
-    return GLS_OK;
-}
 
 /* Reads --warp, an image of three volumes: the world position to which each voxel is moved. */
 static gls_status read_warp(edit *e)
@@ -482,7 +455,7 @@ gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *c
         status = gls_tract_grid_choose(run, file[0], gls_tract_sources_info(&e.sources), file[n - 1], &grid);
         chosen = &grid;
     }
-    if (!status) status = read_matrix(&e);
+    if (!status) status = e.o->transform ? gls_matrix_file_read(e.o->transform, e.o->invert, e.map) : GLS_OK;
     if (!status) status = read_warp(&e);
     if (!status) status = gls_tract_orient_read(&e.orient, run, o->orient);
     if (!status) status = read_set(&e, o->minus, &e.minus);

@@ -34,6 +34,9 @@ typedef struct gls_cluster_cli {
 typedef struct gls_search_cli {
 #include "tools/search.def"
 } gls_search_cli;
+typedef struct gls_recognize_cli {
+#include "tools/recognize.def"
+} gls_recognize_cli;
 typedef struct gls_clean_cli {
 #include "tools/outliers.def"
 } gls_clean_cli;
@@ -81,6 +84,8 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
 gls_status gls_tract_cluster(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines search`. file: TRACKS REFERENCES */
 gls_status gls_tract_search(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines recognize`. file: TRACKS ATLAS */
+gls_status gls_tract_recognize(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines clean`. file: TRACKS OUT */
 gls_status gls_tract_clean(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines profile`. file: TRACKS IMAGE... */

@@ -9,6 +9,7 @@
 #include <glslines/filters.h>
 
 #include "image/reorient.h"
+#include "tools/bundle_files.h"
 #include "tools/streamline_weights.h"
 #include "tools/tract_results.h"
 #include "tools/writer.h"
@@ -16,113 +17,6 @@
 #include "tracts/shape.h"
 #include "util/status.h"
 #include "util/text.h"
-
-/* The tractogram of one bundle. */
-typedef struct bundle_file {
-    char *path;
-    const char *group[1];
-    gls_selection *selection;
-} bundle_file;
-
-/* A tractogram for each bundle that has streamlines. */
-typedef struct bundle_files {
-    size_t n; /* number of bundles with streamlines */
-    bundle_file *file;
-    gls_sink *sink;
-} bundle_files;
-
-/* Returns GLS_ERR_ARGUMENT unless the pattern contains {}, which stands for the bundle's name. NULL is fine. */
-static gls_status files_check(const char *each)
-{
-    if (each && !strstr(each, "{}"))
-        return gls_fail(GLS_ERR_ARGUMENT, "--each %s: must have {} in it, which stands for the name of the bundle",
-                        each);
-    return GLS_OK;
-}
-
-/* Makes the name of a bundle's file from the pattern. If {} follows a "-", the bundle's name is a value of a BIDS
- * entity, which may contain neither "_" nor "-"; these characters are then left out, as pyAFQ does. From malloc. */
-static char *name_file(const char *each, const char *bundle)
-{
-    gls_text path = {0};
-    for (const char *at; (at = strstr(each, "{}")); each = at + 2) {
-        const bool is_entity = at > each && at[-1] == '-';
-        gls_text_append(&path, each, (size_t)(at - each));
-        for (const char *c = bundle; *c; c++)
-            if (!is_entity || (*c != '_' && *c != '-')) gls_text_append(&path, c, 1);
-    }
-    gls_text_puts(&path, each);
-    return gls_text_take(&path);
-}
-
-/* Puts a filter before *sink. The filter drops the groups and passes on all columns. */
-static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
-{
-    const size_t max_columns = info->n_dps + info->n_dpv;
-    const char **names = malloc((max_columns + 1) * sizeof *names);
-    const gls_sink next = *sink;
-    if (!names) return gls_no_memory();
-    for (size_t k = 0; k < info->n_dps; k++) names[k] = info->dps[k].name;
-    for (size_t k = 0; k < info->n_dpv; k++) names[info->n_dps + k] = info->dpv[k].name;
-    gls_status status = gls_filter_columns_create(names, max_columns, &next, sink);
-    free(names);
-    return status;
-}
-
-/* Makes *sink, which writes the tractogram of one bundle: a filter lets only streamlines of the bundle pass to the
- * writer. */
-static gls_status create_file(gls_tract_run *run, const gls_grid *grid, const gls_tractogram_info *info,
-                              bundle_file *file, gls_sink *sink)
-{
-    const gls_tract_output output = {.path = file->path, .grid = grid, .info = info, .drops_group_data = true};
-    gls_select_options options = gls_select_options_default();
-    options.group = file->group;
-    options.n_groups = 1;
-    gls_status status = gls_tract_run_writes(run, file->path);
-    if (!status) status = gls_selection_create(&options, &file->selection);
-    if (!status) status = gls_tract_writer_create(run, &output, sink);
-    if (status) return status;
-    status = drop_groups(info, sink);
-    const gls_sink next = *sink;
-    if (!status) status = gls_selection_filter(file->selection, &next, sink);
-    if (status) gls_sink_abort(sink);
-    return status;
-}
-
-/* Makes, for each bundle with streamlines, a sink that writes the members of the group of the bundle. info: of the
- * input. */
-static gls_status files_create(gls_tract_run *run, const char *each, const gls_bundles *bundles, const gls_grid *grid,
-                               const gls_tractogram_info *info, bundle_files *files)
-{
-    const size_t n = gls_bundles_count(bundles);
-    gls_status status = GLS_OK;
-    files->file = calloc(n, sizeof *files->file);
-    files->sink = calloc(n, sizeof *files->sink);
-    if (!files->file || !files->sink) return gls_no_memory();
-    for (size_t k = 0; k < n && !status; k++) {
-        const gls_bundle_info bundle = gls_bundles_get(bundles, k);
-        bundle_file *file = &files->file[files->n];
-        if (bundle.count == 0) continue;
-        file->group[0] = bundle.name;
-        file->path = name_file(each, bundle.name);
-        status = file->path ? create_file(run, grid, info, file, &files->sink[files->n]) : gls_no_memory();
-        files->n++;
-    }
-    for (size_t k = 0; k + 1 < files->n && status; k++) gls_sink_abort(&files->sink[k]);
-    return status;
-}
-
-/* Frees the files. Call it after the sinks were finished or aborted. */
-static void files_finish(bundle_files *files)
-{
-    for (size_t k = 0; k < files->n; k++) {
-        gls_selection_destroy(files->file[k].selection);
-        free(files->file[k].path);
-    }
-    free(files->file);
-    free(files->sink);
-    *files = (bundle_files){.n = 0};
-}
 
 /* --- The two passes over the streamlines. */
 
@@ -147,7 +41,7 @@ typedef struct segmentation {
     /* the numbers of flipped streamlines as a value of each group, n_flipped */
     gls_group_data *dpg;
     const gls_column **group; /* for each bundle, the column that says which streamlines of a batch are members */
-    bundle_files files;
+    gls_bundle_files files;
     uint64_t recognized; /* streamlines in any bundle */
 } segmentation;
 
@@ -228,6 +122,21 @@ static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
     return status;
 }
 
+/* Makes the files of the bundles that have streamlines. */
+static gls_status open_files(segmentation *s, const gls_tractogram_info *info)
+{
+    const char **name = malloc((s->n + 1) * sizeof *name);
+    size_t n = 0;
+    if (!name) return gls_no_memory();
+    for (size_t k = 0; k < s->n; k++) {
+        const gls_bundle_info bundle = gls_bundles_get(s->bundles, k);
+        if (bundle.count > 0) name[n++] = bundle.name;
+    }
+    gls_status status = gls_bundle_files_create(s->run, s->o->each, name, n, &s->grid, info, &s->files);
+    free(name);
+    return status;
+}
+
 /* Second pass: writes the tractogram and the file of each bundle, and counts streamlines and volumes. */
 static gls_status write(segmentation *s)
 {
@@ -239,7 +148,7 @@ static gls_status write(segmentation *s)
     const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
     if (!status) status = prepare(s, info);
     if (!status && !(all = calloc(s->n + 2, sizeof *all))) status = gls_no_memory();
-    if (!status && s->o->each) status = files_create(s->run, s->o->each, s->bundles, &s->grid, info, &s->files);
+    if (!status && s->o->each) status = open_files(s, info);
     for (size_t k = 0; k < s->files.n && !status; k++) all[n++] = s->files.sink[k];
     if (!status && s->o->output) {
         gls_tract_output output = {.path = s->o->output, .grid = &s->grid, .info = info, .dpg = s->dpg, .n_dpg = s->n};
@@ -302,7 +211,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
     segmentation s = {.run = run, .o = o, .tracks = file[0]};
     if (!o->output && !o->table && !o->each && !o->counts)
         return gls_fail(GLS_ERR_ARGUMENT, "segment: needs an output: --output, --table, --each or --counts");
-    gls_status status = files_check(o->each);
+    gls_status status = gls_bundle_files_check(o->each);
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status)
         status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, gls_tract_weights_file(o->weights)));
@@ -333,7 +242,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
                               run->files.n_outputs > 0 ? run->files.output[0] : o->each, members, s.n, empty);
     }
     for (size_t k = 0; s.volume && k < s.n; k++) gls_bundle_stats_destroy(s.volume[k]);
-    files_finish(&s.files);
+    gls_bundle_files_finish(&s.files);
     gls_bundles_destroy(s.bundles);
     free(s.volume);
     free(s.turned);

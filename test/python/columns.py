@@ -21,7 +21,7 @@ WORK = sys.argv[2]
 LONG = "a_name_that_is_too_long_for_trk"
 #: functions of commands whose parameter tracks or moving the test below gives a full tractogram
 TESTED = {"edit", "convert", "segment", "sample", "profile", "stats", "info", "density", "connectome", "weights", "render", "report",
-          "score", "cluster", "search", "clean", "transform"}
+          "score", "cluster", "search", "recognize", "clean", "transform"}
 
 
 def path(name):

@@ -136,6 +136,11 @@ class Commands(unittest.TestCase):
         self.assertEqual({row["streamline"] for row in pairs if row["streamline"] == row["reference"]}, set(range(len(s.lines))))
         cleaned = glslines.clean(s.lines, method="cci", drop=25)
         self.assertEqual(len(cleaned), len(s.lines) - int(len(s.lines) * 0.25 + 0.5))
+        os.makedirs(path("atlas"), exist_ok=True)
+        bundle.save(path("atlas/middle.trx"), ref=nib.load(s.dwi), overwrite=True)
+        found = glslines.recognize(s.lines, path("atlas"), no_local=True, threshold=1)
+        self.assertEqual(len(found), len(s.lines))
+        self.assertTrue((found.dps["bundle_distance"][found.groups["middle"]] < 1).all() and len(found.groups["middle"]) >= len(bundle))
         move = np.eye(4)
         move[:3, 3] = affine[:3, 0]  # one voxel
         np.savetxt(path("move.txt"), move)

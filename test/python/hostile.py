@@ -78,7 +78,7 @@ class Cases:
             "response": {"dwi": "dwi.nii.gz"}, "sample": {**tracks, "images": (image, affine)}, "profile": {**tracks, "images": (image, affine)},
             "segment": {**tracks, "bundles_table": "bundles.tsv"}, "score": tracks, "phantom": {}, "render": {"tracks": "none.trx"},
             "report": {"tracks": "none.trx"}, **{name: tracks for name in ("clean", "cluster", "convert", "density", "edit", "info", "stats")},
-            "search": {**tracks, "references": file + ".trx"},
+            "search": {**tracks, "references": file + ".trx"}, "recognize": {**tracks, "atlas": file + ".trx"},
         }
         #: no functions, or made by others
         made_by_others = {"Batch", "Files", "Picture", "Tracked", "Result"}

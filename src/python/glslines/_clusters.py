@@ -87,10 +87,10 @@ def lists(members: NDArray[np.uint32], n: int, ordering: Optional[Sequence[int]]
     return [part.tolist() for part in np.split(order[by_cluster], ends)] if n else []
 
 
-def references(streamlines: Sequence[Any], radius: float, points: int) -> _library.Handle:
-    """References whose neighbours within the radius are found."""
+def references(streamlines: Sequence[Any], radius: float, points: int, nearest: int = 0) -> _library.Handle:
+    """References whose neighbours within the radius are found; nearest: at most so many, 0: all."""
     options = call.gls_neighbours_options_default()
-    options.radius, options.points = radius, points
+    options.radius, options.points, options.nearest = radius, points, nearest
     pointer = made(call.gls_neighbours_create, ctypes.byref(options), destroy=call.gls_neighbours_destroy)
     handle = _library.Handle(pointer, call.gls_neighbours_destroy)
     sink = call.gls_neighbours_references(handle.pointer)

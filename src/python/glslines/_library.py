@@ -227,6 +227,7 @@ _SIGNATURES = {
     "gls_neighbours_create": "tpP",
     "gls_neighbours_destroy": "vp",
     "gls_neighbours_find": "tppPP",
+    "gls_slr_find": "tppnpnnp",
     "gls_tractogram_format_parse": "tsp",
     "gls_tractogram_writer_create": "tsippP",
     "gls_tractogram_writer_lost": "sp",
@@ -262,6 +263,7 @@ _DEFAULTS = {
     "gls_report_options_default": "gls_report_options",
     "gls_cluster_options_default": "gls_cluster_options",
     "gls_neighbours_options_default": "gls_neighbours_options",
+    "gls_slr_options_default": "gls_slr_options",
 }
 for _name, _letters in _SIGNATURES.items():
     _function = getattr(_dll, _name)

@@ -1,0 +1,254 @@
+/* Lists the model bundles of an atlas: folders, files, groups of a file, and the thresholds of a configuration. */
+#include "geometry/atlas.h"
+
+#include <cJSON.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <glslines/filters.h>
+#include <glslines/log.h>
+#include <glslines/select.h>
+
+#include "util/allocation.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/status.h"
+#include "util/text.h"
+
+/* Largest configuration, bytes. */
+#define MAX_CONFIG ((size_t)1 << 20)
+/* An atlas whose mean lies farther from that of the tractogram, mm, may be in another space. */
+#define OTHER_SPACE 20.0
+
+void gls_atlas_finish(gls_atlas *atlas)
+{
+    for (size_t k = 0; k < atlas->n; k++) {
+        free(atlas->bundle[k].path);
+        free(atlas->bundle[k].group);
+        free(atlas->bundle[k].atlas);
+        free(atlas->bundle[k].name);
+    }
+    free(atlas->bundle);
+    *atlas = (gls_atlas){.n = 0};
+}
+
+/* Whether a name ends as that of a tractogram. */
+static bool is_tractogram(const char *name)
+{
+    static const char *const suffixes[] = {".trx", ".trk", ".tck", ".vtk", ".vtp", ".fib"};
+    char packed[8];
+    for (size_t k = 0; k < sizeof suffixes / sizeof *suffixes; k++) {
+        snprintf(packed, sizeof packed, "%s.gz", suffixes[k]);
+        if (gls_case_ends(name, suffixes[k]) || gls_case_ends(name, packed)) return true;
+    }
+    return false;
+}
+
+/* Whether a path is a folder that is no tractogram. */
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode) && !is_tractogram(path);
+}
+
+/* Adds a bundle. group: NULL, or its name, too. */
+static gls_status add(gls_atlas *a, const char *path, const char *group, const char *atlas)
+{
+    gls_atlas_bundle *more = realloc(a->bundle, (a->n + 1) * sizeof *more);
+    if (!more) return gls_no_memory();
+    a->bundle = more;
+    const char *file = gls_file_name(path);
+    gls_atlas_bundle *b = &a->bundle[a->n++];
+    *b = (gls_atlas_bundle){.path = gls_text_copy(path),
+                            .atlas = gls_text_copy(atlas),
+                            .name = group ? gls_text_copy(group) : strndup(file, strcspn(file, "."))};
+    if (group) b->group = gls_text_copy(group);
+    return b->path && b->atlas && b->name && (b->group || !group) ? GLS_OK : gls_no_memory();
+}
+
+/* Adds the bundles of a file: its groups, or the file as one. */
+static gls_status add_file(gls_atlas *a, const char *path, const char *atlas, bool by_group)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_tractogram_read_options options = gls_tractogram_read_options_default();
+    if (!by_group || !gls_case_ends(path, ".trx")) return add(a, path, NULL, atlas);
+    options.quiet = true;
+    gls_status status = gls_tractogram_reader_open(path, &options, &reader);
+    const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
+    for (size_t k = 0; !status && k < info->n_groups; k++) status = add(a, path, info->group[k].name, atlas);
+    if (!status && info->n_groups == 0) status = add(a, path, NULL, atlas);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+/* For scandir(): leaves out hidden files, . and .. alike. */
+static int is_shown(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* For scandir(): names by bytes, in any locale. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Adds the tractograms of a folder. deep: also those of the folders in it, each an atlas of its own. */
+static gls_status add_folder(gls_atlas *a, const char *path, bool deep)
+{
+    struct dirent **entry = NULL;
+    gls_status status = GLS_OK;
+    const int n = scandir(path, &entry, is_shown, by_name);
+    if (n < 0) return gls_fail(GLS_ERR_INPUT, "%s: the folder cannot be read: %m", path);
+    for (int k = 0; k < n; k++) {
+        char *inner = NULL;
+        if (!status && gls_asprintf(&inner, "%s/%s", path, entry[k]->d_name) < 0) status = gls_no_memory();
+        if (!status && is_tractogram(entry[k]->d_name))
+            status = add_file(a, inner, path, false);
+        else if (!status && deep && is_folder(inner))
+            status = add_folder(a, inner, false);
+        free(inner);
+        free(entry[k]);
+    }
+    free(entry);
+    return status;
+}
+
+/* Finds the threshold of a bundle in a configuration, whose keys are names of files; NaN: it has none. *index: the
+ * number of its key. */
+static double find_threshold(const cJSON *config, const char *name, size_t *index)
+{
+    const cJSON *item;
+    *index = 0;
+    cJSON_ArrayForEach(item, config)
+    {
+        const size_t n = strcspn(item->string, ".");
+        if (strlen(name) == n && strncmp(item->string, name, n) == 0) return cJSON_GetNumberValue(item);
+        (*index)++;
+    }
+    return NAN;
+}
+
+/* Sets thresholds from the configuration, and drops bundles that it lacks. */
+static gls_status configure(gls_atlas *a, const char *path)
+{
+    cJSON *config = NULL;
+    gls_status status = gls_json_load(path, MAX_CONFIG, &config);
+    if (status) return status;
+    if (!cJSON_IsObject(config)) {
+        cJSON_Delete(config);
+        return gls_fail(GLS_ERR_INPUT, "%s: must be JSON of the form {\"NAME.trk\": 8, ...}", path);
+    }
+    const size_t count = (size_t)cJSON_GetArraySize(config);
+    bool *used = calloc(count + 1, sizeof *used);
+    if (!used) status = gls_no_memory();
+    size_t n = 0;
+    for (size_t k = 0; k < a->n; k++) {
+        gls_atlas_bundle b = a->bundle[k];
+        size_t index;
+        b.threshold = find_threshold(config, b.name, &index);
+        if (!status && index < count) {
+            used[index] = true;
+            if (!(b.threshold > 0 && isfinite(b.threshold)))
+                status = gls_fail(GLS_ERR_INPUT, "%s: the threshold of %s must be a number above 0 (mm)", path, b.name);
+        } else if (!status) {
+            gls_log(GLS_LOG_WARNING, "%s: is left out, as %s has no threshold for it", b.path, path);
+        }
+        if (index < count) {
+            a->bundle[n++] = b;
+            continue;
+        }
+        free(b.path);
+        free(b.group);
+        free(b.atlas);
+        free(b.name);
+    }
+    a->n = n;
+    for (size_t k = 0; k < count && !status; k++)
+        if (!used[k]) gls_log(GLS_LOG_WARNING, "%s: no atlas has %s", path, cJSON_GetArrayItem(config, (int)k)->string);
+    free(used);
+    cJSON_Delete(config);
+    return status;
+}
+
+gls_status gls_atlas_list(const char *path, const char *config, double threshold, gls_atlas *atlas)
+{
+    *atlas = (gls_atlas){.n = 0};
+    gls_status status = is_folder(path) ? add_folder(atlas, path, true) : add_file(atlas, path, path, true);
+    for (size_t k = 0; k < atlas->n; k++) atlas->bundle[k].threshold = threshold;
+    if (!status && config) status = configure(atlas, config);
+    if (!status && atlas->n == 0)
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: has no bundles: a folder of tractograms (.trx, .trk, .tck, .vtk, .vtp), or a folder of "
+                          "such folders is needed",
+                          path);
+    return status;
+}
+
+/* Adds one bundle to a recognition. */
+static gls_status read_bundle(const gls_atlas_bundle *b, const gls_tractogram_read_options *options,
+                              const double map[3][4], gls_recognition *r)
+{
+    const char *group[] = {b->group};
+    gls_tractogram_reader *reader = NULL;
+    gls_selection *selection = NULL;
+    gls_sink sink = {0};
+    gls_status status = gls_recognition_add(r, b->atlas, b->name, b->threshold, &sink);
+    if (!status) status = gls_tractogram_reader_open(b->path, options, &reader);
+    gls_sink next = sink;
+    if (!status && map) status = gls_filter_transform_create(map, &next, &sink);
+    next = sink;
+    if (!status && b->group) {
+        gls_select_options select = gls_select_options_default();
+        select.group = group;
+        select.n_groups = 1;
+        status = gls_selection_create(&select, &selection);
+        if (!status) status = gls_selection_filter(selection, &next, &sink);
+    }
+    if (!status) status = gls_tractogram_pump(reader, &sink, NULL, NULL);
+    if (!status)
+        status = gls_sink_finish(&sink);
+    else
+        gls_sink_abort(&sink);
+    gls_tractogram_reader_close(reader);
+    gls_selection_destroy(selection);
+    return status;
+}
+
+gls_status gls_atlas_read(const gls_atlas *atlas, const gls_tractogram_read_options *options, const double map[3][4],
+                          gls_recognition *r)
+{
+    gls_status status = GLS_OK;
+    for (size_t k = 0; k < atlas->n && !status; k++) status = read_bundle(&atlas->bundle[k], options, map, r);
+    return status;
+}
+
+gls_status gls_atlas_check(const gls_recognition *r, const char *atlas, const char *tracks)
+{
+    uint64_t total = 0;
+    for (size_t k = 0; k < gls_recognition_models(r); k++) {
+        const gls_model_info m = gls_recognition_model(r, k);
+        total += m.streamlines;
+        if (m.streamlines == 0)
+            gls_log(GLS_LOG_WARNING, "%s: the bundle %s has no streamlines", m.atlas, m.bundle);
+        else if (m.is_far)
+            gls_log(GLS_LOG_WARNING, "%s: no streamlines of %s are near the bundle %s", m.atlas, tracks, m.bundle);
+        else if (m.registered && m.slr.at_bound)
+            gls_log(
+                GLS_LOG_WARNING,
+                "%s: the bundle %s was moved as far as is allowed (20 mm, 10 degrees, scale 0.8 to 1.2): check that "
+                "the atlas lies in the space of %s",
+                m.atlas, m.bundle, tracks);
+    }
+    if (total == 0) return gls_fail(GLS_ERR_INPUT, "%s: all its bundles are empty", atlas);
+    if (gls_recognition_gap(r) > OTHER_SPACE)
+        gls_log(GLS_LOG_WARNING,
+                "%s: the mean of its streamlines is %.0f mm away from that of %s: if it lies in another space, give "
+                "--atlas-transform",
+                atlas, gls_recognition_gap(r), tracks);
+    return GLS_OK;
+}

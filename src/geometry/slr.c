@@ -1,0 +1,407 @@
+/* Registration of streamlines. All distances are computed in float32 first; those that may be the least are computed in
+ * double, so that the result depends neither on the processor nor on the number of threads. The gradient is that of the
+ * pairs that are nearest. */
+#include <glslines/slr.h>
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geometry/features.h"
+#include "util/allocation.h"
+#include "util/minimise.h"
+#include "util/status.h"
+#include "util/threads.h"
+
+#define DEGREE (3.14159265358979323846 / 180)
+
+enum { MAX = GLS_SLR_MAX };
+
+/* Bounds, mm, degrees, factors; how far parameters change by about equal effect. */
+#define BY_KIND(mm, degrees, scale, shear)                                              \
+    {                                                                                   \
+        mm, mm, mm, degrees, degrees, degrees, scale, scale, scale, shear, shear, shear \
+    }
+static const double units[MAX] = BY_KIND(1, 1, 0.02, 0.02);
+
+/* The nearest streamline of the other set. */
+typedef struct nearest {
+    size_t other;
+    bool reversed;
+    double distance;
+} nearest;
+
+/* State of a registration. */
+typedef struct registration {
+    size_t points, pad, n_fixed, n_moving;
+    size_t n;            /* number of parameters */
+    double (*fixed)[3];  /* points of the fixed streamlines, centred */
+    double (*moving)[3]; /* the same of the moving ones */
+    double (*moved)[3];  /* the moving ones after the transform */
+    double centre[2][3]; /* means of fixed and moving streamlines */
+    float *there, *back; /* fixed streamlines in expanded form, and reversed */
+    float *now;          /* moved streamlines in expanded form */
+    float *least;        /* n_fixed x n_moving distances */
+    float slack;         /* how far these are from the true ones */
+    nearest *of_fixed, *of_moving;
+    double m[3][3], shift[3], change[MAX][3][3];
+    int n_threads;
+} registration;
+
+gls_slr_options gls_slr_options_default(void)
+{
+    return (gls_slr_options){.size = sizeof(gls_slr_options),
+                             .type = GLS_SLR_SIMILARITY,
+                             .progressive = true,
+                             .centred = true,
+                             .low = BY_KIND(-35, -45, 0.6, -10),
+                             .high = BY_KIND(35, 45, 1.4, 10),
+                             .max_iterations = 100,
+                             .value_tolerance = 1e-7,
+                             .gradient_tolerance = 1e-5};
+}
+
+/* --- Parameters. */
+
+/* c = a b */
+static void multiply(double a[3][3], double b[3][3], double c[3][3])
+{
+    double out[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) out[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+    memcpy(c, out, sizeof out);
+}
+
+/* Product of rotations around z, y, x, of shears, and of scales. */
+static void compose(double part[5][3][3], double m[3][3])
+{
+    multiply(part[0], part[1], m);
+    for (int k = 2; k < 5; k++) multiply(m, part[k], m);
+}
+
+/* Rotation by an angle around an axis, and its derivative for a degree. */
+static void rotate(double degrees, int axis, double r[3][3], double d[3][3])
+{
+    const double c = cos(degrees * DEGREE), w = sin(degrees * DEGREE), by = DEGREE;
+    const int i = (axis + 1) % 3, j = (axis + 2) % 3;
+    memset(r, 0, 9 * sizeof(double));
+    memset(d, 0, 9 * sizeof(double));
+    r[axis][axis] = 1;
+    r[i][i] = r[j][j] = c;
+    r[j][i] = w;
+    r[i][j] = -w;
+    d[i][i] = d[j][j] = -w * by;
+    d[j][i] = c * by;
+    d[i][j] = -c * by;
+}
+
+/* Computes the linear part of the transform and, unless change is NULL, its derivatives by the parameters after the
+ * translations. */
+static void find_matrix(const double *t, size_t n, double m[3][3], double change[MAX][3][3])
+{
+    /* where the parameters of shears lie */
+    static const int row[3] = {0, 0, 1}, column[3] = {1, 2, 2};
+    double part[5][3][3] = {{{0}}}, turn[3][3][3], kept[3][3];
+    for (int k = 0; k < 3; k++) {
+        rotate(n > 3 ? t[3 + k] : 0, k, part[2 - k], turn[k]);
+        part[3][k][k] = 1;
+        part[4][k][k] = n == 7 ? t[6] : n > 7 ? t[6 + k] : 1;
+    }
+    for (int k = 0; k < 3 && n == 12; k++) part[3][row[k]][column[k]] = t[9 + k];
+    compose(part, m);
+    for (size_t p = 3; p < n && change; p++) {
+        const size_t k = (p - 3) % 3, which = p < 6 ? 2 - k : p < 9 ? 4 : 3;
+        memcpy(kept, part[which], sizeof kept);
+        memset(part[which], 0, sizeof kept);
+        if (p < 6)
+            memcpy(part[which], turn[k], sizeof kept);
+        else if (p < 9)
+            for (size_t i = 0; i < 3; i++) part[4][i][i] = n == 7 || i == k;
+        else
+            part[3][row[k]][column[k]] = 1;
+        compose(part, change[p]);
+        memcpy(part[which], kept, sizeof kept);
+    }
+}
+
+void gls_slr_matrix(const double *parameter, size_t n, double matrix[4][4])
+{
+    double m[3][3];
+    find_matrix(parameter, n, m, NULL);
+    memset(matrix, 0, 16 * sizeof(double));
+    for (int i = 0; i < 3; i++) {
+        memcpy(matrix[i], m[i], sizeof m[i]);
+        matrix[i][3] = parameter[i];
+    }
+    matrix[3][3] = 1;
+}
+
+/* --- Distances. */
+
+/* Distance of a moved streamline from a fixed one, and from its reverse. */
+static double measure(const registration *r, size_t fixed, size_t moving, bool *reversed)
+{
+    const double(*a)[3] = (const double(*)[3])r->fixed + fixed * r->points,
+          (*b)[3] = (const double(*)[3])r->moved + moving * r->points;
+    double direct = 0, turned = 0;
+    for (size_t p = 0; p < r->points; p++) {
+        const double *x = a[p], *y = a[r->points - 1 - p], *z = b[p];
+        direct += sqrt((x[0] - z[0]) * (x[0] - z[0]) + (x[1] - z[1]) * (x[1] - z[1]) + (x[2] - z[2]) * (x[2] - z[2]));
+        turned += sqrt((y[0] - z[0]) * (y[0] - z[0]) + (y[1] - z[1]) * (y[1] - z[1]) + (y[2] - z[2]) * (y[2] - z[2]));
+    }
+    *reversed = turned < direct;
+    return (*reversed ? turned : direct) / (double)r->points;
+}
+
+/* Moves some streamlines. */
+static void move_some(void *user, int thread, size_t from, size_t until)
+{
+    registration *r = user;
+    (void)thread;
+    for (size_t j = from; j < until; j++) {
+        float *now = r->now + j * 3 * r->pad;
+        for (size_t p = 0; p < r->points; p++) {
+            const double *x = r->moving[j * r->points + p];
+            for (size_t k = 0; k < 3; k++) {
+                const double at = r->m[k][0] * x[0] + r->m[k][1] * x[1] + r->m[k][2] * x[2] + r->shift[k];
+                r->moved[j * r->points + p][k] = at;
+                now[k * r->pad + p] = (float)at;
+            }
+        }
+    }
+}
+
+/* Computes the distances of some fixed streamlines from all moved ones, and finds the nearest. */
+static void compare_some(void *user, int thread, size_t from, size_t until)
+{
+    registration *r = user;
+    const gls_geometry_kernel *kernel = gls_geometry_kernels();
+    (void)thread;
+    for (size_t i = from; i < until; i++) {
+        float *row = r->least + i * r->n_moving, least = INFINITY;
+        for (size_t j = 0; j < r->n_moving; j++) {
+            float d, e;
+            kernel->both(r->now + j * 3 * r->pad, r->there + i * 3 * r->pad, r->back + i * 3 * r->pad, r->points,
+                         r->pad, &d, &e);
+            row[j] = fminf(d, e);
+            least = fminf(least, row[j]);
+        }
+        r->of_fixed[i].distance = INFINITY;
+        for (size_t j = 0; j < r->n_moving; j++) {
+            bool reversed;
+            if (row[j] > least + 2 * r->slack) continue;
+            const double d = measure(r, i, j, &reversed);
+            if (d < r->of_fixed[i].distance) r->of_fixed[i] = (nearest){j, reversed, d};
+        }
+    }
+}
+
+/* Finds the nearest fixed streamline of some moved ones. */
+static void choose_some(void *user, int thread, size_t from, size_t until)
+{
+    registration *r = user;
+    (void)thread;
+    for (size_t j = from; j < until; j++) {
+        float least = INFINITY;
+        for (size_t i = 0; i < r->n_fixed; i++) least = fminf(least, r->least[i * r->n_moving + j]);
+        r->of_moving[j].distance = INFINITY;
+        for (size_t i = 0; i < r->n_fixed; i++) {
+            bool reversed;
+            if (r->least[i * r->n_moving + j] > least + 2 * r->slack) continue;
+            const double d = measure(r, i, j, &reversed);
+            if (d < r->of_moving[j].distance) r->of_moving[j] = (nearest){i, reversed, d};
+        }
+    }
+}
+
+/* Adds the derivatives of the distance of a pair by translation and by the elements of the matrix. */
+static void differentiate(const registration *r, size_t fixed, size_t moving, bool reversed, double weight,
+                          double by_shift[3], double by_m[3][3])
+{
+    for (size_t p = 0; p < r->points; p++) {
+        const double *a = r->fixed[fixed * r->points + (reversed ? r->points - 1 - p : p)],
+                     *b = r->moved[moving * r->points + p], *x = r->moving[moving * r->points + p];
+        const double e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]},
+                     length = fmax(sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]), 1e-12);
+        for (int i = 0; i < 3; i++) {
+            const double part = weight * e[i] / length / (double)r->points;
+            by_shift[i] += part;
+            for (int j = 0; j < 3; j++) by_m[i][j] += part * x[j];
+        }
+    }
+}
+
+/* The bundle minimum distance and its gradient. */
+static double value(void *user, const double *t, double *gradient)
+{
+    registration *r = user;
+    double by_shift[3] = {0}, by_m[3][3] = {{0}}, fixed = 0, moving = 0;
+    const double to_fixed = 1 / (double)r->n_fixed, to_moving = 1 / (double)r->n_moving;
+    find_matrix(t, r->n, r->m, r->change);
+    memcpy(r->shift, t, sizeof r->shift);
+    gls_parallel(r->n_moving, 64, r->n_threads, move_some, r);
+    gls_parallel(r->n_fixed, 16, r->n_threads, compare_some, r);
+    gls_parallel(r->n_moving, 16, r->n_threads, choose_some, r);
+    for (size_t i = 0; i < r->n_fixed; i++) {
+        const nearest *o = &r->of_fixed[i];
+        fixed += o->distance;
+        differentiate(r, i, o->other, o->reversed, to_fixed, by_shift, by_m);
+    }
+    for (size_t j = 0; j < r->n_moving; j++) {
+        const nearest *o = &r->of_moving[j];
+        moving += o->distance;
+        differentiate(r, o->other, j, o->reversed, to_moving, by_shift, by_m);
+    }
+    const double sum = fixed * to_fixed + moving * to_moving;
+    for (size_t k = 0; k < r->n; k++) {
+        double g = k < 3 ? by_shift[k] : 0;
+        for (int i = 0; i < 3 && k >= 3; i++)
+            for (int j = 0; j < 3; j++) g += by_m[i][j] * r->change[k][i][j];
+        gradient[k] = 0.5 * sum * g;
+    }
+    return 0.25 * sum * sum;
+}
+
+/* --- Preparation. */
+
+/* Copies points, centres them, and widens *extent to the largest coordinate. */
+static void centre(const float (*point)[3], size_t n, bool centred, double mean[3], double (*out)[3], double *extent)
+{
+    memset(mean, 0, 3 * sizeof *mean);
+    for (size_t p = 0; p < n && centred; p++)
+        for (int k = 0; k < 3; k++) mean[k] += (double)point[p][k];
+    for (int k = 0; k < 3; k++) mean[k] /= (double)n;
+    for (size_t p = 0; p < n; p++)
+        for (int k = 0; k < 3; k++) {
+            out[p][k] = (double)point[p][k] - mean[k];
+            *extent = fmax(*extent, fabs(out[p][k]));
+        }
+}
+
+/* Allocates memory, and copies the streamlines. */
+static gls_status prepare(registration *r, const gls_slr_options *o, const float (*fixed)[3], const float (*moving)[3])
+{
+    const size_t n_fixed = r->n_fixed * r->points, n_moving = r->n_moving * r->points;
+    double extent = 0;
+    r->pad = gls_point_pad(r->points);
+    const size_t one = 3 * r->pad;
+    r->fixed = malloc(n_fixed * sizeof *r->fixed);
+    r->moving = malloc(n_moving * sizeof *r->moving);
+    r->moved = malloc(n_moving * sizeof *r->moved);
+    r->there = calloc(r->n_fixed * one, sizeof *r->there);
+    r->back = calloc(r->n_fixed * one, sizeof *r->back);
+    r->now = calloc(r->n_moving * one, sizeof *r->now);
+    r->least = calloc(r->n_fixed, r->n_moving * sizeof *r->least);
+    r->of_fixed = calloc(r->n_fixed, sizeof *r->of_fixed);
+    r->of_moving = calloc(r->n_moving, sizeof *r->of_moving);
+    if (!r->fixed || !r->moving || !r->moved || !r->there || !r->back || !r->now || !r->least || !r->of_fixed ||
+        !r->of_moving)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the distances of %zu and %zu streamlines", r->n_fixed,
+                        r->n_moving);
+    centre(fixed, n_fixed, o->centred, r->centre[0], r->fixed, &extent);
+    centre(moving, n_moving, o->centred, r->centre[1], r->moving, &extent);
+    for (size_t i = 0; i < r->n_fixed; i++)
+        for (size_t p = 0; p < r->points; p++)
+            for (size_t k = 0; k < 3; k++) {
+                const float at = (float)r->fixed[i * r->points + p][k];
+                r->there[i * one + k * r->pad + p] = at;
+                r->back[i * one + k * r->pad + r->points - 1 - p] = at;
+            }
+    /* moved streamlines may be larger, and lie farther away */
+    r->slack = gls_distance_slack((float)(2 * extent + fabs(o->high[0]) + fabs(o->low[0])));
+    r->n_threads = omp_get_max_threads();
+    return GLS_OK;
+}
+
+static void release(registration *r)
+{
+    free(r->fixed);
+    free(r->moving);
+    free(r->moved);
+    free(r->there);
+    free(r->back);
+    free(r->now);
+    free(r->least);
+    free(r->of_fixed);
+    free(r->of_moving);
+}
+
+/* Checks what options may be. */
+static gls_status check(const gls_slr_options *o)
+{
+    const size_t n = (size_t)o->type;
+    if (n != 3 && n != 6 && n != 7 && n != 9 && n != 12)
+        return gls_fail(GLS_ERR_ARGUMENT, "registration: there is no type of %d parameters: 3, 6, 7, 9 or 12",
+                        (int)o->type);
+    for (size_t k = 0; k < n; k++)
+        if (!(o->low[k] <= o->high[k]))
+            return gls_fail(GLS_ERR_ARGUMENT, "registration: the bounds of parameter %zu, %g and %g, leave nothing", k,
+                            o->low[k], o->high[k]);
+    if (o->progressive && o->start)
+        return gls_fail(GLS_ERR_ARGUMENT, "registration: a progressive one has no first parameters");
+    return GLS_OK;
+}
+
+/* Sets the parameters with which a type begins, from those of a type that has fewer; n 0: of none. */
+static void begin(double *t, size_t n, size_t next)
+{
+    if (n < 7)
+        for (size_t k = n; k < next; k++) t[k] = k >= 6 && k < 9;
+    if (n == 7)
+        for (size_t k = 7; k < next; k++) t[k] = k < 9 ? t[6] : 0;
+    if (n == 9)
+        for (size_t k = 9; k < next; k++) t[k] = 0;
+}
+
+/* The bundle minimum distance of the streamlines as they lie. */
+static double measure_before(registration *r)
+{
+    double t[MAX], g[MAX];
+    begin(t, 0, r->n);
+    for (int k = 0; k < 3; k++) t[k] = r->centre[1][k] - r->centre[0][k];
+    return value(r, t, g);
+}
+
+gls_status gls_slr_find(const gls_slr_options *o, const float (*fixed)[3], size_t n_fixed, const float (*moving)[3],
+                        size_t n_moving, size_t points, gls_slr_result *result)
+{
+    static const size_t types[] = {3, 6, 7, 9, 12};
+    GLS_REQUIRE(o && fixed && moving && result && points >= 2 && points <= GLS_MAX_POINTS);
+    GLS_REQUIRE_SIZE(o);
+    if (n_fixed == 0 || n_moving == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "registration: there are no %s streamlines",
+                        n_fixed == 0 ? "fixed" : "moving");
+    registration r = {.points = points, .n_fixed = n_fixed, .n_moving = n_moving};
+    gls_status status = check(o);
+    if (!status) status = prepare(&r, o, fixed, moving);
+    memset(result, 0, sizeof *result);
+    double *t = result->parameter;
+    size_t before = 0;
+    for (size_t k = 0; k < sizeof types / sizeof *types && !status; k++) {
+        const size_t n = types[k];
+        if (n > (size_t)o->type || (!o->progressive && n < (size_t)o->type)) continue;
+        begin(t, before, n);
+        if (o->start) memcpy(t, o->start, n * sizeof *t);
+        r.n = n;
+        const gls_minimise_problem problem = {
+            n, o->low, o->high, units, value, &r, o->value_tolerance, o->gradient_tolerance, o->max_iterations};
+        if (before == 0) result->before = measure_before(&r);
+        const gls_minimise_result found = gls_minimise(&problem, t);
+        result->after = found.value;
+        result->iterations += found.iterations;
+        result->evaluations += found.evaluations;
+        before = n;
+    }
+    for (size_t k = 0; k < before; k++)
+        if (t[k] <= o->low[k] || t[k] >= o->high[k]) result->at_bound |= 1u << k;
+    if (!status) {
+        gls_slr_matrix(t, before, result->matrix);
+        for (int i = 0; i < 3; i++) {
+            result->matrix[i][3] += r.centre[0][i];
+            for (int j = 0; j < 3; j++) result->matrix[i][3] -= result->matrix[i][j] * r.centre[1][j];
+        }
+    }
+    release(&r);
+    return status;
+}

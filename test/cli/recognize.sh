@@ -1,0 +1,104 @@
+#!/bin/sh
+# Recognition of bundles on the command line: recognize.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
+. "$(dirname "$0")/common.sh"
+
+expect 0 phantom data --shape 18 20 18 --directions 30 -q
+expect 0 track data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --nseeds 400 --dg tensordet --device llvmpipe -q -o t.trx
+expect 0 cluster t.trx -o k.trx --threshold 8 --by-size --largest 3 -q
+mkdir -p atlas both/one both/two
+expect 0 edit k.trx atlas/first.trk --group cluster_000001 -q
+expect 0 edit k.trx atlas/second.one.tck --group cluster_000002 -q
+expect 0 edit k.trx atlas/third.vtk --group cluster_000003 -q
+echo text > atlas/readme.txt
+
+# --- the bundles that were taken out are found again, in any number of threads ---
+expect 0 recognize t.trx atlas --clust-thr 4 --reduction-thr 3 -o r.trx --table r.tsv --each found_{}.tck -q
+OMP_NUM_THREADS=1 "$tool" recognize t.trx atlas --clust-thr 4 --reduction-thr 3 -o r1.trx --table r1.tsv -q || note "one thread"
+OMP_NUM_THREADS=5 "$tool" recognize t.trx atlas --clust-thr 4 --reduction-thr 3 -o r5.trx --table r5.tsv -q || note "five threads"
+same r1.trx r5.trx
+same r.tsv r1.tsv
+same r1.tsv r5.tsv
+expect 0 info r.trx
+says "bundle: 1 x uint16"
+says "bundle_margin: 1 x float32"
+says first
+says second
+says unrecognized
+expect 0 cite r.trx
+says BundleSeg
+says "Robust and efficient linear registration"
+expect 0 recognize t.trx atlas -o u.trx --unique --recognized-only --no-local --threshold 2 -q
+for name in t k u; do expect 0 convert $name.trx $name.tck -q; done
+expect 0 recognize k.trx k.trx -o g.tck --no-local --threshold 1 -q
+expect 0 recognize t.trx atlas -o n.tck --no-local --threshold 2 -q
+python3 - << 'END' || note "bundles"
+def column(name, key):
+    rows = [line.split("\t") for line in open(name).read().splitlines()]
+    return [row[rows[0].index(key)] for row in rows[1:]]
+
+sizes = [int(n) for n in column("r.tsv", "model")]
+assert column("r.tsv", "bundle") == ["first", "second", "third"] and min(sizes) > 1, sizes
+# without registration each streamline of a model is at distance 0, but for the rounding of its file
+bundle, distance = column("n_dps.tsv", "bundle"), [float(d) for d in column("n_dps.tsv", "bundle_distance")]
+assert sum(d < 1e-5 for d in distance) >= sum(sizes), sizes
+assert all((b == "65535") == (d != d) and not d >= 2 for b, d in zip(bundle, distance))
+found = [int(n) for n in column("r.tsv", "streamlines")]
+assert all(n >= m for n, m in zip(found, sizes)), (found, sizes)
+assert all(float(c) >= 0.5 for c in column("r.tsv", "coverage"))
+for name, n in zip(("first", "second", "third"), found):
+    data = open("found_%s.tck" % name, "rb").read()
+    assert int(data[data.index(b"count:") + 6:].split(b"\n")[0]) == n, name
+assert len(column("u_dps.tsv", "bundle")) == sum(b != "65535" for b in bundle)
+END
+
+# --- atlases that vote, thresholds, transforms ---
+cp atlas/first.trk atlas/third.vtk both/one
+cp atlas/first.trk atlas/second.one.tck both/two
+printf '{"first.trk": 3, "second.trk": 2.5, "absent.trk": 8}\n' > config.json
+expect 0 recognize t.trx both --config config.json --no-local -o v.tck --table v.tsv
+says "third.vtk: is left out"
+says "no atlas has absent.trk"
+expect 0 recognize t.trx both --config config.json --no-local --vote-ratio 1 --table v1.tsv -q
+python3 - << 'END' || note "votes"
+rows = [line.split("\t") for line in open("v.tsv").read().splitlines()]
+assert [(r[0], r[1][-3:], float(r[2])) for r in rows[1:]] == [("first", "one", 3), ("first", "two", 3), ("second", "two", 2.5)], rows
+votes = [line.split("\t") for line in open("v_dps.tsv").read().splitlines()]
+at = votes[0].index("bundle"), votes[0].index("bundle_votes")
+assert {(r[at[0]], r[at[1]]) for r in votes[1:]} >= {("0", "2"), ("1", "1")}
+END
+printf '1 0 0 30\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > move.txt
+mkdir -p far
+expect 0 edit atlas/first.trk far/first.trk --transform move.txt -q
+expect 0 recognize t.trx far --table far.tsv
+says "mm away from that of t.trx"
+says "give --atlas-transform"
+expect 0 recognize t.trx far --atlas-transform move.txt --invert --no-local --table back.tsv -q
+expect 0 recognize t.trx atlas/first.trk --no-local --table there.tsv -q
+python3 - << 'END' || note "transform of an atlas"
+there, back = ([line.split("\t") for line in open(name).read().splitlines()][1] for name in ("there.tsv", "back.tsv"))
+assert there[3] == back[3], (there, back)
+END
+
+# --- bad input ---
+expect 2 recognize t.trx atlas
+says "needs an output"
+expect 2 recognize t.trx atlas -o x.trx --threshold 0
+expect 2 recognize t.trx atlas --each all.tck
+expect 2 recognize t.trx atlas -o x.trx --invert
+mkdir -p nothing
+expect 3 recognize t.trx nothing -o x.trx
+says "has no bundles"
+expect 3 recognize t.trx absent -o x.trx
+printf '{"first.trk": "far"}\n' > wrong.json
+expect 3 recognize t.trx atlas --config wrong.json -o x.trx
+says "the threshold of first"
+printf 'no json' > wrong.json
+expect 3 recognize t.trx atlas --config wrong.json -o x.trx
+cp atlas/first.trk atlas/first.again.trk
+expect 2 recognize t.trx atlas -o x.trx
+says "two files have the bundle first"
+rm atlas/first.again.trk
+head -c 1200 atlas/first.trk > atlas/cut.trk
+expect 3 recognize t.trx atlas -o x.trx
+test -e x.trx && note "an output of a run that failed"
+finish "recognition of bundles"

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Compares registration of streamlines and recognition of bundles with DIPY's, and the command with bundles that are known.
+
+usage: recognition.py GLSLINES LIBRARY WORK_DIR
+
+One line per check; exits with 1 if one fails.
+"""
+import csv
+import json
+import os
+import sys
+
+import nibabel as nib
+import numpy as np
+from checks import outcome, report, run
+from dipy.align import streamlinear as peer
+from dipy.segment.bundles import RecoBundles as PeerRecoBundles
+from dipy.tracking.distances import bundles_distances_mdf
+from dipy.tracking.streamline import Streamlines
+
+TOOL, LIBRARY, WORK = (os.path.abspath(word) for word in sys.argv[1:4])
+os.environ["GLSLINES_LIBRARY"] = LIBRARY
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "python"))
+import glslines.dipy as own  # noqa: E402
+
+TYPES = {"translation": 3, "rigid": 6, "similarity": 7, "scaling": 9, "affine": 12}
+BUNDLES = 6
+
+
+def path(name):
+    return os.path.join(WORK, name)
+
+
+def bundle(number, n, subject):
+    """Streamlines of one bundle of a brain, in both senses: the core is the bundle's own, the rest the subject's."""
+    core, rng = np.random.default_rng(number), np.random.default_rng(1000 * subject + number)
+    at = np.linspace(0, 1, 40)[:, None]
+    start, along, bend = core.normal(0, 30, 3), core.normal(0, 1, 3), core.normal(0, 22, 3)
+    along *= 80 / np.linalg.norm(along)
+    lines = []
+    for _ in range(n):
+        side = np.cumsum(rng.normal(0, 0.15, (40, 3)), axis=0) + rng.normal(0, 2.5, 3)
+        line = start + along * at * rng.uniform(0.9, 1.05) + bend * np.sin(np.pi * at) + side
+        lines.append((line[::-1] if rng.random() < 0.5 else line).astype(np.float32))
+    return lines
+
+
+def moved(lines, parameters):
+    """Streamlines moved by a similarity around the origin, and bent by 1.5 mm."""
+    m = peer.compose_matrix44(np.array(parameters))
+    out = [line @ m[:3, :3].T + m[:3, 3] for line in lines]
+    return [(line + 1.5 * np.sin(line[:, [1, 2, 0]] / 20)).astype(np.float32) for line in out]
+
+
+def brain(subject, each=60):
+    """The bundles of a subject with streamlines of none between them, shuffled; and the bundle of each, -1 for none."""
+    rng = np.random.default_rng(subject)
+    lines, truth = [], []
+    for k in range(BUNDLES):
+        lines += bundle(k, each, subject)
+        truth += [k] * each
+    for k in range(100, 140):
+        lines += bundle(k, 3, subject)
+        truth += [-1] * 3
+    order = rng.permutation(len(lines))
+    return [lines[i] for i in order], np.array(truth)[order]
+
+
+def dice(a, b):
+    return 2 * len(set(a) & set(b)) / max(1, len(a) + len(b))
+
+
+def resampled(lines, points=20):
+    from dipy.tracking.streamline import set_number_of_points
+
+    return set_number_of_points(Streamlines(lines), nb_points=points)
+
+
+def check_registration():
+    static = resampled(bundle(0, 30, 1) + bundle(1, 25, 1))
+    moving = resampled(moved(bundle(0, 25, 2) + bundle(1, 35, 2), [5, -4, 3, 4, -3, 5, 1.04]))
+    for name, n in TYPES.items():
+        bounds = peer.DEFAULT_BOUNDS[:n]
+        a, b = (module.StreamlineLinearRegistration(x0=name, bounds=bounds).optimize(static, moving) for module in (own, peer))
+        far = max(np.linalg.norm(x - y, axis=1).max() for x, y in zip(a.transform(moving), b.transform(moving)))
+        report(f"registration: {name}", a.fopt <= b.fopt * 1.01 and (far < 1.5 or a.fopt < b.fopt),
+               f"BMD {a.fopt:.4f}, DIPY {b.fopt:.4f}, {far:.3f} mm apart, {a.funcs} evaluations, DIPY {b.funcs}")
+        # both functions are the same: DIPY's value of the parameters that were found
+        metric = peer.BundleMinDistanceMetric()
+        metric.setup(peer.center_streamlines(static)[0], peer.center_streamlines(moving)[0])
+        report(f"registration: {name}, its value is DIPY's", np.isclose(metric.distance(a.xopt), a.fopt, rtol=1e-5))
+    start = np.array([3.0, 1, -2, 2, 0, 1])
+    mat = peer.compose_matrix44(np.array([8.0, 2, 1]))
+    a, b = (module.StreamlineLinearRegistration(x0=start).optimize(static, moving, mat=mat) for module in (own, peer))
+    report("registration: from a matrix and first parameters", a.fopt <= b.fopt * 1.01, f"BMD {a.fopt:.4f}, DIPY {b.fopt:.4f}")
+    lines = [Streamlines(bundle(k % BUNDLES, 40, s)) for s in (1, 2) for k in range(3)]
+    static, moving = (Streamlines([line for part in lines[i:i + 3] for line in part]) for i in (0, 3))
+    moving = Streamlines(moved(moving, [5, -4, 3, 4, -3, 5, 1.04]))
+    for kind in ("similarity", "affine"):
+        a, b = (module.slr_with_qbx(static, moving, x0=kind, rm_small_clusters=1, rng=np.random.default_rng(3)) for module in (own, peer))
+        same = all(np.array_equal(np.concatenate(x), np.concatenate(y)) for x, y in zip(a[2:], b[2:]))
+        value = [bmd(static, result[0]) for result in (a, b)]
+        report(f"slr_with_qbx: {kind}", same and value[0] <= value[1] * 1.05, f"BMD of all streamlines {value[0]:.3f}, DIPY {value[1]:.3f}")
+    x, y = resampled(bundle(0, 7, 1)), resampled(bundle(2, 9, 1))
+    report("bundles_distances_mdf", np.allclose(own.bundles_distances_mdf(x, y), bundles_distances_mdf(x, y), atol=2e-5))
+    for wrong in ({"method": "Powell"}, {"metric": peer.BundleSumDistanceMatrixMetric()}):
+        try:
+            own.StreamlineLinearRegistration(**wrong).optimize(x, y)
+            report(f"registration: {wrong} is refused", False)
+        except NotImplementedError:
+            report(f"registration: {next(iter(wrong))} is refused", True)
+
+
+def bmd(static, moving):
+    d = bundles_distances_mdf(resampled(static), resampled(moving))
+    return (d.min(0).mean() + d.min(1).mean()) ** 2 / 4
+
+
+def check_recobundles():
+    lines, truth = brain(2)
+    lines = Streamlines(moved(lines, [5, -4, 3, 4, -3, 5, 1.04]))
+    scores = []
+    for seed in (0, 1):
+        mine, theirs = (kind(lines, greater_than=20, rng=np.random.default_rng(seed)) for kind in (own.RecoBundles, PeerRecoBundles))
+        same = [list(c.indices) for c in mine.cluster_map] == [list(c.indices) for c in theirs.cluster_map]
+        report(f"RecoBundles, seed {seed}: clusters", same, f"{len(theirs.cluster_map)}")
+        for k in range(3 if seed == 0 else 1):
+            model = Streamlines(bundle(k, 30, 1))
+            found = [b.recognize(model, 2.5, reduction_thr=15, pruning_thr=8, slr_select=(25, 40))[1] for b in (mine, theirs)]
+            scores.append(dice(*found))
+            report(f"RecoBundles, seed {seed}: bundle {k}", scores[-1] >= 0.98,
+                   f"{len(found[0])}, DIPY {len(found[1])}, Dice {scores[-1]:.4f}; with truth {dice(found[0], np.flatnonzero(truth == k)):.3f}")
+    report("RecoBundles: mean Dice", np.mean(scores) >= 0.995, f"{np.mean(scores):.4f}")
+    model = Streamlines(bundle(0, 30, 1))
+    found = []
+    for kind in (own.RecoBundles, PeerRecoBundles):
+        reco = kind(lines, greater_than=20, rng=np.random.default_rng(2))
+        pruned, _ = reco.recognize(model, 2.5, reduction_thr=15, pruning_thr=8, slr_select=(25, 40))
+        found.append(reco.refine(model, pruned, 2.5, slr_select=(25, 40))[1])
+    report("RecoBundles: refined", dice(*found) >= 0.98, f"{len(found[0])}, DIPY {len(found[1])}, Dice {dice(*found):.4f}")
+
+
+def save(lines, name):
+    os.makedirs(os.path.dirname(path(name)), exist_ok=True)
+    nib.streamlines.save(nib.streamlines.Tractogram(lines, affine_to_rasmm=np.eye(4)), path(name))
+
+
+def columns(name):
+    with open(path(name)) as table:
+        return {key: np.array([float(row[key]) for row in rows]) for rows in [list(csv.DictReader(table, delimiter="\t"))] for key in rows[0]}
+
+
+def check_command():
+    """The command on a subject that is moved, with two atlases; of a bundle that one of them lacks, as well."""
+    lines, truth = brain(3)
+    save(moved(lines, [4, -3, 2, 3, -2, 4, 1.03]), "subject.tck")
+    for a in (1, 2):
+        for k in range(BUNDLES):
+            if (a, k) != (2, 5):
+                save(bundle(k, 30, a), f"atlases/{a}/bundle_{k}.{'tck' if k % 2 else 'trk'}")
+    config = {f"bundle_{k}.trk": 8.0 for k in range(BUNDLES)}
+    with open(path("config.json"), "w") as file:
+        json.dump(config, file)
+    run(TOOL, "recognize", path("subject.tck"), path("atlases"), "--config", path("config.json"), "-o", path("found.tck"),
+        "--each", path("each_{}.tck"), "--table", path("table.tsv"), "--force", "-q")
+    found = columns("found_dps.tsv")
+    scores = [dice(np.flatnonzero(found["bundle"] == k), np.flatnonzero(truth == k)) for k in range(BUNDLES)]
+    report("recognize: bundles of a moved subject", min(scores) >= 0.95, "Dice with truth " + " ".join(f"{s:.3f}" for s in scores))
+    taken = found["bundle"] < 65535
+    report("recognize: distances", (found["bundle_distance"][taken] < 8).all() and np.isnan(found["bundle_distance"][~taken]).all())
+    report("recognize: votes", set(found["bundle_votes"][taken]) <= {1.0, 2.0} and (found["bundle_votes"][found["bundle"] == 5] == 1).all())
+    with open(path("table.tsv")) as table:
+        rows = list(csv.DictReader(table, delimiter="\t"))
+    better = all(float(row["bmd_after"]) < float(row["bmd_before"]) for row in rows)
+    coverage = [max(float(row["coverage"]) for row in rows if row["bundle"] == f"bundle_{k}") for k in range(BUNDLES)]
+    report("recognize: the table", len(rows) == 2 * BUNDLES - 1 and better and min(coverage) > 0.7, " ".join(f"{c:.2f}" for c in coverage))
+    sizes = [len(nib.streamlines.load(path(f"each_bundle_{k}.tck")).streamlines) for k in range(BUNDLES)]
+    counts = {row["bundle"]: int(row["streamlines"]) for row in rows}
+    report("recognize: a file for each bundle", sizes == [counts[f"bundle_{k}"] for k in range(BUNDLES)])
+    # distances without registration are those of a search in double precision
+    run(TOOL, "recognize", path("subject.tck"), path("atlases/1"), "--no-local", "-o", path("still.tck"), "--force", "-q")
+    still, subject = columns("still_dps.tsv"), resampled(nib.streamlines.load(path("subject.tck")).streamlines, 12)
+    least = np.stack([bundles_distances_mdf(subject, resampled(bundle(k, 30, 1), 12)).min(1) for k in range(BUNDLES)], 1)
+    inside = least.min(1) < 8
+    clear = np.abs(least.min(1) - 8) > 1e-4
+    report("recognize: without registration", np.array_equal((still["bundle"] < 65535)[clear], inside[clear])
+           and np.allclose(still["bundle_distance"][inside & clear], least.min(1)[inside & clear], atol=1e-4), f"{inside.sum()} of {len(inside)}")
+
+
+if __name__ == "__main__":
+    os.makedirs(WORK, exist_ok=True)
+    check_registration()
+    check_recobundles()
+    check_command()
+    sys.exit(outcome())

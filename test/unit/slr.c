@@ -1,0 +1,199 @@
+/* Registration of streamlines: transforms that are known, bounds, threads. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <omp.h>
+
+#include <glslines/slr.h>
+
+#include "util/maths.h"
+#include "util/minimise.h"
+
+enum { LINES = 60, POINTS = 20 };
+
+static float fixed[LINES][POINTS][3], moving[LINES][POINTS][3];
+
+static double draw(uint32_t i, uint32_t k)
+{
+    uint32_t word[4];
+    gls_philox((const uint32_t[4]){i, k, 2, 0}, 5, word);
+    return 2 * (double)gls_uniform(word[0]) - 1;
+}
+
+/* Makes a bent bundle, and moves it by the inverse of a matrix. Every third moving streamline is reversed. */
+static void make(const double *parameter, size_t n)
+{
+    double m[4][4];
+    gls_slr_matrix(parameter, n, m);
+    for (uint32_t i = 0; i < LINES; i++)
+        for (uint32_t p = 0; p < POINTS; p++) {
+            const double at = (double)p / (POINTS - 1), a = 30 + 15 * draw(i, 0), b = 40 + 10 * draw(i, 1);
+            double x[3] = {a * cos(3 * at) + 8 * draw(i, 2), b * sin(3 * at), 25 * at * at + 9 * draw(i, 3)};
+            const uint32_t q = i % 3 == 0 ? POINTS - 1 - p : p;
+            for (int k = 0; k < 3; k++) {
+                moving[i][q][k] = (float)x[k];
+                fixed[i][p][k] = (float)(m[k][0] * x[0] + m[k][1] * x[1] + m[k][2] * x[2] + m[k][3]);
+            }
+        }
+}
+
+static gls_slr_result find(const gls_slr_options *o)
+{
+    gls_slr_result r;
+    assert_int_equal(gls_slr_find(o, (const float(*)[3])fixed, LINES, (const float(*)[3])moving, LINES, POINTS, &r),
+                     GLS_OK);
+    return r;
+}
+
+/* Largest distance of a moved point from where it belongs, mm. */
+static double farthest(const gls_slr_result *r)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < LINES; i++)
+        for (uint32_t p = 0; p < POINTS; p++) {
+            const float *x = moving[i][i % 3 == 0 ? POINTS - 1 - p : p];
+            double square = 0;
+            for (int k = 0; k < 3; k++) {
+                const double *m = r->matrix[k],
+                             at = m[0] * (double)x[0] + m[1] * (double)x[1] + m[2] * (double)x[2] + m[3];
+                square += (at - (double)fixed[i][p][k]) * (at - (double)fixed[i][p][k]);
+            }
+            most = fmax(most, sqrt(square));
+        }
+    return most;
+}
+
+static void finds_known_transforms(void **state)
+{
+    static const struct {
+        gls_slr_type type;
+        double parameter[GLS_SLR_MAX], within;
+    } cases[] = {{GLS_SLR_TRANSLATION, {12, -7, 5}, 1e-2},
+                 {GLS_SLR_RIGID, {5, -4, 3, 8, -6, 11}, 1e-2},
+                 {GLS_SLR_SIMILARITY, {5, -4, 3, 8, -6, 11, 1.1}, 1e-2},
+                 {GLS_SLR_SCALING, {5, -4, 3, 8, -6, 11, 1.1, 0.95, 1.04}, 1e-2},
+                 {GLS_SLR_AFFINE, {5, -4, 3, 8, -6, 11, 1.1, 0.95, 1.04, 0.05, -0.04, 0.03}, 1e-2}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        gls_slr_options o = gls_slr_options_default();
+        o.type = cases[k].type;
+        o.value_tolerance = 1e-14;
+        o.max_iterations = 1000;
+        make(cases[k].parameter, (size_t)o.type);
+        const gls_slr_result r = find(&o);
+        assert_true(r.before > 10);
+        assert_true(r.after < 1e-4);
+        assert_true(farthest(&r) < cases[k].within);
+        assert_int_equal(r.at_bound, 0);
+    }
+}
+
+static void takes_no_parameter_beyond_bounds(void **state)
+{
+    (void)state;
+    make((const double[]){0, 0, 0, 30, 0, 0}, GLS_SLR_RIGID);
+    gls_slr_options o = gls_slr_options_default();
+    o.type = GLS_SLR_RIGID;
+    for (int k = 3; k < 6; k++) {
+        o.low[k] = -10;
+        o.high[k] = 10;
+    }
+    const gls_slr_result r = find(&o);
+    assert_true(r.parameter[3] == 10);
+    assert_true(r.at_bound & 1u << 3);
+    assert_true(r.after < r.before);
+}
+
+static void is_the_same_on_any_number_of_threads(void **state)
+{
+    (void)state;
+    make((const double[]){5, -4, 3, 8, -6, 11, 1.1}, GLS_SLR_SIMILARITY);
+    for (uint32_t i = 0; i < LINES; i++)
+        for (uint32_t p = 0; p < POINTS; p++) fixed[i][p][1] += (float)(3 * draw(i, 9));
+    const gls_slr_options o = gls_slr_options_default();
+    omp_set_num_threads(1);
+    const gls_slr_result one = find(&o);
+    omp_set_num_threads(3);
+    const gls_slr_result three = find(&o);
+    assert_memory_equal(&one, &three, sizeof one);
+    assert_true(one.after > 0.1);
+}
+
+static void refuses_what_it_cannot_do(void **state)
+{
+    (void)state;
+    gls_slr_result r;
+    const double start[3] = {0};
+    const float(*x)[3] = (const float(*)[3])fixed;
+    gls_slr_options o = gls_slr_options_default();
+    assert_int_equal(gls_slr_find(&o, x, 0, x, 1, POINTS, &r), GLS_ERR_ARGUMENT);
+    assert_int_equal(gls_slr_find(&o, x, 1, x, 0, POINTS, &r), GLS_ERR_ARGUMENT);
+    o.start = start;
+    assert_int_equal(gls_slr_find(&o, x, 1, x, 1, POINTS, &r), GLS_ERR_ARGUMENT);
+    o = gls_slr_options_default();
+    o.low[6] = 2;
+    assert_int_equal(gls_slr_find(&o, x, 1, x, 1, POINTS, &r), GLS_ERR_ARGUMENT);
+    o = gls_slr_options_default();
+    o.type = (gls_slr_type)4;
+    assert_int_equal(gls_slr_find(&o, x, 1, x, 1, POINTS, &r), GLS_ERR_ARGUMENT);
+}
+
+/* --- The search for minima. */
+
+/* Rosenbrock's valley. */
+static double valley(void *user, const double *x, double *g)
+{
+    (void)user;
+    const double a = 1 - x[0], b = x[1] - x[0] * x[0];
+    g[0] = -2 * a - 400 * x[0] * b;
+    g[1] = 200 * b;
+    return a * a + 100 * b * b;
+}
+
+/* Sum of distances from (1, 2), whose gradient jumps there. */
+static double corner(void *user, const double *x, double *g)
+{
+    (void)user;
+    g[0] = x[0] > 1 ? 1 : -1;
+    g[1] = x[1] > 2 ? 3 : -3;
+    return fabs(x[0] - 1) + 3 * fabs(x[1] - 2);
+}
+
+static void minimises(void **state)
+{
+    static const double wide[2] = {10, 10}, minus[2] = {-10, -10}, tight[2] = {0.5, 10}, unit[2] = {1, 1};
+    (void)state;
+    gls_minimise_problem p = {2, minus, wide, unit, valley, NULL, 1e-15, 1e-8, 500};
+    double x[2] = {-1.2, 1};
+    assert_true(gls_minimise(&p, x).value < 1e-10);
+    assert_true(fabs(x[0] - 1) < 1e-4 && fabs(x[1] - 1) < 1e-4);
+    /* the bound holds x0 at 0.5, so that x1 is its square */
+    p.high = tight;
+    x[0] = -1.2;
+    x[1] = 1;
+    assert_true(fabs(gls_minimise(&p, x).value - 0.25) < 1e-8);
+    assert_true(x[0] == 0.5 && fabs(x[1] - 0.25) < 1e-4);
+    p.high = wide;
+    p.function = corner;
+    x[0] = -4;
+    x[1] = 5.3;
+    assert_true(gls_minimise(&p, x).value < 1e-3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_known_transforms),
+        cmocka_unit_test(takes_no_parameter_beyond_bounds),
+        cmocka_unit_test(is_the_same_on_any_number_of_threads),
+        cmocka_unit_test(refuses_what_it_cannot_do),
+        cmocka_unit_test(minimises),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
