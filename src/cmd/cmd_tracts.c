@@ -351,6 +351,32 @@ const cmd_command command_score = {
 
 /* --- Commands that make values, maps, matrices, fixels and weights. */
 
+/* `glslines register`: the transform between two images. */
+#define NAME register
+#define ROWS "tools/register.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_register = {
+    TRACT_COMMAND(register, gls_tract_register, "Transform between two images, found by glslines",
+                  "takes MOVING and FIXED", 2, TRACT_FORCE),
+    .synopsis = "MOVING FIXED -o PREFIX [options]",
+    .summary = "Find the transform between two images: rigid, affine, nonlinear",
+    .description =
+        "Aligns the image MOVING to the image FIXED: a search of starts, then a rigid and an affine map by normalised "
+        "mutual information, which suits images of any two contrasts, then a smooth field with an inverse by local "
+        "correlation. 'glslines transform' applies what is written, and so do ANTs, ITK and MRtrix3. Headers are "
+        "checked, never repaired. The result does not depend on the number of threads.",
+    .positionals =
+        CMD_TEXTS("MOVING", "Image that is to be brought to the other (.nii, .hdr, .img, .mif, .mih, also .gz).",
+                  "FIXED", "Image to which it is brought."),
+    .max_positionals = 2,
+    .examples = CMD_TEXTS("A template to a T1, and its labels by what was found:",
+                          "glslines register template.nii.gz t1.nii.gz -o tpl && glslines transform labels.nii.gz -t "
+                          "tpl_warp.nii.gz -t tpl_affine.txt --template t1.nii.gz -o labels_in_t1.nii.gz",
+                          "A T1 to the mean b=0 of a series:",
+                          "glslines register t1.nii.gz b0.nii.gz --type rigid -o t1_to_dwi --warped"),
+};
+
 /* `glslines transform`: images and tractograms in the space of another image. */
 #define NAME transform
 #define ROWS "tools/transform.def"
@@ -364,15 +390,19 @@ const cmd_command command_transform = {
     .description =
         "Transforms of ANTs, ITK, MRtrix3, FSL, AFNI, FreeSurfer, NiftyReg and DIPY map points of the fixed "
         "image, to whose space IN is brought, to points of the moving image, to which IN belongs. Images are "
-        "resampled by them; points of streamlines go by their inverse. 'glslines help transforms' lists the "
-        "formats.",
-    .positionals = CMD_TEXTS("IN", "Image (.nii, .hdr, .img, .mif, .mih, also .gz), or tractogram of any format."),
+        "resampled by them; points of streamlines go by their inverse. With the word compose for IN the chain itself "
+        "is "
+        "written as one transform, also for another program. 'glslines help transforms' lists the formats.",
+    .positionals =
+        CMD_TEXTS("IN", "Image (.nii, .hdr, .img, .mif, .mih, also .gz), or tractogram of any format; or compose."),
     .max_positionals = 1,
     .examples = CMD_TEXTS("An atlas in the space of a series, by what antsRegistration found:",
                           "glslines transform atlas.nii.gz -t warp.nii.gz -t affine.mat --template fa.nii.gz -o "
                           "labels.nii.gz",
                           "Streamlines to the template, by the inverse:",
-                          "glslines transform tracks.tck -t affine.mat,inverse -o template.tck"),
+                          "glslines transform tracks.tck -t affine.mat,inverse -o template.tck",
+                          "One field of MRtrix3 from a field and an affine map of ANTs:",
+                          "glslines transform compose -t warp.nii.gz -t affine.mat -o deformation.mif"),
 };
 
 /* `glslines sample`: values of images along streamlines. */

@@ -18,6 +18,7 @@
     ROW(info) \
     ROW(convert) \
     ROW(edit) \
+    ROW(register) \
     ROW(transform) \
     ROW(sample) \
     ROW(stats) \

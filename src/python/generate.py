@@ -47,6 +47,7 @@ COMMANDS = {
                    "Streamlines between each pair of regions, (n, n)."),
     "weights": (ONE + SH + OUT, "vector", "NDArray[np.float64]", "The weight of each streamline, (N,)."),
     "fixels": (SH + OUT, "folder", "Files", "The images of the fixel directory, by their names."),
+    "register": ([("moving", "ImageLike", None), ("fixed", "ImageLike", None)] + OUT, "images of option", *FILES),
     "transform": ([("moving", "Union[ImageLike, TracksLike]", None),
                    ("transform", "Union[TransformLike, List[TransformLike]]", None)] + OUT, "as moving", "Any",
                   "As moving is an image or a tractogram: values and affine, (x, y, z) or (x, y, z, n) and (4, 4); or a Result."),
@@ -68,6 +69,7 @@ ARGUMENTS = {
     "atlas": "Folder of tractograms, each a bundle; a folder of such folders; or a TRX file whose groups are bundles.",
     "bundles_table": "File with a row for each bundle.",
     "moving": "Image or tractogram to bring to the fixed space: a file, or what images and tracks of other functions may be.",
+    "fixed": "Image to which the moving image is brought: a file, an image of nibabel, or (array, affine).",
     "transform": "Transform that maps points of the fixed image to the moving image: a file, also with ,inverse and what else "
                  "the program takes behind it, or a matrix from world mm to world mm, (4, 4) or (3, 4). A list is a chain, in "
                  "the order in which points of the fixed image pass it.",
@@ -82,7 +84,8 @@ ARGUMENTS = {
 }
 #: options that functions do not have, as they are the program's alone
 HIDDEN = {"quiet", "verbose", "progress", "progress-file", "notify", "help", "version", "json", "output", "launcher"}
-PATHS = {"mask", "act", "template", "weights", "scale-file", "reference", "image", "response", "transform"}
+PATHS = {"mask", "act", "template", "weights", "scale-file", "reference", "image", "response", "transform",
+         "fixed-mask", "moving-mask", "lesion-mask", "init"}
 
 
 def parameter(name):

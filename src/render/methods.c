@@ -629,6 +629,16 @@ static void write_clean(const writer *w)
     gls_text_puts(w->out, ".");
 }
 
+static void write_register(const writer *w)
+{
+    gls_text_puts(w->out, " Images were aligned by normalised mutual information"), CITE(w, "nmi");
+    if (gls_json_at(w->run, "nonlinear")) {
+        gls_text_puts(w->out, ", then by a stationary velocity field"), CITE(w, "logdemons");
+        if (!is_at(w, "parameters/metric", "ssd")) gls_text_puts(w->out, " with local correlation"), CITE(w, "syn");
+    }
+    gls_text_puts(w->out, ".");
+}
+
 static void write_edit(const writer *w)
 {
     const double read = number_at(w, "counts/read"), written = number_at(w, "counts/written");
@@ -641,12 +651,13 @@ static void write_edit(const writer *w)
 static const struct {
     const char *name;
     void (*write)(const writer *w);
-} commands[] = {{"fit", write_fit},         {"response", write_response},
-                {"weights", write_weights}, {"connectome", write_connectome},
-                {"density", write_density}, {"profile", write_profile},
-                {"fixels", write_fixels},   {"peaks", write_peaks},
-                {"cluster", write_cluster}, {"recognize", write_recognize},
-                {"clean", write_clean},     {"edit", write_edit}};
+} commands[] = {{"fit", write_fit},          {"response", write_response},
+                {"weights", write_weights},  {"connectome", write_connectome},
+                {"density", write_density},  {"profile", write_profile},
+                {"fixels", write_fixels},    {"peaks", write_peaks},
+                {"cluster", write_cluster},  {"recognize", write_recognize},
+                {"clean", write_clean},      {"edit", write_edit},
+                {"register", write_register}};
 
 void gls_methods_write(const cJSON *sidecar, gls_papers *papers, gls_text *out)
 {

@@ -19,6 +19,9 @@ typedef struct gls_edit_cli {
 typedef struct gls_transform_cli {
 #include "tools/transform.def"
 } gls_transform_cli;
+typedef struct gls_register_cli {
+#include "tools/register.def"
+} gls_register_cli;
 typedef struct gls_sample_cli {
 #include "tools/sample.def"
 } gls_sample_cli;
@@ -74,6 +77,8 @@ gls_status gls_tract_convert(gls_tract_run *run, const void *options, const char
 gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines transform`. file: an image or a tractogram */
 gls_status gls_tract_transform(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines register`. file: MOVING FIXED */
+gls_status gls_tract_register(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines sample`. file: TRACKS IMAGE... */
 gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines stats`. file: TRACKS... */

@@ -16,6 +16,7 @@
 #include "streamlines/filter_parts.h"
 #include "tools/image_info.h"
 #include "tools/tract_results.h"
+#include "tools/transform_compose.h"
 #include "tools/writer.h"
 #include "transform/resample.h"
 #include "transform/transform.h"
@@ -251,7 +252,8 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
 /* Adds all files that the options name to the run. */
 static gls_status note_files(gls_tract_run *run, const gls_transform_cli *o, const char *in)
 {
-    gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(in, o->template_image, run->options.reference));
+    gls_status status =
+        gls_tract_run_reads_all(run, GLS_PATHS(in, o->template_image, o->moving, run->options.reference));
     for (int i = 0; i < o->transform.n && !status; i++) {
         char *paths[3];
         const size_t n = gls_transform_files(o->transform.value[i], paths);
@@ -272,7 +274,9 @@ gls_status gls_tract_transform(gls_tract_run *run, const void *options, const ch
     if (o->peaks && o->fod) return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --fod exclude each other");
     if (o->modulate && !o->fod) return gls_fail(GLS_ERR_ARGUMENT, "--modulate: needs --fod");
     if (o->transform.n == 0) return gls_fail(GLS_ERR_ARGUMENT, "transform: needs -t FILE, the transform");
-    gls_status status = note_files(run, o, file[0]);
+    const bool compose = strcmp(file[0], "compose") == 0;
+    if (!compose && (o->to || o->moving)) return gls_fail(GLS_ERR_ARGUMENT, "--to and --moving: only with compose");
+    gls_status status = note_files(run, o, compose ? NULL : file[0]);
     if (!status) status = gls_transform_read(o->transform.value, (size_t)o->transform.n, &transform);
     transform.identity_outside = o->outside == OUTSIDE_IDENTITY;
     cJSON *steps = cJSON_AddArrayToObject(run->root, "transforms");
@@ -283,7 +287,9 @@ gls_status gls_tract_transform(gls_tract_run *run, const void *options, const ch
         cJSON_AddStringToObject(step, "maps", "points of the fixed image to points of the moving image");
         cJSON_AddItemToArray(steps, step);
     }
-    if (!status)
+    if (!status && compose)
+        status = gls_transform_compose_chain(run, o, &transform);
+    else if (!status)
         status = gls_image_is_name(file[0]) ? transform_image(run, o, file[0], &transform)
                                             : transform_tracks(run, o, file[0], &transform);
     gls_transform_finish(&transform);

@@ -96,4 +96,60 @@ expect 3 transform positions.nii -t away.txt -o x.nii
 says "maps no voxel"
 expect 2 transform positions.nii -t shift.txt -o x.tck
 
+# --- several transforms in one file, in the formats of other programs ---
+expect 0 transform lines.tck -t turn.txt -o by_mrtrix.tck --force
+expect 0 transform compose -t turn.txt --to itk -o as_itk.txt
+expect 0 transform compose -t turn.txt --to afni -o as.aff12.1D
+expect 0 transform compose -t turn.txt --to fsl --moving positions.nii --template positions.nii -o as_flirt.mat
+expect 0 transform compose -t turn.txt --to lta --moving positions.nii --template positions.nii -o as.lta
+expect 0 transform compose -t turn.txt,inverse -t turn.txt -t turn.txt -o as_mrtrix.txt
+for t in as_itk.txt as.aff12.1D as_flirt.mat,moving=positions.nii,fixed=positions.nii as.lta as_mrtrix.txt; do
+    expect 0 transform lines.tck -t $t -o by.tck --force --outside identity
+    python3 - by_mrtrix.tck by.tck << 'END' || note "the matrix as $t"
+import math, struct, sys
+def points(name):
+    raw = open(name, "rb").read()
+    at = int(raw.split(b"file: . ")[1].split(b"\n")[0])
+    return [v for v in struct.unpack("<%df" % ((len(raw) - at) // 4), raw[at:]) if math.isfinite(v)]
+a, b = map(points, sys.argv[1:])
+assert len(a) == len(b) == 300 and max(abs(x - y) for x, y in zip(a, b)) < 1e-4, max(abs(x - y) for x, y in zip(a, b))
+END
+done
+# a field and a matrix as one field, of displacements and of positions
+printf '1 0 0 1\n0 1 0 -0.5\n0 0 1 0.25\n' > little.txt
+expect 0 transform lines.tck -t positions.nii -t little.txt -o both.tck
+expect 0 transform compose -t positions.nii -t little.txt -o both.nii.gz
+expect 0 transform compose -t positions.nii -t little.txt -o both.mif
+for t in both.nii.gz both.mif; do
+    expect 0 transform lines.tck -t $t -o by.tck --force
+    python3 - both.tck by.tck << 'END' || note "a chain as $t"
+import math, struct, sys
+def points(name):
+    raw = open(name, "rb").read()
+    at = int(raw.split(b"file: . ")[1].split(b"\n")[0])
+    return [v for v in struct.unpack("<%df" % ((len(raw) - at) // 4), raw[at:]) if math.isfinite(v)]
+a, b = map(points, sys.argv[1:])
+assert len(a) == len(b) > 200 and max(abs(x - y) for x, y in zip(a, b)) < 1e-3
+END
+done
+expect 0 transform compose -t little.txt --template positions.nii -o as_field.nii.gz
+expect 0 transform lines.tck -t little.txt -o little.tck
+expect 0 transform lines.tck -t as_field.nii.gz -o by.tck --force --outside identity
+python3 - little.tck by.tck << 'END' || note "a matrix as a field"
+import math, struct, sys
+def points(name):
+    raw = open(name, "rb").read()
+    at = int(raw.split(b"file: . ")[1].split(b"\n")[0])
+    return [v for v in struct.unpack("<%df" % ((len(raw) - at) // 4), raw[at:]) if math.isfinite(v)]
+a, b = map(points, sys.argv[1:])
+assert len(a) == len(b) == 300 and max(abs(x - y) for x, y in zip(a, b)) < 1e-4
+END
+expect 2 transform compose -t turn.txt --to fsl -o x.mat
+says "needs --moving IMAGE and --template IMAGE"
+expect 2 transform compose -t positions.nii --to afni -o x.nii
+expect 2 transform compose -t positions.nii -o x.txt
+expect 2 transform compose -t little.txt -t positions.nii -o x.nii
+expect 3 transform compose -t positions.nii -t away.txt,inverse -t positions.nii -o x.nii
+expect 2 transform lines.tck -t turn.txt --to itk -o x.tck
+
 finish "spatial transforms"

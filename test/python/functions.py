@@ -148,6 +148,9 @@ class Commands(unittest.TestCase):
         self.assertLess(np.abs(fixed[0][:-1] - fa[1:]).max(), 1e-5)
         back = glslines.transform((fa, affine), [move, path("move.txt") + ",inverse"], out=path("back.nii"), force=True)
         self.assertLess(np.abs(back[0] - fa).max(), 1e-5)
+        found = glslines.register((fa, affine), fixed, type="rigid", init="header", search="none", levels=[2.0], header="trust", warped=True)
+        self.assertEqual(sorted(found), ["affine", "sidecar", "warped"])
+        self.assertEqual(found["warped"][0].shape, fixed[0].shape)
         moved = glslines.transform(s.lines, move, template=(fa, affine))
         self.assertTrue(np.allclose(moved.points, s.lines.points - move[:3, 3], atol=1e-4) and sorted(moved.dps) == sorted(s.lines.dps))
         with self.assertRaisesRegex(ValueError, "transform: a file or a matrix"):

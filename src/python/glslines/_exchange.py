@@ -419,6 +419,8 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
         words += [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(given) if t is not None]
     if "references" in values:
         words += [folder.tracks(t, "references") for t in tractograms(values.pop("references"))]
+    if "fixed" in values:
+        words += [folder.image(values.pop(name), name) for name in ("moving", "fixed")]
     if "moving" in values:
         moving = values.pop("moving")
         kind = "image of option" if is_image(moving) else "tracks of option"
@@ -438,8 +440,8 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     else:
         words.append(target)
     done = _program.run(command, [*words, *options], progress, folder=folder.path)
-    if kind in ("images", "folder"):
-        return (files_of_prefix if kind == "images" else files_of_folder)(target, done.outputs, folder)
+    if kind in ("images", "images of option", "folder"):
+        return (files_of_folder if kind == "folder" else files_of_prefix)(target, done.outputs, folder)
     if kind.startswith("tracks"):
         return FileResult(target) if out is not None else load(target)
     if kind == "table":
@@ -465,6 +467,7 @@ KINDS = {
     "image": (".nii", ""),
     "image of option": (".nii", "output"),
     "images": ("", ""),
+    "images of option": ("", "output"),
     "folder": ("", ""),
     "matrix": (".csv", ""),
     "vector": (".txt", "output"),

@@ -1,0 +1,170 @@
+/* Images as registration compares them: masks, quantiles, coarser grids. */
+#include "registration/level.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "registration/smooth.h"
+#include "registration/trilinear.h"
+#include "util/maths.h"
+#include "util/status.h"
+
+#define BINS 65536
+#define KEPT_BELOW 1.5 /* axes whose voxels would grow by less than this stay as they are */
+
+static gls_status allocate(gls_level *level)
+{
+    const size_t n = gls_grid_voxels(&level->grid);
+    level->value = malloc(n * sizeof *level->value);
+    level->mask = malloc(n);
+    if (level->value && level->mask) return GLS_OK;
+    gls_level_finish(level);
+    return gls_no_memory();
+}
+
+void gls_level_finish(gls_level *level)
+{
+    free(level->value);
+    free(level->mask);
+    *level = (gls_level){.value = NULL};
+}
+
+gls_status gls_level_init(gls_level *level, const gls_image *image, size_t volume, const gls_image *mask,
+                          const gls_image *without, const char *name, uint64_t *n_bad)
+{
+    const size_t n = gls_grid_voxels(&image->grid);
+    const float *from = image->data + volume * n;
+    uint64_t bad = 0, counted = 0;
+    float low = INFINITY, high = -INFINITY;
+    *level = (gls_level){.grid = image->grid, .to_full = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+    gls_status status = allocate(level);
+    if (status) return status;
+    for (size_t v = 0; v < n; v++) {
+        const bool finite = isfinite(from[v]);
+        const bool counts = finite && !(mask && !(mask->data[v] > 0)) && !(without && without->data[v] > 0);
+        level->value[v] = finite ? from[v] : 0;
+        level->mask[v] = counts;
+        bad += !finite;
+        counted += counts;
+        if (counts) low = fminf(low, from[v]);
+        if (counts) high = fmaxf(high, from[v]);
+    }
+    *n_bad = bad;
+    if (2 * bad > n)
+        status = gls_fail(GLS_ERR_INPUT, "%s: %" PRIu64 " of %zu voxels are not finite: give an image with values",
+                          name, bad, n);
+    else if (counted == 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: its mask leaves no voxel: give a mask that lies on the image", name);
+    else if (!(low < high))
+        status = gls_fail(GLS_ERR_INPUT, "%s: all voxels%s have the value %g: there is nothing to align", name,
+                          mask || without ? " of its mask" : "", (double)low);
+    if (status) gls_level_finish(level);
+    return status;
+}
+
+/* Values of a level at the voxel centres of a coarser one. */
+static void take(const gls_level *full, const float *value, gls_level *level, float *out)
+{
+    const int32_t *dim = level->grid.dim;
+    const double(*map)[4] = (const double(*)[4])level->to_full;
+#pragma omp parallel for schedule(static)
+    for (int32_t z = 0; z < dim[2]; z++)
+        for (int32_t y = 0; y < dim[1]; y++)
+            for (int32_t x = 0; x < dim[0]; x++) {
+                const float p[3] = {(float)(map[0][0] * x + map[0][3]), (float)(map[1][1] * y + map[1][3]),
+                                    (float)(map[2][2] * z + map[2][3])};
+                const gls_corners c = gls_corners_at(full->grid.dim, p);
+                out[((size_t)z * (size_t)dim[1] + (size_t)y) * (size_t)dim[0] + (size_t)x] =
+                    gls_corners_value(&c, value);
+            }
+}
+
+gls_status gls_level_shrink(const gls_level *full, double voxel, gls_level *level)
+{
+    const size_t n = gls_grid_voxels(&full->grid);
+    gls_smooth_taps taps[3];
+    double affine[3][4];
+    int32_t dim[3];
+    *level = (gls_level){.value = NULL};
+    memcpy(affine, full->grid.affine, sizeof affine);
+    for (int a = 0; a < 3; a++) {
+        double ratio = voxel / full->grid.voxel_size[a];
+        if (ratio < KEPT_BELOW) ratio = 1;
+        taps[a] = gls_smooth_gauss(ratio > 1 ? fmin(0.5 * ratio, 16) : 0);
+        dim[a] = (int32_t)ceil(full->grid.dim[a] / ratio - 1e-6);
+        level->to_full[a][a] = ratio;
+        level->to_full[a][3] = (ratio - 1) / 2;
+        for (int r = 0; r < 3; r++) {
+            affine[r][3] += full->grid.affine[r][a] * level->to_full[a][3];
+            affine[r][a] *= ratio;
+        }
+    }
+    gls_status status = gls_grid_init(&level->grid, dim, (const double(*)[4])affine);
+    if (!status) status = allocate(level);
+    float *one = status ? NULL : malloc(n * sizeof *one), *two = status ? NULL : malloc(n * sizeof *two);
+    if (!status && (!one || !two)) status = gls_no_memory();
+    float *made = status ? NULL : malloc(gls_grid_voxels(&level->grid) * sizeof *made);
+    if (!status && !made) status = gls_no_memory();
+    for (int pass = 0; pass < 2 && !status; pass++) { /* the values, then the mask */
+        for (size_t v = 0; v < n; v++) one[v] = pass == 0 ? full->value[v] : full->mask[v];
+        for (int a = 0; a < 3; a++) {
+            if (taps[a].radius == 0) continue;
+            gls_smooth_axis(one, full->grid.dim, a, &taps[a], true, two);
+            float *other = one;
+            one = two;
+            two = other;
+        }
+        take(full, one, level, pass == 0 ? level->value : made);
+    }
+    for (size_t v = 0; !status && v < gls_grid_voxels(&level->grid); v++) level->mask[v] = made[v] > 0.5f;
+    free(one);
+    free(two);
+    free(made);
+    if (status) gls_level_finish(level);
+    return status;
+}
+
+void gls_level_quantiles(const gls_level *level, double above, const double *q, size_t n_q, double *out)
+{
+    const size_t n = gls_grid_voxels(&level->grid);
+    double low = INFINITY, high = -INFINITY;
+    uint64_t *bin = calloc(BINS, sizeof *bin), counted = 0;
+    for (size_t i = 0; i < n_q; i++) out[i] = 0;
+    for (size_t v = 0; v < n; v++)
+        if (level->mask[v] && (double)level->value[v] > above) {
+            low = fmin(low, (double)level->value[v]);
+            high = fmax(high, (double)level->value[v]);
+            counted++;
+        }
+    const double width = counted > 0 && high > low ? (high - low) / BINS : 1;
+    for (size_t v = 0; bin && v < n; v++)
+        if (level->mask[v] && (double)level->value[v] > above) {
+            const double place = ((double)level->value[v] - low) / width;
+            bin[place < BINS - 1 ? (size_t)place : BINS - 1]++;
+        }
+    for (size_t i = 0; bin && counted > 0 && i < n_q; i++)
+        out[i] = low + width * ((double)gls_histogram_bin(bin, BINS, (uint64_t)(q[i] * (double)(counted - 1))) + 0.5);
+    free(bin);
+}
+
+void gls_level_centre(const gls_level *level, double centre[3])
+{
+    static const double q = 0.99;
+    const int32_t *dim = level->grid.dim;
+    double most, sum = 0, at[3] = {(dim[0] - 1) / 2.0, (dim[1] - 1) / 2.0, (dim[2] - 1) / 2.0}, moment[3] = {0};
+    gls_level_quantiles(level, 0, &q, 1, &most);
+    size_t v = 0;
+    for (int32_t z = 0; z < dim[2]; z++)
+        for (int32_t y = 0; y < dim[1]; y++)
+            for (int32_t x = 0; x < dim[0]; x++, v++) {
+                const double w = level->mask[v] ? fmin(fmax((double)level->value[v], 0), most) : 0;
+                sum += w;
+                moment[0] += w * x;
+                moment[1] += w * y;
+                moment[2] += w * z;
+            }
+    for (int a = 0; a < 3 && sum > 0; a++) at[a] = moment[a] / sum;
+    gls_affine_apply((const double(*)[4])level->grid.affine, at, centre);
+}

@@ -1,0 +1,60 @@
+/* Rigid and affine registration by normalised mutual information. */
+#ifndef GLS_REGISTRATION_LINEAR_H
+#define GLS_REGISTRATION_LINEAR_H
+
+#include "registration/level.h"
+
+/* Where the search begins. */
+typedef enum gls_linear_init {
+    GLS_INIT_AUTO,   /* all of the following */
+    GLS_INIT_HEADER, /* world spaces agree */
+    GLS_INIT_MASS,   /* centres of mass meet */
+    GLS_INIT_MIDDLE, /* middles of the grids meet */
+    GLS_INIT_GIVEN   /* the map `start` */
+} gls_linear_init;
+
+/* Which turns of each beginning are tried. */
+typedef enum gls_linear_search {
+    GLS_SEARCH_AUTO, /* near; wide if no near one overlaps */
+    GLS_SEARCH_NEAR, /* none, and 25 degrees about each axis */
+    GLS_SEARCH_WIDE, /* also all combinations of 50 degrees */
+    GLS_SEARCH_NONE  /* none */
+} gls_linear_search;
+
+#define GLS_MAX_LEVELS 6
+
+typedef struct gls_linear_options {
+    bool affine; /* false: rigid */
+    gls_linear_init init;
+    gls_linear_search search;
+    double start[3][4]; /* of GLS_INIT_GIVEN, fixed to moving world */
+    bool check_header;
+    size_t n_levels;
+    double voxel[GLS_MAX_LEVELS]; /* mm, coarse to fine */
+} gls_linear_options;
+
+typedef struct gls_linear_level {
+    double voxel; /* mm */
+    bool affine;
+    unsigned evaluations;
+    double score;
+} gls_linear_level;
+
+typedef struct gls_linear_result {
+    double map[3][4];    /* fixed to moving, world mm */
+    double score, share; /* of the last level: NMI, and the part of the fixed voxels that lie in the moving image */
+    const char *start;   /* name of the beginning that won */
+    double turn[3];      /* its turn, degrees about x, y and z */
+    size_t n_levels;
+    gls_linear_level level[2 * GLS_MAX_LEVELS];
+    double header_own, header_other; /* scores of the header check: as it is, and of the best exchange of axes */
+    char header_advice[160]; /* what seems to be wrong with the header of the moving image; "": nothing, or unchecked */
+} gls_linear_result;
+
+/* Aligns the moving to the fixed image. fixed, moving: without the masks, for all levels; masked_fixed and
+ * masked_moving: for the last one. The same bytes for any number of threads. */
+gls_status gls_linear_register(const gls_level *fixed, const gls_level *moving, const gls_level *masked_fixed,
+                               const gls_level *masked_moving, const gls_linear_options *options,
+                               gls_linear_result *result);
+
+#endif

@@ -1,0 +1,193 @@
+/* Normalised mutual information (Studholme et al. 1999). A voxel of the fixed image has one bin; the value of the
+ * moving image is shared between two bins in 256ths. So the histogram has whole numbers, and no sum depends on its
+ * order. The fixed image is sampled not at the centres of voxels but at a place in each that seems random: else maps
+ * that bring centres to centres, where interpolation smooths nothing, would score too high. */
+#include "registration/nmi.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "registration/trilinear.h"
+#include "transform/affine.h"
+#include "util/maths.h"
+#include "util/status.h"
+
+#define BINS GLS_NMI_BINS
+#define PARTS 4        /* into which the work on a map is cut, for threads */
+#define MIN_SHARE 0.25 /* of the voxels of the fixed image: fewer are no match */
+
+/* Chooses the place of a sample in voxel v, at most half a voxel from its centre. Returns the value there. */
+static float place_sample(const gls_level *level, size_t v, int8_t place[3])
+{
+    const int32_t *dim = level->grid.dim;
+    const size_t at[3] = {v % (size_t)dim[0], v / (size_t)dim[0] % (size_t)dim[1], v / (size_t)dim[0] / (size_t)dim[1]};
+    const uint32_t counter[4] = {(uint32_t)v, (uint32_t)((uint64_t)v >> 32), 0, GLS_PHILOX_NOISE};
+    uint32_t word[4];
+    float p[3];
+    gls_philox(counter, 0, word);
+    for (int a = 0; a < 3; a++) {
+        const int last = dim[a] - 1, here = (int)at[a];
+        place[a] = (int8_t)((int)(word[a] >> 24) - 128);
+        /* samples at the border stay inside of the grid, as those of the moving image have to */
+        if ((here == 0 && place[a] < 0) || (here == last && place[a] > 0))
+            place[a] = (int8_t)(last == 0 ? 0 : here == 0 ? -(place[a] + 1) : -place[a]);
+        p[a] = (float)here + (float)place[a] / 256;
+    }
+    const gls_corners c = gls_corners_at(dim, p);
+    return gls_corners_value(&c, level->value);
+}
+
+gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *moving)
+{
+    static const double q[2] = {0.005, 0.995};
+    const size_t n = gls_grid_voxels(&fixed->grid), n_moving = gls_grid_voxels(&moving->grid);
+    double f[2], m[2];
+    *nmi = (gls_nmi){.fixed = fixed->grid, .moving = moving->grid, .mask = moving->mask};
+    nmi->bin = malloc(n);
+    nmi->place = malloc(n * sizeof *nmi->place);
+    nmi->value = malloc(n_moving * sizeof *nmi->value);
+    if (!nmi->bin || !nmi->place || !nmi->value) {
+        gls_nmi_finish(nmi);
+        return gls_no_memory();
+    }
+    gls_level_quantiles(fixed, -INFINITY, q, 2, f);
+    gls_level_quantiles(moving, -INFINITY, q, 2, m);
+    const double per_f = BINS / fmax(f[1] - f[0], 1e-20), per_m = (BINS - 1) / fmax(m[1] - m[0], 1e-20);
+    for (size_t v = 0; v < n; v++) {
+        const double bin = ((double)place_sample(fixed, v, nmi->place[v]) - f[0]) * per_f;
+        nmi->bin[v] = fixed->mask[v] ? (uint8_t)fmin(fmax(bin, 0), BINS - 1) : BINS;
+        nmi->n += fixed->mask[v];
+    }
+    for (size_t v = 0; v < n_moving; v++) nmi->value[v] = (float)(((double)moving->value[v] - m[0]) * per_m);
+    return GLS_OK;
+}
+
+void gls_nmi_finish(gls_nmi *nmi)
+{
+    free(nmi->bin);
+    free(nmi->place);
+    free(nmi->value);
+    *nmi = (gls_nmi){.bin = NULL};
+}
+
+/* Adds the voxels of one row of the fixed image, from voxel `row` on. start: place of its first voxel in the moving
+ * image. histogram: BINS rows of BINS + 1. */
+static void add_row(const gls_nmi *nmi, size_t row, const double start[3], const double map[3][4], uint32_t *histogram)
+{
+    const int32_t *dim = nmi->moving.dim, nx = nmi->fixed.dim[0];
+    float step[3][3];
+    for (int a = 0; a < 3; a++)
+        for (int c = 0; c < 3; c++) step[a][c] = (float)map[a][c];
+    for (int32_t x = 0; x < nx; x++) {
+        const uint8_t bin = nmi->bin[row + (size_t)x];
+        if (bin == BINS) continue;
+        const int8_t *place = nmi->place[row + (size_t)x];
+        const float dx = (float)place[0] / 256, dy = (float)place[1] / 256, dz = (float)place[2] / 256;
+        float p[3];
+        bool inside = true;
+        for (int a = 0; a < 3; a++) {
+            const double v = start[a] + x * map[a][0] + (double)(step[a][0] * dx + step[a][1] * dy + step[a][2] * dz);
+            inside &= v >= -1e-4 && v <= dim[a] - 1 + 1e-4;
+            p[a] = (float)v;
+        }
+        if (!inside) continue;
+        const gls_corners c = gls_corners_at(dim, p);
+        const size_t nearest = c.voxel + (c.share[0] > 0.5f ? c.step[0] : 0) + (c.share[1] > 0.5f ? c.step[1] : 0) +
+                               (c.share[2] > 0.5f ? c.step[2] : 0);
+        if (!nmi->mask[nearest]) continue;
+        float value = gls_corners_value(&c, nmi->value);
+        value = value > 0 ? value : 0;
+        if (value > BINS - 1 - 1e-5f) value = BINS - 1 - 1e-5f;
+        const int low = (int)value;
+        const uint32_t weight = (uint32_t)lrintf((value - (float)low) * 256);
+        histogram[bin * (BINS + 1) + low] += 256 - weight;
+        histogram[bin * (BINS + 1) + low + 1] += weight;
+    }
+}
+
+/* Sum of -p log p for n shares of a total. */
+static double entropy(const uint64_t *share, int n, double total)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        if (share[i] > 0) sum -= (double)share[i] / total * log((double)share[i] / total);
+    return sum;
+}
+
+/* The joint histogram of one map. */
+typedef struct joint {
+    uint64_t bin[BINS * (BINS + 1)];
+} joint;
+
+/* Score of a histogram; n: voxels of the fixed image. */
+static double score_of(const joint *j, uint64_t n, double *share)
+{
+    uint64_t of_fixed[BINS] = {0}, of_moving[BINS + 1] = {0}, total = 0;
+    for (int f = 0; f < BINS; f++)
+        for (int m = 0; m <= BINS; m++) {
+            of_fixed[f] += j->bin[f * (BINS + 1) + m];
+            of_moving[m] += j->bin[f * (BINS + 1) + m];
+            total += j->bin[f * (BINS + 1) + m];
+        }
+    const double part = n > 0 ? (double)total / 256 / (double)n : 0;
+    if (share) *share = part;
+    if (part < MIN_SHARE) return 0;
+    const double both = entropy(j->bin, BINS * (BINS + 1), (double)total);
+    return both > 0 ? (entropy(of_fixed, BINS, (double)total) + entropy(of_moving, BINS + 1, (double)total)) / both : 0;
+}
+
+/* Adds slices first .. last - 1 of the fixed image to a histogram. map: voxels to voxels. */
+static void add_slices(const gls_nmi *nmi, const double map[3][4], int32_t first, int32_t last, joint *j)
+{
+    const int32_t nx = nmi->fixed.dim[0], ny = nmi->fixed.dim[1];
+    uint32_t histogram[BINS * (BINS + 1)];
+    uint64_t sum[BINS * (BINS + 1)] = {0};
+    for (int32_t z = first; z < last; z++) {
+        memset(histogram, 0, sizeof histogram); /* 32 bits hold a slice of fewer than 2^24 voxels */
+        for (int32_t y = 0; y < ny; y++) {
+            const double at[3] = {0, y, z};
+            double start[3];
+            gls_affine_apply(map, at, start);
+            add_row(nmi, ((size_t)z * (size_t)ny + (size_t)y) * (size_t)nx, start, map, histogram);
+        }
+        for (int i = 0; i < BINS * (BINS + 1); i++) sum[i] += histogram[i];
+    }
+#pragma omp critical(gls_nmi_sum)
+    for (int i = 0; i < BINS * (BINS + 1); i++) j->bin[i] += sum[i];
+}
+
+/* Scores n maps: each is cut into PARTS, and all parts are shared out among the threads. */
+static void score_all(const gls_nmi *nmi, const double (*world)[3][4], size_t n, double *score, double *share)
+{
+    joint *j = calloc(n, sizeof *j);
+    double to_voxel[3][4];
+    const int32_t nz = nmi->fixed.dim[2];
+    for (size_t i = 0; i < n; i++) score[i] = 0;
+    if (!j) return;
+    gls_grid_inverse(&nmi->moving, to_voxel);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (size_t k = 0; k < n * PARTS; k++) {
+        const int32_t part = (int32_t)(k % PARTS);
+        double map[3][4];
+        gls_transform_compose((const double(*)[4])to_voxel, world[k / PARTS], map);
+        gls_transform_compose((const double(*)[4])map, nmi->fixed.affine, map);
+        add_slices(nmi, (const double(*)[4])map, part * nz / PARTS, (part + 1) * nz / PARTS, &j[k / PARTS]);
+    }
+    for (size_t i = 0; i < n; i++) score[i] = score_of(&j[i], nmi->n, share);
+    free(j);
+}
+
+void gls_nmi_scores(const gls_nmi *nmi, const double (*map)[3][4], size_t n, double *score)
+{
+    score_all(nmi, map, n, score, NULL);
+}
+
+double gls_nmi_score(const gls_nmi *nmi, const double map[3][4], double *share)
+{
+    double score, one[1][3][4];
+    memcpy(one[0], map, sizeof one[0]);
+    if (share) *share = 0;
+    score_all(nmi, (const double(*)[3][4])one, 1, &score, share);
+    return score;
+}

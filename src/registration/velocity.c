@@ -1,0 +1,159 @@
+/* Nonlinear registration by one stationary velocity field, symmetric in both images: the fixed image goes half of the
+ * way back along the flow, the moving image half of the way forth, and forces of local correlation (Avants et al. 2008)
+ * change the velocity, as log-domain demons do (Vercauteren et al. 2008). */
+#include "registration/velocity.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "registration/trilinear.h"
+#include "registration/velocity_device.h"
+#include "registration/velocity_host.h"
+#include "transform/affine.h"
+#include "util/maths.h"
+#include "util/status.h"
+
+#define WINDOW 10      /* costs through which a line says whether to stop */
+#define MIN_SLOPE 1e-4 /* of that line, per iteration: less is no progress */
+
+void gls_velocity_finish(gls_velocity *velocity)
+{
+    free(velocity->v);
+    *velocity = (gls_velocity){.v = NULL};
+}
+
+static void finish_pairs(gls_velocity_pair *pair, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        gls_level_finish(&pair[k].fixed);
+        gls_level_finish(&pair[k].moving);
+    }
+}
+
+/* Divides the values of a level by a number. */
+static void divide(gls_level *level, double by)
+{
+    const size_t n = gls_grid_voxels(&level->grid);
+    const float one = by > 0 ? (float)(1 / by) : 1;
+    for (size_t v = 0; v < n; v++) level->value[v] *= one;
+}
+
+/* Makes the pairs of one level. */
+static gls_status make_pairs(const gls_velocity_channel *channel, size_t n, const double map[3][4], double voxel,
+                             bool ssd, gls_velocity_pair *pair)
+{
+    static const double q = 0.99;
+    gls_status status = GLS_OK;
+    memset(pair, 0, n * sizeof *pair);
+    for (size_t k = 0; k < n && !status; k++) {
+        double full, moving, to[3][4];
+        status = gls_level_shrink(channel[k].fixed, voxel, &pair[k].fixed);
+        if (!status) status = gls_level_shrink(channel[k].moving, voxel, &pair[k].moving);
+        if (status) break;
+        gls_level_quantiles(channel[k].fixed, 0, &q, 1, &full);
+        gls_level_quantiles(channel[k].moving, 0, &q, 1, &moving);
+        divide(&pair[k].fixed, full);
+        divide(&pair[k].moving, ssd ? full : moving);
+        gls_grid_inverse(&pair[k].moving.grid, to);
+        gls_transform_compose((const double(*)[4])to, map, to);
+        gls_transform_compose((const double(*)[4])to, pair[k].fixed.grid.affine, to);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 4; c++) pair[k].to_moving[r][c] = (float)to[r][c];
+        pair[k].weight = (float)channel[k].weight;
+    }
+    if (status) finish_pairs(pair, n);
+    return status;
+}
+
+/* Brings a velocity to the grid of the next level. *v: planes of the level before, NULL: none; becomes those of the
+ * next one. from, to: voxels of each level to those of the image itself. */
+static gls_status grow(float **v, const gls_grid *old, const double from[3][4], const gls_grid *next,
+                       const double to[3][4])
+{
+    const size_t n = gls_grid_voxels(next), n_old = *v ? gls_grid_voxels(old) : 0;
+    const int32_t *dim = next->dim;
+    float *made = calloc(3 * n, sizeof *made);
+    if (!made) return gls_no_memory();
+    for (int32_t z = 0; *v && z < dim[2]; z++)
+        for (int32_t y = 0; y < dim[1]; y++)
+            for (int32_t x = 0; x < dim[0]; x++) {
+                const int32_t at[3] = {x, y, z};
+                const size_t i = ((size_t)z * (size_t)dim[1] + (size_t)y) * (size_t)dim[0] + (size_t)x;
+                float p[3];
+                for (int a = 0; a < 3; a++) p[a] = (float)((to[a][a] * at[a] + to[a][3] - from[a][3]) / from[a][a]);
+                const gls_corners c = gls_corners_at(old->dim, p);
+                for (size_t a = 0; a < 3; a++)
+                    made[a * n + i] = gls_corners_value(&c, *v + a * n_old) * (float)(from[a][a] / to[a][a]);
+            }
+    free(*v);
+    *v = made;
+    return GLS_OK;
+}
+
+/* Slope of the line through the last WINDOW costs. */
+static double slope(const double *cost)
+{
+    double sum = 0, squares = 0;
+    for (int k = 0; k < WINDOW; k++) {
+        const double t = k - (WINDOW - 1) / 2.0;
+        sum += t * cost[k];
+        squares += t * t;
+    }
+    return sum / squares;
+}
+
+/* The iterations of one level. */
+static gls_status iterate(gls_velocity_solver *solver, int most, bool ssd, bool (*go_on)(void *), void *user,
+                          gls_velocity_level *level)
+{
+    double last[WINDOW], cost;
+    gls_status status = GLS_OK;
+    for (int k = 0; k < most && !status; k++) {
+        status = solver->measure(solver, &cost);
+        if (status) break;
+        if (k == 0) level->first = cost;
+        level->last = cost;
+        level->iterations = k + 1;
+        if (k >= WINDOW) memmove(last, last + 1, (WINDOW - 1) * sizeof *last);
+        last[k < WINDOW ? k : WINDOW - 1] = ssd ? -cost : cost;
+        if (k + 1 >= WINDOW && slope(last) < MIN_SLOPE * (ssd ? fabs(level->first) : 1)) break;
+        status = solver->update(solver);
+        if (!status && go_on && !go_on(user)) status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
+    }
+    return status;
+}
+
+gls_status gls_velocity_register(const gls_velocity_channel *channel, size_t n_channels, const double map[3][4],
+                                 const gls_velocity_options *o, gls_device *device, bool (*go_on)(void *user),
+                                 void *user, gls_velocity *result)
+{
+    gls_velocity_pair pair[GLS_VELOCITY_CHANNELS];
+    gls_velocity_solver *solver = NULL;
+    double before[3][4] = {{0}};
+    GLS_REQUIRE(n_channels >= 1 && n_channels <= GLS_VELOCITY_CHANNELS && o->n_levels <= GLS_VELOCITY_LEVELS);
+    *result = (gls_velocity){.v = NULL};
+    gls_status status = device ? gls_velocity_device_create(o, device, &solver) : gls_velocity_host_create(o, &solver);
+    for (size_t k = 0; k < o->n_levels && !status; k++) {
+        gls_velocity_level *level = &result->level[result->n_levels++];
+        level->voxel = o->voxel[k];
+        status = make_pairs(channel, n_channels, map, o->voxel[k], o->ssd, pair);
+        if (status) break;
+        const gls_level *fixed = &pair[0].fixed;
+        status = grow(&result->v, &result->grid, (const double(*)[4])before, &fixed->grid, fixed->to_full);
+        result->grid = fixed->grid;
+        memcpy(before, fixed->to_full, sizeof before);
+        if (!status) status = solver->begin(solver, pair, n_channels, result->v);
+        if (!status) status = iterate(solver, o->iterations[k], o->ssd, go_on, user, level);
+        const gls_status ended = solver->end(solver, status ? NULL : result->v);
+        if (!status) status = ended;
+        finish_pairs(pair, n_channels);
+        if (!status)
+            gls_log(GLS_LOG_INFO, "nonlinear, %g mm: %s %.4f to %.4f in %d iterations", level->voxel,
+                    o->ssd ? "squared difference" : "squared correlation", level->first, level->last,
+                    level->iterations);
+    }
+    if (solver) solver->destroy(solver);
+    if (status) gls_velocity_finish(result);
+    return status;
+}

@@ -1,0 +1,13 @@
+/* The arithmetic of nonlinear registration on a device. */
+#ifndef GLS_REGISTRATION_VELOCITY_DEVICE_H
+#define GLS_REGISTRATION_VELOCITY_DEVICE_H
+
+#include <glslines/device.h>
+
+#include "registration/velocity_parts.h"
+
+/* GLS_ERR_UNSUPPORTED from begin(): the device cannot bind buffers as large as the level needs. */
+gls_status gls_velocity_device_create(const gls_velocity_options *options, gls_device *device,
+                                      gls_velocity_solver **solver);
+
+#endif

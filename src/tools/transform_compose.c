@@ -1,0 +1,113 @@
+/* Chains of transforms as one file: an affine map in the format of another program, or one field. */
+#include "tools/transform_compose.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/grid.h"
+#include "image/image_write.h"
+#include "image/mif_header.h"
+#include "image/reorient.h"
+#include "transform/affine.h"
+#include "transform/transform_write.h"
+#include "util/maths.h"
+#include "util/status.h"
+
+enum { TO_AUTO, TO_ITK, TO_MRTRIX, TO_FSL, TO_AFNI, TO_LTA };
+
+/* Writes a chain without fields. */
+static gls_status write_affine(gls_tract_run *run, const gls_transform_cli *o, const gls_transform *t)
+{
+    double map[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    gls_grid moving, fixed;
+    const bool force = run->options.force;
+    gls_output_group *group = &run->files.group;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < t->n; i++)
+        gls_transform_compose((const double(*)[4])t->step[i].map, (const double(*)[4])map, map);
+    if (o->to == TO_FSL || o->to == TO_LTA) {
+        if (!o->moving || !o->template_image)
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "--to %s: needs --moving IMAGE and --template IMAGE, the grids of both images",
+                            o->to == TO_FSL ? "fsl" : "lta");
+        status = gls_grid_read(o->moving, &moving);
+        if (!status) status = gls_grid_read(o->template_image, &fixed);
+    }
+    if (status) return status;
+    if (o->to == TO_ITK) return gls_transform_write_itk(o->output, force, group, (const double(*)[4])map);
+    if (o->to == TO_AFNI) return gls_transform_write_afni(o->output, force, group, (const double(*)[4])map);
+    if (o->to == TO_FSL)
+        return gls_transform_write_flirt(o->output, force, group, (const double(*)[4])map, &moving, &fixed);
+    if (o->to == TO_LTA)
+        return gls_transform_write_lta(o->output, force, group, (const double(*)[4])map, &moving, &fixed);
+    return gls_transform_write_matrix(o->output, force, group, (const double(*)[4])map);
+}
+
+/* Samples the chain at all voxels of a grid. positions: where each goes; else how far. Voxels without a place become
+ * NaN, as displacements 0. Returns their number. */
+static uint64_t sample_chain(const gls_transform *t, bool positions, gls_image *field)
+{
+    const gls_grid *grid = &field->grid;
+    const size_t n = gls_grid_voxels(grid), nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
+    uint64_t outside = 0;
+#pragma omp parallel for schedule(static) reduction(+ : outside)
+    for (size_t v = 0; v < n; v++) {
+        const double at[3] = {(double)(v % nx), (double)(v / nx % ny), (double)(v / nx / ny)};
+        double p[3], to[3];
+        gls_affine_apply(grid->affine, at, p);
+        const bool known = gls_transform_apply(t, p, to);
+        outside += !known;
+        for (size_t r = 0; r < 3; r++)
+            field->data[r * n + v] = known ? (float)(to[r] - (positions ? 0 : p[r])) : positions ? NAN : 0;
+    }
+    return outside;
+}
+
+/* Writes a chain with a field. */
+static gls_status write_field(gls_tract_run *run, const gls_transform_cli *o, const gls_transform *t)
+{
+    const bool positions = o->to == TO_MRTRIX || (o->to == TO_AUTO && gls_mif_is_name(o->output));
+    gls_grid grid;
+    gls_image *field = NULL;
+    uint64_t outside = 0;
+    gls_status status = gls_image_name_check(o->output);
+    if (!status && o->to != TO_AUTO && o->to != TO_ITK && o->to != TO_MRTRIX)
+        status = gls_fail(GLS_ERR_ARGUMENT, "--to: the chain has a field, which is written for itk or mrtrix alone");
+    for (size_t i = 0; i < t->n && !o->template_image; i++)
+        if (t->step[i].field) {
+            if (t->step[i].inverted || i > 0)
+                return gls_fail(GLS_ERR_ARGUMENT,
+                                "compose: needs --template IMAGE, as the first step is no field as it is");
+            grid = t->step[i].field->grid;
+            break;
+        }
+    if (!status && o->template_image) status = gls_grid_read(o->template_image, &grid);
+    if (!status) status = gls_image_allocate(&grid, 3, false, &field);
+    if (!status) outside = sample_chain(t, positions, field);
+    if (!status && outside == gls_grid_voxels(&grid))
+        status = gls_fail(GLS_ERR_INPUT, "compose: no voxel of the grid has a place: is it that of the fixed image?");
+    if (!status && outside > 0)
+        gls_log(GLS_LOG_WARNING, "%" PRIu64 " of %zu voxels lie outside of a field, and are %s", outside,
+                gls_grid_voxels(&grid), positions ? "NaN" : "not moved");
+    if (!status)
+        status = positions ? gls_image_write_grouped(o->output, run->options.force, &run->files.group, field,
+                                                     GLS_IMAGE_FLOAT32)
+                           : gls_transform_write_field(o->output, run->options.force, &run->files.group, field);
+    gls_image_destroy(field);
+    if (!status) gls_tract_run_count(run, "voxels_outside", outside);
+    return status;
+}
+
+gls_status gls_transform_compose_chain(gls_tract_run *run, const gls_transform_cli *o, const gls_transform *t)
+{
+    bool fields = gls_image_is_output(o->output);
+    for (size_t i = 0; i < t->n; i++) fields |= t->step[i].field != NULL;
+    if (fields && !gls_image_is_output(o->output))
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: the chain has a field, whose file is an image: .nii, .nii.gz, .mif",
+                        o->output);
+    gls_status status = fields ? write_field(run, o, t) : write_affine(run, o, t);
+    if (!status) gls_tract_run_message(run, "%s: %zu transforms in one", o->output, t->n);
+    return status;
+}
