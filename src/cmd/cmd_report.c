@@ -81,6 +81,7 @@ static int run_render(void *values, const cmd_arguments *arguments)
 
 const cmd_command command_render = {
     CMD_ENTRY(render),
+    .of_tractograms = true,
     .synopsis = "[TRACKS...] OUT [options]",
     .summary = "Draw tractograms, without a display",
     .description = "Draws streamlines as tubes or lines, seen from the sides of --views, with slices of an image, to "

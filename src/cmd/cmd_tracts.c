@@ -115,6 +115,7 @@ const cmd_command command_info = {
 
 const cmd_command command_convert = {
     TRACT_COMMAND(convert, gls_tract_convert, "Tractogram converted by glslines", "takes IN and OUT", 2, TRACT_FILES),
+    .of_tractograms = true,
     .synopsis = "IN OUT [options]",
     .summary = "Convert a tractogram to TRX, TRK, TCK or VTK, with columns and groups",
     .description =
@@ -138,6 +139,7 @@ const cmd_command command_convert = {
 const cmd_command command_edit = {
     TRACT_COMMAND(edit, gls_tract_edit, "Streamlines selected and shaped by glslines", "takes one IN or more, and OUT",
                   2, TRACT_FILES),
+    .of_tractograms = true,
     .synopsis = "IN... OUT [options]",
     .summary = "Select streamlines by regions, length, weight, groups; crop, resample, turn round",
     .description = "The order is always the same: inputs are joined, transformed, checked (--invalid), selected (all "
@@ -170,6 +172,7 @@ const cmd_command command_edit = {
 const cmd_command command_stats = {
     TRACT_COMMAND(stats, gls_tract_stats, "Statistics of tractograms by glslines", "takes one TRACKS or more", 1,
                   TRACT_FILES),
+    .of_tractograms = true,
     .synopsis = "TRACKS... [OUT] [options]",
     .summary = "Tabulate lengths and shapes of tractograms and of their groups",
     .description =
@@ -226,6 +229,7 @@ const cmd_command command_segment = {
 
 const cmd_command command_cluster = {
     TRACT_COMMAND(cluster, gls_tract_cluster, "Clusters of streamlines by glslines", "takes TRACKS", 1, TRACT_FILES),
+    .of_tractograms = true,
     .synopsis = "TRACKS [OUT] [options]",
     .summary = "Cluster streamlines that run alike: QuickBundles, QuickBundlesX",
     .description = "A streamline joins the cluster whose centroid is nearest, or founds one. The distance (MDF) is the "
@@ -253,6 +257,7 @@ const cmd_command command_cluster = {
 const cmd_command command_search = {
     TRACT_COMMAND(search, gls_tract_search, "Neighbours of streamlines by glslines", "takes TRACKS and REFERENCES", 2,
                   TRACT_FILES),
+    .of_tractograms = true,
     .synopsis = "TRACKS REFERENCES [OUT] [options]",
     .summary = "Find the streamlines that are near those of another tractogram",
     .description = "Finds for each streamline the references within a radius, or the nearest ones. The search is "
@@ -303,6 +308,7 @@ const cmd_command command_recognize = {
 
 const cmd_command command_clean = {
     TRACT_COMMAND(clean, gls_tract_clean, "Bundle cleaned by glslines", "takes TRACKS and OUT", 2, TRACT_FILES),
+    .of_tractograms = true,
     .synopsis = "TRACKS OUT [options]",
     .summary = "Drop outliers of a bundle, and streamlines that repeat others",
     .description = "Takes all streamlines of TRACKS as one bundle. With --duplicates first drops those that repeat "
@@ -326,6 +332,7 @@ const cmd_command command_clean = {
 
 const cmd_command command_score = {
     TRACT_COMMAND(score, gls_tract_score, "Scores by glslines", "takes TRACKS or nothing", 0, TRACT_FILES),
+    .of_tractograms = true,
     .synopsis = "[TRACKS] [options]",
     .summary = "Score a tractogram against known bundles, or every method on the phantom",
     .description =

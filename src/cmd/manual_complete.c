@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include <glslines/tractogram.h>
+
 /* The completions that a shell offers for the value of an option. */
 typedef struct value_kind {
     char words[256]; /* words of the value, such as "a b c"; "": not known */
@@ -16,9 +18,10 @@ typedef struct value_kind {
 /* Command of the shell that prints the numbers of devices, and waits at most half a second. */
 #define LIST_DEVICES \
     "timeout 0.5 glslines devices --json 2> /dev/null | sed -n 's/.*\"index\":[^0-9]*\\([0-9]*\\).*/\\1/p'"
-/* Commands whose arguments are completed as tractograms. */
-#define OF_TRACTOGRAMS "render|merge|info|stats"
-#define TRACTOGRAMS "trx trk tck vtk"
+/* Suffixes of tractograms. */
+#define SUFFIX(value, suffix, ...) #suffix,
+static const char *const suffixes[] = {GLS_TRACTOGRAM_FORMATS(SUFFIX)};
+enum { N_SUFFIXES = sizeof suffixes / sizeof *suffixes };
 
 /* Takes the values from the choices, or from a metavar such as "FILE" or "default|small|FILE", in which lower-case
  * words are values. A metavar in brackets, such as [FILE.json], means a file. */
@@ -66,6 +69,12 @@ static void write_sentence(FILE *out, const char *text, const char *skip)
         if (!strchr(skip, *text)) fputc(*text == '\n' ? ' ' : *text, out);
 }
 
+/* Writes the suffixes of tractograms with `between` between them. */
+static void write_suffixes(FILE *out, const char *between)
+{
+    for (int i = 0; i < N_SUFFIXES; i++) fprintf(out, "%s%s", i > 0 ? between : "", suffixes[i]);
+}
+
 /* Whether an option may be given again, so that completion offers it once more. */
 static bool is_repeatable(const gls_option *option)
 {
@@ -104,7 +113,6 @@ static void bash_value(FILE *out, const char *command, const gls_option *option)
 
 bool manual_write_bash(FILE *out, const cmd_command *const *commands)
 {
-    char word[16];
     fputs("# bash completion of glslines; made by 'glslines help --format bash'\n"
           "_glslines_devices() {\n    " LIST_DEVICES "\n}\n"
           "_glslines() {\n"
@@ -128,8 +136,12 @@ bool manual_write_bash(FILE *out, const cmd_command *const *commands)
         each_option(out, *c, bash_again);
         fputs("' ;;\n", out);
     }
-    for (int i = 0; *gls_choice_word(OF_TRACTOGRAMS, i, word, sizeof word); i++)
-        fprintf(out, "                '%s '*) files='" TRACTOGRAMS "' ;;\n", word);
+    for (const cmd_command *const *c = commands; *c; c++) {
+        if (!(*c)->of_tractograms) continue;
+        fprintf(out, "                '%s '*) files='", (*c)->name);
+        write_suffixes(out, " ");
+        fputs("' ;;\n", out);
+    }
     fputs("                'help '*) words='", out);
     write_names(out, commands, true);
     fputs("' ;;\n                *) files=-f ;;\n            esac\n            ;;\n    esac\n"
@@ -210,8 +222,10 @@ bool manual_write_zsh(FILE *out, const cmd_command *const *commands)
             fputs("                '*:topic:(", out);
             write_names(out, commands, true);
             fputs(")'\n", out);
-        } else if (gls_choice_find(OF_TRACTOGRAMS, (*c)->name, strlen((*c)->name)) >= 0) {
-            fputs("                '*:tractogram:_files -g \"*.(trx|trk|tck|vtk)\"'\n", out);
+        } else if ((*c)->of_tractograms) {
+            fputs("                '*:tractogram:_files -g \"*.(", out);
+            write_suffixes(out, "|");
+            fputs(")\"'\n", out);
         } else {
             fputs("                '*:file:_files'\n", out);
         }
@@ -242,7 +256,6 @@ static void fish_option(FILE *out, const char *command, const gls_option *option
 
 bool manual_write_fish(FILE *out, const cmd_command *const *commands)
 {
-    char word[16];
     fputs("# fish completion of glslines; made by 'glslines help --format fish'\n"
           "function __glslines_devices\n    " LIST_DEVICES "\nend\n"
           "complete -c glslines -n __fish_use_subcommand -l version -d 'Print the version and exit'\n"
@@ -255,12 +268,11 @@ bool manual_write_fish(FILE *out, const cmd_command *const *commands)
     }
     for (const cmd_command *const *c = commands; *c; c++) each_option(out, *c, fish_option);
     /* __fish_complete_suffix sorts files of a suffix first; one line for each suffix */
-    for (int i = 0; *gls_choice_word(OF_TRACTOGRAMS, i, word, sizeof word); i++)
-        for (const char *s = TRACTOGRAMS; *s; s += strspn(s, " "), s += strcspn(s, " "))
-            fprintf(
-                out,
-                "complete -c glslines -n '__fish_seen_subcommand_from %s' -k -xa '(__fish_complete_suffix .%.*s)'\n",
-                word, (int)strcspn(s + strspn(s, " "), " "), s + strspn(s, " "));
+    for (const cmd_command *const *c = commands; *c; c++)
+        for (int i = 0; i < N_SUFFIXES && (*c)->of_tractograms; i++)
+            fprintf(out,
+                    "complete -c glslines -n '__fish_seen_subcommand_from %s' -k -xa '(__fish_complete_suffix .%s)'\n",
+                    (*c)->name, suffixes[i]);
     fputs("complete -c glslines -n '__fish_seen_subcommand_from help' -f -a '", out);
     write_names(out, commands, true);
     fputs("'\n", out);

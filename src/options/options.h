@@ -93,6 +93,7 @@ struct cmd_command {
      * given as --output, and where the command has a row "output", OUT may be given in place of this row. */
     const char *const *positionals;
     int max_positionals;
+    bool of_tractograms; /* shells complete arguments as names of tractograms; false: of any files */
     /* for a command with a row "output" and any number of inputs: suffixes, separated by blanks, by which the last
      * argument is known as OUT; NULL: OUT is known by the number of arguments */
     const char *out_suffixes;

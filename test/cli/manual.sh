@@ -157,6 +157,8 @@ completes "--include --include-both-ends --include-end --include-ordered " glsli
 completes "auto " glslines track --device au
 mkdir folder/sub && touch folder/a.trx folder/b.tck
 completes "folder/a.trx folder/b.tck folder/sub " glslines render folder/
+completes "folder/a.trx folder/b.tck folder/sub " glslines convert folder/
+completes "folder/a.trx folder/b.tck folder/dwi.bval folder/dwi.nii.gz folder/sub " glslines info folder/
 if have zsh; then zsh -n share/zsh/site-functions/_glslines || note "zsh does not accept its completion file"; fi
 if have fish; then
     HOME=$PWD fish -c 'source share/fish/vendor_completions.d/glslines.fish; complete -C "glslines track --model c"' > fish.out 2> fish.err
