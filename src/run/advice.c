@@ -100,8 +100,7 @@ void gls_advise_of_masks(const gls_job *job)
     if (job->options.fa && in->stop_map) advise_of_stop_map(in, job->options.track.stop_threshold);
     if (job->options.fa && in->stop_map) advise_of_unknown(in, job->options.mask != NULL);
     if (job->options.mask) advise_of_mask(in);
-    /* --fdt-network takes a seed mask of labels */
-    if (job->options.roi && in->roi && !job->options.fdt_network) advise_of_seed_mask(in);
+    if (job->options.roi && in->roi && !job->sinks.numbers_seeds) advise_of_seed_mask(in);
 }
 
 /* Warns of a response that is too round for a single bundle, by the FA of its tensor, whose second and third

@@ -405,8 +405,8 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
     gls_beside axes = {.name = "check axes", .work = check_axes, .user = job, .logs_first = true};
     double start = gls_clock_seconds();
     gls_beside_begin(&axes);
-    /* let the driver compile the kernel of the density map early */
-    for (size_t i = 0; i < job->devices.n && job->options.density; i++)
+    /* let the driver compile the kernel that counts visits early */
+    for (size_t i = 0; i < job->devices.n && job->sinks.wants_visits; i++)
         gls_visitor_announce(job->devices.device[i], job->inputs.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
     status = gls_beside_end(&axes, status);
@@ -420,7 +420,7 @@ gls_status gls_job_track(gls_job *job)
     GLS_REQUIRE(job && job->inputs.stop_map);
     gls_status status = begin_results(job);
     if (!status) status = create_tracker(job, &tracker);
-    if (!status && job->options.density) gls_tracker_expect_visits(tracker);
+    if (!status && job->sinks.wants_visits) gls_tracker_expect_visits(tracker);
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
         status = write_results(job, tracker);

@@ -270,12 +270,6 @@ static gls_status check_getter(const gls_job_options *o, const gls_method *m)
     if (t->max_length >= 0 && t->min_length > t->max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", t->min_length,
                         t->max_length);
-    if (o->distance_correction &&
-        !(o->fdt_paths || o->fdt_network || o->fdt_matrix1 || o->fdt_matrix2 || o->fdt_matrix3 || o->fdt_targets))
-        return gls_fail(GLS_ERR_ARGUMENT, "--distance-correction: needs --fdt-paths, --fdt-network, --fdt-matrix1, "
-                                          "--fdt-matrix2, --fdt-matrix3 or --fdt-targets");
-    if (o->fdt_lrtarget3 && !o->fdt_matrix3)
-        return gls_fail(GLS_ERR_ARGUMENT, "--fdt-lrtarget3: needs --fdt-matrix3, of which FILE sets the columns");
     return GLS_OK;
 }
 
@@ -362,10 +356,6 @@ static gls_status check_seeds(const gls_job_options *o, const gls_method *m)
     if (o->shard && counted && o->nseeds == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0 cannot be used with --shard, which divides the seeds: give "
                                           "--nseeds N, the number of all seeds");
-    if (o->shard && o->track.select > 0 && (o->density || o->connectome))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--%s cannot be used with --select and --shard: merge the shards, then run 'glslines %s'",
-                        o->density ? "density" : "connectome", o->density ? "density" : "connectome");
     return GLS_OK;
 }
 

@@ -33,11 +33,13 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     const char *alone = o->labels ? "labels" : o->lut ? "lut" : o->header ? "header" : NULL;
     if (!o->connectome && alone) return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --connectome", alone);
     if (!o->connectome) return GLS_OK;
+    gls_status status = gls_sink_adds_up(sink, sinks);
+    if (status) return status;
     if (o->lut && o->labels != GLS_LABELS_LUT && !o->header)
         return gls_fail(GLS_ERR_ARGUMENT, "--lut: needs --labels lut, --header, or both");
     s->rows.labels = o->labels;
     s->header = o->header;
-    gls_status status = gls_sink_takes_pair(sink, sinks, o->connectome, "LABELS:FILE");
+    status = gls_sink_takes_pair(sink, sinks, o->connectome, "LABELS:FILE");
     if (status || !o->lut) return status;
     char *path = gls_text_copy(o->lut);
     if (!path) return gls_no_memory();

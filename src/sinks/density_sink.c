@@ -23,7 +23,10 @@ static gls_status take_map(gls_run_sink *sink, const gls_run_sinks *sinks, const
 
 static gls_status take_density(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    return sinks->options->density ? take_map(sink, sinks, sinks->options->density) : GLS_OK;
+    if (!sinks->options->density) return GLS_OK;
+    sinks->wants_visits = true;
+    gls_status status = gls_sink_adds_up(sink, sinks);
+    return status ? status : take_map(sink, sinks, sinks->options->density);
 }
 
 static gls_status take_dec(gls_run_sink *sink, gls_run_sinks *sinks)

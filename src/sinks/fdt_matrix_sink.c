@@ -191,6 +191,8 @@ static gls_status take_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
     const gls_job_options *o = sinks->options;
     const int kind = kind_of(sink);
     const char *text = kind == MATRIX1 ? o->fdt_matrix1 : kind == MATRIX2 ? o->fdt_matrix2 : o->fdt_matrix3;
+    if (!text && kind == MATRIX3 && o->fdt_lrtarget3)
+        return gls_fail(GLS_ERR_ARGUMENT, "--fdt-lrtarget3: needs --fdt-matrix3, of which FILE sets the columns");
     if (!text) return GLS_OK;
     sink->wanted = true;
     gls_status status = gls_fdt_check(sink, sinks, false);
@@ -379,10 +381,10 @@ static gls_status write_lookup(gls_run_sink *sink, gls_run_sinks *sinks)
                                   "columns", 1, GLS_TYPE_UINT32, t->target.numbering.number);
 }
 
-#define MATRIX(name)                                                                                              \
-    {                                                                                                             \
-        .role = name, .size = sizeof(matrix_state), .take = take_matrix, .prepare = prepare, .open = open_matrix, \
-        .write = write_matrix, .finish = finish_matrix                                                            \
+#define MATRIX(name)                                                                                            \
+    {                                                                                                           \
+        .role = name, .size = sizeof(matrix_state), .by_length = true, .take = take_matrix, .prepare = prepare, \
+        .open = open_matrix, .write = write_matrix, .finish = finish_matrix                                     \
     }
 #define BESIDE(name, writer)                                          \
     {                                                                 \

@@ -27,6 +27,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const char *text = sinks->options->fdt_network;
     gls_status status = text ? gls_sink_takes_pair(sink, sinks, text, "LABELS:FILE") : GLS_OK;
+    sinks->numbers_seeds |= sink->wanted;
     return status || !text ? status : gls_fdt_check(sink, sinks, false);
 }
 
@@ -111,6 +112,7 @@ static void finish(gls_run_sink *sink)
 
 const gls_sink_kind gls_fdt_network_kinds[] = {{.role = "fdt_network",
                                                 .size = sizeof(network_state),
+                                                .by_length = true,
                                                 .take = take,
                                                 .prepare = prepare,
                                                 .open = open_network,

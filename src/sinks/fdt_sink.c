@@ -193,13 +193,13 @@ static void finish_total(gls_run_sink *sink)
     free(((total_state *)sink->state)->count);
 }
 
-#define MAP_KIND(name)                                                                                   \
-    {                                                                                                    \
-        .role = name, .size = sizeof(map_state), .take = take_map, .open = open_map, .write = write_map, \
-        .finish = finish_map                                                                             \
+#define MAP_KIND(name, corrected)                                                                            \
+    {                                                                                                        \
+        .role = name, .size = sizeof(map_state), .by_length = corrected, .take = take_map, .open = open_map, \
+        .write = write_map, .finish = finish_map                                                             \
     }
-const gls_sink_kind gls_fdt_kinds[] = {MAP_KIND("fdt_paths"),
-                                       MAP_KIND("fdt_lengths"),
+const gls_sink_kind gls_fdt_kinds[] = {MAP_KIND("fdt_paths", true),
+                                       MAP_KIND("fdt_lengths", false),
                                        {.role = "waytotal",
                                         .size = sizeof(total_state),
                                         .take = take_total,

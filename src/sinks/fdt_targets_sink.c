@@ -132,6 +132,7 @@ static void finish(gls_run_sink *sink)
 
 const gls_sink_kind gls_fdt_targets_kinds[] = {{.role = "fdt_targets",
                                                 .size = sizeof(targets_state),
+                                                .by_length = true,
                                                 .take = take_targets,
                                                 .prepare = prepare,
                                                 .open = open_targets,

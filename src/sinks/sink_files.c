@@ -53,6 +53,16 @@ const char *gls_sink_option(const gls_run_sink *sink, char name[64])
     return name;
 }
 
+gls_status gls_sink_adds_up(const gls_run_sink *sink, const gls_run_sinks *sinks)
+{
+    char name[64];
+    if (!sinks->options->shard || sinks->options->track.select == 0) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT,
+                    "--%s: not with --select and --shard together, because a shard also counts streamlines that are "
+                    "not selected: leave out one of the three",
+                    gls_sink_option(sink, name));
+}
+
 gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_run_sinks *sinks, const char *text, const char *form)
 {
     char name[64];

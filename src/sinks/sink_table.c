@@ -1,4 +1,5 @@
 /* The table of sinks, and the functions of a run that go over all wanted sinks. */
+#include "sinks/sink_files.h"
 #include "sinks/sink_pair.h"
 #include "sinks/sink_table.h"
 #include "sinks/sinks.h"
@@ -10,6 +11,7 @@
 #include "tracts/bundle_parts.h"
 #include "util/file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* The kinds of one file. */
 typedef struct kinds_row {
@@ -36,12 +38,32 @@ static gls_status take(gls_run_sinks *sinks, const gls_sink_kind *kind)
     return kind->take(sink, sinks);
 }
 
+/* --distance-correction needs a result that sums lengths. */
+static gls_status check_lengths(const gls_run_sinks *sinks)
+{
+    gls_text names = {0};
+    char name[64];
+    bool any = false;
+    for (size_t i = 0; i < sinks->n; i++) {
+        const gls_run_sink *sink = &sinks->sink[i];
+        any |= sink->wanted && sink->kind->by_length;
+        if (sink->kind->by_length)
+            gls_text_printf(&names, "%s--%s", names.length > 0 ? ", " : "", gls_sink_option(sink, name));
+    }
+    gls_status status =
+        any || !sinks->options->distance_correction
+            ? GLS_OK
+            : gls_fail(GLS_ERR_ARGUMENT, "--distance-correction: needs one of %s", names.data ? names.data : "");
+    gls_text_finish(&names);
+    return status;
+}
+
 gls_status gls_sinks_take(gls_run_sinks *sinks)
 {
     gls_status status = GLS_OK;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         for (size_t k = 0; k < rows[i].n && !status; k++) status = take(sinks, &rows[i].kind[k]);
-    return status;
+    return status ? status : check_lengths(sinks);
 }
 
 gls_status gls_sinks_name_inputs(gls_run_sinks *sinks)

@@ -78,6 +78,8 @@ typedef struct gls_run_sinks {
 
     /* --- Set by sinks, for the run. */
     bool wants_fa;              /* by take(): a sink needs `scalar` */
+    bool wants_visits;          /* by take(): a sink may use the visited voxels that a device counts */
+    bool numbers_seeds;         /* by take(): values of the seed mask number regions, so that any mask is right */
     bool counts_visits;         /* by open(): a sink uses the visited voxels that a device counts */
     const gls_visited *visited; /* set by the run: visited voxels of the batch that is being delivered; NULL: none */
 } gls_run_sinks;
@@ -88,6 +90,7 @@ typedef struct gls_sink_kind {
     const char *role; /* key of the output in the sidecar; where an option asks for the sink, the name of the option,
                        * with _ for - */
     size_t size;      /* bytes of the state of a sink */
+    bool by_length;   /* with --distance-correction it sums lengths */
     /* Checks the options. If they ask for the result: sets wanted, names its files with gls_sink_reads() and
      * gls_sink_writes(), and refuses --shard if the results of parts cannot be merged. Name and format of the
      * tractogram are known. */

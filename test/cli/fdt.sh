@@ -72,7 +72,7 @@ track="track --device llvmpipe --seeds-per-voxel 200"
     expect 2 $track --bedpostx row --roi seed.nii -o none --fdt-paths x.nii --fdt-lrtarget3 coarse.nii
     says "--fdt-lrtarget3: needs --fdt-matrix3"
     expect 2 $track --bedpostx row --roi seed.nii -o none --waytotal x --distance-correction
-    says "--distance-correction: needs --fdt-paths"
+    says "--distance-correction: needs one of --fdt-network, --fdt-paths, --fdt-matrix1, --fdt-matrix2, --fdt-matrix3, --fdt-targets"
     expect 2 $track --bedpostx row --roi seed.nii -o none --fdt-matrix2 x.dot
     says "--fdt-matrix2: \"x.dot\": must be MASK:FILE"
     echo 12 3 3 >seeds.txt
