@@ -375,7 +375,7 @@ static uint64_t entries_of(double units)
 /* Appends a row. A length that no entry holds becomes several entries. */
 static gls_status append_row(gls_signal_rows *rows, const signal_row *row)
 {
-    const piece_sum *sum = rows->thread[row->thread].sum + row->first;
+    const piece_sum *sum = row->n > 0 ? rows->thread[row->thread].sum + row->first : NULL;
     const double to_units = 1 / rows->unit;
     uint64_t n_entries = 0;
     for (size_t i = 0; i < row->n; i++) n_entries += entries_of(sum[i].length * to_units);
