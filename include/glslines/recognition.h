@@ -62,7 +62,8 @@ GLS_API void gls_recognition_destroy(gls_recognition *recognition);
  * gls_recognition_sink(). GLS_ERR_ARGUMENT: the atlas has the bundle already; the threshold is not above 0. */
 GLS_API gls_status gls_recognition_add(gls_recognition *recognition, const char *atlas, const char *bundle,
                                        double threshold, gls_sink *model);
-/* A sink that receives the streamlines of the tractogram; it stays with the caller. Memory: 288 bytes for each. */
+/* A sink that receives the streamlines of the tractogram; it stays with the caller. Memory: about 320 bytes for each.
+ */
 GLS_API gls_sink gls_recognition_sink(gls_recognition *recognition);
 /* Recognises. Call it after the last streamline, before the functions below. The result does not depend on the number
  * of threads. */

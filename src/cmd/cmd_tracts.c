@@ -287,7 +287,8 @@ const cmd_command command_recognize = {
         "Moves each bundle of the atlas to the streamlines near it (by a registration of centroids), then finds all "
         "streamlines within a distance of it. Of several atlases a part must agree. This is the method of BundleSeg, "
         "with an exact search. A streamline may be in several bundles. The atlas must lie in the space of TRACKS to "
-        "within about 20 mm and 10 degrees; --atlas-transform brings it there. Memory: 288 bytes for each streamline.",
+        "within about 20 mm and 10 degrees; --atlas-transform brings it there. Memory: about 320 bytes for each "
+        "streamline.",
     .positionals =
         CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "ATLAS",
                   "Folder of tractograms (TRX, TRK, TCK, VTK or VTP), each a bundle named up to the first dot; or a "
