@@ -378,10 +378,8 @@ const cmd_command command_register = {
         CMD_TEXTS("MOVING", "Image that is to be brought to the other (.nii, .hdr, .img, .mif, .mih, also .gz).",
                   "FIXED", "Image to which it is brought."),
     .max_positionals = 2,
-    .examples = CMD_TEXTS("A template to a T1, and its labels by what was found:",
-                          "glslines register template.nii.gz t1.nii.gz -o tpl && glslines transform labels.nii.gz -t "
-                          "tpl_warp.nii.gz -t tpl_affine.txt --template t1.nii.gz -o labels_in_t1.nii.gz",
-                          "A T1 to the mean b=0 of a series:",
+    .examples = CMD_TEXTS("A template to a T1; 'glslines transform' then brings its labels there:",
+                          "glslines register template.nii.gz t1.nii.gz -o tpl", "A T1 to the mean b=0 of a series:",
                           "glslines register t1.nii.gz b0.nii.gz --type rigid -o t1_to_dwi --warped"),
 };
 
