@@ -401,6 +401,9 @@ stage_suites() {
     header "suites: rows of the peers' own tests"
     check "Python with the peers" find_python || return
     check "rows against MRtrix3, DIPY, nibabel, trx-python" "$python" test/peer/suites.py build/glslines build/suites
+    # its licence allows research alone: it is installed for this comparison, and nothing of it is kept
+    check "dmri-commit" quietly "$python" -m venv build/commit && check "dmri-commit is installed" quietly build/commit/bin/pip install dmri-commit==2.4.2 &&
+        check "weights against dmri-commit" "$python" test/peer/commit.py build/glslines build/commit/work build/commit/bin/python
 }
 
 stage_python() {
