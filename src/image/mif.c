@@ -52,13 +52,10 @@ static gls_status skip(reader *r)
 }
 
 /* Converts n values of the file to float or labels: bits, half precision, or any other type, times slope plus
- * intercept. */
-static void decode(const gls_mif_header *h, unsigned char *raw, size_t n, uint32_t *value)
+ * intercept. Returns whether float has rounded a whole number. */
+static bool decode(const gls_mif_header *h, unsigned char *raw, size_t n, uint32_t *value)
 {
-    if (h->coding == GLS_MIF_VALUES) {
-        gls_values_read(&h->values, raw, n, value);
-        return;
-    }
+    if (h->coding == GLS_MIF_VALUES) return gls_values_read(&h->values, raw, n, value);
     const bool scaled = h->values.slope != 1 || h->values.inter != 0;
     for (size_t i = 0; i < n; i++) {
         float one;
@@ -73,6 +70,7 @@ static void decode(const gls_mif_header *h, unsigned char *raw, size_t n, uint32
         const int32_t label = h->values.labels ? gls_label_of((double)one, scaled, BELOW_HALF) : 0;
         memcpy(value + i, h->values.labels ? (const void *)&label : (const void *)&one, sizeof *value);
     }
+    return false;
 }
 
 /* Stores the next n values of the file at their voxels in the image. */
@@ -94,8 +92,9 @@ static void place(reader *r, const uint32_t *value, size_t n)
     }
 }
 
-/* Reads all values block by block, and stores each at its position in the image. */
-static gls_status read_values(reader *r)
+/* Reads all values block by block, and stores each at its position in the image. *rounded: set to true where a whole
+ * number was rounded. */
+static gls_status read_values(reader *r, bool *rounded)
 {
     const gls_mif_header *h = r->header;
     size_t total = gls_grid_voxels(&h->grid) * h->n_volumes;
@@ -109,7 +108,7 @@ static gls_status read_values(reader *r)
         status = gls_stream_read(r->stream, raw, bytes, &got);
         if (!status && got < bytes) status = truncated(r);
         if (status) break;
-        decode(h, raw, n, value);
+        if (decode(h, raw, n, value)) *rounded = true;
         place(r, value, n);
         done += n;
     }
@@ -135,7 +134,7 @@ static void set_steps(reader *r, gls_image *image)
 }
 
 /* Opens the file of the values, checks its size, and reads the image, which the caller frees. */
-static gls_status read_image(const char *path, const gls_mif_header *h, gls_image **image)
+static gls_status read_image(const char *path, const gls_mif_header *h, gls_image **image, bool *rounded)
 {
     reader r = {.path = h->file ? h->file : path, .header = h};
     gls_image *made = NULL;
@@ -144,7 +143,7 @@ static gls_status read_image(const char *path, const gls_mif_header *h, gls_imag
     if (!status) status = gls_image_allocate(&h->grid, h->n_volumes, false, &made);
     if (!status) {
         set_steps(&r, made);
-        status = read_values(&r);
+        status = read_values(&r, rounded);
     }
     gls_stream_close(r.stream);
     if (status)
@@ -154,14 +153,14 @@ static gls_status read_image(const char *path, const gls_mif_header *h, gls_imag
     return status;
 }
 
-gls_status gls_mif_read(const char *path, gls_image_kind kind, bool labels, gls_image **image)
+gls_status gls_mif_read(const char *path, gls_image_kind kind, bool labels, gls_image **image, bool *rounded)
 {
     gls_mif_header header;
     gls_status status = gls_mif_read_header(path, &header);
     if (status) return status;
     header.values.labels = labels;
     status = gls_image_kind_check(path, kind, &header.grid, header.n_volumes);
-    if (!status) status = read_image(path, &header, image);
+    if (!status) status = read_image(path, &header, image, rounded);
     gls_mif_header_finish(&header);
     return status;
 }

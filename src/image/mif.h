@@ -5,7 +5,7 @@
 #include <glslines/common.h>
 #include <glslines/image.h>
 
-/* Reads an image, like gls_image_read(), or with `labels` like gls_image_read_as_labels(). */
-gls_status gls_mif_read(const char *path, gls_image_kind kind, bool labels, gls_image **image);
+/* Reads an image, like gls_image_read_rounded(), or with `labels` like gls_image_read_as_labels(). */
+gls_status gls_mif_read(const char *path, gls_image_kind kind, bool labels, gls_image **image, bool *rounded);
 
 #endif

@@ -339,46 +339,59 @@ int32_t gls_label_of(double value, bool scaled, double below)
     return value == whole || rounded ? (int32_t)whole : GLS_NO_LABEL;
 }
 
-#define DEFINE_CONVERT(name, type, below)                                                                       \
-    static void convert_##name(const type *in, size_t n, const gls_values *v, void *out)                        \
+/* Whether float has rounded the whole number `in` to `value`. */
+static bool is_rounded(double in, double value)
+{
+    return value != in && fabs(in) < BELOW_ANY && in == rint(in);
+}
+
+/* is_long: 1 for types whose whole numbers float may have to round. Returns whether it has rounded one. */
+#define DEFINE_CONVERT(name, type, below, is_long)                                                              \
+    static bool convert_##name(const type *in, size_t n, const gls_values *v, void *out)                        \
     {                                                                                                           \
         const double slope = v->slope, inter = v->inter;                                                        \
         const bool scaled = slope != 1.0 || inter != 0.0;                                                       \
         int32_t *label = out;                                                                                   \
         float *value = out;                                                                                     \
+        int rounded = 0;                                                                                        \
         if (v->labels) {                                                                                        \
             for (size_t i = 0; i < n; i++)                                                                      \
                 label[i] = gls_label_of(scaled ? (double)in[i] * slope + inter : (double)in[i], scaled, below); \
         } else if (!scaled) {                                                                                   \
-            for (size_t i = 0; i < n; i++) value[i] = (float)in[i];                                             \
+            for (size_t i = 0; i < n; i++) {                                                                    \
+                value[i] = (float)in[i];                                                                        \
+                if (is_long) rounded |= is_rounded((double)in[i], (double)value[i]);                            \
+            }                                                                                                   \
         } else {                                                                                                \
             for (size_t i = 0; i < n; i++) value[i] = (float)((double)in[i] * slope + inter);                   \
         }                                                                                                       \
+        return rounded;                                                                                         \
     }
-DEFINE_CONVERT(uint8, uint8_t, BELOW_ANY)
-DEFINE_CONVERT(int8, int8_t, BELOW_ANY)
-DEFINE_CONVERT(int16, int16_t, BELOW_ANY)
-DEFINE_CONVERT(uint16, uint16_t, BELOW_ANY)
-DEFINE_CONVERT(int32, int32_t, BELOW_ANY)
-DEFINE_CONVERT(uint32, uint32_t, BELOW_ANY)
-DEFINE_CONVERT(int64, int64_t, BELOW_ANY)
-DEFINE_CONVERT(uint64, uint64_t, BELOW_ANY)
-DEFINE_CONVERT(float32, float, BELOW_SINGLE)
-DEFINE_CONVERT(float64, double, BELOW_ANY)
+DEFINE_CONVERT(uint8, uint8_t, BELOW_ANY, 0)
+DEFINE_CONVERT(int8, int8_t, BELOW_ANY, 0)
+DEFINE_CONVERT(int16, int16_t, BELOW_ANY, 0)
+DEFINE_CONVERT(uint16, uint16_t, BELOW_ANY, 0)
+DEFINE_CONVERT(int32, int32_t, BELOW_ANY, 1)
+DEFINE_CONVERT(uint32, uint32_t, BELOW_ANY, 1)
+DEFINE_CONVERT(int64, int64_t, BELOW_ANY, 1)
+DEFINE_CONVERT(uint64, uint64_t, BELOW_ANY, 1)
+DEFINE_CONVERT(float32, float, BELOW_SINGLE, 0)
+DEFINE_CONVERT(float64, double, BELOW_ANY, 1)
 
-void gls_values_read(const gls_values *v, void *in, size_t n, void *out)
+bool gls_values_read(const gls_values *v, void *in, size_t n, void *out)
 {
     if (v->swapped) gls_swap_bytes(in, n, v->bytes);
     switch (v->datatype) {
-    case NIFTI_TYPE_UINT8: convert_uint8(in, n, v, out); break;
-    case NIFTI_TYPE_INT8: convert_int8(in, n, v, out); break;
-    case NIFTI_TYPE_INT16: convert_int16(in, n, v, out); break;
-    case NIFTI_TYPE_UINT16: convert_uint16(in, n, v, out); break;
-    case NIFTI_TYPE_INT32: convert_int32(in, n, v, out); break;
-    case NIFTI_TYPE_UINT32: convert_uint32(in, n, v, out); break;
-    case NIFTI_TYPE_INT64: convert_int64(in, n, v, out); break;
-    case NIFTI_TYPE_UINT64: convert_uint64(in, n, v, out); break;
-    case NIFTI_TYPE_FLOAT32: convert_float32(in, n, v, out); break;
-    case NIFTI_TYPE_FLOAT64: convert_float64(in, n, v, out); break;
+    case NIFTI_TYPE_UINT8: return convert_uint8(in, n, v, out);
+    case NIFTI_TYPE_INT8: return convert_int8(in, n, v, out);
+    case NIFTI_TYPE_INT16: return convert_int16(in, n, v, out);
+    case NIFTI_TYPE_UINT16: return convert_uint16(in, n, v, out);
+    case NIFTI_TYPE_INT32: return convert_int32(in, n, v, out);
+    case NIFTI_TYPE_UINT32: return convert_uint32(in, n, v, out);
+    case NIFTI_TYPE_INT64: return convert_int64(in, n, v, out);
+    case NIFTI_TYPE_UINT64: return convert_uint64(in, n, v, out);
+    case NIFTI_TYPE_FLOAT32: return convert_float32(in, n, v, out);
+    case NIFTI_TYPE_FLOAT64: return convert_float64(in, n, v, out);
     }
+    return false;
 }

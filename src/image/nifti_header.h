@@ -8,8 +8,8 @@
 #include "image/formats.h"
 
 /* Converts n values to float or int32_t. in: the values as the file has them, aligned for their type; their memory may
- * be overwritten. out: n elements. */
-void gls_values_read(const gls_values *values, void *in, size_t n, void *out);
+ * be overwritten. out: n elements. Returns whether float has rounded a whole number of 32 or 64 bits. */
+bool gls_values_read(const gls_values *values, void *in, size_t n, void *out);
 /* The label that a value is, or GLS_NO_LABEL. below: the type that stores it holds all whole numbers below this one
  * exactly. Where scaling has rounded a value below 16777216, the whole number nearest to it counts. */
 int32_t gls_label_of(double value, bool scaled, double below);

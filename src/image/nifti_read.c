@@ -27,7 +27,8 @@ typedef struct reader {
     const char *path; /* file with the voxels */
     gls_stream *stream;
     const gls_nifti_header *header;
-    float *out; /* with header->values.labels int32_t, of the same size */
+    float *out;    /* with header->values.labels int32_t, of the same size */
+    bool *rounded; /* set to true where a whole number was rounded */
 } reader;
 
 /* Returns the error for a file that ends too early. found: number of bytes of voxel values in it. */
@@ -35,6 +36,14 @@ static gls_status truncated(const reader *r, uint64_t found)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu of %llu bytes of voxel values are there", r->path,
                     (unsigned long long)found, (unsigned long long)r->header->bytes);
+}
+
+/* Converts n values. Several threads may call it. */
+static void convert_values(const reader *r, void *in, size_t n, float *out)
+{
+    if (!gls_values_read(&r->header->values, in, n, out)) return;
+#pragma omp atomic write
+    *r->rounded = true;
 }
 
 /* Number of bytes of a block of voxel values: BLOCK_BYTES, in the last block perhaps fewer. */
@@ -81,7 +90,7 @@ static gls_status read_plain_file(const reader *r)
             void *to = plain ? out : buffer;
             int result =
                 to ? read_at(gls_stream_fd(r->stream), to, bytes, h->offset + (uint64_t)b * BLOCK_BYTES) : ENOMEM;
-            if (result == 0 && !plain) gls_values_read(&h->values, buffer, bytes / h->values.bytes, out);
+            if (result == 0 && !plain) convert_values(r, buffer, bytes / h->values.bytes, out);
             if (result != 0) {
 #pragma omp atomic write
                 failure = result;
@@ -150,8 +159,8 @@ static void convert(pipeline *p)
         bool there = p->filled > b;
         pthread_mutex_unlock(&p->lock);
         if (!there) return;
-        gls_values_read(values, p->ring + b % RING * BLOCK_BYTES, block_bytes(r, b) / values->bytes,
-                        r->out + b * (BLOCK_BYTES / values->bytes));
+        convert_values(r, p->ring + b % RING * BLOCK_BYTES, block_bytes(r, b) / values->bytes,
+                       r->out + b * (BLOCK_BYTES / values->bytes));
         pthread_mutex_lock(&p->lock);
         p->emptied++;
         pthread_cond_signal(&p->changed);
@@ -280,7 +289,8 @@ static gls_status join_components(const char *path, gls_image **image)
 
 /* A NIfTI image is one file, or a pair: NAME.hdr with the header and NAME.img with the values, each of which the user
  * may name. Both may be compressed. */
-static gls_status read_nifti(const char *path, gls_image_kind kind, bool vectors, bool labels, gls_image **image)
+static gls_status read_nifti(const char *path, gls_image_kind kind, bool vectors, bool labels, gls_image **image,
+                             bool *rounded)
 {
     gls_nifti_header header;
     gls_stream *stream = NULL;
@@ -294,7 +304,7 @@ static gls_status read_nifti(const char *path, gls_image_kind kind, bool vectors
         status = gls_fail(GLS_ERR_INPUT, "%s: has 5 dimensions (dimension 5 is 3), but at most 4 can be used", name);
     if (!status) status = gls_image_kind_check(name, kind, &header.grid, header.n_volumes);
     if (status) goto done;
-    reader r = {.path = name, .stream = stream, .header = &header};
+    reader r = {.path = name, .stream = stream, .header = &header, .rounded = rounded};
     if (!header.single_file) {
         image_path = pair_name(name, "hdr", "img");
         if (!image_path) {
@@ -320,16 +330,30 @@ done:
     return status;
 }
 
-gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image)
+gls_status gls_image_read_rounded(const char *path, gls_image_kind kind, gls_image **image, bool *rounded)
 {
     GLS_REQUIRE(path && image);
-    return gls_mif_is_name(path) ? gls_mif_read(path, kind, false, image) : read_nifti(path, kind, false, false, image);
+    return gls_mif_is_name(path) ? gls_mif_read(path, kind, false, image, rounded)
+                                 : read_nifti(path, kind, false, false, image, rounded);
+}
+
+gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image)
+{
+    bool rounded = false;
+    gls_status status = gls_image_read_rounded(path, kind, image, &rounded);
+    if (!status && rounded)
+        gls_log(GLS_LOG_WARNING,
+                "%s: has whole numbers above 16777216, which are rounded here, as values are float32: if they are "
+                "labels, renumber them",
+                path);
+    return status;
 }
 
 gls_status gls_image_read_as_labels(const char *path, gls_image **image)
 {
-    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_3D, true, image)
-                                 : read_nifti(path, GLS_IMAGE_3D, false, true, image);
+    bool rounded;
+    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_3D, true, image, &rounded)
+                                 : read_nifti(path, GLS_IMAGE_3D, false, true, image, &rounded);
 }
 
 gls_status gls_image_read_header(const char *path, gls_image_kind kind, gls_image **image)
@@ -370,12 +394,13 @@ gls_status gls_image_read_header(const char *path, gls_image_kind kind, gls_imag
 
 gls_status gls_image_read_vectors(const char *path, gls_image **image)
 {
+    bool rounded;
     if (gls_case_ends(path, ".pam5"))
         return gls_fail(
             GLS_ERR_INPUT,
             "%s: is DIPY's format of peaks, which is not read: write NIfTI with dipy.io.peaks.pam_to_niftis "
             "(or the command dipy_pam2nifti) and give its peaks_dirs, with --peaks-frame image",
             path);
-    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_ANY, false, image)
-                                 : read_nifti(path, GLS_IMAGE_ANY, true, false, image);
+    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_ANY, false, image, &rounded)
+                                 : read_nifti(path, GLS_IMAGE_ANY, true, false, image, &rounded);
 }

@@ -37,16 +37,32 @@ static int64_t voxel_at(const gls_fdt_grid *grid, const float point[3])
 
 /* --- Numbering of voxels and regions. */
 
-void gls_fdt_numbering_of_grid(const gls_grid *grid, gls_fdt_numbering *numbering)
+/* Voxels are numbered in 32 bits. name: of the grid in messages. */
+static gls_status check_size(const gls_grid *grid, const char *name)
 {
+    const size_t n = gls_grid_voxels(grid);
+    return n < UINT32_MAX ? GLS_OK
+                          : gls_fail(GLS_ERR_UNSUPPORTED,
+                                     "%s: has %zu voxels, but the fdt options number at most %" PRIu32
+                                     ": resample it to larger voxels",
+                                     name, n, UINT32_MAX - 1);
+}
+
+gls_status gls_fdt_numbering_of_grid(const gls_grid *grid, gls_fdt_numbering *numbering)
+{
+    gls_status status = check_size(grid, "the grid of the run");
+    if (status) return status;
     *numbering = (gls_fdt_numbering){.image = *grid, .n = (uint32_t)gls_grid_voxels(grid)};
     grid_init(&numbering->grid, grid);
+    return GLS_OK;
 }
 
 /* Numbers the voxels of a mask that are above 0, from 1 on. name: name of the mask in messages. */
 static gls_status number_voxels(const gls_image *mask, const char *name, gls_fdt_numbering *numbering)
 {
     const size_t n = gls_grid_voxels(&mask->grid);
+    gls_status status = check_size(&mask->grid, name);
+    if (status) return status;
     numbering->image = mask->grid;
     grid_init(&numbering->grid, &mask->grid);
     numbering->number = calloc(n, sizeof *numbering->number);

@@ -33,8 +33,8 @@ static inline const float *gls_fdt_point(const gls_fdt_half *half, size_t k)
     return half->seed[(ptrdiff_t)k * half->sense];
 }
 
-/* Numbers all voxels of a grid. */
-void gls_fdt_numbering_of_grid(const gls_grid *grid, gls_fdt_numbering *numbering);
+/* Numbers all voxels of a grid. GLS_ERR_UNSUPPORTED: they are more than 32 bits can number. */
+gls_status gls_fdt_numbering_of_grid(const gls_grid *grid, gls_fdt_numbering *numbering);
 /* Numbers the voxels above 0 of the mask at `path`; path NULL: of the seed mask. GLS_ERR_INPUT: no voxel is above 0.
  * GLS_ERR_ARGUMENT: path is NULL and the run has no seed mask. */
 gls_status gls_fdt_numbering_of_mask(const gls_run_sink *sink, const gls_run_sinks *sinks, const char *path,

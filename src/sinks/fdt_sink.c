@@ -81,7 +81,8 @@ static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *t
 {
     map_state *m = sink->state;
     (void)tractogram;
-    gls_fdt_numbering_of_grid(sinks->grid, &m->numbering);
+    gls_status status = gls_fdt_numbering_of_grid(sinks->grid, &m->numbering);
+    if (status) return status;
     m->rois = gls_fdt_find_rois(sinks);
     m->step = sinks->step_size;
     m->n_voxels = gls_grid_voxels(sinks->grid);

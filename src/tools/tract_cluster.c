@@ -75,7 +75,7 @@ static gls_status create(clustering *c)
     options.n_thresholds = several ? (size_t)o->thresholds.n : 1;
     options.points = o->points > 0 ? (uint32_t)o->points : several ? 20 : 12;
     options.reverse = several ? GLS_CLUSTER_REVERSE_COPIED : GLS_CLUSTER_REVERSE_RESAMPLED;
-    options.max_clusters = (uint32_t)o->max_clusters;
+    if (o->max_clusters > 0) options.max_clusters = (uint32_t)o->max_clusters;
     options.order = several ? GLS_CLUSTER_ORDER_RANDOM : GLS_CLUSTER_ORDER_FILE;
     options.seed = o->seed;
     gls_status status = GLS_OK;

@@ -258,11 +258,12 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
 {
     const gls_edit_cli *o = e->o;
     /* numbered: --skip or --number is given, which count the streamlines that pass all tests, before --random */
-    const bool numbered = o->skip > 0 || o->number < UINT64_MAX;
+    const bool numbered = o->skip > 0 || o->number > 0;
     gls_status status = GLS_OK;
     /* streamlines pass the filters below in the opposite order: the filter that is added last sees them first */
     IN_FRONT(randomly, gls_filter_random_create(o->seed, e->largest, &e->random, &next, sink));
-    IN_FRONT(numbered, gls_filter_every_create(o->skip, 1, o->number, &e->number, &next, sink));
+    IN_FRONT(numbered,
+             gls_filter_every_create(o->skip, 1, o->number > 0 ? o->number : UINT64_MAX, &e->number, &next, sink));
     gls_line_set_destroy(e->seen);
     e->seen = NULL;
     if (!status && o->unique)

@@ -11,6 +11,8 @@
 
 #include "dwi/fod_turn.h"
 #include "image/image_write.h"
+#include "image/labels.h"
+#include "image/nifti_read.h"
 #include "image/reorient.h"
 #include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
@@ -185,13 +187,37 @@ static gls_status transform_tracks(gls_tract_run *run, const gls_transform_cli *
 
 /* --- Images. */
 
-/* Writes an image; one of labels as int32. */
-static gls_status write_image(gls_tract_run *run, const char *path, const gls_image *image, bool labels)
+/* Replaces labels that float has rounded by their places in a table, which float holds. place 0: label 0; the place
+ * behind the last label: `fill`. *table comes from malloc, also after a failure. GLS_ERR_INPUT: several volumes, or
+ * values that are no labels. */
+static gls_status number_labels(const char *in, gls_image *image, double fill, int32_t **table, size_t *last)
+{
+    gls_labels *labels = NULL;
+    int32_t *label = NULL;
+    size_t n = 0;
+    gls_status status = gls_labels_read(in, &labels);
+    if (!status) status = gls_labels_distinct(labels, in, &label, &n);
+    if (!status && !(*table = calloc(n + 2, sizeof **table))) status = gls_no_memory();
+    for (size_t v = 0; !status && v < gls_grid_voxels(&image->grid); v++)
+        image->data[v] = labels->data[v] > 0 ? (float)(gls_labels_index(label, n, labels->data[v]) + 1) : 0;
+    if (!status) {
+        memcpy(*table + 1, label, n * sizeof *label);
+        (*table)[n + 1] = (int32_t)fill;
+        *last = n + 1;
+    }
+    gls_labels_destroy(labels);
+    free(label);
+    return status;
+}
+
+/* Writes an image; one of labels as int32. table: of number_labels(); NULL: the values are the labels. */
+static gls_status write_image(gls_tract_run *run, const char *path, const gls_image *image, bool labels,
+                              const int32_t *table)
 {
     const size_t n = gls_grid_voxels(&image->grid) * image->n_volumes;
     int32_t *value = labels ? malloc(n * sizeof *value) : NULL;
     if (labels && !value) return gls_no_memory();
-    for (size_t i = 0; i < n && labels; i++) value[i] = (int32_t)image->data[i];
+    for (size_t i = 0; i < n && labels; i++) value[i] = table ? table[(size_t)image->data[i]] : (int32_t)image->data[i];
     gls_status status =
         labels ? gls_image_write_values(path, run->files.force, &run->files.group, &image->grid, "labels",
                                         image->n_volumes, GLS_TYPE_INT32, value)
@@ -206,8 +232,11 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
     gls_image *moving = NULL, *made = NULL;
     gls_grid grid;
     uint64_t outside = 0;
+    int32_t *table = NULL;
+    size_t last = 0; /* place of the fill value in `table` */
+    bool rounded = false;
     gls_status status = gls_image_name_check(o->output);
-    if (!status) status = gls_image_read(in, GLS_IMAGE_ANY, &moving);
+    if (!status) status = gls_image_read_rounded(in, GLS_IMAGE_ANY, &moving, &rounded);
     if (!status) grid = moving->grid;
     if (!status && o->template_image) status = gls_grid_read(o->template_image, &grid);
     if (!status && o->peaks && moving->n_volumes % 3 != 0)
@@ -226,7 +255,10 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
         gls_log(GLS_LOG_INFO, "%s: an image of labels: each voxel gets the label with the largest share", in);
     if (labels && !gls_image_has_labels(moving) && o->interpolation == INTERPOLATE_LABEL)
         gls_log(GLS_LOG_WARNING, "%s: its values are no labels, or at most 0 and 1", in);
-    status = gls_image_resample(moving, transform, &grid, how, (float)o->fill, &made, &outside);
+    if (rounded && how != GLS_RESAMPLE_LINEAR) status = number_labels(in, moving, o->fill, &table, &last);
+    if (!status)
+        status =
+            gls_image_resample(moving, transform, &grid, how, table ? (float)last : (float)o->fill, &made, &outside);
     gls_image_destroy(moving);
     if (!status && o->peaks) gls_image_turn_vectors(made, transform);
     if (!status && o->fod) status = gls_fod_turn(made, in, transform, (gls_modulation)o->modulate);
@@ -237,8 +269,9 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
                      "%s: the transform maps no voxel of the fixed grid into this image: is it one of these images, "
                      "and not its inverse?",
                      in);
-    if (!status) status = write_image(run, o->output, made, labels);
+    if (!status) status = write_image(run, o->output, made, labels || table, table);
     gls_image_destroy(made);
+    free(table);
     if (status) return status;
     gls_tract_run_count(run, "voxels", voxels);
     gls_tract_run_count(run, "voxels_outside", outside);

@@ -26,7 +26,7 @@ typedef struct tsf {
     const char *column;
     uint32_t component; /* which component of the column is written */
     /* streamlines, points, and values that became 0 */
-    uint64_t count, points, not_finite;
+    uint64_t count, points, not_finite, rounded;
 } tsf;
 
 /* Function `abort` of the sink. finish() calls it, too, to free the state. */
@@ -50,7 +50,9 @@ static gls_status append(void *user, const gls_streamlines *in)
     gls_status status = GLS_OK;
     for (size_t i = 0; i < in->n && !status; i++) {
         for (uint64_t p = in->offset[i]; p < in->offset[i + 1] && !status; p++) {
-            float value = (float)gls_column_value(c, p * c->components + t->component);
+            const double exact = gls_column_value(c, p * c->components + t->component);
+            float value = (float)exact;
+            t->rounded += !gls_type_is_float(c->type) && exact != (double)value;
             t->not_finite += !isfinite(value);
             if (!isfinite(value)) value = 0;
             status = gls_packer_write(&t->packer, &value, sizeof value);
@@ -73,6 +75,10 @@ static gls_status finish(void *user)
     if (t->not_finite > 0)
         gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " values are not finite and are written as 0",
                 t->output.path, t->not_finite, t->points);
+    if (t->rounded > 0)
+        gls_log(GLS_LOG_WARNING,
+                "%s: track scalars are stored as float: integers above 16777216 are rounded (TRX keeps them)",
+                t->output.path);
     snprintf(header, sizeof header,
              "mrtrix track scalars\ntimestamp: %s\ndatatype: Float32LE\nfile: . %d\ncount: %020llu\nEND\n", t->stamp,
              HEADER_BYTES, (unsigned long long)t->count);

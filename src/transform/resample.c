@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "image/grid.h"
+#include "image/labels.h"
 #include "util/maths.h"
 #include "util/status.h"
 
 #define MAX_LABELS 4096   /* most different labels of an image of labels */
-#define MAX_LABEL 0x1p24f /* values up to this are exact */
+#define MAX_LABEL 0x1p24f /* values up to this are exact, and are counted */
 #define COARSER 1.5       /* voxels that are so many times longer are sampled several times */
 #define MAX_SAMPLES 4     /* most samples along an axis */
 #define MAX_VOTES (8 * MAX_SAMPLES * MAX_SAMPLES * MAX_SAMPLES)
@@ -24,12 +25,13 @@ bool gls_image_has_labels(const gls_image *image)
     bool labels = seen != NULL;
     for (size_t i = 0; i < n && labels; i++) {
         const float v = image->data[i];
-        labels = v >= 0 && v <= MAX_LABEL && v == floorf(v);
+        labels = v >= 0 && v <= (float)GLS_LABEL_MAX && v == floorf(v);
         if (!labels) break;
+        largest = fmaxf(largest, v);
+        if (v > MAX_LABEL) continue;
         const size_t k = (size_t)v;
         if (!(seen[k / 8] >> (k % 8) & 1)) labels = ++different <= MAX_LABELS;
         seen[k / 8] |= (unsigned char)(1 << (k % 8));
-        largest = fmaxf(largest, v);
     }
     free(seen);
     return labels && largest > 1;

@@ -117,4 +117,6 @@ expect 2 clean t.trx no.trx --method none
 expect 2 clean t.trx
 expect 4 clean t.trx t.trx --force
 
+if grep -l '"[a-z_]*":[[:space:]]*"*\(18446744073709551615\|4294967294\)' ./*.json; then note "sidecars with limits that nobody set"; fi
+
 finish "clusters, neighbours, outliers"

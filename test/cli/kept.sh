@@ -22,6 +22,7 @@ trx.write("own.trx", LINES, groups={"own": [1]})
 trx.write("huge.trx", LINES, dim=(4194304, 2097152, 2097152))  # 2^64 voxels
 trx.write("ends.trx", [[(1, 1, 1), (2, 2, 2), (3, 3, 3)], [(4, 4, 4)]], dpv={"v": [0.5, float("nan"), float("inf"), 1]})
 trx.write("whole.trx", [[(1, 1, 1)]] * 2, dps={"i.int64": [2**53 + 1, -(2**63)], "u.uint64": [2**64 - 1, 0], "f": [0.5, 1]})
+trx.write("labels.trx", [[(1, 1, 1), (2, 2, 2)]], dpv={"l.int32": [16777217, 5]})
 trx.write("same.trx", [[(1, 1, 1)]] * 4)
 
 
@@ -93,6 +94,8 @@ says "2 of 4 values are not finite"
 expect 0 convert ends.tck back.trx --tsf ends_v.tsf=v --reference head.nii
 expect 0 sample ends.tck small.nii --tsf outside.tsf
 says "values are not finite and are written as 0"
+expect 0 convert labels.trx labels.tck
+says "integers above 16777216 are rounded"
 expect 0 edit empty.tck plain.tck
 # rows stay those of the tractogram, also where a copy leaves out streamlines without points
 expect 0 sample empty.tck small.nii --tsf rows.tsf --output rows.tsv --trx rows.trx --reference head.nii

@@ -883,4 +883,8 @@ mkdir beside_dps.tsv
 expect 4 convert t.trx beside.tck --force
 rmdir beside_dps.tsv
 
+# limits that nobody set are null in sidecars
+grep -q '"number":[[:space:]]*null' e.json || note "edit: a limit that nobody set"
+if grep -l '"[a-z_]*":[[:space:]]*"*\(18446744073709551615\|4294967294\)' ./*.json; then note "sidecars with limits that nobody set"; fi
+
 finish "commands on tractograms"

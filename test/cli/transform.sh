@@ -152,4 +152,27 @@ expect 2 transform compose -t little.txt -t positions.nii -o x.nii
 expect 3 transform compose -t positions.nii -t away.txt,inverse -t positions.nii -o x.nii
 expect 2 transform lines.tck -t turn.txt --to itk -o x.tck
 
+# labels beyond 2^24, which float does not hold: each stays itself, and the fill value, too
+python3 - << 'END'
+import struct
+raw = bytearray(open("positions.nii", "rb").read()[:352])
+dim = list(struct.unpack("<8h", raw[40:56]))
+raw[40:56] = struct.pack("<8h", 3, *dim[1:4], 1, 1, 1, 1)
+raw[70:74] = struct.pack("<2h", 8, 32)
+n = dim[1] * dim[2] * dim[3]
+open("large.nii", "wb").write(raw + struct.pack(f"<{n}i", *[(16777217, 2147483647)[i % dim[1] // 4 % 2] for i in range(n)]))
+END
+for how in auto nearest label; do
+    expect 0 transform large.nii -t shift.txt -o large_$how.nii --interpolation $how --fill 33554433
+    grep -q "whole numbers above" stderr && note "a warning where labels are exact"
+    python3 - large_$how.nii << 'END' || note "labels beyond 2^24, $how"
+import struct, sys
+a, b = (struct.unpack("<%di" % ((len(raw) - 352) // 4), raw[352:]) for raw in (open(name, "rb").read() for name in ("large.nii", sys.argv[1])))
+n = 24
+assert b == tuple(a[i + 1] if i % n < n - 1 else 33554433 for i in range(len(a)))
+END
+done
+expect 0 sample lines.tck large.nii -o x.txt
+says "large.nii: has whole numbers above 16777216, which are rounded here"
+
 finish "spatial transforms"

@@ -224,6 +224,14 @@ class Commands(unittest.TestCase):
             self.assertTrue(np.array_equal(back, large) and np.allclose(own, affine))
         with self.assertRaisesRegex(ValueError, "as float32 it may have been rounded"):
             glslines.connectome(s.lines, (np.full(labels.shape, 16777216, np.float32), affine))
+        # such an array is a file of integers for other commands, too, and where they take float32 the log says it
+        large = np.where(labels == 1, 16777217, 2**31 - 1).astype(np.int64)
+        glslines.transform((large, affine), transform=np.eye(4), out=path("turned.nii"))
+        self.assertTrue(np.array_equal(glslines.load_labels(path("turned.nii"))[0], large))
+        for rounding in (lambda: glslines.load_image(path("turned.nii")), lambda: glslines.save_image(path("x.nii"), large, affine)):
+            with self.assertLogs("glslines", "WARNING") as log:
+                rounding()
+            self.assertIn("whole numbers above 16777216", log.output[0])
         with self.assertRaisesRegex(ValueError, "labels: has the value -1"):
             glslines.connectome(s.lines, (np.full(labels.shape, -1), affine))
 

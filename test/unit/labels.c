@@ -10,6 +10,7 @@
 #include <glslines/labels.h>
 #include <nifti1.h>
 
+#include "image/nifti_read.h"
 #include "image/region_area.h"
 #include "image/region_store_parts.h"
 #include "image/reorient.h"
@@ -89,6 +90,12 @@ static void test_types(void **state)
             assert_int_equal(gls_fdt_number_at(&numbering, (const float[3]){(float)i + 1, 0, 0}), i + 1);
         }
         gls_fdt_numbering_finish(&numbering);
+        /* read as numbers, they are rounded, which a warning says */
+        gls_image *image;
+        bool rounded = false;
+        assert_int_equal(gls_image_read_rounded(path[k], GLS_IMAGE_3D, &image, &rounded), GLS_OK);
+        assert_true(rounded);
+        gls_image_destroy(image);
         /* the seed region of a data set */
         gls_image *chosen;
         gls_grid grid;
@@ -116,6 +123,37 @@ static void test_written(void **state)
     data[0] = -1;
     assert_int_equal(gls_labels_write(scratch("w.nii.gz"), labels), GLS_ERR_INPUT);
     gls_labels_destroy(labels);
+}
+
+/* Numbers that float holds are no reason for a warning: those up to 2^24, fractions, scaled ones. */
+static void test_not_rounded(void **state)
+{
+    const int32_t whole[] = {-16777216, 16777216}, large[] = {1, 16777217};
+    const double real[] = {0.1, 16777217.5, 1e300};
+    const char *const path[] = {put_image("w.nii", NIFTI_TYPE_INT32, whole, sizeof whole, 2, 0),
+                                put_image("s.nii", NIFTI_TYPE_INT32, large, sizeof large, 2, 0.1f),
+                                put_image("r.nii", NIFTI_TYPE_FLOAT64, real, sizeof real, 3, 0)};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        gls_image *image;
+        bool rounded = false;
+        assert_int_equal(gls_image_read_rounded(path[k], GLS_IMAGE_3D, &image, &rounded), GLS_OK);
+        assert_false(rounded);
+        gls_image_destroy(image);
+    }
+}
+
+/* The fdt options number voxels in 32 bits. */
+static void test_fdt_grid(void **state)
+{
+    gls_grid grid;
+    gls_fdt_numbering numbering = {0};
+    (void)state;
+    assert_int_equal(gls_grid_init(&grid, (const int32_t[]){65536, 32767, 2}, affine), GLS_OK);
+    assert_int_equal(gls_fdt_numbering_of_grid(&grid, &numbering), GLS_OK);
+    assert_int_equal(numbering.n, 65536u * 32767u * 2u);
+    assert_int_equal(gls_grid_init(&grid, (const int32_t[]){65536, 32768, 2}, affine), GLS_OK);
+    assert_int_equal(gls_fdt_numbering_of_grid(&grid, &numbering), GLS_ERR_UNSUPPORTED);
 }
 
 /* What cannot be a label, or may have been another number before it was stored. */
@@ -196,8 +234,9 @@ static void test_rows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_written),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_floats),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_types),       cmocka_unit_test(test_written),
+                                       cmocka_unit_test(test_not_rounded), cmocka_unit_test(test_fdt_grid),
+                                       cmocka_unit_test(test_refused),     cmocka_unit_test(test_floats),
                                        cmocka_unit_test(test_rows)};
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

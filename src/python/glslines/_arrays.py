@@ -75,6 +75,9 @@ def values(image, name, ndim):
     if array.dtype.kind not in "biuf":
         raise ValueError("%s: values of the type %s are no numbers for an image" % (name, array.dtype))
     converted = np.require(array, np.float32, "FA")
+    if array.dtype.kind in "iu" and not np.array_equal(converted, array):
+        logger.warning("%s: has whole numbers above 16777216, which are rounded here, as values are float32: if they are "
+                       "labels, renumber them", name)
     if converted is not array and converted.nbytes > LARGE:
         logger.info("%s: copied, %.1f GiB, as float32 in Fortran order", name, converted.nbytes / LARGE)
     return converted
@@ -104,6 +107,13 @@ def label_values(image, name):
             reason = "as %s it may have been rounded: give labels as integers" % array.dtype
         raise ValueError("%s: has the value %s, but %s" % (name, value, reason))
     return np.require(array, np.int32, "FA")
+
+
+def is_rounded(image):
+    """Whether an image holds whole numbers that can be labels, but not exactly as float32."""
+    array = np.asanyarray(image[0] if is_pair(image) else getattr(image, "dataobj", image))
+    return bool(array.ndim == 3 and array.dtype.kind in "iu" and array.dtype.itemsize >= 4 and array.size > 0
+                and array.min() >= 0 and 2**24 < array.max() < 2**31)
 
 
 def refuse_name(value, name, remedy):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _program
-from ._arrays import affine_of, is_pair, load_image, numbers, save_image, write_labels
+from ._arrays import affine_of, is_pair, is_rounded, load_image, numbers, save_image, write_labels
 from ._errors import Error, InputError
 from ._written import Written
 from .files import load
@@ -262,6 +262,8 @@ class Folder:
         array, affine = value if pair else (value, affine_of(value))
         if name.rstrip("0123456789") == "labels":
             write_labels(path, array, affine, "labels")
+        elif is_rounded(array):
+            write_labels(path, array, affine, name)
         else:
             save_image(path, array, affine)
         return path
