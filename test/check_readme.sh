@@ -140,8 +140,11 @@ assert record["version"] == sys.argv[1] and record["title"] == re.search('^title
 assert record["license"] == re.search("^license: (.*)", citation, re.M)[1] and record["upload_type"] == "software"
 assert record["creators"][0]["name"] == re.search('name: "(.*)"', citation)[1] and record["keywords"] == re.findall("^  - ([^\\n:]*)$", citation, re.M)
 END
-grep '^## ' src/doc/CHANGELOG.md | grep -vx '## Unreleased' | head -n 1 | grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" ||
-    note "src/doc/CHANGELOG.md: the newest entry, but for what is unreleased, is not '## $version, DATE'"
+# what is unreleased will be this version; without it the newest entry is this version
+grep '^## ' src/doc/CHANGELOG.md | head -n 1 | grep -qE "^## (Unreleased|$version, [0-9]{4}-[0-9]{2}-[0-9]{2})$" ||
+    note "src/doc/CHANGELOG.md: the newest entry is neither '## Unreleased' nor '## $version, DATE'"
+grep -q "^## $version, " src/doc/CHANGELOG.md && grep -qx '## Unreleased' src/doc/CHANGELOG.md &&
+    note "CMakeLists.txt: version $version is released already: raise it with the first entry under Unreleased"
 
 # the packages of README.md are those of test/setup.sh
 # shellcheck disable=SC2016
