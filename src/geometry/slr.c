@@ -385,7 +385,7 @@ gls_status gls_slr_find(const gls_slr_options *o, const float (*fixed)[3], size_
         if (o->start) memcpy(t, o->start, n * sizeof *t);
         r.n = n;
         const gls_minimise_problem problem = {
-            n, o->low, o->high, units, value, &r, o->value_tolerance, o->gradient_tolerance, o->max_iterations};
+            n, o->low, o->high, units, value, &r, o->value_tolerance, o->gradient_tolerance, o->max_iterations, 3};
         if (before == 0) result->before = measure_before(&r);
         const gls_minimise_result found = gls_minimise(&problem, t);
         result->after = found.value;

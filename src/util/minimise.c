@@ -7,6 +7,8 @@
 
 enum { MAX = GLS_MINIMISE_MAX, MAX_HALVINGS = 40 };
 
+#define PROBE 2.0 /* distance from a minimum to the starts beside it, in units of the variable */
+
 /* State of a search. */
 typedef struct search {
     const gls_minimise_problem *p;
@@ -170,29 +172,58 @@ static void restart(search *s)
     reset(s, most > 0 ? most : 1);
 }
 
+/* Goes down from x to a minimum. */
+static void descend(search *s)
+{
+    const gls_minimise_problem *problem = s->p;
+    unsigned small = 0;
+    s->result.value = evaluate(s, s->x, s->g);
+    restart(s);
+    while (s->result.iterations < problem->max_iterations && find_gradient(s) > problem->gradient_tolerance) {
+        double d[MAX];
+        const double before = s->result.value;
+        const bool fresh = s->is_plain;
+        if (!choose(s, d) || !take_step(s, d)) {
+            /* what was learned may be wrong where the gradient jumps */
+            if (fresh) break;
+            restart(s);
+            continue;
+        }
+        s->result.iterations++;
+        const double scale = fmax(fmax(fabs(before), fabs(s->result.value)), 1);
+        small = before - s->result.value <= problem->value_tolerance * scale ? small + 1 : 0;
+        if (small == 2) break;
+    }
+}
+
+/* Tries starts on both sides of the minimum, and takes the lowest minimum that they lead to. */
+static void look_beside(search *s)
+{
+    const search found = *s;
+    search best = found;
+    unsigned iterations = found.result.iterations, evaluations = found.result.evaluations;
+    for (size_t i = 0; i < 2 * s->p->n_beside; i++) {
+        search side = found;
+        const double at = side.x[i / 2] + (i % 2 ? -PROBE : PROBE) * s->p->unit[i / 2];
+        side.result = (gls_minimise_result){0};
+        side.x[i / 2] = fmin(fmax(at, s->p->low[i / 2]), s->p->high[i / 2]);
+        descend(&side);
+        iterations += side.result.iterations;
+        evaluations += side.result.evaluations;
+        if (side.result.value < best.result.value) best = side;
+    }
+    *s = best;
+    s->result.iterations = iterations;
+    s->result.evaluations = evaluations;
+}
+
 gls_minimise_result gls_minimise(const gls_minimise_problem *problem, double *x)
 {
     search s = {.p = problem};
-    unsigned small = 0;
     const size_t n = problem->n;
     for (size_t i = 0; i < n; i++) s.x[i] = fmin(fmax(x[i], problem->low[i]), problem->high[i]);
-    s.result.value = evaluate(&s, s.x, s.g);
-    restart(&s);
-    while (s.result.iterations < problem->max_iterations && find_gradient(&s) > problem->gradient_tolerance) {
-        double d[MAX];
-        const double before = s.result.value;
-        const bool fresh = s.is_plain;
-        if (!choose(&s, d) || !take_step(&s, d)) {
-            /* what was learned may be wrong where the gradient jumps */
-            if (fresh) break;
-            restart(&s);
-            continue;
-        }
-        s.result.iterations++;
-        const double scale = fmax(fmax(fabs(before), fabs(s.result.value)), 1);
-        small = before - s.result.value <= problem->value_tolerance * scale ? small + 1 : 0;
-        if (small == 2) break;
-    }
+    descend(&s);
+    if (problem->n_beside > 0) look_beside(&s);
     memcpy(x, s.x, n * sizeof *x);
     return s.result;
 }

@@ -20,7 +20,10 @@ typedef struct gls_minimise_problem {
     void *user;
     double value_tolerance;    /* stop when two steps in turn lessen the value by less than this share of it */
     double gradient_tolerance; /* stop when no element of the gradient leads farther than this into the bounds */
-    unsigned max_iterations;
+    unsigned max_iterations;   /* of one way down */
+    /* the first of the variables, along each of which two more starts are tried beside the minimum that was found: for
+     * functions with small minima beside the large one; 0: none */
+    size_t n_beside;
 } gls_minimise_problem;
 
 /* What the search did. */

@@ -165,11 +165,32 @@ static double corner(void *user, const double *x, double *g)
     return fabs(x[0] - 1) + 3 * fabs(x[1] - 2);
 }
 
+/* A small minimum of 1 at x = 0 beside the large one of 0 at x = 1.5. */
+static double two_minima(void *user, const double *x, double *g)
+{
+    (void)user;
+    const double small = 1 + x[0] * x[0], large = 4 * (x[0] - 1.5) * (x[0] - 1.5);
+    g[0] = small < large ? 2 * x[0] : 8 * (x[0] - 1.5);
+    return fmin(small, large);
+}
+
+static void looks_beside_minima(void **state)
+{
+    static const double high[1] = {10}, low[1] = {-10}, unit[1] = {1};
+    (void)state;
+    gls_minimise_problem p = {1, low, high, unit, two_minima, NULL, 1e-15, 1e-8, 500, 0};
+    double x[1] = {-0.3};
+    assert_true(fabs(gls_minimise(&p, x).value - 1) < 1e-10);
+    p.n_beside = 1;
+    x[0] = -0.3;
+    assert_true(gls_minimise(&p, x).value < 1e-10 && fabs(x[0] - 1.5) < 1e-4);
+}
+
 static void minimises(void **state)
 {
     static const double wide[2] = {10, 10}, minus[2] = {-10, -10}, tight[2] = {0.5, 10}, unit[2] = {1, 1};
     (void)state;
-    gls_minimise_problem p = {2, minus, wide, unit, valley, NULL, 1e-15, 1e-8, 500};
+    gls_minimise_problem p = {2, minus, wide, unit, valley, NULL, 1e-15, 1e-8, 500, 0};
     double x[2] = {-1.2, 1};
     assert_true(gls_minimise(&p, x).value < 1e-10);
     assert_true(fabs(x[0] - 1) < 1e-4 && fabs(x[1] - 1) < 1e-4);
@@ -194,6 +215,7 @@ int main(void)
         cmocka_unit_test(is_the_same_on_any_number_of_threads),
         cmocka_unit_test(refuses_what_it_cannot_do),
         cmocka_unit_test(minimises),
+        cmocka_unit_test(looks_beside_minima),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
