@@ -289,14 +289,20 @@ static const char *left_out(const parser *p, const gls_option *option, char *buf
     return is_value ? NULL : "";
 }
 
+/* Number of arguments that have a name of their own in the help. */
+static int count_names(const cmd_command *command)
+{
+    int n = 0;
+    while (command->positionals && command->positionals[2 * n]) n++;
+    return n;
+}
+
 /* Whether the option takes all words up to the next option: metavar "LABEL ...", and all positional arguments were
  * given. */
 static bool takes_words(const parser *p, const gls_option *option)
 {
-    int named = 0;
     if (option->kind != GLS_KIND_STRINGS || !strstr(option->metavar, " ...")) return false;
-    for (const char *const *name = p->command->positionals; name && *name; name += 2) named++;
-    return p->arguments->n_positionals >= named;
+    return p->arguments->n_positionals >= count_names(p->command);
 }
 
 /* The value to use: `text`, or its replacement if it is a value of another program. NULL after an error that names the
@@ -455,10 +461,8 @@ static bool ends_with_output(const parser *p)
 {
     const cmd_arguments *a = p->arguments;
     const char *suffix = p->command->out_suffixes;
-    int listed = 0;
     if (a->n_positionals == 0) return false;
-    while (p->command->positionals[2 * listed]) listed++;
-    if (!suffix) return a->n_positionals == listed;
+    if (!suffix) return a->n_positionals == count_names(p->command);
     for (; *suffix; suffix += strcspn(suffix, " "), suffix += strspn(suffix, " ")) {
         char word[16];
         snprintf(word, sizeof word, "%.*s", (int)strcspn(suffix, " "), suffix);
@@ -477,7 +481,7 @@ static bool place_output(parser *p)
     const bool own = row < a->table.n_own, given = a->given[row];
     const char **value = (const char **)((char *)p->values + option_at(p, row)->offset);
     if (own ? given && ends_with_output(p) && !p->command->out_suffixes
-            : given && a->n_positionals == p->command->max_positionals)
+            : given && a->n_positionals >= count_names(p->command))
         return fail(p, "--output: the argument %s names the output already; leave out one of them", name);
     if (own && !given && ends_with_output(p)) {
         *value = a->positional[--a->n_positionals];

@@ -40,7 +40,7 @@ fails 2 "needs --seed-unidirectional" track $an --include-ordered 0,0,0,5
 fails 2 "needs --include" track $an --stop
 fails 2 "not all 0" track $an --seed-direction 0,0,0
 fails 2 "give --nseeds" track ${an% --nseeds 200} --select 5 --shard 1/2
-fails 2 "merge the shards" track $an --select 5 --shard 1/2 --density d.nii.gz
+fails 2 "leave out one of the three" track $an --select 5 --shard 1/2 --density d.nii.gz
 fails 2 "cannot be used with --shard" track $an --select 5 --nseeds 0 --shard 1/2
 fails 2 "--backtrack" track $an --backtrack
 fails 2 "deterministic" track $an --act "$t" --dg det --backtrack
