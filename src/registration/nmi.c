@@ -153,8 +153,10 @@ static void add_slices(const gls_nmi *nmi, const double map[3][4], int32_t first
         }
         for (int i = 0; i < BINS * (BINS + 1); i++) sum[i] += histogram[i];
     }
-#pragma omp critical(gls_nmi_sum)
-    for (int i = 0; i < BINS * (BINS + 1); i++) j->bin[i] += sum[i];
+    for (int i = 0; i < BINS * (BINS + 1); i++) {
+#pragma omp atomic
+        j->bin[i] += sum[i];
+    }
 }
 
 /* Scores n maps: each is cut into PARTS, and all parts are shared out among the threads. */
