@@ -109,7 +109,7 @@ def label_values(image, name):
     return np.require(array, np.int32, "FA")
 
 
-def is_rounded(image):
+def is_rounded(image: Any) -> bool:
     """Whether an image holds whole numbers that can be labels, but not exactly as float32."""
     array = np.asanyarray(image[0] if is_pair(image) else getattr(image, "dataobj", image))
     return bool(array.ndim == 3 and array.dtype.kind in "iu" and array.dtype.itemsize >= 4 and array.size > 0
