@@ -28,7 +28,7 @@ GLS_API gls_recognition_options gls_recognition_options_default(void);
 
 typedef struct gls_recognition gls_recognition;
 
-/* What became of one model. */
+/* The outcome of one model. */
 typedef struct gls_model_info {
     const char *bundle, *atlas;
     size_t index;               /* number of the bundle */

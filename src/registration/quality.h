@@ -1,4 +1,4 @@
-/* What a registration gives: fields in mm, and how good they are. */
+/* The result of a registration: fields in mm, and measures of how good they are. */
 #ifndef GLS_REGISTRATION_QUALITY_H
 #define GLS_REGISTRATION_QUALITY_H
 

@@ -110,7 +110,7 @@ static float taken(size_t at, int32_t n, int radius)
     return (float)((high < n - 1 ? high : n - 1) - (low > 0 ? low : 0) + 1);
 }
 
-/* What the forces at one voxel multiply: the gradients of f and of m. Returns the cost. */
+/* Computes the factors of the gradients of f and of m in the forces at one voxel. Returns the cost. */
 static float correlate(const host_solver *s, const size_t at[3], size_t i, float *of_f, float *of_m)
 {
     const size_t n = s->n;

@@ -1,4 +1,4 @@
-/* What the loop of a registration asks of the arithmetic, on the CPU and on devices. */
+/* The arithmetic that the loop of a registration calls, on the CPU or on devices. */
 #ifndef GLS_REGISTRATION_VELOCITY_PARTS_H
 #define GLS_REGISTRATION_VELOCITY_PARTS_H
 

@@ -5,7 +5,7 @@
 #include "dwi/series.h"
 #include "tools/tract_results.h"
 
-/* What was read. All zero is empty. */
+/* The inputs that were read. All zero is empty. */
 typedef struct gls_signal_input {
     gls_series series; /* its table is NULL for a map of one volume */
     gls_image *mask;   /* NULL: all voxels */

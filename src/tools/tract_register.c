@@ -424,7 +424,7 @@ static void add_numbers(cJSON *object, const char *key, const double *value, int
     for (int k = 0; k < n; k++) gls_json_append_double(array, value[k]);
 }
 
-/* What was found, for the sidecar. */
+/* The findings that the sidecar records. */
 static void describe(const registration *r)
 {
     cJSON *root = r->run->root;

@@ -11,7 +11,7 @@
 /* Returns the value of the function at x, and stores its gradient. */
 typedef double (*gls_minimise_function)(void *user, const double *x, double *gradient);
 
-/* What is minimised, and when to stop. */
+/* The function to minimise, and when to stop. */
 typedef struct gls_minimise_problem {
     size_t n;
     const double *low, *high; /* bounds of each variable; may be infinite */
@@ -26,7 +26,7 @@ typedef struct gls_minimise_problem {
     size_t n_beside;
 } gls_minimise_problem;
 
-/* What the search did. */
+/* The result of a search. */
 typedef struct gls_minimise_result {
     double value;
     unsigned iterations, evaluations;

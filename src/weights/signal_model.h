@@ -9,7 +9,7 @@
 
 #include "weights/signal_rows.h"
 
-/* What a streamline contributes to the signal of a voxel. */
+/* The share of a streamline in the signal of a voxel. */
 typedef enum gls_signal_kernel {
     GLS_SIGNAL_STICK, /* exp(-b d (g u)^2) */
     GLS_SIGNAL_LIFE,  /* the same, minus its mean over the weighted volumes */

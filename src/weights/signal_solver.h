@@ -38,7 +38,7 @@ typedef struct gls_signal_iteration {
     double objective, step;
 } gls_signal_iteration;
 
-/* What a fit did. */
+/* The result of a fit. */
 typedef struct gls_signal_fit {
     double objective, penalty; /* objective: with the penalty */
     size_t iterations, back_tracks;
