@@ -4,8 +4,8 @@
 #   sh test/run.sh             all that .ci/run does: the quick tests, the daily stages, and, if there is time, the nightly stage whose turn it is today
 #   sh test/run.sh --rest      the same without the quick tests
 #   sh test/run.sh STAGE...    the named stages; "nightly" stands for all nightly ones
-# Stages of every day: gpu source peers python. Of days with an even number: clang threads gbm fresh; of the others: sanitize report zink.
-# Nightly: drivers arm64 cluster packages pyafq fuzz releases suites.
+# Stages of every day: gpu source peers python. Of days with an even number: clang threads gbm; of the others: sanitize report zink.
+# Nightly: fresh drivers arm64 cluster packages pyafq fuzz releases suites.
 # GLS_WERROR=ON, for developers: warnings of the compiler are errors, and so are tests that take too long; GLS_TEST_PYTHON: a Python that has the peers already; GLS_JOBS: parallel jobs.
 # GLS_TIDY=ON: removes what a stage made once the stage has passed, so that all stages of a day need about 6 GB of disk at a time instead of 10.
 set -u
@@ -14,10 +14,10 @@ cd "$root" || exit 1
 . test/setup.sh
 jobs=${GLS_JOBS:-$(nproc)}
 build=$root/build
-daily="gpu clang threads source peers gbm python fresh"
+daily="gpu clang threads source peers gbm python"
 [ $(($(date +%-d) % 2)) -eq 0 ] || daily="gpu sanitize source peers python report zink"
-stages_of_days="gpu sanitize clang threads source peers gbm python report zink fresh"
-nightly="drivers arm64 cluster packages pyafq fuzz releases suites"
+stages_of_days="gpu sanitize clang threads source peers gbm python report zink"
+nightly="fresh drivers arm64 cluster packages pyafq fuzz releases suites"
 # each nightly stage has its turn once within as many days as there are stages
 turn() {
     # shellcheck disable=SC2086
@@ -544,7 +544,7 @@ stage_zink() {
     check_as_root "subgroup mapping on zink" env GLS_TEST_PYTHON="$python" sh test/guest/zink.sh build
 }
 
-# Every command of README.md on a new machine: Debian 13 each day, as a user; the others before a release (nightly).
+# Nightly: every command of README.md on a new machine, Debian 13, as a user; the others before a release.
 stage_fresh() {
     header "fresh: README on a new machine"
     await_chroots
