@@ -619,9 +619,9 @@ mkdir -p "$build"
 case $stages in quick*) ;; *) [ -x build/glslines ] && [ -e build/test/CTestTestfile.cmake ] || stage_quick ;; esac
 for stage in $stages; do
     # on a slow or busy machine a day's stages come first
-    if [ "$stage" = "$nightly_turn" ] && [ $(($(date +%s) - started)) -gt 2400 ]; then
+    if [ "$stage" = "$nightly_turn" ] && [ $(($(date +%s) - started)) -gt 1500 ]; then
         left_out="$left_out
-  the nightly stage $stage: the stages before took more than 40 minutes"
+  the nightly stage $stage: the stages before took more than 25 minutes"
         continue
     fi
     begun_stage=$(date +%s) failed_before=$failed
