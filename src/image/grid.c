@@ -76,6 +76,20 @@ void gls_grid_inverse(const gls_grid *grid, double inverse[3][4])
     gls_affine_invert(grid->affine, inverse);
 }
 
+void gls_grid_extent(const gls_grid *grid, double low[3], double high[3])
+{
+    for (int corner = 0; corner < 8; corner++) {
+        double p[3], w[3];
+        /* corners of voxels lie half a voxel outside their centres */
+        for (int a = 0; a < 3; a++) p[a] = corner >> a & 1 ? grid->dim[a] - 0.5 : -0.5;
+        gls_affine_apply(grid->affine, p, w);
+        for (int a = 0; a < 3; a++) {
+            low[a] = corner == 0 ? w[a] : fmin(low[a], w[a]);
+            high[a] = corner == 0 ? w[a] : fmax(high[a], w[a]);
+        }
+    }
+}
+
 bool gls_grid_direction(const gls_grid *grid, const double world[3], double along[3])
 {
     const double *d = world;

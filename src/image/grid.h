@@ -11,6 +11,8 @@ gls_status gls_image_allocate(const gls_grid *grid, size_t n_volumes, bool zeroe
 /* Converts a direction along the axes of the world to a unit vector along the voxel axes. Returns false, and zeros, if
  * the direction is 0. */
 bool gls_grid_direction(const gls_grid *grid, const double world[3], double along[3]);
+/* The smallest box along the axes of the world that holds all voxels of a grid, mm. */
+void gls_grid_extent(const gls_grid *grid, double low[3], double high[3]);
 /* Whether two grids are the same, so that gls_grid_require_equal() accepts them without a warning. */
 bool gls_grid_same(const gls_grid *a, const gls_grid *b);
 /* Requires one volume for GLS_IMAGE_3D, and two or more for GLS_IMAGE_4D. GLS_ERR_INPUT names the file. */

@@ -1,4 +1,5 @@
 /* Collects the streamlines of a picture in memory, colours them, and places cameras. */
+#include "image/grid.h"
 #include "render/scene.h"
 
 #include <math.h>
@@ -36,16 +37,7 @@ bool gls_camera_stand(gls_camera *camera, const char *name)
 
 void gls_box_of_grid(const gls_grid *grid, gls_box *box)
 {
-    for (int corner = 0; corner < 8; corner++) {
-        double p[3], w[3];
-        /* corners of voxels lie half a voxel outside their centres */
-        for (int a = 0; a < 3; a++) p[a] = corner >> a & 1 ? grid->dim[a] - 0.5 : -0.5;
-        gls_affine_apply(grid->affine, p, w);
-        for (int a = 0; a < 3; a++) {
-            box->low[a] = corner == 0 ? w[a] : fmin(box->low[a], w[a]);
-            box->high[a] = corner == 0 ? w[a] : fmax(box->high[a], w[a]);
-        }
-    }
+    gls_grid_extent(grid, box->low, box->high);
 }
 
 /* Allocates memory for more lines and points. values: each point has a number, too. */

@@ -2,6 +2,7 @@
  * Pestilli et al. 2014): from streamlines and a series to weights, with checks, counts and the second fits that groups
  * and debiasing need. */
 #include "weights/signal_fit.h"
+#include "image/grid.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -149,22 +150,14 @@ static gls_status fail_empty(const gls_signal *s)
 {
     const gls_signal_rows *rows = &s->rows;
     const gls_grid *grid = &rows->grid;
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double low[3], high[3];
     if (rows->n == 0) return gls_fail(GLS_ERR_EMPTY, "weights: there is no streamline to weight");
     if (rows->n_outside < rows->n)
         return gls_fail(GLS_ERR_EMPTY,
                         "no streamline is left: of %zu, %zu have less than two points, %zu lie outside the mask or the "
                         "grid, and %zu are shorter than --min-length or longer than --max-length",
                         rows->n, rows->n_short, rows->n_outside, rows->n_length);
-    for (int corner = 0; corner < 8; corner++) {
-        double p[3];
-        for (int a = 0; a < 3; a++) p[a] = corner >> a & 1 ? grid->dim[a] - 0.5 : -0.5;
-        gls_affine_apply(grid->affine, p, p);
-        for (int a = 0; a < 3; a++) {
-            low[a] = fmin(low[a], p[a]);
-            high[a] = fmax(high[a], p[a]);
-        }
-    }
+    gls_grid_extent(grid, low, high);
     return gls_fail(GLS_ERR_EMPTY,
                     "no streamline passes through the mask of %s: the points span %g %g %g to %g %g %g mm, the series "
                     "%g %g %g to %g %g %g mm",

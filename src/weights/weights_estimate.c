@@ -8,6 +8,7 @@
 #include <glslines/weights.h>
 
 #include "weights/weights_estimate.h"
+#include "image/grid.h"
 #include "gpu/handle.h"
 #include "util/clock.h"
 #include "util/maths.h"
@@ -210,16 +211,8 @@ gls_sink gls_weights_sink(gls_weights *weights)
 static gls_status fail_apart(const gls_rows *rows)
 {
     const gls_grid *grid = &rows->fixels->grid;
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int corner = 0; corner < 8; corner++) {
-        double p[3];
-        for (int a = 0; a < 3; a++) p[a] = corner >> a & 1 ? grid->dim[a] - 0.5 : -0.5;
-        gls_affine_apply(grid->affine, p, p);
-        for (int a = 0; a < 3; a++) {
-            low[a] = fmin(low[a], p[a]);
-            high[a] = fmax(high[a], p[a]);
-        }
-    }
+    double low[3], high[3];
+    gls_grid_extent(grid, low, high);
     return gls_fail(GLS_ERR_EMPTY,
                     "streamlines and FODs do not overlap: the points span %g %g %g to %g %g %g mm, the FODs %g %g %g "
                     "to %g %g %g mm",
