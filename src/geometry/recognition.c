@@ -10,8 +10,8 @@
 #include <glslines/clusters.h>
 
 #include "geometry/features.h"
+#include "geometry/recognition.h"
 #include "geometry/sorted_cells.h"
-#include "streamlines/filter_parts.h"
 #include "util/allocation.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -33,15 +33,9 @@ typedef struct model {
     uint8_t *covered;       /* whether a centroid has a streamline near it */
 } model;
 
-/* A streamline that is in a bundle. */
-typedef struct hit {
-    uint32_t bundle, votes;
-    double distance;
-} hit;
-
 /* Models near one streamline, on one thread. */
 typedef struct worker {
-    hit *list;
+    gls_hit *list;
     size_t n, capacity;
     double *nearest; /* of each model */
     uint64_t *votes; /* the same: streamlines that it recognises */
@@ -442,11 +436,11 @@ static gls_status sort_models(gls_recognition *r)
 }
 
 /* Adds a bundle to those of the streamline that a thread works on. */
-static void add_hit(worker *w, hit one)
+static void add_hit(worker *w, gls_hit one)
 {
     if (w->n == w->capacity) {
         const size_t capacity = 2 * w->capacity + 256;
-        hit *more = realloc(w->list, capacity * sizeof *more);
+        gls_hit *more = realloc(w->list, capacity * sizeof *more);
         if (!more) {
             w->failed = true;
             return;
@@ -460,7 +454,7 @@ static void add_hit(worker *w, hit one)
 /* Comparison for qsort(): the nearest bundle first, then by number. */
 static int by_distance(const void *a, const void *b)
 {
-    const hit *x = a, *y = b;
+    const gls_hit *x = a, *y = b;
     if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
     return (x->bundle > y->bundle) - (x->bundle < y->bundle);
 }
@@ -509,14 +503,14 @@ static void vote(gls_recognition *r, worker *w)
         w->votes[w->near[k]]++;
         size_t at = from;
         while (at < w->n && w->list[at].bundle != b) at++;
-        if (at == w->n) add_hit(w, (hit){.bundle = b});
+        if (at == w->n) add_hit(w, (gls_hit){.bundle = b});
         if (w->failed) return;
         w->list[at].votes++;
         w->list[at].distance += w->nearest[w->near[k]];
     }
     size_t n = from;
     for (size_t k = from; k < w->n; k++) {
-        hit h = w->list[k];
+        gls_hit h = w->list[k];
         const double need = ceil(r->options.vote_ratio * (double)r->bundle[h.bundle].info.models - 1e-9);
         h.distance /= h.votes;
         if ((double)h.votes >= need) w->list[n++] = h;
@@ -560,8 +554,7 @@ static gls_status begin_search(gls_recognition *r)
     return GLS_OK;
 }
 
-/* The bundles of streamline i. */
-static const hit *hits(const gls_recognition *r, uint64_t i, size_t *n)
+const gls_hit *gls_recognition_hits(const gls_recognition *r, uint64_t i, size_t *n)
 {
     *n = r->where[i].n;
     return r->worker[r->where[i].thread].list + r->where[i].from;
@@ -610,7 +603,7 @@ static gls_status sum_up(gls_recognition *r)
     gls_status status = GLS_OK;
     for (uint64_t i = 0; i < r->features.n && !status; i++) {
         size_t n;
-        const hit *h = hits(r, i, &n);
+        const gls_hit *h = gls_recognition_hits(r, i, &n);
         r->found += n > 0;
         r->shared += n > 1;
         for (size_t k = 0; k < n && !status; k++) {
@@ -679,6 +672,11 @@ gls_status gls_recognition_complete(gls_recognition *r)
 
 /* --- Results. */
 
+bool gls_recognition_is_complete(const gls_recognition *r)
+{
+    return r->where != NULL;
+}
+
 size_t gls_recognition_bundles(const gls_recognition *r)
 {
     return r->n_bundles;
@@ -717,182 +715,4 @@ gls_recognized gls_recognition_bundle(const gls_recognition *r, size_t k)
 gls_model_info gls_recognition_model(const gls_recognition *r, size_t k)
 {
     return r->model[k].info;
-}
-
-/* The filter that adds columns and groups. */
-typedef struct marker {
-    const gls_recognition *r;
-    gls_sink next;
-    uint64_t at;
-    /* what is added to a block of at most `capacity` streamlines: four columns; members of n_own groups */
-    uint16_t *bundle, *votes;
-    float *distance, *margin;
-    uint8_t *member;
-    size_t capacity;
-    gls_column *column; /* all columns and groups of a block */
-    size_t n_columns;   /* for how many there is memory */
-    /* for each bundle its group; the group of streamlines in no bundle; n_own: there is none */
-    uint32_t *group;
-    size_t n_own, rest;
-    const char **name; /* of the groups */
-    float *found;      /* for each streamline of the tractogram whether it is in a bundle; NULL: all are passed on */
-    gls_filter_counts counts;
-} marker;
-
-/* Allocates memory for a block. */
-static gls_status reserve(marker *m, const gls_streamlines *s)
-{
-    const size_t columns = s->n_dps + 4 + s->n_groups + m->n_own;
-    if (s->n > m->capacity) {
-        m->capacity = 0;
-        free(m->bundle);
-        free(m->distance);
-        free(m->member);
-        m->bundle = malloc(2 * s->n * sizeof *m->bundle);
-        m->distance = malloc(2 * s->n * sizeof *m->distance);
-        m->member = malloc(s->n * m->n_own + 1);
-        if (!m->bundle || !m->distance || !m->member) return gls_no_memory();
-        m->capacity = s->n;
-    }
-    m->votes = m->bundle + m->capacity;
-    m->margin = m->distance + m->capacity;
-    if (columns > m->n_columns) {
-        gls_column *more = realloc(m->column, columns * sizeof *more);
-        if (!more) return gls_no_memory();
-        m->column = more;
-        m->n_columns = columns;
-    }
-    return GLS_OK;
-}
-
-/* Sets the rows of streamline i of a block of n. */
-static void mark(marker *m, size_t i, size_t n)
-{
-    size_t count;
-    const hit *h = hits(m->r, m->at + i, &count);
-    m->bundle[i] = GLS_BUNDLE_NONE;
-    m->votes[i] = 0;
-    m->distance[i] = m->margin[i] = NAN;
-    if (count > 0) {
-        double threshold = 0;
-        for (size_t k = 0; k < m->r->n_models; k++)
-            if (m->r->model[k].info.index == h->bundle) threshold = fmax(threshold, m->r->model[k].info.threshold);
-        m->bundle[i] = (uint16_t)h->bundle;
-        m->votes[i] = (uint16_t)h->votes;
-        m->distance[i] = (float)h->distance;
-        m->margin[i] = count > 1 ? (float)((h[1].distance - h->distance) / threshold) : 1;
-    }
-    for (size_t k = 0; k < count; k++) m->member[m->group[h[k].bundle] * n + i] = 1;
-    if (count == 0 && m->rest < m->n_own) m->member[m->rest * n + i] = 1;
-}
-
-/* Whether a column of this name is added. */
-static bool is_added(const char *name)
-{
-    static const char *const added[] = {GLS_DPS_BUNDLE, GLS_DPS_BUNDLE_DISTANCE, GLS_DPS_BUNDLE_VOTES,
-                                        GLS_DPS_BUNDLE_MARGIN};
-    for (size_t k = 0; k < sizeof added / sizeof *added; k++)
-        if (strcmp(added[k], name) == 0) return true;
-    return false;
-}
-
-/* Whether a group of this name is added. */
-static bool is_own_group(const marker *m, const char *name)
-{
-    for (size_t k = 0; k < m->n_own; k++)
-        if (strcmp(m->name[k], name) == 0) return true;
-    return false;
-}
-
-/* Passes a block on with its columns and groups, which replace those of the same names. */
-static gls_status mark_block(void *user, const gls_streamlines *s)
-{
-    marker *m = user;
-    if (m->at + s->n > m->r->features.n)
-        return gls_fail(GLS_ERR_INPUT, "there are more streamlines than those whose bundles were recognised");
-    gls_status status = reserve(m, s);
-    if (status) return status;
-    memset(m->member, 0, s->n * m->n_own);
-    for (size_t i = 0; i < s->n; i++) mark(m, i, s->n);
-    m->at += s->n;
-    gls_streamlines out = *s;
-    size_t n = 0;
-    m->column[n++] = (gls_column){GLS_DPS_BUNDLE, GLS_TYPE_UINT16, 1, m->bundle};
-    m->column[n++] = (gls_column){GLS_DPS_BUNDLE_DISTANCE, GLS_TYPE_FLOAT32, 1, m->distance};
-    m->column[n++] = (gls_column){GLS_DPS_BUNDLE_VOTES, GLS_TYPE_UINT16, 1, m->votes};
-    m->column[n++] = (gls_column){GLS_DPS_BUNDLE_MARGIN, GLS_TYPE_FLOAT32, 1, m->margin};
-    for (size_t k = 0; k < s->n_dps; k++)
-        if (!is_added(s->dps[k].name)) m->column[n++] = s->dps[k];
-    out.dps = m->column;
-    out.n_dps = n;
-    out.group = m->column + n;
-    for (size_t k = 0; k < s->n_groups; k++)
-        if (!is_own_group(m, s->group[k].name)) m->column[n++] = s->group[k];
-    for (size_t k = 0; k < m->n_own; k++)
-        m->column[n++] = (gls_column){m->name[k], GLS_TYPE_BOOL, 1, m->member + k * s->n};
-    out.n_groups = n - out.n_dps;
-    return gls_sink_append(&m->next, &out);
-}
-
-/* Frees the filter. */
-static void discard(void *user)
-{
-    marker *m = user;
-    gls_sink_abort(&m->next);
-    free(m->bundle);
-    free(m->distance);
-    free(m->member);
-    free(m->column);
-    free(m->group);
-    free(m->name);
-    free(m->found);
-    free(m);
-}
-
-/* Requires as many streamlines as before. */
-static gls_status finish(void *user)
-{
-    marker *m = user;
-    gls_status status = GLS_OK;
-    if (m->at != m->r->features.n)
-        status = gls_fail(GLS_ERR_INPUT, "there are fewer streamlines than those whose bundles were recognised");
-    if (!status) status = gls_sink_finish(&m->next);
-    discard(m);
-    return status;
-}
-
-/* Numbers the groups: of bundles that have streamlines, and of the rest. */
-static void number_groups(marker *m, bool only_found)
-{
-    for (size_t k = 0; k < m->r->n_bundles; k++)
-        if (m->r->bundle[k].info.count > 0) {
-            m->group[k] = (uint32_t)m->n_own;
-            m->name[m->n_own++] = m->r->bundle[k].name;
-        }
-    m->rest = m->n_own;
-    if (!only_found) m->name[m->n_own++] = GLS_GROUP_UNRECOGNIZED;
-}
-
-gls_status gls_recognition_filter(const gls_recognition *r, gls_bundles_rest rest, const gls_sink *next,
-                                  gls_sink *filter)
-{
-    const bool only_found = rest == GLS_BUNDLES_REST_DROPPED;
-    GLS_REQUIRE(r && r->where && next && filter);
-    marker *m = calloc(1, sizeof *m);
-    if (!m) return gls_no_memory();
-    m->r = r;
-    m->group = calloc(r->n_bundles + 1, sizeof *m->group);
-    m->name = calloc(r->n_bundles + 1, sizeof *m->name);
-    if (only_found) m->found = malloc((r->features.n + 1) * sizeof *m->found);
-    gls_status status = m->group && m->name && (m->found || !only_found) ? GLS_OK : gls_no_memory();
-    for (uint64_t i = 0; i < r->features.n && !status && only_found; i++) m->found[i] = r->where[i].n > 0;
-    if (!status && only_found) status = gls_filter_listed_create(m->found, r->features.n, &m->counts, next, &m->next);
-    if (status) {
-        discard(m);
-        return status;
-    }
-    if (!only_found) m->next = *next;
-    number_groups(m, only_found);
-    *filter = (gls_sink){mark_block, finish, discard, m};
-    return GLS_OK;
 }
