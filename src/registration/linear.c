@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "registration/nmi.h"
+#include "registration/nmi_device.h"
 #include "transform/affine.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -84,7 +85,7 @@ static void map_of(const trial *t, double map[3][4])
 }
 
 /* Scores n rows; 0 for scales beyond 0.5 to 2. */
-static void score_rows(const gls_nmi *nmi, trial *row, size_t n)
+static void score_rows(gls_nmi *nmi, trial *row, size_t n)
 {
     double map[3 * MAX_TURNS][3][4], score[3 * MAX_TURNS];
     trial *scored[3 * MAX_TURNS];
@@ -109,7 +110,7 @@ static double top_of(double down, double here, double up)
 }
 
 /* Climbs from *t along its first n parameters. Returns the number of scores. */
-static unsigned climb(const gls_nmi *nmi, trial *t, int n, const double first[3], const double last[3])
+static unsigned climb(gls_nmi *nmi, trial *t, int n, const double first[3], const double last[3])
 {
     double step[3] = {first[0], first[1], first[2]};
     unsigned calls = 1;
@@ -204,8 +205,8 @@ static int by_score(const void *a, const void *b)
 }
 
 /* Scores all beginnings with all turns, climbs from the best, and gives the best of these. */
-static gls_status search(const gls_nmi *nmi, const gls_level *fixed, const gls_level *moving,
-                         const gls_linear_options *o, trial *best)
+static gls_status search(gls_nmi *nmi, const gls_level *fixed, const gls_level *moving, const gls_linear_options *o,
+                         trial *best)
 {
     double turn[MAX_TURNS][3];
     trial start[3], row[3 * MAX_TURNS], *order[3 * MAX_TURNS];
@@ -230,7 +231,7 @@ static gls_status search(const gls_nmi *nmi, const gls_level *fixed, const gls_l
             if (t.score > best->score) *best = t;
         }
     }
-    return GLS_OK;
+    return nmi->status;
 }
 
 /* --- The check of headers. */
@@ -253,7 +254,7 @@ static void name_exchange(const int axis[3], const int sign[3], char *text, size
 }
 
 /* Scores all 48 signed exchanges of the moving axes about the centre of mass. found: score of the search. */
-static void check_header(const gls_nmi *nmi, const gls_level *fixed, const gls_level *moving, double found,
+static void check_header(gls_nmi *nmi, const gls_level *fixed, const gls_level *moving, double found,
                          gls_linear_result *result)
 {
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -282,14 +283,14 @@ static void check_header(const gls_nmi *nmi, const gls_level *fixed, const gls_l
 
 /* Climbs at one level. */
 static gls_status climb_level(const gls_level *fixed, const gls_level *moving, double voxel, int phase, bool affine,
-                              trial *t, gls_linear_result *result)
+                              gls_nmi_device *on, trial *t, gls_linear_result *result)
 {
     gls_level f = {.value = NULL}, m = {.value = NULL};
     gls_nmi nmi = {.bin = NULL};
     double map[3][4];
     gls_status status = gls_level_shrink(fixed, voxel, &f);
     if (!status) status = gls_level_shrink(moving, voxel, &m);
-    if (!status) status = gls_nmi_init(&nmi, &f, &m);
+    if (!status) status = gls_nmi_init(&nmi, &f, &m, on);
     if (!status) {
         gls_linear_level *level = &result->level[result->n_levels++];
         *level = (gls_linear_level){.voxel = voxel, .affine = affine};
@@ -300,6 +301,7 @@ static gls_status climb_level(const gls_level *fixed, const gls_level *moving, d
         gls_log(GLS_LOG_INFO, "%s, %g mm: NMI %.5f after %u evaluations", affine ? "affine" : "rigid", voxel, t->score,
                 level->evaluations);
     }
+    if (!status) status = nmi.status;
     gls_nmi_finish(&nmi);
     gls_level_finish(&f);
     gls_level_finish(&m);
@@ -307,29 +309,30 @@ static gls_status climb_level(const gls_level *fixed, const gls_level *moving, d
 }
 
 /* Finds where to begin, and checks the header. */
-static gls_status begin(const gls_level *fixed, const gls_level *moving, const gls_linear_options *o, trial *best,
-                        gls_linear_result *result)
+static gls_status begin(const gls_level *fixed, const gls_level *moving, const gls_linear_options *o,
+                        gls_nmi_device *on, trial *best, gls_linear_result *result)
 {
     gls_level f = {.value = NULL}, m = {.value = NULL};
     gls_nmi nmi = {.bin = NULL};
     gls_status status = gls_level_shrink(fixed, fmax(COARSE, o->voxel[0]), &f);
     if (!status) status = gls_level_shrink(moving, fmax(COARSE, o->voxel[0]), &m);
-    if (!status) status = gls_nmi_init(&nmi, &f, &m);
+    if (!status) status = gls_nmi_init(&nmi, &f, &m, on);
     if (!status) status = search(&nmi, &f, &m, o, best);
     if (!status && o->check_header) check_header(&nmi, &f, &m, best->score, result);
+    if (!status) status = nmi.status;
     gls_nmi_finish(&nmi);
     gls_level_finish(&f);
     gls_level_finish(&m);
     return status;
 }
 
-gls_status gls_linear_register(const gls_level *fixed, const gls_level *moving, const gls_level *masked_fixed,
-                               const gls_level *masked_moving, const gls_linear_options *o, gls_linear_result *result)
+/* The search and all levels. */
+static gls_status align(const gls_level *fixed, const gls_level *moving, const gls_level *masked_fixed,
+                        const gls_level *masked_moving, const gls_linear_options *o, gls_nmi_device *on,
+                        gls_linear_result *result)
 {
     trial t = {.score = 0};
-    *result = (gls_linear_result){.start = ""};
-    GLS_REQUIRE(o->n_levels >= 1 && o->n_levels <= GLS_MAX_LEVELS);
-    gls_status status = begin(fixed, moving, o, &t, result);
+    gls_status status = begin(fixed, moving, o, on, &t, result);
     if (status) return status;
     if (t.score == 0)
         return gls_fail(GLS_ERR_INPUT,
@@ -343,8 +346,20 @@ gls_status gls_linear_register(const gls_level *fixed, const gls_level *moving, 
             const int phase = last && (k > 0 || affine) ? 2 : k > 0 ? 1 : 0;
             if (affine && k == 0 && !last) continue;
             status = climb_level(last ? masked_fixed : fixed, last ? masked_moving : moving, o->voxel[k], phase, affine,
-                                 &t, result);
+                                 on, &t, result);
         }
     map_of(&t, result->map);
+    return status;
+}
+
+gls_status gls_linear_register(const gls_level *fixed, const gls_level *moving, const gls_level *masked_fixed,
+                               const gls_level *masked_moving, const gls_linear_options *o, gls_linear_result *result)
+{
+    gls_nmi_device *on = NULL;
+    *result = (gls_linear_result){.start = ""};
+    GLS_REQUIRE(o->n_levels >= 1 && o->n_levels <= GLS_MAX_LEVELS);
+    gls_status status = o->device ? gls_nmi_device_create(o->device, &on) : GLS_OK;
+    if (!status) status = align(fixed, moving, masked_fixed, masked_moving, o, on, result);
+    gls_nmi_device_destroy(on);
     return status;
 }

@@ -2,6 +2,8 @@
 #ifndef GLS_REGISTRATION_LINEAR_H
 #define GLS_REGISTRATION_LINEAR_H
 
+#include <glslines/device.h>
+
 #include "registration/level.h"
 
 /* Where the search begins. */
@@ -31,6 +33,7 @@ typedef struct gls_linear_options {
     bool check_header;
     size_t n_levels;
     double voxel[GLS_MAX_LEVELS]; /* mm, coarse to fine */
+    gls_device *device;           /* computes histograms; NULL: the CPU does */
 } gls_linear_options;
 
 typedef struct gls_linear_level {
@@ -52,7 +55,8 @@ typedef struct gls_linear_result {
 } gls_linear_result;
 
 /* Aligns the moving to the fixed image. fixed, moving: without the masks, for all levels; masked_fixed and
- * masked_moving: for the last one. The same bytes for any number of threads. */
+ * masked_moving: for the last one. The same bytes for any number of threads; on a device the same
+ * in each run. */
 gls_status gls_linear_register(const gls_level *fixed, const gls_level *moving, const gls_level *masked_fixed,
                                const gls_level *masked_moving, const gls_linear_options *options,
                                gls_linear_result *result);

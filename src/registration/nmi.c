@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "registration/nmi_device.h"
 #include "registration/trilinear.h"
 #include "transform/affine.h"
 #include "util/maths.h"
@@ -38,12 +39,12 @@ static float place_sample(const gls_level *level, size_t v, int8_t place[3])
     return gls_corners_value(&c, level->value);
 }
 
-gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *moving)
+gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *moving, gls_nmi_device *on)
 {
     static const double q[2] = {0.005, 0.995};
     const size_t n = gls_grid_voxels(&fixed->grid), n_moving = gls_grid_voxels(&moving->grid);
     double f[2], m[2];
-    *nmi = (gls_nmi){.fixed = fixed->grid, .moving = moving->grid, .mask = moving->mask};
+    *nmi = (gls_nmi){.fixed = fixed->grid, .moving = moving->grid, .mask = moving->mask, .on = on};
     nmi->bin = malloc(n);
     nmi->place = malloc(n * sizeof *nmi->place);
     nmi->value = malloc(n_moving * sizeof *nmi->value);
@@ -60,7 +61,7 @@ gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *m
         nmi->n += fixed->mask[v];
     }
     for (size_t v = 0; v < n_moving; v++) nmi->value[v] = (float)(((double)moving->value[v] - m[0]) * per_m);
-    return GLS_OK;
+    return on ? gls_nmi_device_fill(on, nmi) : GLS_OK;
 }
 
 void gls_nmi_finish(gls_nmi *nmi)
@@ -117,7 +118,7 @@ static double entropy(const uint64_t *share, int n, double total)
 
 /* The joint histogram of one map. */
 typedef struct joint {
-    uint64_t bin[BINS * (BINS + 1)];
+    uint64_t bin[GLS_NMI_CELLS];
 } joint;
 
 /* Score of a histogram; n: voxels of the fixed image. */
@@ -133,7 +134,7 @@ static double score_of(const joint *j, uint64_t n, double *share)
     const double part = n > 0 ? (double)total / 256 / (double)n : 0;
     if (share) *share = part;
     if (part < MIN_SHARE) return 0;
-    const double both = entropy(j->bin, BINS * (BINS + 1), (double)total);
+    const double both = entropy(j->bin, GLS_NMI_CELLS, (double)total);
     return both > 0 ? (entropy(of_fixed, BINS, (double)total) + entropy(of_moving, BINS + 1, (double)total)) / both : 0;
 }
 
@@ -141,8 +142,8 @@ static double score_of(const joint *j, uint64_t n, double *share)
 static void add_slices(const gls_nmi *nmi, const double map[3][4], int32_t first, int32_t last, joint *j)
 {
     const int32_t nx = nmi->fixed.dim[0], ny = nmi->fixed.dim[1];
-    uint32_t histogram[BINS * (BINS + 1)];
-    uint64_t sum[BINS * (BINS + 1)] = {0};
+    uint32_t histogram[GLS_NMI_CELLS];
+    uint64_t sum[GLS_NMI_CELLS] = {0};
     for (int32_t z = first; z < last; z++) {
         memset(histogram, 0, sizeof histogram); /* 32 bits hold a slice of fewer than 2^24 voxels */
         for (int32_t y = 0; y < ny; y++) {
@@ -151,41 +152,51 @@ static void add_slices(const gls_nmi *nmi, const double map[3][4], int32_t first
             gls_affine_apply(map, at, start);
             add_row(nmi, ((size_t)z * (size_t)ny + (size_t)y) * (size_t)nx, start, map, histogram);
         }
-        for (int i = 0; i < BINS * (BINS + 1); i++) sum[i] += histogram[i];
+        for (int i = 0; i < GLS_NMI_CELLS; i++) sum[i] += histogram[i];
     }
-    for (int i = 0; i < BINS * (BINS + 1); i++) {
+    for (int i = 0; i < GLS_NMI_CELLS; i++) {
 #pragma omp atomic
         j->bin[i] += sum[i];
     }
 }
 
-/* Scores n maps: each is cut into PARTS, and all parts are shared out among the threads. */
-static void score_all(const gls_nmi *nmi, const double (*world)[3][4], size_t n, double *score, double *share)
+/* Histograms of n maps between voxels: each is cut into PARTS, and all parts are shared out among the threads. */
+static void add_maps(const gls_nmi *nmi, const double (*map)[3][4], size_t n, joint *j)
 {
-    joint *j = calloc(n, sizeof *j);
-    double to_voxel[3][4];
     const int32_t nz = nmi->fixed.dim[2];
-    for (size_t i = 0; i < n; i++) score[i] = 0;
-    if (!j) return;
-    gls_grid_inverse(&nmi->moving, to_voxel);
 #pragma omp parallel for schedule(dynamic, 1)
     for (size_t k = 0; k < n * PARTS; k++) {
         const int32_t part = (int32_t)(k % PARTS);
-        double map[3][4];
-        gls_transform_compose((const double(*)[4])to_voxel, world[k / PARTS], map);
-        gls_transform_compose((const double(*)[4])map, nmi->fixed.affine, map);
-        add_slices(nmi, (const double(*)[4])map, part * nz / PARTS, (part + 1) * nz / PARTS, &j[k / PARTS]);
+        add_slices(nmi, map[k / PARTS], part * nz / PARTS, (part + 1) * nz / PARTS, &j[k / PARTS]);
     }
-    for (size_t i = 0; i < n; i++) score[i] = score_of(&j[i], nmi->n, share);
+}
+
+/* Scores n maps between world spaces. */
+static void score_all(gls_nmi *nmi, const double (*world)[3][4], size_t n, double *score, double *share)
+{
+    joint *j = calloc(n, sizeof *j);
+    double(*map)[3][4] = malloc(n * sizeof *map), to_voxel[3][4];
+    gls_grid_inverse(&nmi->moving, to_voxel);
+    if (n > 0 && (!j || !map) && !nmi->status) nmi->status = gls_no_memory();
+    for (size_t i = 0; i < n && !nmi->status; i++) {
+        gls_transform_compose((const double(*)[4])to_voxel, world[i], map[i]);
+        gls_transform_compose((const double(*)[4])map[i], nmi->fixed.affine, map[i]);
+    }
+    if (!nmi->status && n > 0 && nmi->on)
+        nmi->status = gls_nmi_device_add(nmi->on, (const double(*)[3][4])map, n, j->bin);
+    else if (!nmi->status)
+        add_maps(nmi, (const double(*)[3][4])map, n, j);
+    for (size_t i = 0; i < n; i++) score[i] = nmi->status ? 0 : score_of(&j[i], nmi->n, share);
+    free(map);
     free(j);
 }
 
-void gls_nmi_scores(const gls_nmi *nmi, const double (*map)[3][4], size_t n, double *score)
+void gls_nmi_scores(gls_nmi *nmi, const double (*map)[3][4], size_t n, double *score)
 {
     score_all(nmi, map, n, score, NULL);
 }
 
-double gls_nmi_score(const gls_nmi *nmi, const double map[3][4], double *share)
+double gls_nmi_score(gls_nmi *nmi, const double map[3][4], double *share)
 {
     double score, one[1][3][4];
     memcpy(one[0], map, sizeof one[0]);

@@ -271,41 +271,67 @@ static bool go_on(void *user)
     return !run->go_on || run->go_on(run, 0);
 }
 
-/* The nonlinear part, on the device that --device names. */
-static gls_status bend(registration *r)
+/* Opens the device that --device names; none for the CPU, which is faster than a software renderer. */
+static gls_status open_device(const registration *r, gls_device_set *set)
 {
     const gls_register_cli *o = r->o;
     const bool any = strcmp(o->device, "auto") == 0;
-    gls_device_set set = {.n = 0};
+    gls_status status = GLS_OK;
+    if (strcmp(o->device, "cpu") != 0) status = gls_device_set_open(set, o->device, 1, (gls_graphics)o->api);
+    if (status == GLS_ERR_DEVICE && any) status = GLS_OK;
+    if (status) return status;
+    if (set->n > 0 && any && gls_device_get_info(set->device[0])->software) gls_device_set_close(set);
+    if (set->n == 0) gls_log(GLS_LOG_INFO, "the registration is computed on the CPU");
+    return GLS_OK;
+}
+
+/* Finds the linear and the nonlinear part, on a device, or if it is NULL on the CPU. */
+static gls_status align(registration *r, gls_device *device)
+{
     gls_velocity_channel channels[GLS_VELOCITY_CHANNELS] = {{&r->fixed.masked, &r->moving.masked, 1}};
     double sum = 1;
     const size_t n = r->n_channels + 1;
-    gls_status status = GLS_OK;
     for (size_t k = 1; k < n; k++) {
         channels[k] =
             (gls_velocity_channel){&r->channel[k - 1].fixed, &r->channel[k - 1].moving, r->channel[k - 1].weight};
         sum += channels[k].weight;
     }
     for (size_t k = 0; k < n; k++) channels[k].weight /= sum;
-    if (strcmp(o->device, "cpu") != 0) status = gls_device_set_open(&set, o->device, 1, (gls_graphics)o->api);
-    if (status == GLS_ERR_DEVICE && any) status = GLS_OK;
-    if (status) return status;
-    if (set.n > 0 && any && gls_device_get_info(set.device[0])->software) gls_device_set_close(&set);
-    if (set.n == 0) gls_log(GLS_LOG_INFO, "the nonlinear part is computed on the CPU");
-    cJSON_AddStringToObject(r->run->root, "device", set.n > 0 ? gls_device_get_info(set.device[0])->renderer : "CPU");
+    r->linear.device = device;
+    gls_status status = gls_linear_register(&r->fixed.whole, &r->moving.whole, &r->fixed.masked, &r->moving.masked,
+                                            &r->linear, &r->found);
+    if (!status && !go_on(r->run)) status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
+    if (!status && r->o->type == TYPE_NONLINEAR)
+        status = gls_velocity_register(channels, n, (const double(*)[4])r->found.map, &r->velocity, device, go_on,
+                                       r->run, &r->flow);
+    return status;
+}
+
+/* Computes the registration where --device says, and on the CPU where the device that was chosen cannot. */
+static gls_status compute(registration *r)
+{
+    gls_device_set set = {.n = 0};
+    gls_status status = open_device(r, &set);
     gls_device *device = set.n > 0 ? set.device[0] : NULL;
-    status = gls_velocity_register(channels, n, (const double(*)[4])r->found.map, &r->velocity, device, go_on, r->run,
-                                   &r->flow);
-    if (device && any && (status == GLS_ERR_UNSUPPORTED || gls_status_is_memory(status))) {
-        gls_log(GLS_LOG_WARNING, "the nonlinear part is computed on the CPU, since the device cannot: %s",
+    if (!status) status = align(r, device);
+    if (device && strcmp(r->o->device, "auto") == 0 &&
+        (status == GLS_ERR_UNSUPPORTED || gls_status_is_memory(status))) {
+        gls_log(GLS_LOG_WARNING, "the registration is computed on the CPU, since the device cannot: %s",
                 gls_last_error());
-        status = gls_velocity_register(channels, n, (const double(*)[4])r->found.map, &r->velocity, NULL, go_on, r->run,
-                                       &r->flow);
+        device = NULL;
+        status = align(r, NULL);
     }
+    cJSON_AddStringToObject(r->run->root, "device", device ? gls_device_get_info(device)->renderer : "CPU");
     gls_device_set_close(&set);
-    if (!status) status = gls_velocity_fields(&r->flow, &r->forward, &r->back);
-    if (!status) status = gls_field_jacobian(r->forward, &r->jacobian);
+    return status;
+}
+
+/* Makes the fields of the nonlinear part, and measures them. */
+static gls_status make_fields(registration *r)
+{
     gls_level last = {.value = NULL};
+    gls_status status = gls_velocity_fields(&r->flow, &r->forward, &r->back);
+    if (!status) status = gls_field_jacobian(r->forward, &r->jacobian);
     if (!status) status = gls_level_shrink(&r->fixed.masked, r->velocity.voxel[r->velocity.n_levels - 1], &last);
     if (!status) status = gls_field_measure(r->forward, r->back, r->jacobian, last.mask, &r->quality);
     gls_level_finish(&last);
@@ -485,11 +511,8 @@ static gls_status work(registration *r, const char *const *file)
     if (!status) status = read_channels(r);
     if (!status) status = set_options(r);
     if (!status) status = check_boxes(r);
-    if (!status)
-        status = gls_linear_register(&r->fixed.whole, &r->moving.whole, &r->fixed.masked, &r->moving.masked, &r->linear,
-                                     &r->found);
-    if (!status && !go_on(r->run)) status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
-    if (!status && o->type == TYPE_NONLINEAR) status = bend(r);
+    if (!status) status = compute(r);
+    if (!status && o->type == TYPE_NONLINEAR) status = make_fields(r);
     if (!status) warn(r);
     if (!status) status = write_all(r, &out);
     if (status) return status;

@@ -105,7 +105,7 @@ static void test_score(void **state)
     gls_level f = level_of(image);
     gls_nmi nmi;
     double share;
-    assert_int_equal(gls_nmi_init(&nmi, &f, &f), GLS_OK);
+    assert_int_equal(gls_nmi_init(&nmi, &f, &f, NULL), GLS_OK);
     const double same = gls_nmi_score(&nmi, identity, &share), other = gls_nmi_score(&nmi, moved, NULL);
     assert_true(share == 1 && same > 1.5 && same <= 2 && other < 1.4 && other > 1);
     assert_true(gls_nmi_score(&nmi, far, &share) == 0 && share < 0.25);
