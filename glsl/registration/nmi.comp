@@ -32,7 +32,8 @@ void main()
     uint n = uint(dim.x) * uint(dim.y) * uint(dim.z), n_image = uint(size.x) * uint(size.y) * uint(size.z);
     uint part = gl_WorkGroupID.x % n_parts, group = gl_WorkGroupID.x / n_parts, n_groups = gl_NumWorkGroups.x / n_parts;
     uint first = part * part_size, last = min(first + part_size, n);
-    vec4 x = maps[3u * gl_WorkGroupID.y], y = maps[3u * gl_WorkGroupID.y + 1u], z = maps[3u * gl_WorkGroupID.y + 2u];
+    uint row = 3u * gl_WorkGroupID.y;
+    vec4 x = maps[row], y = maps[row + 1u], z = maps[row + 2u];
     vec3 top = vec3(size - 1) + 1e-4;
     // Most voxels are background in both images: they are counted here, else all invocations would add to one cell.
     uint background = 0u;
@@ -44,7 +45,8 @@ void main()
         if (bin == BINS) continue;
         vec3 place = vec3((uvec3(s) >> uvec3(8u, 16u, 24u)) & 255u) - 128.0;
         vec3 from = vec3(gls_position(i, dim)) + place / 256.0;
-        vec3 p = vec3(x.x * from.x + x.y * from.y + x.z * from.z + x.w, y.x * from.x + y.y * from.y + y.z * from.z + y.w,
+        vec3 p = vec3(x.x * from.x + x.y * from.y + x.z * from.z + x.w,
+                      y.x * from.x + y.y * from.y + y.z * from.z + y.w,
                       z.x * from.x + z.y * from.y + z.z * from.z + z.w);
         if (any(lessThan(p, vec3(-1e-4))) || any(greaterThan(p, top))) continue;
         gls_corners c = gls_corners_at(p, size);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "registration/nmi.h"
-#include "registration/nmi_device.h"
 #include "transform/affine.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -286,7 +285,7 @@ static gls_status climb_level(const gls_level *fixed, const gls_level *moving, d
                               gls_nmi_device *on, trial *t, gls_linear_result *result)
 {
     gls_level f = {.value = NULL}, m = {.value = NULL};
-    gls_nmi nmi = {.bin = NULL};
+    gls_nmi nmi = {.status = GLS_OK};
     double map[3][4];
     gls_status status = gls_level_shrink(fixed, voxel, &f);
     if (!status) status = gls_level_shrink(moving, voxel, &m);
@@ -313,7 +312,7 @@ static gls_status begin(const gls_level *fixed, const gls_level *moving, const g
                         gls_nmi_device *on, trial *best, gls_linear_result *result)
 {
     gls_level f = {.value = NULL}, m = {.value = NULL};
-    gls_nmi nmi = {.bin = NULL};
+    gls_nmi nmi = {.status = GLS_OK};
     gls_status status = gls_level_shrink(fixed, fmax(COARSE, o->voxel[0]), &f);
     if (!status) status = gls_level_shrink(moving, fmax(COARSE, o->voxel[0]), &m);
     if (!status) status = gls_nmi_init(&nmi, &f, &m, on);

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "registration/nmi_device.h"
 #include "registration/trilinear.h"
 #include "transform/affine.h"
 #include "util/maths.h"
@@ -44,11 +43,13 @@ gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *m
     static const double q[2] = {0.005, 0.995};
     const size_t n = gls_grid_voxels(&fixed->grid), n_moving = gls_grid_voxels(&moving->grid);
     double f[2], m[2];
-    *nmi = (gls_nmi){.fixed = fixed->grid, .moving = moving->grid, .mask = moving->mask, .on = on};
-    nmi->bin = malloc(n);
-    nmi->place = malloc(n * sizeof *nmi->place);
-    nmi->value = malloc(n_moving * sizeof *nmi->value);
-    if (!nmi->bin || !nmi->place || !nmi->value) {
+    gls_nmi_images *image = &nmi->image;
+    *nmi = (gls_nmi){.fixed = fixed->grid, .moving = moving->grid, .image.mask = moving->mask, .on = on};
+    memcpy(image->dim, fixed->grid.dim, sizeof image->dim);
+    memcpy(image->size, moving->grid.dim, sizeof image->size);
+    image->sample = malloc(n * sizeof *image->sample);
+    image->value = malloc(n_moving * sizeof *image->value);
+    if (!image->sample || !image->value) {
         gls_nmi_finish(nmi);
         return gls_no_memory();
     }
@@ -56,20 +57,27 @@ gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *m
     gls_level_quantiles(moving, -INFINITY, q, 2, m);
     const double per_f = BINS / fmax(f[1] - f[0], 1e-20), per_m = (BINS - 1) / fmax(m[1] - m[0], 1e-20);
     for (size_t v = 0; v < n; v++) {
-        const double bin = ((double)place_sample(fixed, v, nmi->place[v]) - f[0]) * per_f;
-        nmi->bin[v] = fixed->mask[v] ? (uint8_t)fmin(fmax(bin, 0), BINS - 1) : BINS;
+        int8_t place[3];
+        const double bin = ((double)place_sample(fixed, v, place) - f[0]) * per_f;
+        image->sample[v] = fixed->mask[v] ? (uint32_t)fmin(fmax(bin, 0), BINS - 1) : BINS;
+        for (int a = 0; a < 3; a++) image->sample[v] |= (uint32_t)(place[a] + 128) << (8 + 8 * a);
         nmi->n += fixed->mask[v];
     }
-    for (size_t v = 0; v < n_moving; v++) nmi->value[v] = (float)(((double)moving->value[v] - m[0]) * per_m);
-    return on ? gls_nmi_device_fill(on, nmi) : GLS_OK;
+    for (size_t v = 0; v < n_moving; v++) image->value[v] = (float)(((double)moving->value[v] - m[0]) * per_m);
+    return on ? gls_nmi_device_fill(on, image) : GLS_OK;
 }
 
 void gls_nmi_finish(gls_nmi *nmi)
 {
-    free(nmi->bin);
-    free(nmi->place);
-    free(nmi->value);
-    *nmi = (gls_nmi){.bin = NULL};
+    free(nmi->image.sample);
+    free(nmi->image.value);
+    *nmi = (gls_nmi){.status = GLS_OK};
+}
+
+/* Along an axis, from the centre of the voxel. */
+static float place_of(uint32_t sample, int axis)
+{
+    return (float)((int)(sample >> (8 + 8 * axis) & 255) - 128) / 256;
 }
 
 /* Adds the voxels of one row of the fixed image, from voxel `row` on. start: place of its first voxel in the moving
@@ -81,10 +89,9 @@ static void add_row(const gls_nmi *nmi, size_t row, const double start[3], const
     for (int a = 0; a < 3; a++)
         for (int c = 0; c < 3; c++) step[a][c] = (float)map[a][c];
     for (int32_t x = 0; x < nx; x++) {
-        const uint8_t bin = nmi->bin[row + (size_t)x];
+        const uint32_t sample = nmi->image.sample[row + (size_t)x], bin = sample & 255;
         if (bin == BINS) continue;
-        const int8_t *place = nmi->place[row + (size_t)x];
-        const float dx = (float)place[0] / 256, dy = (float)place[1] / 256, dz = (float)place[2] / 256;
+        const float dx = place_of(sample, 0), dy = place_of(sample, 1), dz = place_of(sample, 2);
         float p[3];
         bool inside = true;
         for (int a = 0; a < 3; a++) {
@@ -96,8 +103,8 @@ static void add_row(const gls_nmi *nmi, size_t row, const double start[3], const
         const gls_corners c = gls_corners_at(dim, p);
         const size_t nearest = c.voxel + (c.share[0] > 0.5f ? c.step[0] : 0) + (c.share[1] > 0.5f ? c.step[1] : 0) +
                                (c.share[2] > 0.5f ? c.step[2] : 0);
-        if (!nmi->mask[nearest]) continue;
-        float value = gls_corners_value(&c, nmi->value);
+        if (!nmi->image.mask[nearest]) continue;
+        float value = gls_corners_value(&c, nmi->image.value);
         value = value > 0 ? value : 0;
         if (value > BINS - 1 - 1e-5f) value = BINS - 1 - 1e-5f;
         const int low = (int)value;

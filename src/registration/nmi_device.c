@@ -66,29 +66,23 @@ static gls_status fill(gls_nmi_device *d, const char *label, size_t bytes, const
     return status || !data ? status : gls_buffer_write(*buffer, 0, bytes, data);
 }
 
-gls_status gls_nmi_device_fill(gls_nmi_device *d, const gls_nmi *nmi)
+gls_status gls_nmi_device_fill(gls_nmi_device *d, const gls_nmi_images *images)
 {
-    const size_t n = gls_grid_voxels(&nmi->fixed), n_moving = gls_grid_voxels(&nmi->moving);
-    uint32_t *sample = malloc(n * sizeof *sample);
-    float *image = malloc(2 * n_moving * sizeof *image);
-    gls_status status = sample && image ? GLS_OK : gls_no_memory();
+    const int32_t *dim = images->dim, *size = images->size;
+    const size_t n = (size_t)dim[0] * (size_t)dim[1] * (size_t)dim[2];
+    const size_t n_moving = (size_t)size[0] * (size_t)size[1] * (size_t)size[2];
+    float *mask = malloc(n_moving * sizeof *mask);
+    if (!mask) return gls_no_memory();
     empty(d);
-    memcpy(d->dim, nmi->fixed.dim, sizeof d->dim);
-    memcpy(d->size, nmi->moving.dim, sizeof d->size);
+    memcpy(d->dim, dim, sizeof d->dim);
+    memcpy(d->size, size, sizeof d->size);
     d->n_parts = (uint32_t)((n + PART - 1) / PART);
-    for (size_t v = 0; v < n && !status; v++) {
-        const int8_t *p = nmi->place[v];
-        sample[v] = (uint32_t)nmi->bin[v] | (uint32_t)(p[0] + 128) << 8 | (uint32_t)(p[1] + 128) << 16 |
-                    (uint32_t)(p[2] + 128) << 24;
-    }
-    for (size_t v = 0; v < n_moving && !status; v++) {
-        image[v] = nmi->value[v];
-        image[n_moving + v] = nmi->mask[v];
-    }
-    if (!status) status = fill(d, "samples of the fixed image", n * sizeof *sample, sample, &d->samples);
-    if (!status) status = fill(d, "moving image in bins", 2 * n_moving * sizeof *image, image, &d->image);
-    free(sample);
-    free(image);
+    for (size_t v = 0; v < n_moving; v++) mask[v] = images->mask[v];
+    gls_status status = fill(d, "samples of the fixed image", n * sizeof *images->sample, images->sample, &d->samples);
+    if (!status) status = fill(d, "moving image in bins", 2 * n_moving * sizeof *mask, NULL, &d->image);
+    if (!status) status = gls_buffer_write(d->image, 0, n_moving * sizeof *mask, images->value);
+    if (!status) status = gls_buffer_write(d->image, n_moving * sizeof *mask, n_moving * sizeof *mask, mask);
+    free(mask);
     return status;
 }
 

@@ -13,7 +13,6 @@
 #include "gpu.h"
 #include "head_scene.h"
 #include "registration/linear.h"
-#include "registration/nmi_device.h"
 #include "registration/velocity.h"
 
 static gls_device *device;
