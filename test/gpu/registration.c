@@ -13,6 +13,7 @@
 #include "gpu.h"
 #include "head_scene.h"
 #include "registration/linear.h"
+#include "registration/nmi.h"
 #include "registration/velocity.h"
 
 static gls_device *device;
