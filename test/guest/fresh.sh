@@ -66,7 +66,9 @@ awk '
         if (/dwi\.nii\.gz/ && !data) { data = 1; print "mkdir -p \"$HOME/data\" && cd \"$HOME/data\" && glslines phantom . -q" }
         quoted = $0
         gsub(/\047/, "\047\\\047\047", quoted)
-        print "step \047" quoted "\047\n" $0
+        if (!continued) print "step \047" quoted "\047" # a command may go on in the next line
+        continued = /\\$/
+        print
     }' "$root/README.md" | as_root tee "$chroot/srv/readme.sh" > /dev/null
 
 if [ "$account" = user ]; then
