@@ -90,6 +90,21 @@ class Layout(unittest.TestCase):
         self.assertTrue(options.clip)
         self.assertEqual(_library.call.gls_qball_options_default().smooth, 0.006)
 
+    def test_default_getter(self):
+        """The direction getter of a Tracker is that which the program chooses for the same directions and preset."""
+        self.assertEqual(params.default_getter([]), "boot")
+        sh, peaks = path("default_sh.nii.gz"), path("default_peaks.nii.gz")
+        run("fit", *phantom.names[:4], path("default"), "--model", "csd", "--sh-order", 4, "--force")
+        run("peaks", sh, "-o", peaks, "--force")
+        for source, preset in (("sh", None), ("sh", "tckgen"), ("sh", "dipy"), ("peaks", None)):
+            command = [PROGRAM, "track", "--" + source, sh if source == "sh" else peaks, "--mask", phantom.names[3], "--roi", phantom.names[4],
+                       "--fa", phantom.names[3], "-o", "none", "--density", path("default_d.nii.gz"), "--dry-run", "--json"]
+            told = subprocess.run(command + (["--preset", preset] if preset else []), check=True, capture_output=True, text=True).stdout
+            given = {"odf": glslines.ODF.from_sh(glslines.load_image(sh))} if source == "sh" else {"peaks": np.ones(phantom.fa.shape + (3,))}
+            options = glslines.Params(preset=preset) if preset else None
+            with glslines.Tracker("llvmpipe", options, stop_map=phantom.mask, affine=phantom.affine, **given) as tracker:
+                self.assertEqual(tracker.params.dg, json.loads(told)["parameters"]["dg"])
+
     def test_unknown_and_bad_parameters(self):
         with self.assertRaisesRegex(TypeError, "maxangle"):
             glslines.Params(maxangle=3)

@@ -161,6 +161,16 @@ class Options:
         setattr(self.struct, member, self._text(value, member))
 
 
+def default_getter(sources, preset=None):
+    """Word of the getter that `glslines track` takes along directions that these options give (odf, peaks, bedpostx), or
+    along a series that is not fitted."""
+    options = Options(**{name: "array" for name in sources} if sources else {"model": "opdt"})
+    if sources and preset is not None:
+        options.set("preset", preset)
+    row = _ROWS["dg"]
+    return row["choices"].split("|")[ctypes.c_int.from_buffer(options.completed(), row["offset"]).value]
+
+
 def _again(kind, values):
     return kind(**values)
 

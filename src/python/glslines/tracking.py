@@ -18,7 +18,7 @@ from ._library import call, constants, encode, made, structs
 from ._names import nearest_in
 from .devices import Device
 from .models import ODF, Gradients, QBall, Sphere, _affine, _pointer, read_bedpostx, tensor_peaks
-from .params import Params, choice
+from .params import Params, choice, default_getter
 from .streamlines import Batch, Collector, Result
 
 
@@ -213,10 +213,10 @@ class Tracker(_library.OfProcess):
         self._own_device = not isinstance(device, Device)
         if params is not None and not isinstance(params, Params):
             raise TypeError("params: Params are needed, not %s" % type(params).__name__)
-        # the getter follows from what is given, as with `glslines track`
         given = dict(params.given) if params is not None else {}
-        given.setdefault("dg", "bedpost" if bedpostx is not None else "fact" if peaks is not None else
-                         "boot" if odf is None else "prob")
+        sources = [name for name, value in (("odf", odf), ("peaks", peaks), ("bedpostx", bedpostx)) if value is not None]
+        if "dg" not in given:
+            given["dg"] = default_getter(sources, given.get("preset"))
         if given["dg"] == "eudx" and peaks is None and bedpostx is None and dwi is not None:
             given.setdefault("cutoff", 0.2)  # of FA
             peaks = tensor_peaks(dwi, gradients, mask, affine_of(dwi, stop_map, mask, default=affine))
