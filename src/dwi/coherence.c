@@ -26,10 +26,11 @@
 #define MIN_GAIN 1.05
 /* The gain must show in the blocks of the image, each of BLOCK voxels a side and with MIN_PAIRS pairs of voxels: its
  * mean over the blocks is above MIN_DIFFERENCE, in units of |cosine|, and above MIN_ERRORS standard errors. Along wrong
- * axes of the phantom it is 0.023 to 0.030 and 3.6 to 6 errors, in smooth fields at most 0.0034 and 1.5 errors. */
+ * axes and in wrong bases of the phantom it is 0.023 to 0.083 and 2.4 to 10 errors, in smooth fields at most 0.0034 and
+ * 1.5 errors. */
 enum { BLOCK = 8, MIN_PAIRS = 8 };
 #define MIN_DIFFERENCE 0.01
-#define MIN_ERRORS 2.5
+#define MIN_ERRORS 2.0
 
 /* The largest peak of each voxel of some slices. */
 typedef struct coherence {
@@ -320,67 +321,78 @@ static bool is_better(const agreement *a, const agreement *b, size_t n_blocks)
     return mean > MIN_DIFFERENCE && mean > MIN_ERRORS * error;
 }
 
-/* Compares the coherence of the directions as they were read with their coherence along mirrored or exchanged axes.
- * Warns only of a clear gain, because noise may favour wrong axes a little. file: the directions were read from it;
- * NULL: from a fit. remedy: what to do, for the warning. */
-static void compare_axes(const coherence *f, const char *file, const char *remedy)
+/* What was found to fit together best. */
+typedef struct finding {
+    agreement best;
+    char what[64];      /* the axes or the basis, in words */
+    const char *remedy; /* what to do, for the warning */
+} finding;
+
+/* Compares directions along some axes, and keeps them if they are more coherent than the best ones so far. what: the
+ * axes or the basis, in words. */
+static gls_status try_axes(finding *found, const coherence *f, const axes *other, const char *what, const char *remedy)
+{
+    agreement a;
+    gls_status status = along(f, other, &a);
+    if (status || a.coherence <= found->best.coherence) {
+        agreement_finish(&a);
+        return status;
+    }
+    agreement_finish(&found->best);
+    found->best = a;
+    snprintf(found->what, sizeof found->what, "%s", what);
+    found->remedy = remedy;
+    return GLS_OK;
+}
+
+/* Tries mirrored and exchanged axes. Warns if the best of all that was tried is a clear gain over the directions as
+ * they were read, because noise may favour wrong axes a little. file: the directions were read from it; NULL: from a
+ * fit. */
+static void compare_axes(finding *found, const coherence *f, const char *file, const char *remedy)
 {
     static const axes others[] = {
         {{0, 1, 2}, {-1, 1, 1}, "with x mirrored"},       {{0, 1, 2}, {1, -1, 1}, "with y mirrored"},
         {{0, 1, 2}, {1, 1, -1}, "with z mirrored"},       {{1, 0, 2}, {1, 1, 1}, "with x and y exchanged"},
         {{0, 2, 1}, {1, 1, 1}, "with y and z exchanged"}, {{2, 1, 0}, {1, 1, 1}, "with x and z exchanged"}};
-    agreement mine, best = {.coherence = 0};
-    const axes *found = NULL;
+    agreement mine;
     gls_status status = along(f, &as_read, &mine);
-    for (size_t k = 0; k < sizeof others / sizeof *others && !status; k++) {
-        agreement other;
-        status = along(f, &others[k], &other);
-        const bool better = !status && other.coherence > best.coherence;
-        if (better) found = &others[k];
-        agreement_finish(better ? &best : &other);
-        if (better) best = other;
-    }
-    if (!status && found && best.coherence > MIN_GAIN * mine.coherence && is_better(&mine, &best, count_blocks(f)))
+    for (size_t k = 0; k < sizeof others / sizeof *others && !status; k++)
+        status = try_axes(found, f, &others[k], others[k].what, remedy);
+    if (!status && found->best.coherence > MIN_GAIN * mine.coherence && is_better(&mine, &found->best, count_blocks(f)))
         gls_log(GLS_LOG_WARNING,
                 "%s%sdirections of neighbouring voxels fit together better %s (coherence %.3f, as read %.3f): %s",
-                file ? file : "", file ? ": " : "", found->what, best.coherence, mine.coherence, remedy);
+                file ? file : "", file ? ": " : "", found->what, found->best.coherence, mine.coherence, found->remedy);
     agreement_finish(&mine);
-    agreement_finish(&best);
+    agreement_finish(&found->best);
 }
 
-/* The check of ODFs: see gls_coherence_advise(). sh: their file; NULL: they are of a fit. */
+/* The check of ODFs: see gls_coherence_advise(). sh: their file; NULL: they are of a fit. A wrong basis also looks like
+ * wrong axes, and wrong axes like a wrong basis: the best of all counts. */
 static void advise_of_odf(const gls_odf_source *odf, gls_bvec_frame frame, const gls_image *mask, const char *sh)
 {
     static const gls_sh_basis bases[] = {GLS_SH_TOURNIER07, GLS_SH_DESCOTEAUX07_LEGACY, GLS_SH_DESCOTEAUX07};
     gls_sphere *sphere = NULL;
     coherence mine = {.n = 0}, other;
+    finding found = {.remedy = NULL};
     if (!odf->is_sh || odf->full) return;
     gls_status status = gls_sphere_create("small", &sphere);
     if (!status) status = make(odf, odf->basis, frame, mask, sphere, &mine);
-    bool doubted = status || mine.n < MIN_VOXELS;
-    for (size_t b = 0; !doubted && sh && b < sizeof bases / sizeof *bases; b++) {
-        /* if another basis fits better, give no advice on axes, because a wrong basis also looks like wrong axes */
+    const bool enough = !status && mine.n >= MIN_VOXELS;
+    for (size_t b = 0; enough && !status && sh && b < sizeof bases / sizeof *bases; b++) {
+        char what[64];
         if (bases[b] == odf->basis) continue;
         status = make(odf, bases[b], frame, mask, sphere, &other);
-        agreement read = {.coherence = 0}, better = {.coherence = 0};
-        if (!status) status = along(&mine, &as_read, &read);
-        if (!status) status = along(&other, &as_read, &better);
-        agreement_finish(&read);
-        agreement_finish(&better);
+        snprintf(what, sizeof what, "as %s", gls_basis_name(bases[b]));
+        if (!status) status = try_axes(&found, &other, &as_read, what, "see --sh-basis");
         finish(&other);
-        doubted = !status && better.coherence > MIN_GAIN * read.coherence;
-        if (doubted)
-            gls_log(
-                GLS_LOG_WARNING,
-                "%s: directions of neighbouring voxels fit together better as %s (coherence %.3f) than as %s (%.3f): "
-                "see --sh-basis",
-                sh, gls_basis_name(bases[b]), better.coherence, gls_basis_name(odf->basis), read.coherence);
     }
-    if (!doubted)
-        compare_axes(&mine, sh,
+    if (enough && !status)
+        compare_axes(&found, &mine, sh,
                      sh ? "see --sh-frame and --sh-basis; 'glslines render --odf' shows the directions"
                         : "see --bvec-frame, or correct the gradient table; 'glslines render --odf' shows the "
                           "directions");
+    else
+        agreement_finish(&found.best);
     finish(&mine);
     gls_sphere_destroy(sphere);
 }
@@ -392,6 +404,7 @@ static void advise_of_peaks(const gls_image *peaks, uint32_t samples, gls_bvec_f
 {
     const size_t n = peaks->n_volumes / 3 / (samples > 0 ? samples : 1);
     coherence f = {.grid = &peaks->grid, .given = peaks};
+    finding found = {.remedy = NULL};
     char remedy[128] = "bedpostX writes FSL's axes: give its images as it wrote them, not mirrored or reoriented";
     if (!file)
         snprintf(remedy, sizeof remedy, "see --bvec-frame, or correct the gradient table");
@@ -403,7 +416,7 @@ static void advise_of_peaks(const gls_image *peaks, uint32_t samples, gls_bvec_f
     if (!status) find_longest(&f, n, mask);
     if (!status) status = compare_neighbours(&f);
     if (!status) status = select_voxels(&f);
-    if (!status && f.n >= MIN_VOXELS) compare_axes(&f, file, remedy);
+    if (!status && f.n >= MIN_VOXELS) compare_axes(&found, &f, file, remedy);
     finish(&f);
 }
 
