@@ -373,9 +373,7 @@ static void warn_of_rotated(const char *dwi, const char *bvec)
     free(rotated);
 }
 
-/* Warns if the deviations of the gradients from voxel to voxel lie beside the series, as in data of the Human
- * Connectome Project: every fit takes one table for all voxels. */
-static void warn_of_deviations(const char *dwi)
+void gls_series_warn_of_deviations(const char *dwi)
 {
     static const char *const names[] = {"grad_dev.nii.gz", "grad_dev.nii"};
     const char *slash = strrchr(dwi, '/');
@@ -385,8 +383,8 @@ static void warn_of_deviations(const char *dwi)
         if (gls_asprintf(&path, "%.*s%s", folder, dwi, names[i]) < 0) return;
         if (access(path, F_OK) == 0)
             gls_log(GLS_LOG_WARNING,
-                    "%s is not used: tensors, responses and models take the gradient table for all voxels, as if the "
-                    "gradients did not deviate from voxel to voxel",
+                    "%s is not used: all voxels have the same gradient table here, as if the gradients did not deviate "
+                    "from voxel to voxel",
                     path);
         free(path);
     }
@@ -481,7 +479,7 @@ gls_status gls_series_read_table(gls_series *s, const char *bval, const char *bv
             s->name);
     s->frame = bvec ? options->frame : GLS_BVEC_WORLD; /* tables in one file use the scanner axes */
     if (bvec) warn_of_rotated(s->name, bvec);
-    warn_of_deviations(s->name);
+    gls_series_warn_of_deviations(s->name);
     gls_status status =
         bvec ? gls_gradients_read(bval, bvec, options, grid, s->dwi->n_volumes, &s->gradients)
              : gls_gradients_read_table(bval ? bval : s->name, options, grid, s->dwi->n_volumes, &s->gradients);

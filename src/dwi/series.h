@@ -57,6 +57,9 @@ gls_status gls_series_read_table(gls_series *series, const char *bval, const cha
  * axes. bvec NULL: bval has the whole table, in a file of one table or in the header of an image. used: name of the
  * table in use. */
 void gls_series_compare_table(const gls_series *series, const char *bval, const char *bvec, const char *used);
+/* Warns if the deviations of the gradients from voxel to voxel lie beside the series, as in data of the Human
+ * Connectome Project. Whoever reads a table by other means than gls_series_read_table() calls it. */
+void gls_series_warn_of_deviations(const char *dwi);
 /* Checks the values of the series. Warns of voxels with a value that is not finite, and sets all values of these voxels
  * to 0, because interpolation would spread the bad value. GLS_ERR_INPUT: no value in the mask is above 0, or no value
  * of the b0 volumes, if there are any. */

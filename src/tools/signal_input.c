@@ -71,6 +71,7 @@ static gls_status read_scheme(gls_series *s, const char *path, const gls_gradien
     char *text = NULL;
     double *value = NULL;
     size_t bytes, rows, columns;
+    gls_series_warn_of_deviations(s->name);
     gls_status status = gls_file_read_text(path, MAX_SCHEME, &text, &bytes);
     if (status) return status;
     const char *from = text;
