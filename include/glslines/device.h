@@ -71,7 +71,7 @@ typedef struct gls_device_info {
     uint32_t max_uniform_bytes;    /* largest uniform block */
     uint32_t max_texture_3d;       /* texels along each axis of a 3D texture */
     uint32_t max_texture_units;    /* textures in a compute shader */
-    uint64_t max_texel_bytes;      /* largest buffer of texels, 0 in OpenGL ES */
+    uint64_t max_texel_bytes;      /* largest buffer of texels, 0 where there are none, as in OpenGL ES 3.1 */
     uint32_t max_shared_bytes;     /* shared memory of a work group */
     uint32_t max_work_group_size;  /* invocations of a work group */
     uint32_t max_work_groups;      /* work groups along x */
@@ -109,10 +109,10 @@ GLS_API const char *gls_device_failure(size_t i, const char **reason);
  * software renderer), an index into gls_device_list(), a node path, or a part of the renderer's name. GLS_ERR_DEVICE
  * says what was looked for. api: as for gls_device_list(); the indices of the list depend on it. */
 GLS_API gls_status gls_device_open(const char *name, gls_graphics api, gls_device **device);
-/* Opens n devices: the device of that name, and n - 1 more. With a software renderer the additional devices are further
- * contexts of the same renderer; with hardware they are the next devices in gls_device_list() that have the same
- * renderer, or any renderer if name is "auto" or "gpu". If there are fewer than n, no device is opened, and
- * GLS_ERR_DEVICE says how many there are. devices: memory for n. */
+/* Opens n devices: the device that gls_device_open() opens (name NULL: as there), and n - 1 more. With a software
+ * renderer the additional devices are further contexts of the same renderer; with hardware they are the next devices in
+ * gls_device_list() that have the same renderer, or any renderer if name is "auto" or "gpu". If there are fewer than n,
+ * no device is opened, and GLS_ERR_DEVICE says how many there are. devices: memory for n. */
 GLS_API gls_status gls_device_open_several(const char *name, gls_graphics api, size_t n, gls_device **devices);
 /* Opens another context, with the same interface and limits, on the hardware of `device`, also if `device` is lost.
  * Both may be closed in any order. */
@@ -225,6 +225,8 @@ typedef struct gls_define {
 
 /* A definition of this name enables the directives for the parts of KHR_shader_subgroup that the device has. */
 #define GLS_DEFINE_SUBGROUPS "SUBGROUPS"
+/* One of this name enables buffers of texels in OpenGL ES. */
+#define GLS_DEFINE_TEXELS "TEXEL_QUADS"
 
 /* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files
  * of the built-in shader library are put in front of it. A failed compilation is GLS_ERR_DEVICE with the driver's

@@ -156,8 +156,9 @@ void gls_device_query(gls_device_info *info)
     info->max_texture_3d = (uint32_t)get_limit(GL_MAX_3D_TEXTURE_SIZE);
     info->max_texture_units = (uint32_t)get_limit(GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
     /* drivers count the bytes of a buffer in 31 bits */
-    const uint64_t texel_bytes = 16 * get_limit(GL_MAX_TEXTURE_BUFFER_SIZE);
-    info->max_texel_bytes = info->gles ? 0 : texel_bytes < INT32_MAX ? texel_bytes : INT32_MAX;
+    const bool has_texels = !info->gles || epoxy_has_gl_extension("GL_EXT_texture_buffer");
+    const uint64_t texel_bytes = has_texels ? 16 * get_limit(GL_MAX_TEXTURE_BUFFER_SIZE) : 0;
+    info->max_texel_bytes = texel_bytes < INT32_MAX ? texel_bytes : INT32_MAX;
     info->max_shared_bytes = (uint32_t)get_limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
     /* freedreno's compiler allows along one axis only half as many invocations as in the whole group */
     GLint along = 0;

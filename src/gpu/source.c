@@ -172,9 +172,12 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
         if (prelude->subgroup_features & GLS_SUBGROUP_ARITHMETIC)
             gls_text_puts(&self.out, "#extension GL_KHR_shader_subgroup_arithmetic : require\n");
     }
+    const bool texels = prelude->gles && is_defined(&self, GLS_DEFINE_TEXELS);
+    if (texels) gls_text_puts(&self.out, "#extension GL_EXT_texture_buffer : require\n");
     if (prelude->gles)
         gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n"
                                  "precision highp usampler3D;\n");
+    if (texels) gls_text_puts(&self.out, "precision highp usamplerBuffer;\n");
     for (size_t i = 0; i < n_defines; i++)
         if (!defines[i].is_slot) append_definition(&self.out, &defines[i]);
     /* Wrap main(): the outer one counts each work group that has finished. */

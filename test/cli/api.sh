@@ -67,6 +67,17 @@ for layers in 38 11; do
     same gl "storage_bytes=$((layers * 40 * 52 * 181 * 4))" "$@" $options
 done
 unset GLSLINES_ODF_CELLS
+# getters along tensors read signals from a buffer of texels, which OpenGL ES has as an extension, or from textures, where positions are rounded
+for dg in tensordet tensorprob "tensorprob --rk4"; do
+    for limits in "" gles31; do
+        for api in gl gles; do
+            # shellcheck disable=SC2086
+            env -u MESA_GLES_VERSION_OVERRIDE GLSLINES_FORCE_LIMITS=$limits "$tool" track --phantom "$@" --dg $dg --nseeds 100 --api $api -o "$api$limits.tck" --force -q || note "exit code $?: $dg, $api"
+        done
+        cmp -s "gl$limits.tck" "gles$limits.tck" || note "another tractogram: $dg, limits '$limits'"
+    done
+    ! cmp -s gl.tck glgles31.tck || note "$dg: the limits change nothing"
+done
 
 else
 

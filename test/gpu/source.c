@@ -56,7 +56,12 @@ static void prelude_and_definitions(void **state)
     assert_non_null(strstr(text, "precision highp sampler3D;\n"));
     assert_tail(text, "\nx\n");
     free(text);
-    text = compose(&(gls_prelude){false, 430, 0xff, false, false}, "x\n", NULL, 0);
+    const gls_define texels = {.name = GLS_DEFINE_TEXELS, .value = "2"};
+    text = compose(&(gls_prelude){true, 310, 0, false, false}, "x\n", &texels, 1);
+    assert_true(strncmp(text, "#version 310 es\n#extension GL_EXT_texture_buffer : require\n", 59) == 0);
+    assert_non_null(strstr(text, "precision highp usamplerBuffer;\n"));
+    free(text);
+    text = compose(&(gls_prelude){false, 430, 0xff, false, false}, "x\n", &texels, 1);
     assert_null(strstr(text, "#extension"));
     free(text);
     const gls_define subgroups = {.name = GLS_DEFINE_SUBGROUPS, .value = "1"};

@@ -347,7 +347,7 @@ bool gls_texels_plan(const gls_grid *grid, size_t n, bool floats, const gls_devi
 static void define_texels(const gls_field_plan *plan, gls_define_list *d)
 {
     const uint32_t quads = plan->cells.floats ? 1 : 2;
-    gls_define_int(d, "TEXEL_QUADS", quads, "quads of values in a texel");
+    gls_define_int(d, GLS_DEFINE_TEXELS, quads, "quads of values in a texel");
     gls_define_int(d, "TEXELS", plan->n_channels / 4 / quads, "texels of a voxel");
 }
 
