@@ -101,9 +101,9 @@ GLS_API gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_she
 
 /* Finds the weighted shell for a b-value: the first shell whose range contains the value or whose mean differs from it
  * by at most 1 s/mm2; else, with a warning, the nearest shell, if it is 10 times nearer than the next one (in standard
- * deviations) and its mean differs by at most 20 %. *shell: index of the shell. GLS_ERR_INPUT, with a list of the
- * shells: there is none. */
-GLS_API gls_status gls_gradients_find_shell(const gls_shell *shells, size_t n_shells, double bval, size_t *shell);
+ * deviations) and its mean differs by at most 20 %. bval: above 0. *found: index of the shell. GLS_ERR_INPUT, with a
+ * list of the shells: there is none. */
+GLS_API gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bval, size_t *found);
 
 /* Copies the b0 volumes and the volumes of the shell that bval (> 0) names; volume[] (n of the result, to be freed with
  * gls_free()) gives the index of each in the old series. GLS_ERR_INPUT: bval names no shell; the message lists them. */

@@ -21,17 +21,18 @@ typedef struct gls_seeds gls_seeds;
  * or its overlap with mask is empty, or the grids differ. GLS_ERR_UNSUPPORTED: the grid has 2^32 voxels or more. */
 GLS_API gls_status gls_seeds_create_random(const gls_image *roi, const gls_image *mask, uint64_t count,
                                            uint64_t rng_seed, gls_seeds **seeds);
-/* Makes per_voxel > 0 random seeds in each voxel: gls_seeds_create_random() with count = per_voxel V. */
+/* Makes per_voxel > 0 random seeds in each voxel of roi and mask (NULL: roi alone): gls_seeds_create_random() with
+ * count = per_voxel V. */
 GLS_API gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                               uint64_t rng_seed, gls_seeds **seeds);
-/* Makes per_voxel > 0 seeds for each of the V voxels of gls_seeds_create_random(), uniform within `radius` mm of the
- * voxel's centre (radius 0: at the centre). With a large radius seeds may lie in neighbouring voxels. Seed i belongs to
- * voxel i modulo V. */
+/* Makes per_voxel > 0 seeds for each of the V voxels of gls_seeds_create_random() (mask NULL: roi alone), uniform
+ * within `radius` mm of the voxel's centre (radius 0: at the centre). With a large radius seeds may lie in neighbouring
+ * voxels. Seed i belongs to voxel i modulo V. */
 GLS_API gls_status gls_seeds_create_around_centres(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                                    double radius, uint64_t rng_seed, gls_seeds **seeds);
-/* Makes a grid of side x side x side seeds (side 1 to 1000) in each of the V voxels of gls_seeds_create_random(): along
- * each axis at -0.5 + (2 k + 1) / (2 side) from the centre, k = 0 .. side - 1. Seed i lies in voxel i modulo V and has
- * the index i / V in this voxel's grid, in which x changes slowest. */
+/* Makes a grid of side x side x side seeds (side 1 to 1000) in each of the V voxels of gls_seeds_create_random() (mask
+ * NULL: roi alone): along each axis at -0.5 + (2 k + 1) / (2 side) from the centre, k = 0 .. side - 1. Seed i lies in
+ * voxel i modulo V and has the index i / V in this voxel's grid, in which x changes slowest. */
 GLS_API gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, uint32_t side, uint64_t rng_seed,
                                          gls_seeds **seeds);
 /* Makes count > 0 seeds, uniform in a sphere. centre and radius: world mm. grid: of the streamlines. */

@@ -25,12 +25,12 @@ typedef struct gls_tensor_options {
 } gls_tensor_options;
 GLS_API gls_tensor_options gls_tensor_options_default(void); /* NULL options mean these */
 
-/* Fits every voxel where mask (NULL: all) is > 0, on all cores. Outputs, each may be NULL, are new images on the
- * series' grid: fa (1 volume, 0..1, 0 outside the mask); tensor (6 volumes Dxx Dxy Dyy Dxz Dyz Dzz as fitted, mm2/s,
- * voxel axes); evals (3 volumes, descending, mm2/s; GLS_TENSOR_DIPY clips them from below at 1e-6 divided by the
- * magnitude of the most negative entry of the design matrix, the other methods leave negative eigenvalues).
- * GLS_ERR_INPUT if the table cannot determine a tensor (rank below 7). Processors differ by rounding only: the
- * instruction set is chosen at run time. */
+/* Fits every voxel where mask (NULL: all) is > 0, on all cores. The outputs fa, tensor and evals, each of which may be
+ * NULL, are new images on the series' grid: fa (1 volume, 0..1, 0 outside the mask); tensor (6 volumes Dxx Dxy Dyy Dxz
+ * Dyz Dzz as fitted, mm2/s, voxel axes); evals (3 volumes, descending, mm2/s; GLS_TENSOR_DIPY clips them from below at
+ * 1e-6 divided by the magnitude of the most negative entry of the design matrix, the other methods leave negative
+ * eigenvalues). GLS_ERR_INPUT if the table cannot determine a tensor (rank below 7). Processors differ by rounding
+ * only: the instruction set is chosen at run time. */
 GLS_API gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                   const gls_tensor_options *options, gls_image **fa, gls_image **tensor,
                                   gls_image **evals);

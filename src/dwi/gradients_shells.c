@@ -169,7 +169,7 @@ static double distance(const gls_shell *shell, double bval)
 
 gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bval, size_t *found)
 {
-    GLS_REQUIRE(found && (shell || n == 0));
+    GLS_REQUIRE(found && (shell || n == 0) && bval > 0);
     size_t nearest = SIZE_MAX;
     double least = INFINITY, second = INFINITY;
     for (size_t i = 0; i < n; i++) {

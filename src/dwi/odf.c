@@ -164,6 +164,10 @@ gls_status gls_odf_convert_sh(const gls_image *sh, const char *name, gls_sh_basi
                               gls_sh_basis to, gls_bvec_frame to_frame, gls_image **converted)
 {
     GLS_REQUIRE(sh && name && converted);
+    GLS_REQUIRE_ENUMERATOR(from, GLS_SH_TOURNIER07);
+    GLS_REQUIRE_ENUMERATOR(from_frame, GLS_BVEC_WORLD);
+    GLS_REQUIRE_ENUMERATOR(to, GLS_SH_TOURNIER07);
+    GLS_REQUIRE_ENUMERATOR(to_frame, GLS_BVEC_WORLD);
     size_t k = sh->n_volumes;
     int order = gls_sh_order(k);
     bool full = order < 0;
@@ -216,6 +220,7 @@ static void apply(const double map[3][3], const double in[3], double out[3])
 /* Checks that a stop map, if any, has one volume on the grid of the image. */
 static gls_status check_options(const gls_image *image, const char *name, const gls_odf_options *options)
 {
+    GLS_REQUIRE(!isnan(options->stop_threshold));
     if (!options->stop_map) return GLS_OK;
     if (options->stop_map->n_volumes != 1)
         return gls_fail(GLS_ERR_ARGUMENT, "the stop map of %s has %zu volumes instead of one", name,
@@ -315,6 +320,8 @@ gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_s
     const gls_odf_options defaults = gls_odf_options_default();
     if (!options) options = &defaults;
     GLS_REQUIRE(sh && name && sphere && source);
+    GLS_REQUIRE_ENUMERATOR(basis, GLS_SH_TOURNIER07);
+    GLS_REQUIRE_ENUMERATOR(frame, GLS_BVEC_WORLD);
     gls_status status = check_options(sh, name, options);
     if (status) return status;
     gls_odf_source *s = source_alloc(sh, options, frame);

@@ -357,7 +357,9 @@ static void spread_starts(double (*start)[3])
 gls_status gls_peaks_of_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame, size_t n,
                            double threshold, gls_image **peaks)
 {
-    GLS_REQUIRE(sh && name && n > 0 && peaks);
+    GLS_REQUIRE(sh && name && n > 0 && peaks && !isnan(threshold));
+    GLS_REQUIRE_ENUMERATOR(basis, GLS_SH_TOURNIER07);
+    GLS_REQUIRE_ENUMERATOR(frame, GLS_BVEC_WORLD);
     finder f = {.order = gls_sh_order(sh->n_volumes), .k = sh->n_volumes, .n = n, .threshold = threshold};
     gls_image *converted = NULL;
     if (f.order < 0) return gls_odf_fail_order(name, sh->n_volumes);

@@ -51,6 +51,9 @@ gls_cluster_options gls_cluster_options_default(void)
 /* Checks what options may be. */
 static gls_status check(const gls_cluster_options *o)
 {
+    GLS_REQUIRE_ENUMERATOR(o->method, GLS_CLUSTER_MERGED);
+    GLS_REQUIRE_ENUMERATOR(o->order, GLS_CLUSTER_ORDER_LIST);
+    GLS_REQUIRE_ENUMERATOR(o->reverse, GLS_CLUSTER_REVERSE_COPIED);
     if (o->n_thresholds > GLS_CLUSTER_MAX_LEVELS)
         return gls_fail(GLS_ERR_ARGUMENT, "clusters: %zu thresholds: give %d at most", o->n_thresholds,
                         GLS_CLUSTER_MAX_LEVELS);

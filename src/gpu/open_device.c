@@ -180,7 +180,7 @@ bool gls_device_waits(const gls_device *device)
 static gls_status check_graphics(gls_graphics api)
 {
     if (api >= GLS_GRAPHICS_AUTO && api <= GLS_GRAPHICS_GLES) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "%d is no graphics interface", (int)api);
+    return gls_fail(GLS_ERR_ARGUMENT, "api: %d is no graphics interface", (int)api);
 }
 
 /* Opens a candidate by OpenGL, or where that fails by OpenGL ES, as `api` allows. */

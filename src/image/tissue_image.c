@@ -197,15 +197,15 @@ void gls_tissue_destroy(gls_tissue *t)
 }
 
 gls_status gls_tissue_join(const gls_image *wm, const gls_image *gm, const gls_image *csf, const gls_image *deep,
-                           gls_image **out)
+                           gls_image **image)
 {
-    GLS_REQUIRE(gm && csf && out);
-    gls_status status = gls_image_create(&gm->grid, GLS_TISSUE_TYPES, out);
+    GLS_REQUIRE(gm && csf && image);
+    gls_status status = gls_image_create(&gm->grid, GLS_TISSUE_TYPES, image);
     if (status) return status;
     size_t n = gls_grid_voxels(&gm->grid);
     for (size_t v = 0; v < n; v++) {
         const float s = deep ? deep->data[v] : 0, w = wm ? wm->data[v] : fmaxf(0, 1 - gm->data[v] - csf->data[v]);
-        float *value = (*out)->data + v;
+        float *value = (*image)->data + v;
         value[GLS_TISSUE_CGM * n] = gm->data[v] * (1 - s);
         value[GLS_TISSUE_SGM * n] = (gm->data[v] + w) * s;
         value[GLS_TISSUE_WM * n] = w * (1 - s);

@@ -66,6 +66,7 @@ struct gls_line_set {
 gls_status gls_line_set_create(int decimals, gls_line_sense sense, gls_line_set **set)
 {
     GLS_REQUIRE(decimals >= 0 && decimals <= 6 && set);
+    GLS_REQUIRE_ENUMERATOR(sense, GLS_LINES_EITHER_WAY);
     gls_line_set *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a set of streamlines");
     s->scale = pow(10, decimals);

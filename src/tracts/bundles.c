@@ -131,13 +131,26 @@ static gls_status create(gls_bundle_rules *rules, const gls_bundles_options *opt
     return GLS_OK;
 }
 
-gls_status gls_bundles_read(const char *path, const gls_bundles_options *options, gls_bundles **bundles)
+/* Checks the options of any bundles; NULL: the defaults. */
+static gls_status check_options(const gls_bundles_options *options)
 {
     GLS_REQUIRE_SIZE(options);
-    GLS_REQUIRE(path && bundles && (!options || options->nodes >= 2));
+    if (!options) return GLS_OK;
+    const gls_clean_options *cleaning = &options->cleaning;
+    GLS_REQUIRE(options->nodes >= 2);
+    GLS_REQUIRE_ENUMERATOR(options->orientation, GLS_ORIENT_GIVEN);
+    GLS_REQUIRE(!isnan(cleaning->distance) && !isnan(cleaning->length_z) && !isnan(cleaning->core));
+    return GLS_OK;
+}
+
+gls_status gls_bundles_read(const char *path, const gls_bundles_options *options, gls_bundles **bundles)
+{
+    GLS_REQUIRE(path && bundles);
     gls_bundle_rules rules;
-    gls_status status = gls_bundle_rules_read(path, options ? options->folder : NULL, options ? options->grid : NULL,
-                                              options && options->unique, &rules);
+    gls_status status = check_options(options);
+    if (status) return status;
+    status = gls_bundle_rules_read(path, options ? options->folder : NULL, options ? options->grid : NULL,
+                                   options && options->unique, &rules);
     return status ? status : create(&rules, options, bundles);
 }
 
@@ -158,20 +171,20 @@ static gls_status make_whole_rules(const char *const *names, size_t n, gls_bundl
 
 gls_status gls_bundles_whole(const char *name, const gls_bundles_options *options, gls_bundles **bundles)
 {
-    GLS_REQUIRE_SIZE(options);
-    GLS_REQUIRE(name && bundles && (!options || options->nodes >= 2));
+    GLS_REQUIRE(name && bundles);
     gls_bundle_rules rules;
-    gls_status status = make_whole_rules(&name, 1, &rules);
+    gls_status status = check_options(options);
+    if (!status) status = make_whole_rules(&name, 1, &rules);
     return status ? status : create(&rules, options, bundles);
 }
 
 gls_status gls_bundles_groups(const char *const *names, const bool *directed, size_t n,
                               const gls_bundles_options *options, gls_bundles **bundles)
 {
-    GLS_REQUIRE_SIZE(options);
-    GLS_REQUIRE(names && n >= 1 && bundles && (!options || options->nodes >= 2));
+    GLS_REQUIRE(names && n >= 1 && bundles);
     gls_bundle_rules rules;
-    gls_status status = make_whole_rules(names, n, &rules);
+    gls_status status = check_options(options);
+    if (!status) status = make_whole_rules(names, n, &rules);
     if (!status) status = create(&rules, options, bundles);
     if (status) return status;
     (*bundles)->by_group = true;

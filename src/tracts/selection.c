@@ -123,6 +123,10 @@ gls_status gls_selection_create(const gls_select_options *options, gls_selection
     const gls_status complete = check_members(options);
     if (complete) return complete;
     GLS_REQUIRE(options->distance >= 0 && isfinite(options->distance));
+    GLS_REQUIRE_ENUMERATOR(options->test, GLS_ROI_TEST_VERTEX);
+    GLS_REQUIRE(!isnan(options->min_length) && !isnan(options->max_length));
+    GLS_REQUIRE(!isnan(options->min_weight) && !isnan(options->max_weight));
+    GLS_REQUIRE(!isnan(options->max_turn) && !isnan(options->max_winding));
     gls_selection *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
     s->options = *options;

@@ -31,6 +31,13 @@ bool gls_status_is_memory(gls_status status);
         if (!(condition)) return gls_fail(GLS_ERR_ARGUMENT, "%s: requires %s", __func__, #condition); \
     } while (0)
 
+/* Checks an argument or member that is an enumerator; last: the largest one. */
+#define GLS_REQUIRE_ENUMERATOR(value, last)                                                                  \
+    do {                                                                                                     \
+        if ((unsigned)(value) > (unsigned)(last))                                                            \
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: %d is no enumerator of " #value, __func__, (int)(value)); \
+    } while (0)
+
 /* Checks that a gradient table has all its arrays. */
 #define GLS_REQUIRE_TABLE(gradients) GLS_REQUIRE((gradients)->bval && (gradients)->bvec && (gradients)->is_b0)
 

@@ -1,7 +1,7 @@
 """No public function crashes for a NULL or for a number that it cannot have, as <glslines/common.h> says: neither an argument nor a member of
 a struct.
 
-    nulls.py LIBRARY HEADERS
+    nulls.py LIBRARY HEADERS [SHARE]
 
 Functions, structs and members are those of the preprocessed headers, so that a new one is asked, too. Each call is made in a process of its own:
 
@@ -10,7 +10,11 @@ Functions, structs and members are those of the preprocessed headers, so that a 
    as plausible as zeros are; objects of the library are NULL. The call fails with a text, or it does without.
 3. Arguments of a small run that is valid: images, gradients, a sphere, options with their defaults and the files of the phantom. One at a time,
    pointers are NULL, arrays of pointers and lists of texts have NULL in them, and numbers and enumerators are 0, -1, 99, the largest, and NaN;
-   members of options, too. The call fails with a text, or it does without. Under sanitizers a finding counts as a crash."""
+   members of options, too. What has a default, or a comment that says what NULL means, may be NULL; other pointers, values that no enumerator has,
+   and NaN are refused with a text that names the argument or member. Any other call fails with a text, or it does without.
+
+SHARE, such as 3/16: asks only this part of the functions, for the third kind. With a library under AddressSanitizer and UndefinedBehaviorSanitizer
+(LD_PRELOAD=libasan.so, abort_on_error=1) a finding counts as a crash."""
 
 import ctypes
 import os
@@ -51,10 +55,25 @@ class Headers:
         self.functions = [(" ".join(kind.split()), name, split(arguments, ","))
                           for kind, name, arguments in re.findall(MARK + r"\s*([^;{}]*?)\b(gls_\w+)\s*\(([^;{}]*)\)\s*;", text)]
         self.callbacks = set(re.findall(r"typedef [^;{}]*\(\*\s*(gls_\w+)\)", text))
+        self.enumerations = set(re.findall(r"typedef enum (gls_\w+) \{", text))
+        self.read_comments(folder)
         self.members, self.size = {}, {}
         for name, body in re.findall(r"typedef struct (gls_\w+) \{(.*?)\n?\}\s*\1\s*;", text, flags=re.S):
             self.members[name] = [m for declaration in split(body, ";") for m in self.declared(declaration)]
         self.measure(folder)
+
+    def read_comments(self, folder):
+        """The comment in front of each function."""
+        self.comment = {}
+        for header in sorted(Path(folder).glob("*.h")):
+            text = header.read_text()
+            for comment, declaration in re.findall(r"/\*((?:(?!\*/).)*)\*/\s*\n(GLS_API[^;]*);", text, flags=re.S):
+                self.comment[re.search(r"(gls_\w+)\s*\(", declaration).group(1)] = " ".join(comment.replace("\n *", " ").split())
+
+    def allows(self, function, name):
+        """Whether the comment of a function says what NULL means for an argument."""
+        comment = self.comment.get(function, "")
+        return any("NULL" in sentence and re.search(r"\b%s\b" % name, sentence) for sentence in re.split(r"(?<=[.;]) ", comment))
 
     def declared(self, declaration):
         """(name, kind) of what a declaration of members declares; unions and structs inside are left as they are."""
@@ -196,8 +215,8 @@ def outcome(library, name, returns, values, seconds=10):
     with os.fdopen(reading, errors="replace") as f:
         text = f.read()
     status = os.waitpid(child, 0)[1]
-    if os.WIFSIGNALED(status):
-        return -os.WTERMSIG(status), ""
+    if os.WIFSIGNALED(status) or not text:
+        return -(os.WTERMSIG(status) or signal.SIGABRT), ""
     returned, _, message = text.partition(" ")
     return int(returned), message
 
@@ -313,6 +332,38 @@ class Scene(Calls):
             elif kind.split()[0] in self.headers.members and not is_pointer(kind):
                 yield from self.lists(kind.split()[0], at, path + name + ".")
 
+    def breach(self, function, declaration, what, got, message, works):
+        """How a call with a wrong value is not refused as the headers promise; None: it is, or they promise nothing. works: the call with valid
+        arguments does."""
+        argument = re.search(r"(\w+)\s*(\[[^\]]*\]\s*)*$", declaration).group(1)
+        member, _, value = what.rpartition(" = ")
+        struct = self.headers.struct_of(declaration)
+        has_default = bool(struct) and struct + "_default" in self.names
+        kind = self.kind_of(declaration, member)
+        if value == "NULL":
+            # a callback gets the pointer to void as it is
+            wrong = not has_default and not self.headers.allows(function, argument) and not declaration.startswith("void *")
+        elif value == "nan":
+            # structs without defaults are data, for which the caller answers
+            wrong = not member or has_default
+        else:
+            wrong = kind in self.headers.enumerations and value in ("-1", "99", "2147483647")
+        if not wrong:
+            return None
+        if got == 0:
+            return "is taken"
+        words = (member or argument).split(".")[-1].split("_")
+        return None if got < 0 or not works or all(word in message.lower() for word in words) else "is not named"
+
+    def kind_of(self, declaration, path):
+        """The type of an argument, or of the member of its struct with this path."""
+        kind = declaration
+        struct = self.headers.struct_of(declaration)
+        for part in path.split(".") if path else ():
+            kind = dict(self.headers.members[struct])[part]
+            struct = kind.split()[0]
+        return next((w for w in re.findall(r"\w+", kind) if w in self.headers.enumerations or w in ("double", "float")), "")
+
     def numbers(self, declaration, path=""):
         for kind, values in NUMBERS.items():
             if re.search(r"\b%s\b" % kind, declaration):
@@ -324,7 +375,12 @@ class Scene(Calls):
         return [kind(v) for v in (0, -1, 99, 2**31 - 1)]
 
 
-def ask_wrong(scene, part=0, parts=1):
+def passed(arguments, values):
+    """A struct is passed by its address, or by value."""
+    return [ctypes.byref(v) if isinstance(v, ctypes.Structure) and is_pointer(a) else v for a, v in zip(arguments, values)]
+
+
+def ask_wrong(scene, part, parts):
     asked = failed = 0
     for kind, name, arguments in scene.headers.functions[part::parts]:
         if name in LEFT_OUT or "..." in arguments or not arguments:
@@ -334,34 +390,38 @@ def ask_wrong(scene, part=0, parts=1):
         can_fail = kind.endswith("gls_status")
         if not can_fail and not all(map(scene.is_real, arguments)):
             continue  # such a function may count on objects and arrays that are right
-        slow = False  # a call has computed for long
+        base = outcome(scene.library, name, returns, passed(arguments, [scene.valid(a)[0] for a in arguments]), 0.5)[0]
+        slow = base == -signal.SIGALRM  # a call has computed for long
         for i, declaration in enumerate(arguments):
             for what, wrong in scene.variants(declaration, scene.valid(declaration)[0]):
                 if what == "NULL" and not can_fail:
                     continue  # <glslines/common.h> asks these for valid objects; the first kind of calls has those that accept NULL
                 values = [wrong if k == i else scene.valid(a)[0] for k, a in enumerate(arguments)]
-                # a struct is passed by its address, or by value
-                given = [ctypes.byref(v) if isinstance(v, ctypes.Structure) and is_pointer(arguments[k]) else v for k, v in enumerate(values)]
-                got, message = outcome(scene.library, name, returns, given, 0.1 if slow else 0.5)
+                got, message = outcome(scene.library, name, returns, passed(arguments, values), 0.1 if slow else 0.5)
                 slow = slow or got == -signal.SIGALRM
                 asked += 1
+                lacks = can_fail and scene.breach(name, declaration, what, got, message, base == 0)
+                if lacks:
+                    failed += 1
+                    print(f"{name}, {declaration}: {what} {lacks}{': ' + message if message else ''}", flush=True)
                 # what computes for long has taken its arguments
                 if (got < 0 and got != -signal.SIGALRM) or (can_fail and got > 0 and not message):
                     failed += 1
                     print(f"{name}, {declaration}: {what}: {f'signal {-got}' if got < 0 else f'returned {got} without a text'}", flush=True)
             scene.kept.clear()
-    print(f"{asked} calls with one wrong argument, {failed} that crash")
+    print(f"{asked} calls with one wrong argument, {failed} that crash or are not refused")
     return failed > 0 or asked < 3000 / parts / 2
 
 
-def ask_wrong_in_parts(scene):
+def ask_wrong_in_parts(scene, share):
     """A process for each core."""
     sys.stdout.flush()
-    parts, children = os.cpu_count(), []
-    for part in range(parts):
+    first, of = map(int, share.split("/"))
+    cores, children = os.cpu_count(), []
+    for core in range(cores):
         child = os.fork()
         if child == 0:
-            wrong = ask_wrong(scene, part, parts)
+            wrong = ask_wrong(scene, first % of + of * core, of * cores)
             sys.stdout.flush()
             os._exit(wrong)
         children.append(child)
@@ -414,13 +474,14 @@ def ask_members(calls):
 def main():
     # a process that forks has no threads
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    os.environ.pop("LD_PRELOAD", None)  # for the library, not for the compiler
     library, headers = ctypes.CDLL(os.path.abspath(sys.argv[1])), Headers(sys.argv[2])
     calls = Calls(library, headers)
     with tempfile.TemporaryDirectory() as work:
         os.chdir(work)
         wrong = ask_arguments(calls)
         wrong = ask_members(calls) or wrong
-        wrong = ask_wrong_in_parts(Scene(library, headers)) or wrong
+        wrong = ask_wrong_in_parts(Scene(library, headers), sys.argv[3] if len(sys.argv) > 3 else "0/1") or wrong
     sys.exit(wrong)
 
 
