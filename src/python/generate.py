@@ -9,7 +9,8 @@ import subprocess
 import sys
 import textwrap
 
-# By command: the arguments of its function, what it gives (a key of _exchange.KINDS), and its type and description.
+# For each command: the arguments of its function, the kind of its result (a key of _exchange.KINDS), the type of the result
+# and its description.
 SERIES = [("dwi", "ImageLike", None), ("bval", "Any", "None"),
           ("bvec", "Union[PathLike, ArrayLike, None]", "None")]
 ONE, SEVERAL = [("tracks", "TracksLike", None)], [("tracks", "Union[TracksLike, List[TracksLike]]", None)]
@@ -17,7 +18,7 @@ OUT = [("out", "Optional[PathLike]", "None")]
 SH = [("sh", "ImageLike", None)]
 IMAGES = [("images", "Union[ImageLike, List[ImageLike]]", None)]
 IMAGE = "ImageData", "Values, (x, y, z) or (x, y, z, n), float32, and the affine from voxels to world mm, (4, 4)."
-FILES = "Files", "What was written, read where it is asked for, by the names of files behind the prefix."
+FILES = "Files", "Files that were written, by the part of their names behind the prefix; each is read when its key is used."
 TABLE = "List[Dict[str, Any]]", "A row for each line of the table."
 COMMANDS = {
     "fit": (SERIES + OUT, "images", *FILES),
@@ -25,23 +26,23 @@ COMMANDS = {
     "phantom": (OUT, "folder", "Files", "The images and tables of the folder, by their names."),
     "score": ([("tracks", "Optional[TracksLike]", "None")] + OUT, "json", "Dict[str, Any]",
               "Scores: of the tractogram with truth or against, else of every method on the phantom."),
-    "edit": (SEVERAL + OUT, "tracks", "Result", "The streamlines; of a file that out names, read when they are asked for."),
-    "convert": (ONE + OUT, "tracks", "Result", "The streamlines; of a file that out names, read when they are asked for."),
+    "edit": (SEVERAL + OUT, "tracks", "Result", "The streamlines; with out, they are read from the file at their first use."),
+    "convert": (ONE + OUT, "tracks", "Result", "The streamlines; with out, they are read from the file at their first use."),
     "segment": (ONE + [("bundles_table", "PathLike", None)] + OUT, "tracks of option", "Result",
-                "Streamlines of all bundles; groups has the numbers of those of each."),
+                "Streamlines of all bundles; groups has for each bundle the numbers of its streamlines."),
     "cluster": (ONE + OUT, "tracks of option", "Result",
-                "The streamlines; cluster in their data has the number of the cluster of each."),
+                "The streamlines; dps has a column cluster, the number of the cluster of each streamline."),
     "recognize": (ONE + [("atlas", "PathLike", None)] + OUT, "tracks of option", "Result",
-                  "The streamlines; groups has the numbers of those of each bundle."),
+                  "The streamlines; groups has for each bundle the numbers of its streamlines."),
     "clean": (ONE + OUT, "tracks", "Result",
-              "The streamlines that stay; of a file that out names, read when they are asked for."),
+              "The streamlines that stay; with out, they are read from the file at their first use."),
     "search": (ONE + [("references", "TracksLike", None)] + OUT, "table", "List[Dict[str, Any]]",
                "A row for each pair of neighbours."),
     "sample": (ONE + IMAGES + OUT, "values", "NDArray[np.float64]",
                "A value for each streamline, (N,); with several statistics, images or volumes (N, k)."),
     "profile": (ONE + IMAGES + OUT, "table", *TABLE),
     "stats": (SEVERAL + OUT, "table", *TABLE),
-    "info": (ONE + OUT, "json", "Dict[str, Any]", "What the tractogram holds."),
+    "info": (ONE + OUT, "json", "Dict[str, Any]", "A description of the tractogram."),
     "density": (ONE + OUT, "image", *IMAGE),
     "connectome": (ONE + [("labels", "ImageLike", None)] + OUT, "matrix", "NDArray[np.float64]",
                    "Streamlines between each pair of regions, (n, n)."),
@@ -50,11 +51,11 @@ COMMANDS = {
     "register": ([("moving", "ImageLike", None), ("fixed", "ImageLike", None)] + OUT, "images of option", *FILES),
     "transform": ([("moving", "Union[ImageLike, TracksLike]", None),
                    ("transform", "Union[TransformLike, List[TransformLike]]", None)] + OUT, "as moving", "Any",
-                  "As moving is an image or a tractogram: values and affine, (x, y, z) or (x, y, z, n) and (4, 4); or a Result."),
+                  "If moving is an image, its values, (x, y, z) or (x, y, z, n), and affine, (4, 4); if a tractogram, a Result."),
     "peaks": (SH + OUT, "image of option", "ImageData",
               "Peaks, (x, y, z, 3 n), vectors whose lengths are amplitudes, and the affine, (4, 4)."),
 }
-TRACK_OUT = "Tractogram to write, TRX, TRK, TCK or VTK by its suffix. Default: none that stays."
+TRACK_OUT = "Tractogram to write, TRX, TRK, TCK or VTK by its suffix. Default: no file is kept."
 PICTURE_OUT = "PNG file to write. Default: none; a notebook shows the picture."
 REPORT_OUT = "HTML file to write. Default: the name of the tractogram with .html."
 ARGUMENTS = {
@@ -62,17 +63,17 @@ ARGUMENTS = {
     "bval": "b-values in s/mm2, (n,), their file, or a GradientTable of DIPY. Default: beside the file dwi.",
     "bvec": "Gradient directions in FSL's axes, (n, 3) or (3, n), or their file. Default: beside the file dwi.",
     "tracks": "Tractogram: a file, a Result, or one of nibabel, DIPY or trx-python.",
-    "out": "File, or prefix of files, to write. Default: none that stays.",
+    "out": "File, or prefix of files, to write. Default: no file is kept.",
     "sh": "FODs as spherical harmonics, (x, y, z, k): a file, an image of nibabel, or (array, affine).",
     "images": "Images, (x, y, z) or (x, y, z, n): files, images of nibabel, or (array, affine).",
     "labels": "Whole numbers of regions, (x, y, z), 0 for none: a file, an image of nibabel, or (array, affine).",
     "atlas": "Folder of tractograms, each a bundle; a folder of such folders; or a TRX file whose groups are bundles.",
     "bundles_table": "File with a row for each bundle.",
-    "moving": "Image or tractogram to bring to the fixed space: a file, or what images and tracks of other functions may be.",
+    "moving": "Image or tractogram to bring to the fixed space: a file, or an image or tractogram in memory.",
     "fixed": "Image to which the moving image is brought: a file, an image of nibabel, or (array, affine).",
-    "transform": "Transform that maps points of the fixed image to the moving image: a file, also with ,inverse and what else "
-                 "the program takes behind it, or a matrix from world mm to world mm, (4, 4) or (3, 4). A list is a chain, in "
-                 "the order in which points of the fixed image pass it.",
+    "transform": "Transform that maps points of the fixed image to the moving image: a file, with ,inverse and the like "
+                 "behind its name as on the command line, or a matrix from world mm to world mm, (4, 4) or (3, 4). "
+                 "A list is a chain, in the order in which points of the fixed image pass it.",
     "references": "Tractogram in the same space: a file, a Result, or one of nibabel, DIPY or trx-python.",
     "reference": "Image on whose grid the streamlines lie, for files that have none.",
     "recover": "Leave out the last streamline of a TCK file that was cut off.",
@@ -82,7 +83,7 @@ ARGUMENTS = {
     "progress": "None: a bar where there is a terminal or a notebook. False: nothing. Or a function of phase, done,\n"
                 "total, streamlines and points, which may return False to stop.",
 }
-#: options that functions do not have, as they are the program's alone
+#: options that only the program has, and that no function takes
 HIDDEN = {"quiet", "verbose", "progress", "progress-file", "notify", "help", "version", "json", "output", "launcher"}
 PATHS = {"mask", "act", "template", "weights", "scale-file", "reference", "image", "response", "transform",
          "fixed-mask", "moving-mask", "lesion-mask", "init"}
@@ -94,7 +95,7 @@ def parameter(name):
 
 
 def may_be_left_out(option):
-    """Whether the option has a value where none is given, which True asks for in Python."""
+    """Whether the option may be given without a value; in Python, True then stands for the value."""
     return (option["metavar"] or "").startswith("[")
 
 
@@ -118,7 +119,7 @@ OPTIONS = {}
 
 
 def in_python(text):
-    """The text of a help with Python's names of options; commands in quotes stay."""
+    """Returns the text of a help in which options have their names in Python. Commands in quotes stay as they are."""
     def argument(match):
         name, value = match.groups()
         found = "out" if name == "output" else parameter(name)
@@ -217,7 +218,7 @@ def track_function(command, job):
     text = "\n".join([
         signature("track", arguments, options, "Tracked"),
         documentation(command["summary"], command["description"], arguments, options,
-                      ("Tracked", "The streamlines, read when they are asked for. stats has the counts and times of the "
+                      ("Tracked", "The streamlines; they are read at their first use. stats has the counts and times of the "
                        "run, as the sidecar; output and sidecar name the files."), progress=True),
         "    result: Tracked = _files.track(**_given(locals()))", "    return result"])
     ARGUMENTS.clear()
@@ -226,10 +227,11 @@ def track_function(command, job):
 
 
 def picture_function(command, called):
-    """A function of pictures.py: of files, or of what is written to one."""
+    """Returns the source of a function that calls one of pictures.py. It takes tractogram files, or tractograms in memory, which
+    it first writes to files."""
     several = command["name"] == "render"
     gives = ("Picture", "A picture that notebooks show; counts and sizes by their names.") if several else (
-        "Dict[str, Any]", "Counts, sizes, and the name of what was written.")
+        "Dict[str, Any]", "Counts, sizes, and the name of the file that was written.")
     arguments = (SEVERAL if several else ONE) + OUT + [("reference", "ImageLike", "None"), ("recover", "bool", "False")]
     texts = dict(ARGUMENTS)
     ARGUMENTS.update(out=PICTURE_OUT if several else REPORT_OUT)

@@ -16,7 +16,7 @@ import os as _os
 
 from . import _library
 
-# in a build folder the functions of commands lie beside the library
+# in a build folder, the functions of commands lie beside the library
 if _os.path.isfile(_os.path.join(_os.path.dirname(_library.path), "python", "commands.py")):
     __path__.append(_os.path.join(_os.path.dirname(_os.path.abspath(_library.path)), "python"))
 

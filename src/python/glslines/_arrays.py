@@ -1,4 +1,4 @@
-"""numpy arrays, nibabel images and grids for the library, without a copy where they already have its layout."""
+"""Hands numpy arrays, nibabel images and grids to the library. Arrays that already have its layout are not copied."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ logger = logging.getLogger("glslines")
 
 
 def is_pair(value: Any) -> bool:
-    """Whether it is an image as the functions of commands give it: (array, affine)."""
+    """Whether the value is a pair (array, affine), the form in which the functions of commands return images."""
     return isinstance(value, tuple) and len(value) == 2 and not isinstance(value[1], tuple) and np.ndim(value[1]) == 2
 
 
 def own_affine(image: Any) -> Any:
-    """The affine that an image brings; None: it has none."""
+    """Returns the affine that an image has; None: it has none."""
     return image[1] if is_pair(image) else getattr(image, "affine", None)
 
 
 def affine_of(*images: Any, default: Any = None) -> NDArray[np.float64]:
-    """The affine of the first that has one."""
+    """Returns the affine of the first image that has one, else the default, else the identity."""
     for image in images:
         affine = own_affine(image)
         if affine is not None:
@@ -42,7 +42,7 @@ def is_same_affine(affine, own):
 
 
 def require_same_affine(affine, **images):
-    """Refuses an affine that is another than that of an image which has one, since that of the image is used."""
+    """Refuses an affine that differs from the affine of an image, because the affine of the image would be used."""
     for name, image in images.items():
         own = own_affine(image)
         if affine is None or own is None:
@@ -52,12 +52,12 @@ def require_same_affine(affine, **images):
 
 
 def is_placed(*images, affine=None):
-    """Whether their place in space is known."""
+    """Whether the place of the images in space is known: an affine is given, or one of them has its own."""
     return affine is not None or any(own_affine(image) is not None for image in images)
 
 
 def values(image, name, ndim):
-    """The values as float32 in Fortran order, x fastest."""
+    """Returns the values of an image as float32 in Fortran order, x fastest."""
     refuse_name(image, name, "load_image() reads it")
     data = image[0] if is_pair(image) else getattr(image, "dataobj", image)
     array = np.asanyarray(data)
@@ -84,7 +84,7 @@ def values(image, name, ndim):
 
 
 def label_values(image, name):
-    """Labels as int32 in Fortran order: float32, the type of other images, holds whole numbers only up to 2^24."""
+    """Returns labels as int32 in Fortran order, because float32, the type of other images, holds whole numbers only up to 2^24."""
     refuse_name(image, name, "load_labels() reads it")
     array = np.asanyarray(image[0] if is_pair(image) else getattr(image, "dataobj", image))
     if np.ma.is_masked(array):
@@ -95,7 +95,7 @@ def label_values(image, name):
         raise ValueError("%s: an array of 3 dimensions is needed, this one has the shape %s" % (name, array.shape))
     if array.dtype.kind not in "biuf":
         raise ValueError("%s: values of the type %s are no numbers for an image" % (name, array.dtype))
-    # a float type of n bits before the point may have rounded what is larger
+    # a float type with a mantissa of n bits may have rounded larger numbers
     exact = 2**31 - 1 if array.dtype.kind != "f" else min(2**31 - 1, 2 ** (np.finfo(array.dtype).nmant + 1) - 1)
     wrong = ~((array >= 0) & (array <= exact))
     if array.dtype.kind == "f":
@@ -117,13 +117,13 @@ def is_rounded(image: Any) -> bool:
 
 
 def refuse_name(value, name, remedy):
-    """Refuses the name of a file, of which numpy would make an array without dimensions."""
+    """Refuses the name of a file, because numpy would make an array without dimensions from it."""
     if isinstance(value, (str, os.PathLike)):
         raise TypeError("%s: %r is the name of a file, but values are needed: %s" % (name, os.fspath(value), remedy))
 
 
 def numbers(given: Any, name: str, dtype: Any = np.float64) -> NDArray[Any]:
-    """Real numbers in C order. Complex ones, of which numpy would drop a part, and masked ones are refused."""
+    """Returns real numbers in C order. Refuses complex arrays, whose imaginary part numpy would drop, and masked arrays."""
     array = np.asanyarray(given)
     if np.ma.is_masked(array):
         raise ValueError("%s: a masked array; the numbers behind its mask would count: leave them out" % name)
@@ -133,13 +133,13 @@ def numbers(given: Any, name: str, dtype: Any = np.float64) -> NDArray[Any]:
 
 
 def reals(given, name, remedy):
-    """Numbers as float64 in C order. remedy: for the name of a file."""
+    """Returns numbers as float64 in C order. remedy: end of the message that refuses the name of a file."""
     refuse_name(given, name, remedy)
     return numbers(given, name)
 
 
 def affine_numbers(affine):
-    """The numbers of an affine, (4, 4) or (3, 4)."""
+    """Returns the numbers of an affine, (4, 4) or (3, 4)."""
     given = numbers(affine, "affine")
     if given.shape not in ((4, 4), (3, 4)):
         raise ValueError("affine: has the shape %s, not (4, 4)" % (given.shape,))
@@ -157,7 +157,7 @@ def grid_of(shape, affine):
 
 
 def grid_like(ref):
-    """The grid of an image: a file, one of nibabel, or a pair of array or shape and affine."""
+    """Returns the grid of an image: a file, an image of nibabel, or a pair (array or shape, affine)."""
     if isinstance(ref, (str, os.PathLike)):
         ref = load_image(ref)
     if isinstance(ref, tuple) and len(ref) == 2:
@@ -181,7 +181,7 @@ class Image(_library.Handle):
 
 
 def taken(pointer):
-    """The values of an image that the library made, as an array. The image is freed with the array."""
+    """Returns the values of an image that the library made as an array. The image is freed with the array."""
     image = structs["gls_image"].from_address(pointer)
     dim = tuple(image.grid.dim)
     n = image.n_volumes
@@ -193,7 +193,7 @@ def taken(pointer):
 
 @nearest
 def load_image(path: Union[str, os.PathLike[str]]) -> Tuple[NDArray[np.float32], NDArray[np.float64]]:
-    """An image file, NIfTI or MRtrix's .mif, as (array, affine): float32, (x, y, z) or (x, y, z, n).
+    """Reads an image file, NIfTI or MRtrix's .mif, as (array, affine): float32, (x, y, z) or (x, y, z, n).
 
     The axes of a .mif are those in which it is stored, to which FSL's gradient tables refer."""
     pointer = made(call.gls_image_read, _library.encode(path), 0, destroy=call.gls_image_destroy)
@@ -203,8 +203,8 @@ def load_image(path: Union[str, os.PathLike[str]]) -> Tuple[NDArray[np.float32],
 
 
 def load_labels(path: Union[str, os.PathLike[str]]) -> Tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """An image of labels as (array, affine): int32, which has labels up to 2^31 - 1 as they are; load_image() gives
-    float32, which rounds labels above 2^24."""
+    """Reads an image of labels as (array, affine). The array is int32, which holds labels up to 2^31 - 1 exactly;
+    load_image() returns float32, which rounds labels above 2^24."""
     pointer = made(call.gls_labels_read, _library.encode(path), destroy=call.gls_labels_destroy)
     labels = structs["gls_labels"].from_address(pointer)
     affine = np.eye(4)
@@ -222,7 +222,7 @@ def save_labels(path: Union[str, os.PathLike[str]], array: Any, affine: ArrayLik
 
 
 def write_labels(path: Union[str, os.PathLike[str]], array: Any, affine: ArrayLike, name: str) -> None:
-    """As save_labels(); name: of the array in messages."""
+    """Does what save_labels() does. name: name of the array in messages."""
     values_ = label_values(array, name)
     grid = grid_of(values_.shape, affine)
     pointer = made(call.gls_labels_wrap, ctypes.byref(grid), values_.ctypes.data, destroy=call.gls_labels_destroy)

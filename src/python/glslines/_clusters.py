@@ -1,4 +1,4 @@
-"""Clusters and neighbours of arrays of points, by the library."""
+"""Finds clusters and neighbours of arrays of points with the library."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from . import _library
 from ._library import call, constants, made, structs
 
-#: streamlines that are handed over at a time
+#: number of streamlines that the library gets at a time
 _BLOCK = 16384
-#: clusters of streamlines: the number of each one's cluster, and the centroids, (n, points, 3)
+#: clusters of streamlines: for each streamline the number of its cluster, and the centroids, (n, points, 3)
 Clusters = Tuple[NDArray[np.uint32], NDArray[np.float32]]
 
 
 def _blocks(streamlines: Sequence[Any], first: int) -> Tuple[Any, List[Any]]:
-    """Streamlines from number `first` on as a struct, and the arrays that it points to."""
+    """Returns a block of streamlines, from number `first` on, as a struct, and the arrays that it points to."""
     lines = [np.asarray(streamlines[i], dtype=np.float32) for i in range(first, min(first + _BLOCK, len(streamlines)))]
     for i, line in enumerate(lines):
         if line.ndim != 2 or line.shape[1] != 3:
@@ -33,9 +33,10 @@ def _blocks(streamlines: Sequence[Any], first: int) -> Tuple[Any, List[Any]]:
 def find(streamlines: Sequence[Any], thresholds: Sequence[float], method: str, points: int, reverse: str,
          ordering: Optional[Sequence[int]] = None, max_clusters: Optional[int] = None,
          last: bool = False) -> List[Clusters]:
-    """The clusters of each threshold of a tree (method QUICKBUNDLESX), else of the only one. last: of the last alone.
+    """Returns a list of clusters: one entry for each threshold of a tree (method QUICKBUNDLESX), or one for the only threshold.
+    last: return only the entry of the last threshold.
 
-    points: to which streamlines are resampled; 0: they keep theirs. reverse: RESAMPLED or COPIED."""
+    points: number of points to which streamlines are resampled; 0: they keep their points. reverse: RESAMPLED or COPIED."""
     options = call.gls_cluster_options_default()
     levels = np.ascontiguousarray(thresholds, dtype=np.float64)
     options.method = constants["GLS_CLUSTER_" + method]
@@ -67,7 +68,7 @@ def find(streamlines: Sequence[Any], thresholds: Sequence[float], method: str, p
 
 
 def _taken(pointer: Any, n: int) -> Clusters:
-    """Copies of what the clusters hold."""
+    """Returns copies of the members and centroids of the clusters."""
     members = np.zeros(n, dtype=np.uint32)
     if n:
         ctypes.memmove(members.ctypes.data, call.gls_clusters_members(pointer), members.nbytes)
@@ -78,7 +79,7 @@ def _taken(pointer: Any, n: int) -> Clusters:
 
 
 def lists(members: NDArray[np.uint32], n: int, ordering: Optional[Sequence[int]] = None) -> List[List[int]]:
-    """The numbers of the members of each of n clusters, in the order in which they came."""
+    """Returns for each of n clusters the numbers of its streamlines, in the order in which they were clustered."""
     order = np.arange(len(members)) if ordering is None else np.asarray(list(ordering), dtype=np.int64)
     cluster = members[order]
     order, cluster = order[cluster < n], cluster[cluster < n]
@@ -88,7 +89,8 @@ def lists(members: NDArray[np.uint32], n: int, ordering: Optional[Sequence[int]]
 
 
 def references(streamlines: Sequence[Any], radius: float, points: int, nearest: int = 0) -> _library.Handle:
-    """References whose neighbours within the radius are found; nearest: at most so many, 0: all."""
+    """Makes a search for the references that lie within the radius of a streamline. nearest: largest number of references for
+    each streamline; 0: all."""
     options = call.gls_neighbours_options_default()
     options.radius, options.points, options.nearest = radius, points, nearest
     pointer = made(call.gls_neighbours_create, ctypes.byref(options), destroy=call.gls_neighbours_destroy)
@@ -102,7 +104,8 @@ def references(streamlines: Sequence[Any], radius: float, points: int, nearest: 
 
 
 def neighbours(handle: _library.Handle, streamlines: Sequence[Any]) -> Tuple[NDArray[np.int64], NDArray[Any]]:
-    """The numbers of streamlines and, for each, a neighbour: reference, distance and whether it is reversed."""
+    """Returns the pairs of neighbours as two arrays: the numbers of the streamlines, and for each its neighbour: the reference, the
+    distance and whether it is reversed."""
     kind = np.dtype(structs["gls_neighbour"])
     rows, found = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=kind)]
     for at in range(0, len(streamlines), _BLOCK):

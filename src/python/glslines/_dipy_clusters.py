@@ -1,4 +1,4 @@
-"""DIPY's clusters and search of streamlines, computed by the library; see glslines.dipy."""
+"""Computes DIPY's clusters of streamlines, and its search for neighbours, with the library; see glslines.dipy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._names import nearest
 
 
 def _metric_of(metric: Any) -> Tuple[int, str]:
-    """The points to which a metric resamples streamlines, 0 for none, and how it reverses them."""
+    """Returns the number of points to which a metric resamples streamlines (0: it does not), and how it reverses them."""
     if isinstance(metric, str):
         if metric != "MDF_12points":
             raise ValueError("Unknown metric: %s" % metric)
@@ -32,7 +32,7 @@ def _metric_of(metric: Any) -> Tuple[int, str]:
 
 
 def _cluster(kind: Any, centroid: Any, indices: Any, number: int = 0, **members: Any) -> Any:
-    """A cluster of DIPY with its members set: its constructor takes longer than the clusters themselves."""
+    """Makes a cluster of DIPY and sets its members directly, because its constructor takes longer than the clustering itself."""
     from dipy.segment.clustering import Identity
 
     made = kind.__new__(kind)
@@ -59,7 +59,7 @@ class QuickBundles:
         self._points, self._reverse = _metric_of(metric)
 
     def cluster(self, streamlines: Any, *, ordering: Any = None) -> Any:
-        """The clusters as a ClusterMapCentroid of DIPY. ordering: numbers of the streamlines that are taken, in order."""
+        """Returns the clusters as a ClusterMapCentroid of DIPY. ordering: numbers of the streamlines to cluster, in this order."""
         from dipy.segment.clustering import ClusterCentroid, ClusterMapCentroid
 
         ordering = None if ordering is None else list(ordering)
@@ -88,7 +88,7 @@ class QuickBundlesX:
         self._points, self._reverse = _metric_of(metric)
 
     def cluster(self, streamlines: Any, *, ordering: Any = None) -> Any:
-        """The clusters as a TreeClusterMap of DIPY. ordering: numbers of the streamlines that are taken, in order.
+        """Returns the clusters as a TreeClusterMap of DIPY. ordering: numbers of the streamlines to cluster, in this order.
 
         The centroid of the root, which DIPY does not use, is the mean of the clusters of the first level."""
         from dipy.segment.clustering import TreeCluster, TreeClusterMap
@@ -126,9 +126,9 @@ def qbx_and_merge(streamlines: Any, thresholds: Any, *, nb_pts: int = 20, select
     nb_pts : int
         Points to which streamlines are resampled.
     select_randomly : int, optional
-        Take only so many streamlines.
+        Cluster only this many streamlines, drawn at random.
     rng : numpy.random.Generator, optional
-        Draws the orders; None: one of its own.
+        Generator that draws the orders; None: a new one.
     verbose : bool
         Has no effect.
 
@@ -157,7 +157,7 @@ def qbx_and_merge(streamlines: Any, thresholds: Any, *, nb_pts: int = 20, select
 class FastStreamlineSearch:
     """DIPY's FastStreamlineSearch: the same neighbours, each pair once.
 
-    DIPY lists a pair twice where both senses are within the radius; here the nearer one stands.
+    DIPY lists a pair twice if both senses are within the radius; here the pair is listed once, in the nearer sense.
 
     Parameters
     ----------
@@ -166,11 +166,11 @@ class FastStreamlineSearch:
     max_radius : float
         Largest radius of a search, mm.
     nb_mpts, bin_size
-        Have no effect on the result, and none here.
+        Have no effect: in DIPY, too, they do not change the result.
     resampling : int
         Points to which streamlines are resampled.
     bidirectional : bool
-        True: the nearer of both senses. False is not computed here.
+        True: compare in both senses, and take the nearer one. False is not computed here.
     """
 
     def __init__(self, ref_streamlines: Any, max_radius: float, *, nb_mpts: int = 4, bin_size: float = 20.0,
@@ -188,7 +188,7 @@ class FastStreamlineSearch:
         self._handles: Dict[float, _library.Handle] = {}
 
     def radius_search(self, streamlines: Any, radius: float, *, use_negative: bool = True) -> Any:
-        """References within the radius of each streamline, as a coo_array of distances, (streamlines, references).
+        """Returns the distances from each streamline to the references within the radius, a coo_array, (streamlines, references).
 
         use_negative: distances of reversed neighbours are negative."""
         from scipy.sparse import coo_array

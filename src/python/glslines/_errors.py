@@ -1,4 +1,4 @@
-"""Failures of the library as exceptions: the text is the library's one line."""
+"""Exceptions for the failures of the library. Their text is the message of the library, one line."""
 
 
 class Error(Exception):
@@ -24,11 +24,11 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class DeviceError(Error, RuntimeError):
-    """No device, or the device or its driver failed."""
+    """There is no device, or the device or its driver failed."""
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """Valid, but beyond what this build or this device can do."""
+    """The request is valid, but this build or this device cannot do it."""
 
 
 class EmptyError(Error):
@@ -61,7 +61,7 @@ CLASSES = {
     "GLS_ERR_CONVERGENCE": ConvergenceError,
 }
 
-#: of the program; other codes are Error, or of a signal CancelledError
+#: for each exit code of the program; any other code raises Error, or CancelledError if a signal ended the program
 BY_EXIT_CODE = {
     2: ArgumentError,
     3: InputError,

@@ -1,5 +1,5 @@
-"""What commands take and give, between arrays and files: a file name stays what it is, all else is written to a temporary
-folder, and what has no name for its output is read back from there."""
+"""Converts the arguments and results of commands between arrays and files. A file name is handed on as it is; any other
+argument is written to a file in a temporary folder. An output without a name is written there, too, and read back."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ TransformLike = Union[PathLike, ArrayLike]
 
 
 class Files(Mapping[str, Any]):
-    """Files that a command wrote, by the part of their names behind the prefix: images as (array, affine), responses and
-    tables as arrays (response_wm beside an image wm), the sidecar as a dict. Each is read when it is asked for.
+    """Files that a command wrote. Keys are the parts of their names behind the prefix. Images are read as (array, affine),
+    responses and tables as arrays (response_wm beside an image wm), the sidecar as a dict. A file is read whenever its key is used.
 
     paths: names of the files.
     """
@@ -68,7 +68,7 @@ class Files(Mapping[str, Any]):
 
 
 def files_of_prefix(prefix: str, outputs: List[str], keep: Any = None) -> Files:
-    """What a command wrote under a prefix."""
+    """Returns the files that a command wrote under a prefix."""
     stem = os.path.basename(prefix)
     files: Dict[str, Written] = {}
     for path in sorted(outputs):
@@ -79,19 +79,19 @@ def files_of_prefix(prefix: str, outputs: List[str], keep: Any = None) -> Files:
 
 
 def files_of_folder(folder: str, outputs: List[str], keep: Any = None) -> Files:
-    """What a command wrote into a folder, without what lies in folders of it."""
+    """Returns the files that a command wrote directly into a folder. Files in folders inside it are left out."""
     inside = [path for path in sorted(outputs) if os.path.realpath(os.path.dirname(path) or ".") == os.path.realpath(folder)]
     return Files({os.path.basename(path).replace(".gz", "").replace(".nii", ""): Written(path) for path in inside}, keep)
 
 
-#: what a Result has of a file
+#: members of a Result that are read from its file
 _OF_FILE = ("points", "offsets", "dps", "dpv", "groups", "dpg", "stats", "space", "_grid")
 
 
 class FileResult(Result):
-    """A tractogram file whose streamlines are read when they are asked for.
+    """A Result of a tractogram file, which is read when a member that lies in it is first used.
 
-    path: name of the file. If the file has changed by then, it is refused.
+    path: name of the file. If the file has changed before it is read, InputError is raised.
     """
 
     def __init__(self, path: PathLike) -> None:
@@ -115,13 +115,13 @@ class FileResult(Result):
         raise AttributeError(name)
 
     def unchanged(self) -> Optional[str]:
-        """The name of the file; None: what was read of it has been changed since."""
+        """Returns the name of the file; None: the caller has changed the arrays that were read from it."""
         own = {name: value for name, value in vars(self).items() if name in _OF_FILE and name != "stats"}
         return self._same() if not own or _sum_of(own) == getattr(self, "_as_read", None) else None
 
 
 def _sum_of(content: Dict[str, Any]) -> int:
-    """A checksum of streamlines, columns and groups."""
+    """Returns a checksum of streamlines, columns and groups."""
     total = 0
     for name in ("points", "offsets", "dps", "dpv", "groups", "dpg"):
         for key, array in _arrays_in(name, content.get(name)):
@@ -140,10 +140,10 @@ def _arrays_in(key: str, content: Any) -> Iterator[Tuple[str, Any]]:
 
 
 class Tracked(FileResult):
-    """The tractogram of a run, whose streamlines are read when they are asked for: tracked[0] is the first, and stats has the
-    counts and times of the run, which tracked["streamlines"] gives, too.
+    """The tractogram of a run. Its streamlines are read at their first use: tracked[0] is the first streamline. stats has the
+    counts and times of the run; tracked["streamlines"] is stats["streamlines"].
 
-    output, sidecar: names of the files, None where there is none.
+    output, sidecar: names of the files; None: the run wrote no such file.
     """
 
     def __init__(self, stats: Dict[str, Any], keep: Any = None) -> None:
@@ -202,7 +202,7 @@ def _tracked_again(content: Dict[str, Any]) -> Tracked:
 
 
 def read(path: str) -> Any:
-    """An image, a table of numbers or a sidecar, by the suffix."""
+    """Reads a file: an image, a sidecar, or else a table of numbers; the suffix decides."""
     if path.endswith((".nii", ".nii.gz")):
         return load_image(path)
     if path.endswith(".json"):
@@ -219,7 +219,7 @@ def _number(text: str, kind: Any) -> Any:
 
 
 def read_table(path: str) -> List[Dict[str, Any]]:
-    """The rows of a table. Columns of whole numbers alone, such as counts, are int, other numbers float."""
+    """Reads the rows of a table. Columns that have only whole numbers, such as counts, become int; other numbers become float."""
     with open(path, newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t" if path.endswith(".tsv") else ","))
     whole = {key for key in (rows[0] if rows else ()) if all(re.fullmatch(r"-?\d+", row[key] or "") for row in rows)}
@@ -227,7 +227,7 @@ def read_table(path: str) -> List[Dict[str, Any]]:
 
 
 class Folder:
-    """A temporary folder for what is no file yet; it goes with the object that keeps it."""
+    """A temporary folder for values that are written to files. The folder is removed together with this object."""
 
     def __init__(self) -> None:
         self.path = ""
@@ -276,7 +276,7 @@ class Folder:
         return path
 
     def transform(self, value: TransformLike, name: str) -> str:
-        """A file, with what stands behind its name, or a matrix."""
+        """Returns the name of a file, which may have options such as ,inverse behind it, or writes a matrix to a file."""
         if isinstance(value, (str, os.PathLike)):
             return os.fspath(value)
         matrix = numbers(value, "transform")
@@ -285,11 +285,12 @@ class Folder:
         return self.numbers(matrix, name)
 
     def option(self, value: Any, name: str) -> Any:
-        """A value of an option: images and tables of numbers become files where the option takes one."""
+        """Returns the value of an option for the command line. Images are written to files, and so are tables if the option takes
+        a file."""
         if isinstance(value, np.ndarray) and value.ndim == 0:
             return value.item()
         if name in _TABLES and isinstance(value, (list, tuple, np.ndarray)):
-            # a row for each b-value; with one row alone, arrays have one dimension
+            # a response has a row for each b-value; an array of a single row may have one dimension
             return self.numbers(np.atleast_2d(value) if name in ("response", "response_wm") else value, name)
         if is_pair(value) or hasattr(value, "dataobj"):
             return self.image(value, name)
@@ -307,19 +308,19 @@ _TABLES = ("assignments", "csd_directions", "ids", "response", "response_csf", "
 
 
 def _safe(path: PathLike) -> str:
-    """A name that is no option."""
+    """Returns a file name that the program does not take for an option: ./ is added before a minus sign."""
     text = os.fspath(path)
     return os.path.join(os.curdir, text) if text.startswith("-") else text
 
 
 def result_of(tracks: Any) -> Result:
-    """A Result of what nibabel, DIPY or trx-python have, with their columns and groups; points are not copied where they are
-    float32 in world mm."""
+    """Returns a tractogram of nibabel, DIPY or trx-python as a Result with its columns and groups. Points that are float32 in
+    world mm are not copied."""
     if isinstance(tracks, Result):
         return tracks
     shape: Any = (1, 1, 1)
     affine: Any = np.eye(4)
-    if hasattr(tracks, "tractogram"):  # a file that nibabel has loaded; a TRK file has a grid
+    if hasattr(tracks, "tractogram"):  # a file that nibabel has loaded; a TRK file has a grid in its header
         shape = tracks.header.get("dimensions", shape)
         affine = tracks.header.get("voxel_to_rasmm", affine)
         tracks = tracks.tractogram
@@ -345,7 +346,7 @@ def result_of(tracks: Any) -> Result:
 
 
 def _rows_of(lines: Any, convert: Any) -> Tuple[NDArray[Any], NDArray[np.int64]]:
-    """The rows of all streamlines, one behind the other, and how many each has."""
+    """Returns the rows of all streamlines in one array, and the number of rows of each streamline."""
     if not hasattr(lines, "_data") or not hasattr(lines, "_offsets"):
         if isinstance(lines, (bytes, bytearray, Mapping)) or not isinstance(lines, Iterable):
             raise TypeError("tracks: a file, a Result, a tractogram of nibabel, DIPY or trx-python, or a list of arrays (n, 3) is "
@@ -363,14 +364,14 @@ def _squeezed(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def table(bval: Any, bvec: Any) -> Tuple[Any, Any]:
-    """b-values and vectors, also of a GradientTable of DIPY in place of the first."""
+    """Returns b-values and vectors. bval may be a GradientTable of DIPY, which has both."""
     if bvec is None and hasattr(bval, "bvals") and hasattr(bval, "bvecs"):
         return bval.bvals, bval.bvecs
     return bval, bvec
 
 
 def series(folder: Folder, values: Dict[str, Any]) -> List[str]:
-    """The arguments DWI BVAL BVEC; vectors of arrays are in FSL's axes, as those of files are."""
+    """Returns the arguments DWI BVAL BVEC. Vectors in arrays are along FSL's axes, as those in files are."""
     dwi, bval, bvec = (values.pop(name) for name in ("dwi", "bval", "bvec"))
     bval, bvec = table(bval, bvec)
     if (bval is None) != (bvec is None):
@@ -382,24 +383,25 @@ def series(folder: Folder, values: Dict[str, Any]) -> List[str]:
 
 
 def many(value: Any) -> List[Any]:
-    """One value, or a list of them; an image is a tuple."""
+    """Returns a list of values, also if there is only one. An image is a tuple, and therefore one value."""
     return list(value) if isinstance(value, list) else [value]
 
 
 def tractograms(value: Any) -> List[Any]:
-    """One tractogram, or a list of them; a list of arrays is one of so many streamlines, also one without any."""
+    """Returns a list of tractograms, also if there is only one. A list of arrays, or an empty list, is one tractogram, whose
+    streamlines are the arrays."""
     return [value] if isinstance(value, list) and (not value or isinstance(value[0], np.ndarray)) else many(value)
 
 
 def is_image(value: Any) -> bool:
-    """Whether it is an image rather than a tractogram; a file by its suffix."""
+    """Whether the value is an image and not a tractogram. The suffix of a file decides."""
     if isinstance(value, (str, os.PathLike)):
         return bool(re.search(r"\.(nii|hdr|img|mif|mih)(\.gz)?$", os.fspath(value), re.IGNORECASE))
     return is_pair(value) or hasattr(value, "dataobj")
 
 
 def of_tracks(function: Any, tracks: Any, **options: Any) -> Any:
-    """A function of tractogram files, called with what is one or is written to one."""
+    """Calls a function of tractogram files. Tractograms and options that are no files are written to temporary files first."""
     folder = Folder()
     paths = [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(tractograms(tracks))]
     options = {name: folder.option(value, name) for name, value in options.items()}
@@ -407,7 +409,7 @@ def of_tracks(function: Any, tracks: Any, **options: Any) -> Any:
 
 
 def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, str]) -> Any:
-    """Runs a command with the arguments of its function. kind: what it gives. names: the options of parameters."""
+    """Runs a command with the arguments of its function. kind: key of KINDS. names: for each parameter the name of its option."""
     folder = Folder()
     words: List[str] = []
     progress = values.pop("progress")
@@ -452,7 +454,7 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
 
 
 def bids(values: Dict[str, Any], names: Mapping[str, str]) -> str:
-    """`glslines bids`, with the options of track behind its own."""
+    """Runs `glslines bids`, with the options of track behind its own."""
     places = [_safe(values["bids_dir"]), _safe(values["out_dir"]), values["level"]]
     if not isinstance(values["level"], str):
         raise TypeError("level: participant or group is needed, not %r" % (values["level"],))
@@ -464,7 +466,7 @@ def bids(values: Dict[str, Any], names: Mapping[str, str]) -> str:
     return _program.run("bids", [*places, *_program.words_of(own, names)], values["progress"], behind).text
 
 
-#: by what a command gives: the suffix of its output, and the option that names it; without one it is the last argument
+#: for each kind of result: the suffix of its file, and the option that names the file; "": the file is the last argument
 KINDS = {
     "image": (".nii", ""),
     "image of option": (".nii", "output"),

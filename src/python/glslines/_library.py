@@ -1,5 +1,5 @@
-"""Loads the shared library and makes ctypes classes of the layout that it describes itself (gls_abi_describe), so that
-no offset is written down here. Calls release the interpreter's lock; callbacks take it."""
+"""Loads the shared library. The library describes the layout of its structs (gls_abi_describe); ctypes classes are made from
+that description, so that no offset is written here. Calls release the interpreter's lock; callbacks take it."""
 
 import atexit
 import contextlib
@@ -21,7 +21,7 @@ logger = logging.getLogger("glslines")
 
 
 def _find():
-    """The library that GLSLINES_LIBRARY names, the one of the wheel, or an installed one."""
+    """Returns the path of the library: that in GLSLINES_LIBRARY, else that of the wheel, else an installed one."""
     named = os.environ.get("GLSLINES_LIBRARY")
     if named:
         return named
@@ -103,7 +103,7 @@ def _class(name):
         fields.append((field["name"], kind if n == 1 else kind * n))
     if row["size"] > at:
         fields.append(("_after", ctypes.c_char * (row["size"] - at)))
-    # members lie where the library says; bytes between them are named, so that nothing is left to rules of alignment
+    # members lie where the library says; the bytes between them are members, too, so that ctypes inserts no padding
     made = type(name, (_Struct,), {"_pack_": 1, "_layout_": "ms", "_fields_": fields})
     if ctypes.sizeof(made) != row["size"]:
         raise ImportError("%s: %d bytes here, %d in the library" % (name, ctypes.sizeof(made), row["size"]))
@@ -118,7 +118,7 @@ for _name in _description["structs"]:
 
 
 def error(status):
-    """The exception for a status of the library and its last text."""
+    """Makes the exception for a status of the library, with its last message."""
     name = next((n for n, value in constants.items() if value == status and n.startswith("GLS_ERR")), "")
     made = _errors.CLASSES.get(name, _errors.Error)(_dll.gls_last_error().decode(errors="replace"))
     made.status = _dll.gls_status_name(status).decode()
@@ -244,7 +244,7 @@ _SIGNATURES = {
     "gls_render_files": "tPnspp",
     "gls_report_files": "tspPp",
 }
-# What reads files, which may be pipes, or computes for long.
+# Functions that read files, which may be pipes, or that compute for a long time.
 _PATIENT = ("gls_image_read", "gls_labels_read", "gls_gradients_read", "gls_gradients_read_table", "gls_tensor_fit", "gls_qball_create",
             "gls_qball_fit_image", "gls_response_estimate", "gls_response_read", "gls_sphere_create",
             "gls_odf_source_create_sh", "gls_odf_source_create_amplitudes", "gls_odf_sample", "gls_regions_add",
@@ -290,7 +290,7 @@ call = _dll
 
 class Pointer(c_void_p):
     """An object of the library as an argument of its functions. The object is destroyed when nothing refers to it any
-    more: not its handle, no object that was made with it, and no call that works on it."""
+    more: neither its handle, nor an object that was made with it, nor a call that works on it."""
 
     def __reduce__(self):
         raise TypeError("an address means nothing in a copy or in another process")
@@ -298,14 +298,14 @@ class Pointer(c_void_p):
 
 def _destroy(destroy, pointer, process, keep):
     with _counted(object()):
-        # a copy of the process that a fork made lacks the threads that the object may have
+        # do nothing in a child process that fork() made: it lacks the threads that the object may have
         if process == os.getpid() and not _ended:
             destroy(pointer)
     del keep
 
 
 def _pointers(things):
-    """What an object needs: of handles the objects themselves, so that closing a handle takes nothing from others."""
+    """Returns what an object needs. A handle is replaced by its object, which therefore lives on when the handle is closed."""
     for thing in things:
         if isinstance(thing, (list, tuple)):
             yield from _pointers(thing)
@@ -314,9 +314,9 @@ def _pointers(things):
 
 
 class OfProcess:
-    """What can be neither copied nor pickled, because it is open in one process: a device, a tracker."""
+    """Base of objects that can be neither copied nor pickled, because they are open in one process: devices, trackers."""
 
-    #: what it is called where it is refused
+    #: name of the object in messages
     kind = "object"
 
     def __reduce__(self):
@@ -325,23 +325,23 @@ class OfProcess:
 
 
 class Handle:
-    """An object of the library, which lives until close(), and then as long as another one needs it."""
+    """A handle of an object of the library. The object lives until close(), and longer if another object needs it."""
 
-    #: what it is called where it is closed
+    #: name of the object in messages
     kind = "object"
-    #: a function and its arguments, which make an equal object in a copy or in another process; None: nothing can
+    #: a function and its arguments that make an equal object, for copies and pickles; None: the object cannot be copied
     made_by = None
 
     def __init__(self, pointer, destroy, *keep):
         self._process = os.getpid()
         self._object = Pointer(pointer)
-        # what is kept is let go after the object: it must not be destroyed before
+        # the objects in `keep` are released after this object, because it needs them until it is destroyed
         finalizer = weakref.finalize(self._object, _destroy, destroy, pointer, self._process, list(_pointers(keep)))
-        finalizer.atexit = False  # threads may work on it until the process ends
+        finalizer.atexit = False  # do not destroy at exit: threads may work on the object until the process ends
 
     @property
     def pointer(self):
-        held = self._object  # close() may come from another thread
+        held = self._object  # another thread may call close() meanwhile
         if held is None:
             raise RuntimeError("the %s is closed" % self.kind)
         if isinstance(self, OfProcess) and self._process != os.getpid():
@@ -356,8 +356,8 @@ class Handle:
         self._object = None
 
     def __copy__(self):
-        """Another handle of the same object, closed by itself."""
-        self.__reduce__()  # refuses what has no copy
+        """Makes another handle of the same object. Closing one handle leaves the other one open."""
+        self.__reduce__()  # raises TypeError if the object cannot be copied
         copied = type(self).__new__(type(self))
         copied.__dict__.update(self.__dict__)
         return copied
@@ -365,14 +365,13 @@ class Handle:
     def __reduce__(self):
         if self.made_by is None:
             raise TypeError("the %s can be neither copied nor pickled" % self.kind)
-        self.pointer  # of a closed one there is no copy
+        self.pointer  # raises RuntimeError if the object is closed
         return self.made_by
 
 
 @contextlib.contextmanager
 def destroyed_if_raised(destroy, *outs):
-    """Objects that a call hands out: destroys them if Ctrl-C comes after the call has made
-    them, since no handle owns them yet."""
+    """Destroys the objects that a call has stored in `outs` if an exception such as Ctrl-C comes before a handle owns them."""
     try:
         yield
     except BaseException:
@@ -383,7 +382,7 @@ def destroyed_if_raised(destroy, *outs):
 
 
 def made(function, *arguments, destroy):
-    """The object that a function hands out through its last argument."""
+    """Calls a function that makes an object and stores it in its last argument. Returns the object."""
     out = c_void_p()
     with destroyed_if_raised(destroy, out):
         function(*arguments, ctypes.byref(out))
@@ -391,7 +390,7 @@ def made(function, *arguments, destroy):
 
 
 def one_of(words, word, name):
-    """The value of the constant that a word stands for."""
+    """Returns the value of the constant that a word stands for."""
     if not isinstance(word, str) or word not in words:
         raise ValueError("%s: %r is none of %s" % (name, word, ", ".join(words)))
     return constants[words[word]]
@@ -408,7 +407,7 @@ def _whole(raw, text):
 
 
 def encode(text, name="path"):
-    """A file name, or a text that may hold one, for the library. name: of the argument, for messages."""
+    """Encodes a file name, or a text that may have one in it, for the library. name: name of the argument in messages."""
     try:
         raw = os.fsencode(text)
     except TypeError:
@@ -417,18 +416,18 @@ def encode(text, name="path"):
 
 
 def utf8(text):
-    """A text that is no file name, whatever encoding the file system has."""
+    """Encodes a text that is no file name as UTF-8, whatever the encoding of file names is."""
     return _whole(text.encode(), text)
 
 
 def is_switch(value):
-    """Whether it is True or False, also numpy's. Python takes them for numbers; here they are refused as numbers."""
+    """Whether the value is True or False, of Python or numpy. Python takes them for numbers; here they are no numbers."""
     return type(value).__name__ in ("bool", "bool_")
 
 
 def integer(value, name, low, high):
-    """A whole number from low to high. ctypes alone would change a number that does not fit into its type of C, and raise no
-    error."""
+    """Returns the value if it is a whole number from low to high, else raises ValueError. ctypes would change a number that does
+    not fit into its C type, and raise no error."""
     try:
         number = None if is_switch(value) else int(value)
     except (TypeError, ValueError, OverflowError):
@@ -439,8 +438,8 @@ def integer(value, name, low, high):
 
 
 def real(value, name, low=None, above=None):
-    """A number, which is not NaN: finite and from low on, or above a bound, where one is given. The text of a number is
-    taken, as the program takes it."""
+    """Returns the value as a float. Raises ValueError if it is no number or NaN, or, where a bound is given, if it is infinite or
+    outside. low: smallest number; above: bound that the number must exceed. The text of a number is accepted, too."""
     try:
         number = math.nan if is_switch(value) else float(value)
     except (TypeError, ValueError, OverflowError):
@@ -455,7 +454,7 @@ def real(value, name, low=None, above=None):
 
 
 def even_order(value, name, most):
-    """An order of spherical harmonics."""
+    """Returns the value if it is an even order of spherical harmonics from 2 to `most`, else raises ValueError."""
     order = integer(value, name, 2, most)
     if order % 2:
         raise ValueError("%s: %d is odd: must be even, 2 to %d" % (name, order, most))
@@ -463,7 +462,8 @@ def even_order(value, name, most):
 
 
 def switch(value, name):
-    """True or False. Other values that have a truth value in Python are refused: an array, "no", NaN."""
+    """Returns True or False for True, False, 1 or 0. Refuses other values that have a truth value in Python: an array,
+    "no", NaN."""
     try:
         number = value if isinstance(value, bool) else int(value) if value == int(value) else None
     except (TypeError, ValueError, OverflowError):
@@ -473,17 +473,17 @@ def switch(value, name):
     return bool(number)
 
 
-# Calls that are at work in the library, on any thread, and calls of the user's functions by the library. Each thread adds
-# and removes its own.
+# Calls into the library that have not returned yet, on any thread, and calls from the library to functions of the user. Each
+# thread adds and removes its own.
 _at_work = set()
 _called_back = set()
 _ending = _ended = False
-#: the end of the interpreter waits this many seconds for functions of the user that the library has called
+#: when the interpreter ends, it waits this many seconds for functions of the user that the library has called
 PATIENCE = 1
 
 
 def _forget_others():
-    # in a copy of the process only the thread is left that has made it
+    # a child process that fork() made has only the thread that called fork()
     _at_work.clear()
     _called_back.clear()
 
@@ -502,7 +502,7 @@ def _counted(token):
 
 @contextlib.contextmanager
 def called_back():
-    """Around a function of the program that the library calls."""
+    """Marks, while its block runs, that the library has called a function of the user."""
     token = object()
     _called_back.add(token)
     try:
@@ -518,30 +518,30 @@ def _wait_for_others():
 
 
 def _end():
-    """Ends the calls that daemon threads have at work, since they would meet a process that is half gone."""
+    """Ends the calls of daemon threads when the interpreter ends, because they must not run on while the process is torn down."""
     global _ending, _ended
     _ending = True
     _wait_for_others()
     _ended = True
-    _wait_for_others()  # for what began between the two lines above
+    _wait_for_others()  # for calls that began between the two lines above
 
 
 class Call:
-    """A call that may take long, and that Ctrl-C ends, as does the end of the interpreter.
+    """A call that may take a long time. Ctrl-C ends it, and so does the end of the interpreter.
 
-    A call from the main thread works on a thread of its own, since Python raises KeyboardInterrupt wherever the main
-    thread is, in any callback too, from which nothing can pass through C."""
+    A call from the main thread runs on a thread of its own. Python raises KeyboardInterrupt wherever the main thread is; in a
+    callback from C the exception would be lost."""
 
     def __init__(self):
         self._lock = threading.Lock()
-        self._state = None  # begun, or given up before
-        self._raised = None  # in the main thread, by a signal
+        self._state = None  # None, "begun", or "given up" before it began
+        self._raised = None  # exception that a signal raised in the main thread
         self._outcome = None
         self._at_end = _ending and threading.current_thread() is threading.main_thread()
 
     @property
     def _is_left(self):
-        """The interpreter ends, and the call is of another thread than the one that ends it."""
+        """Whether the interpreter ends, and another thread than the one that ends it made this call."""
         return _ending and not self._at_end
 
     @property
@@ -549,11 +549,11 @@ class Call:
         return self._raised is not None or self._is_left
 
     def _work(self, function, *arguments):
-        if is_finalizing():  # from now on ctypes calls no function of Python back: results would be empty
+        if is_finalizing():  # ctypes makes no callbacks any more, so that results would be empty
             raise RuntimeError("the interpreter ends: nothing can be computed any more")
         with _counted(self):
             if self._is_left:
-                raise SystemExit  # it ends a thread and prints nothing
+                raise SystemExit  # SystemExit ends the thread and prints nothing
             try:
                 return function(*arguments)
             except _errors.CancelledError:
@@ -562,7 +562,7 @@ class Call:
                 raise
 
     def run(self, function, *arguments):
-        """Calls a function of the library, or one that works in it, and returns what it returns."""
+        """Calls a function of the library, or one that calls the library, and returns its result."""
         if self._at_end or threading.current_thread() is not threading.main_thread():
             return self._work(function, *arguments)
         done = threading.Event()
@@ -582,7 +582,7 @@ class Call:
         try:
             threading.Thread(target=work, name="glslines").start()
         except BaseException as exception:
-            # whether there is a thread is not known
+            # the thread may have started or not
             self._raised = exception
             with self._lock:
                 if self._state is None:
@@ -608,8 +608,8 @@ class Call:
 
 
 class Watch(Call):
-    """A call with a progress function, as the callback that the library takes. What the function raises ends the call
-    and comes out of it."""
+    """A call with a progress function. `pointer` is the callback for the library. If the function raises an exception, the call
+    ends, and run() raises that exception."""
 
     def __init__(self, prototype, function, convert=lambda *counts: counts):
         super().__init__()
@@ -640,7 +640,7 @@ class Watch(Call):
 
 
 def _patient(function):
-    """The function as a call that Ctrl-C ends."""
+    """Returns a function that makes the same call in a way that Ctrl-C can end."""
     return lambda *arguments: Call().run(function, *arguments)
 
 
@@ -648,7 +648,7 @@ for _name in _PATIENT:
     setattr(_dll, _name, _patient(getattr(_dll, _name)))
 
 
-# Asked while the library waits for data that do not come, on any thread.
+# The library calls this, on any thread, while it waits for data. False: wait no longer.
 @ctypes.CFUNCTYPE(c_bool, c_void_p)
 def _waits_on(user):
     return not any(isinstance(call, Call) and call.interrupted for call in tuple(_at_work))
@@ -669,4 +669,4 @@ def _log(user, level, line):
 
 _dll.gls_log_set(ctypes.cast(_log, c_void_p), None, constants["GLS_LOG_INFO"])
 atexit.register(_dll.gls_log_set, None, None, 0)
-atexit.register(_end)  # the last to be registered is the first to run
+atexit.register(_end)  # register this last, because it has to run first

@@ -1,4 +1,4 @@
-"""Names of arguments that a function does not have: the error says which there are."""
+"""Errors for misspelt names of arguments: the message lists the names that are alike."""
 
 import difflib
 import functools
@@ -10,18 +10,18 @@ T = TypeVar("T")
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """"; there is" and the names that are like one, or nothing."""
+    """Returns "; there is" with the known names that are like this one; "" if there are none."""
     found = difflib.get_close_matches(name.lower(), list(known), 3, 0.5)
     return "; there is %s" % ", ".join(found) if found else ""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> TypeError:
-    """The error for a name, with the names that are like it. what: the thing that has other names."""
+    """Makes the error for an unknown name, with the known names that are like it. what: words before the name."""
     return TypeError("%s '%s'%s" % (what, name, near(name, known)))
 
 
 def nearest(function: F) -> F:
-    """The function, which names the nearest arguments where one has a wrong name."""
+    """Returns a function that does the same; if an argument has an unknown name, its error lists the names that are alike."""
     parameters = inspect.signature(function).parameters.values()
     if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
         return function
@@ -39,7 +39,7 @@ def nearest(function: F) -> F:
 
 
 def nearest_in(kind: Type[T]) -> Type[T]:
-    """The class, whose public functions and constructor are such functions."""
+    """Applies nearest() to the constructor and the public functions of a class. Returns the class."""
     for name, member in list(vars(kind).items()):
         if name.startswith("_") and name != "__init__":
             continue

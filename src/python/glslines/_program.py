@@ -1,5 +1,5 @@
-"""Runs the program glslines, which has every command: arguments of Python become files and options, its events progress,
-log records and exceptions. Several threads may run it at a time."""
+"""Runs the program glslines, which has every command. Arguments of Python become files and options; events of the program
+become calls of the progress function, log records and exceptions. Several threads may run it at a time."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ._errors import BY_EXIT_CODE, CancelledError, Error
 
 logger = logging.getLogger("glslines")
 
-#: how a function shows its progress: None, a bar where there is a terminal or a notebook; False, nothing; or a function of
+#: how a function shows its progress. None: a bar if there is a terminal or a notebook. False: nothing. Or a function of
 #: (phase, done, total, streamlines, points), which may return False to stop
 Progress = Union[None, bool, Callable[[str, int, int, int, int], Optional[bool]]]
 
 
 def find() -> str:
-    """The program of the wheel, the one beside the library, or an installed one."""
+    """Returns the path of the program: that of the wheel, else that beside the library, else an installed one."""
     beside = os.path.dirname(os.path.abspath(_library.path))
     for folder in (os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin"), beside,
                    os.path.join(beside, os.pardir, "bin"), os.path.join(beside, os.pardir, os.pardir, "bin")):
@@ -38,8 +38,8 @@ def find() -> str:
 
 
 class Bar:
-    """A bar of tqdm, if that is installed and somebody looks. It is text in notebooks, too: of a widget a saved notebook has the
-    first state, which is 0 %."""
+    """A progress bar of tqdm, if that is installed. In notebooks, too, it is text and no widget, because a saved notebook keeps
+    only the first state of a widget, which is 0 %."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -56,13 +56,13 @@ class Bar:
         except ImportError:
             return None
         if self._bar is None or (phase, total) != self._stage or done < self._bar.n:
-            self.finish()  # one stage ends where the next begins
+            self.finish()  # the stage before is complete when the next one begins
             self._bar, self._stage = tqdm(total=total, desc="%s: %s" % (self._name, phase), unit_scale=True), (phase, total)
         self._bar.update(done - self._bar.n)
         return None
 
     def finish(self) -> None:
-        """Ends the bar of a stage that is complete, even if no event said so."""
+        """Completes and closes the bar of a stage, even if no event reported the end of the stage."""
         if self._bar is not None:
             self._bar.update(self._bar.total - self._bar.n)
         self.close()
@@ -74,7 +74,7 @@ class Bar:
 
 
 def progress_of(progress: Progress, name: str) -> Any:
-    """The function that receives the progress; None: there is none."""
+    """Returns the function that receives the progress; None: nothing receives it."""
     if callable(progress):
         return progress
     return Bar(name) if progress is True or (progress is None and Bar.is_watched()) else None
@@ -86,7 +86,7 @@ def _interrupt(process: "subprocess.Popen[str]") -> None:
 
 
 class _Events:
-    """The events of the program while it runs, a JSON object on each line."""
+    """Reads the events that the program writes while it runs, a JSON object on each line."""
 
     def __init__(self, listener: Any, folder: str) -> None:
         self._folder = os.path.join(folder, "") if folder else ""
@@ -101,7 +101,7 @@ class _Events:
         except ValueError:
             self.other.append(line.strip())
             return
-        if "text" in event and self._folder:  # the temporary folder means nothing to the caller
+        if "text" in event and self._folder:  # messages leave out the temporary folder, which the caller does not know
             event["text"] = event["text"].replace(self._folder, "")
         kind = event.get("event")
         if kind == "error":
@@ -121,7 +121,7 @@ class _Events:
 
 
 class Done(NamedTuple):
-    """What the program printed, and the files that it wrote."""
+    """The text that the program printed, and the files that it wrote."""
 
     text: str
     outputs: List[str]
@@ -129,8 +129,8 @@ class Done(NamedTuple):
 
 def run(command: str, arguments: List[str], progress: Progress = None, behind: Optional[List[str]] = None,
         folder: str = "") -> Done:
-    """Runs a command; a failure is the exception of its exit code. folder: a temporary one,
-    which messages leave out of the names of files."""
+    """Runs a command; if it fails, raises the exception of its exit code. folder: a temporary folder, which messages leave out of
+    the names of files."""
     listener = progress_of(progress, command)
     events = _Events(listener, folder)
     words = [find(), command, *arguments, "--progress", "json", *(["--", *behind] if behind else [])]
@@ -153,7 +153,7 @@ def run(command: str, arguments: List[str], progress: Progress = None, behind: O
                     listener.close()
         printed.seek(0)
         text = printed.read()
-    if events.stopped:  # even if the program had finished before the signal came: the caller asked to stop
+    if events.stopped:  # the caller asked to stop, so raise even if the program had finished before the signal came
         raise CancelledError("%s: stopped by the progress function" % command)
     if code == 0:
         return Done(text, events.outputs)
@@ -163,7 +163,7 @@ def run(command: str, arguments: List[str], progress: Progress = None, behind: O
 
 
 def words_of(options: Mapping[str, Any], names: Mapping[str, str]) -> List[str]:
-    """Options as words of the command line. names: by parameter."""
+    """Returns options as words of the command line. names: for each parameter the name of its option."""
     words: List[str] = []
     for parameter, value in options.items():
         if type(value).__name__ in ("bool", "bool_"):  # of numpy, too
@@ -188,6 +188,6 @@ def words_of(options: Mapping[str, Any], names: Mapping[str, str]) -> List[str]:
 
 
 def main() -> None:
-    """The console script of the wheel."""
+    """Runs the program in place of this process: the console script of the wheel."""
     program = find()
     os.execv(program, [program] + sys.argv[1:])

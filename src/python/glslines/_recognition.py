@@ -1,5 +1,5 @@
-"""DIPY's registration of streamlines and its RecoBundles, of which clusters, distances and registration are computed by
-the library; see glslines.dipy."""
+"""DIPY's registration of streamlines and its RecoBundles. The library computes their clusters, distances and registrations;
+see glslines.dipy."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from . import _clusters, _slr
 from ._dipy_clusters import qbx_and_merge
 from ._names import nearest
 
-#: bounds of RecoBundles
+#: bounds of the parameters of the registration in RecoBundles
 _LOCAL = [(-30, 30)] * 3 + [(-45, 45)] * 3 + [(0.8, 1.2)] * 3 + [(-10, 10)] * 3
 
 
 def bundles_distances_mdf(tracksA: Any, tracksB: Any) -> NDArray[np.float32]:  # noqa: N803
-    """MDF of all pairs of streamlines of as many points each, mm, (len(tracksA), len(tracksB)), as DIPY's function."""
+    """Returns the distance (MDF) of all pairs of streamlines, mm, (len(tracksA), len(tracksB)), as DIPY's function of this
+    name. All streamlines need the same number of points."""
     a, b = list(tracksA), list(tracksB)
     found = np.zeros((len(a), len(b)), dtype=np.float32)
     if a and b:
@@ -37,7 +38,7 @@ def bundles_distances_mdf(tracksA: Any, tracksB: Any) -> NDArray[np.float32]:  #
 
 
 def _stacked(streamlines: Any, name: str, points: Optional[int] = None) -> NDArray[np.float32]:
-    """Streamlines of as many points each as one array."""
+    """Returns streamlines that all have the same number of points as one array."""
     counts = {len(line) for line in streamlines}
     if len(counts) != 1 or (points is not None and counts != {points}):
         raise ValueError("%s streamlines need to have the same number of points. Use set_number_of_points from "
@@ -53,7 +54,7 @@ class StreamlineLinearRegistration(_peer.StreamlineLinearRegistration):  # type:
     """
 
     def optimize(self, static: Any, moving: Any, *, mat: Any = None) -> Any:
-        """The transform as a StreamlineRegistrationMap of DIPY."""
+        """Returns the transform as a StreamlineRegistrationMap of DIPY."""
         if type(self.metric) is not _peer.BundleMinDistanceMetric:
             raise NotImplementedError("metric: %s is not computed here; BundleMinDistanceMetric is" % type(self.metric).__name__)
         if self.method != "L-BFGS-B" or self.evolution:
@@ -80,11 +81,11 @@ def slr_with_qbx(static: Any, moving: Any, *, x0: str = "affine", rm_small_clust
     Returns
     -------
     moved : Streamlines
-        All streamlines of moving, in the space of static.
+        All streamlines of moving, mapped into the space of static.
     matrix : ndarray
-        From moving to static, (4, 4).
+        Affine from moving to static, (4, 4).
     static_centroids, moving_centroids : Streamlines
-        Centroids that were registered.
+        The centroids that were registered.
     """
     del verbose, num_threads
     if x0 not in _slr.TYPES:
@@ -113,10 +114,10 @@ def slr_with_qbx(static: Any, moving: Any, *, x0: str = "affine", rm_small_clust
 
 
 class RecoBundles(_bundles.RecoBundles):  # type: ignore[misc]
-    """DIPY's RecoBundles: for the same rng the same clusters and neighbourhoods; the bundles differ by what the
-    registration's minimum differs.
+    """DIPY's RecoBundles. For the same rng it finds the same clusters and neighbourhoods. The bundles differ from DIPY's only
+    because the registration ends in a slightly different minimum.
 
-    Parameters and methods are DIPY's. Distances are mdf; mam is refused.
+    Parameters and methods are DIPY's. The distance is mdf; mam is refused.
     """
 
     def _cluster_streamlines(self, clust_thr: float, nb_pts: int) -> None:
@@ -162,12 +163,12 @@ class RecoBundles(_bundles.RecoBundles):  # type: ignore[misc]
 
 
 def _near(centroids: Any, model: Any, radius: float, name: str, distance: str) -> NDArray[np.int64]:
-    """The numbers of the centroids that lie within the radius of one of a model."""
+    """Returns the numbers of the centroids that lie within the radius of a centroid of the model."""
     if distance.lower() != "mdf":
         raise NotImplementedError("%s_distance: %s is not computed here; mdf is" % (name, distance))
     if not len(model) or not len(centroids):
         return np.zeros(0, dtype=np.int64)
-    # DIPY takes those at the radius, too
+    # as in DIPY, a distance that equals the radius counts as within it
     within = float(np.nextafter(np.float64(radius), np.inf))
     rows, _ = _clusters.neighbours(_clusters.references(list(model), within, 0), list(centroids))
     return np.unique(rows)

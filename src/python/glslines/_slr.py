@@ -1,4 +1,4 @@
-"""Registration of arrays of points, by the library."""
+"""Registers streamlines, given as arrays of points, with the library."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._library import call, structs
 
-#: parameters of each type
+#: number of parameters of each type of transform
 TYPES = {"translation": 3, "rigid": 6, "similarity": 7, "scaling": 9, "affine": 12}
 
 
 def find(fixed: ArrayLike, moving: ArrayLike, n: int, bounds: Optional[Sequence[Tuple[float, float]]] = None,
          start: Optional[ArrayLike] = None, progressive: bool = True, centred: bool = True, maxiter: int = 100,
          ftol: float = 1e-7, gtol: float = 1e-5) -> Tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
-    """The result, the matrix and the n parameters. fixed, moving: (streamlines, points, 3)."""
+    """Registers moving to fixed, (streamlines, points, 3) each. Returns the struct of results, the matrix and the n parameters."""
     options, result = call.gls_slr_options_default(), structs["gls_slr_result"]()
     sets = [np.ascontiguousarray(lines, dtype=np.float32) for lines in (fixed, moving)]
     options.type, options.progressive, options.centred = n, progressive, centred

@@ -1,4 +1,4 @@
-"""Files that a run wrote and that are read later: by their whole name, and only if they are still what the run wrote."""
+"""Remembers files that a run wrote and that are read later. A file is read only if it has not changed since."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._errors import InputError
 
 
 class Written:
-    """A file as a run left it. path: its name, which holds wherever the process goes."""
+    """A file that a run wrote. path: its absolute name, which is valid even if the current folder changes."""
 
     def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None:
         self.path = os.path.abspath(os.fspath(path))
@@ -20,7 +20,7 @@ class Written:
         return status.st_ino, status.st_size, status.st_mtime_ns
 
     def same(self) -> str:
-        """The name of the file, which is still the same."""
+        """Returns the name of the file. Raises InputError if the file has changed since the run."""
         try:
             changed = self._now() != self._identity
         except OSError as error:

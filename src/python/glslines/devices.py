@@ -1,4 +1,4 @@
-"""Devices that can compute: GPUs, and the CPU through Mesa's llvmpipe."""
+"""The devices that can compute: GPUs, and the CPU through Mesa's llvmpipe."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _describe(info):
 
 @nearest
 def devices(api: str = "auto") -> List[Dict[str, Any]]:
-    """Every device, best first, as dicts."""
+    """Returns a dict for each device, the best device first."""
     pointer, n = ctypes.c_void_p(), ctypes.c_size_t()
     call.gls_device_list(one_of(_GRAPHICS, api, "api"), ctypes.byref(pointer), ctypes.byref(n), None, None)
     try:
@@ -40,7 +40,7 @@ class _Context(_library.OfProcess, _library.Handle):
 
 @nearest_in
 class Device(_library.OfProcess):
-    """An open device, or `count` of them that share the work; a context manager.
+    """An open device, or `count` devices that share the work. It is a context manager.
 
     name: "auto", an index of devices(), a render node, "llvmpipe", or a part of the renderer's name.
     """
@@ -56,13 +56,13 @@ class Device(_library.OfProcess):
 
     @property
     def info(self) -> Dict[str, Any]:
-        """What the (first) device is and can do."""
+        """The name, properties and limits of the device, or of the first one if there are several."""
         context = self._handles[0].pointer
         return _describe(structs["gls_device_info"].from_address(call.gls_device_get_info(context)))
 
     @property
     def pointers(self):
-        """The library's objects; while there is one of them, it is open."""
+        """The objects of the library. A device is open as long as its object exists."""
         return [handle.pointer for handle in self._handles]
 
     @property
@@ -70,7 +70,7 @@ class Device(_library.OfProcess):
         return self._handles[0].is_closed
 
     def close(self) -> None:
-        """Closes it, once no tracker works on it any more."""
+        """Closes the device as soon as no tracker uses it any more."""
         for handle in self._handles:
             handle.close()
 

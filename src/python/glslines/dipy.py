@@ -1,18 +1,18 @@
-"""The tracker functions of DIPY 1.12 on any GPU, its clusters of streamlines, and its
-RecoBundles: a program that has
+"""The tracker functions of DIPY 1.12, its clusters of streamlines and its RecoBundles, on any GPU. In a program that has the line
 
     from dipy.tracking.tracker import probabilistic_tracking
 
-takes this line in its place, and stays as it is otherwise:
+write this line in its place, and leave the rest as it is:
 
     from glslines.dipy import probabilistic_tracking
 
-Signatures and defaults are DIPY's. Streamlines come in the order of the seeds, in world mm, as views of one array. DIPY's
-own random numbers are others, so that results agree in what they say and not in their bytes.
+Signatures and defaults are DIPY's. Streamlines come in the order of the seeds, in world mm, as views of one array. DIPY draws
+other random numbers; so results agree as those of two random seeds of DIPY do, and not to the byte.
 
-DIPY hides the image of its stopping criteria. The mask of a BinaryStoppingCriterion is found by asking it, and anatomical
-criteria say what their maps are. From ThresholdStoppingCriterion of this module, which is DIPY's with the image kept, it is
-taken as it is; of DIPY's own the border is found by asking, to a tenth of a voxel.
+DIPY hides the image of its stopping criteria. For a BinaryStoppingCriterion, the criterion is asked at each voxel centre; the
+maps of anatomical criteria can be read. ThresholdStoppingCriterion of this module is DIPY's, but keeps the image, which is
+then used as it is. DIPY's own ThresholdStoppingCriterion is asked at points near the border, which is found to a tenth of a
+voxel.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ Streamline = NDArray[np.float32]
 #: streamlines or, with save_seeds, pairs of a streamline and its seed
 Streamlines = Iterator[Union[Streamline, Tuple[Streamline, NDArray[np.float64]]]]
 
-#: where functions track; a Device, or what Device takes
+#: device on which the functions track: a Device, or the name that Device takes
 device: Union[Device, str, int] = "auto"
-#: by legacy
+#: for each basis its name with legacy=False and with legacy=True
 _BASES = {"descoteaux07": ("descoteaux07", "descoteaux07_legacy"), "tournier07": ("tournier07", "tournier07_legacy")}
-#: of DIPY's direction getters, from all of whose peaks streamlines begin
+#: parameters of the functions that begin streamlines along all peaks of a seed, as DIPY's direction getters do
 _ALL_PEAKS = {"relative_peak_threshold": 0.5, "min_separation_angle": 25.0, "max_directions_per_seed": 32}
-#: of a side of a voxel, where a criterion is asked
+#: number of points along a side of a voxel at which a criterion is asked
 _SUBSAMPLES = 4
 
 
 class ThresholdStoppingCriterion(_criteria.ThresholdStoppingCriterion):  # type: ignore[misc]
-    """DIPY's, which keeps the image: streamlines end where metric_map is at or below threshold."""
+    """DIPY's criterion, which also keeps the image: streamlines end where metric_map is at or below threshold."""
 
     def __init__(self, metric_map: NDArray[Any], threshold: float) -> None:
         self.stop_map, self.threshold = metric_map, float(threshold)
@@ -64,8 +64,8 @@ BinaryStoppingCriterion = _criteria.BinaryStoppingCriterion
 
 
 def _tissue(sc: Any, shape: Tuple[int, ...]) -> Optional[Dict[str, Any]]:
-    """The arguments of a tracker, tissue and tissue_rule, that stand for an anatomical criterion. None: it is no such
-    criterion."""
+    """Returns the arguments tissue and tissue_rule of a Tracker that stand for an anatomical criterion; None: the criterion is
+    not anatomical."""
     if not isinstance(sc, _criteria.AnatomicalStoppingCriterion):
         return None
     rules = {"ActStoppingCriterion": "pve", "CmcStoppingCriterion": "cmc"}
@@ -80,14 +80,15 @@ def _tissue(sc: Any, shape: Tuple[int, ...]) -> Optional[Dict[str, Any]]:
 
 
 def _mask(sc: Any, shape: Tuple[int, ...]) -> NDArray[np.float32]:
-    """The mask of a binary criterion."""
+    """Returns the mask of a binary criterion, which is asked at each voxel centre."""
     inside = _criteria.StreamlineStatus.TRACKPOINT
     centres = [sc.check_point(np.array(v, dtype=np.float64)) == inside for v in np.ndindex(*shape)]
     return np.array(centres, dtype=np.float32).reshape(shape)
 
 
 def _stop_map(sc: Any, shape: Tuple[int, ...]) -> Tuple[NDArray[Any], float]:
-    """The image and the threshold of a criterion: its own, or the part of each voxel in which it lets streamlines go on."""
+    """Returns the image and the threshold of a criterion. If it does not keep them, the image has the share of each voxel in which
+    streamlines go on."""
     if hasattr(sc, "stop_map"):
         return sc.stop_map, sc.threshold
     if not hasattr(sc, "check_point"):
@@ -95,7 +96,7 @@ def _stop_map(sc: Any, shape: Tuple[int, ...]) -> Tuple[NDArray[Any], float]:
     inside = _criteria.StreamlineStatus.TRACKPOINT
     centres = np.array([sc.check_point(np.array(v, dtype=np.float64)) == inside for v in np.ndindex(*shape)])
     filled = centres.reshape(shape).astype(np.float32)
-    # only voxels that have a neighbour on the other side can be divided
+    # the border can only pass through voxels that have a neighbour on its other side
     padded = np.pad(filled, 1, mode="edge")
     around = np.lib.stride_tricks.sliding_window_view(padded, (3, 3, 3))
     divided = around.min(axis=(3, 4, 5)) != around.max(axis=(3, 4, 5))
@@ -200,7 +201,7 @@ def probabilistic_tracking(
         voxel_size: Any = None, max_angle: float = 20, pmf_threshold: float = 0.1, sphere: Any = None,
         basis_type: Optional[str] = None, legacy: bool = True, nbr_threads: int = 0, random_seed: int = 0,
         seed_buffer_fraction: float = 1.0, return_all: bool = True, save_seeds: bool = False) -> Streamlines:
-    """A random draw from the ODF in the cone, as DIPY's function of this name."""
+    """Draws each direction at random from the ODF in the cone, as DIPY's function of this name."""
     return _along_odf("prob", locals())
 
 
@@ -210,7 +211,7 @@ def deterministic_tracking(
         voxel_size: Any = None, max_angle: float = 20, pmf_threshold: float = 0.1, sphere: Any = None,
         basis_type: Optional[str] = None, legacy: bool = True, nbr_threads: int = 0, random_seed: int = 0,
         seed_buffer_fraction: float = 1.0, return_all: bool = True, save_seeds: bool = False) -> Streamlines:
-    """The largest value of the ODF in the cone, as DIPY's function of this name."""
+    """Follows the largest value of the ODF in the cone, as DIPY's function of this name."""
     return _along_odf("det", locals())
 
 
@@ -222,7 +223,7 @@ def ptt_tracking(
         sphere: Any = None, basis_type: Optional[str] = None, legacy: bool = True, nbr_threads: int = 0,
         random_seed: int = 0, seed_buffer_fraction: float = 1.0, return_all: bool = True,
         save_seeds: bool = False) -> Streamlines:
-    """Parallel transport, as DIPY's function of this name; max_angle is that of a step."""
+    """Tracks by parallel transport, as DIPY's function of this name. max_angle: largest angle of a step."""
     given = locals()
     if data_support_exponent != 1:
         raise NotImplementedError("data_support_exponent: only 1 is here")
@@ -236,7 +237,7 @@ def closestpeak_tracking(
         max_angle: float = 60, pmf_threshold: float = 0.1, sphere: Any = None, basis_type: Optional[str] = None,
         legacy: bool = True, nbr_threads: int = 0, random_seed: int = 0, seed_buffer_fraction: float = 1.0,
         return_all: bool = True, save_seeds: bool = False) -> Streamlines:
-    """The peak of the ODF that is closest to the last direction, as DIPY's function of this name."""
+    """Follows the peak of the ODF that is closest to the last direction, as DIPY's function of this name."""
     return _along_odf("closest", locals(), **_ALL_PEAKS, **_lengths(locals()))
 
 
@@ -249,7 +250,7 @@ def pft_tracking(
         pft_back_tracking_dist: float = 2, pft_front_tracking_dist: float = 1, pft_max_trial: int = 20,
         particle_count: int = 15, save_seeds: bool = False, min_wm_pve_before_stopping: float = 0,
         unidirectional: bool = False, randomize_forward_direction: bool = False) -> Streamlines:
-    """Particle filtering, as DIPY's function of this name, with an anatomical criterion."""
+    """Tracks by particle filtering, as DIPY's function of this name. sc has to be an anatomical criterion."""
     given = locals()
     if not isinstance(sc, _criteria.AnatomicalStoppingCriterion):
         raise ValueError("sc: an ActStoppingCriterion or a CmcStoppingCriterion of DIPY is needed, not %s" % type(sc).__name__)
@@ -264,7 +265,8 @@ def pft_tracking(
 
 
 def _lengths(given: Dict[str, Any]) -> Dict[str, Any]:
-    """The limits of DIPY's LocalTracking: in points, and none where all streamlines are returned, single points too."""
+    """Returns the limits of length of DIPY's LocalTracking, which counts points. With return_all, all streamlines are kept, also
+    single points."""
     if given["return_all"]:
         return {"min_length": 0, "keep_single_points": True}
     return {"min_length": max(0, int(given["min_len"] / given["step_size"]) - 1) * given["step_size"]}
@@ -291,9 +293,9 @@ def bootstrap_tracking(
         sphere: Any = None, basis_type: Optional[str] = None, legacy: bool = True, nbr_threads: int = 0,
         random_seed: int = 0, seed_buffer_fraction: float = 1.0, return_all: bool = True,
         save_seeds: bool = False) -> Streamlines:
-    """Residual bootstrap, as DIPY's function of this name: of data, (x, y, z, n), and a model of DIPY, OpdtModel or
-    CsaOdfModel, whose table and order are taken; its smoothing has to be the default. sphere and pmf_threshold are not
-    looked at, as in DIPY."""
+    """Tracks by residual bootstrap, as DIPY's function of this name. data: the series, (x, y, z, n). model: an OpdtModel or
+    CsaOdfModel of DIPY, whose table and order are used; its smoothing has to be the default. As in DIPY, sphere and
+    pmf_threshold have no effect."""
     names = {"OpdtModel": "opdt", "CsaOdfModel": "csa"}
     kind = names.get(type(model).__name__)
     if data is None or kind is None:
@@ -313,8 +315,8 @@ def eudx_tracking(
         sphere: Any = None, basis_type: Optional[str] = None, legacy: bool = True, nbr_threads: int = 0,
         random_seed: int = 0, seed_buffer_fraction: float = 1.0, return_all: bool = True,
         save_seeds: bool = False) -> Streamlines:
-    """Along peaks, as DIPY's function of this name: of pam, DIPY's PeaksAndMetrics, whose peak_dirs and peak_values are
-    taken."""
+    """Tracks along peaks, as DIPY's function of this name. pam: a PeaksAndMetrics of DIPY, whose peak_dirs and peak_values are
+    used."""
     if pam is None:
         raise ValueError("pam is needed: peaks_from_model of DIPY makes one")
     dirs, sizes = (np.asarray(getattr(pam, name, None)) for name in ("peak_dirs", "peak_values"))

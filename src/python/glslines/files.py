@@ -1,4 +1,4 @@
-"""From files to files, as the program does it, and tractogram files as arrays."""
+"""Tracks from files to files, as the program does, and reads tractogram files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .tracking import stats_of
 
 PathLike = Union[str, "os.PathLike[str]"]
 _STEP = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
-#: options of track() that look for files of an earlier or other run
+#: options of track() that need the name of the output, because they concern files of other runs
 _NEED_A_NAME = ("resume", "shard", "skip_existing")
 PHASES = ("fit", "track", "merge", "write")
 
@@ -31,7 +31,7 @@ def _counts(progress):
 
 
 def _run(options, monitor, names):
-    """All steps of a job. names gets the tractogram and its sidecar, None where there is none."""
+    """Runs all steps of a job. Adds the names of the tractogram and of its sidecar to `names`; None: there is no such file."""
     job = _library.Handle(made(call.gls_job_create, ctypes.byref(options), ctypes.byref(monitor),
                                destroy=call.gls_job_destroy), call.gls_job_destroy)
     try:
@@ -46,7 +46,7 @@ def _run(options, monitor, names):
 
 
 def _after(make, kind, *arguments, **options):
-    """A picture or report after a run, which has its result: what fails is a warning."""
+    """Makes a picture or report after a run. If this fails, a warning is logged, because the run itself has its result."""
     try:
         make(*arguments, **options)
     except Error as error:
@@ -57,15 +57,15 @@ def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
           mask: Any = None, roi: Any = None, out: Optional[PathLike] = None,
           progress: Progress = None, picture: Optional[PathLike] = None, report: Optional[PathLike] = None,
           **options: Any) -> Any:
-    """`glslines track`: from files, images or arrays to a tractogram, a Tracked of _exchange.py. Without out no file stays.
-    bval may be a GradientTable of DIPY. track() of the package has its options in its signature.
+    """Runs `glslines track` on files, images or arrays. Returns the tractogram, a Tracked of _exchange.py. Without out, no file
+    is kept. bval may be a GradientTable of DIPY. glslines.track() lists all options in its signature.
 
     Options are those of the command line with underscores, e.g. nseeds=10000, dg="prob", step_size="0.5mm",
     include=["a.nii.gz"]. phantom=True tracks the built-in phantom in place of files.
     progress(phase, done, total, streamlines, points) may return False to stop. picture, report: files that render()
-    and report() then make of it.
+    and report() make from the tractogram after the run.
     """
-    from ._exchange import Folder, Tracked, table  # which takes load() from here
+    from ._exchange import Folder, Tracked, table  # imported here, because _exchange imports load() from this file
 
     given, folder = Options(), Folder()
     kept = None if out is not None else Folder()
@@ -115,7 +115,7 @@ def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
 
 @nearest
 def load(path: PathLike) -> Result:
-    """A tractogram file of any program (TRX, TRK, TCK, VTK) as a Result, points in world mm, with its columns and groups."""
+    """Reads a tractogram file of any program (TRX, TRK, TCK, VTK). Returns a Result with points in world mm, columns and groups."""
     reader = _library.Handle(made(call.gls_tractogram_reader_open, encode(path), None,
                                   destroy=call.gls_tractogram_reader_close), call.gls_tractogram_reader_close)
     info = structs["gls_tractogram_info"].from_address(call.gls_tractogram_reader_info(reader.pointer))

@@ -1,4 +1,4 @@
-"""Gradient tables and models: tensor, q-ball, constrained spherical deconvolution, and ODFs that are given."""
+"""Gradient tables, models (tensor, q-ball, constrained spherical deconvolution), and ODFs of other programs."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def _gradients_options(frame, b0_threshold):
 class Gradients(_library.Handle):
     """A gradient table: b-values (n,) in s/mm2 and vectors (n, 3) or (3, n).
 
-    frame says how the vectors lie: "fsl" (voxel axes, x negated where the affine's determinant is positive: FSL's
-    rule), "image" (voxel axes as they are, which is how DIPY takes them) or "world" (scanner axes, RAS+).
+    frame names the axes of the vectors: "fsl" (voxel axes, x negated if the determinant of the affine is positive: FSL's
+    rule), "image" (voxel axes as they are, as DIPY takes them) or "world" (scanner axes, RAS+).
     """
 
     kind = "gradient table"
@@ -57,7 +57,7 @@ class Gradients(_library.Handle):
 
     @classmethod
     def read_table(cls, path: PathLike, affine: ArrayLike, n_volumes: int, b0_threshold: float = 50) -> Gradients:
-        """From one file: MRtrix's table x y z b (.b), JSON with dw_scheme, or the header of a .mif."""
+        """Reads a table from one file: MRtrix's table x y z b (.b), JSON with dw_scheme, or the header of a .mif."""
         table = cls.__new__(cls)
         grid = _grid_of_axes(affine)
         options = _gradients_options("world", b0_threshold)
@@ -76,7 +76,7 @@ class Gradients(_library.Handle):
     @classmethod
     def read(cls, bval: PathLike, bvec: PathLike, affine: ArrayLike, n_volumes: int, frame: str = "fsl",
              b0_threshold: float = 50) -> Gradients:
-        """From text files, for a series of n_volumes with this affine."""
+        """Reads a table from two text files, for a series of n_volumes with this affine."""
         table = cls.__new__(cls)
         grid = _grid_of_axes(affine)
         options = _gradients_options(frame, b0_threshold)
@@ -86,8 +86,8 @@ class Gradients(_library.Handle):
 
     @classmethod
     def from_dipy(cls, gtab: Any, affine: Optional[ArrayLike], frame: str = "fsl") -> Gradients:
-        """From a DIPY GradientTable. DIPY hands on the vectors of a file as they are: of an FSL file they are FSL's,
-        so the default frame is "fsl"; "image" repeats DIPY's own reading."""
+        """Makes a table from a GradientTable of DIPY. DIPY keeps the vectors of a file as they are, and those of an FSL file are
+        along FSL's axes; so the default frame is "fsl". "image" takes them as DIPY does."""
         if not hasattr(gtab, "bvals") or not hasattr(gtab, "bvecs"):
             raise TypeError("gtab: a GradientTable of DIPY is needed, not %s" % type(gtab).__name__)
         return cls(gtab.bvals, gtab.bvecs, affine, frame, getattr(gtab, "b0_threshold", 50))
@@ -118,7 +118,8 @@ class Gradients(_library.Handle):
 
 
 def _table_of(kind, bvals, bvecs, b0_threshold, x_flipped, scaled):
-    """A table of exactly these numbers: the vectors are copied, since normalising them again would change last bits."""
+    """Makes a table that has exactly these numbers. The vectors are copied, because normalising them again would change their last
+    bits."""
     table = kind(bvals, bvecs, None, "image", b0_threshold)
     struct = table._struct
     ctypes.memmove(struct.bvec, bvecs.ctypes.data, bvecs.nbytes)
@@ -127,7 +128,7 @@ def _table_of(kind, bvals, bvecs, b0_threshold, x_flipped, scaled):
 
 
 def _contents(name, pointer):
-    """The struct to which a pointer leads; the object lives as long as the struct is in use."""
+    """Returns the struct at a pointer. The object lives as long as the struct does."""
     struct = structs[name].from_address(pointer.value)
     struct.owner = pointer
     return struct
@@ -167,8 +168,8 @@ def _pointer(handle):
 @nearest
 def fit_tensor(dwi: Any, gradients: Gradients, mask: Any = None,
                affine: Optional[ArrayLike] = None) -> Dict[str, NDArray[np.float32]]:
-    """Weighted least squares. A dict of arrays: fa (x, y, z), tensor (x, y, z, 6: Dxx Dxy Dyy Dxz Dyz Dzz, mm2/s, voxel
-    axes) and evals (x, y, z, 3, descending)."""
+    """Fits tensors by weighted least squares. Returns a dict of arrays: fa (x, y, z), tensor (x, y, z, 6: Dxx Dxy Dyy Dxz Dyz
+    Dzz, mm2/s, voxel axes) and evals (x, y, z, 3, descending)."""
     require_same_affine(affine, dwi=dwi, mask=mask)
     affine = affine_of(dwi, mask, default=affine)
     series = _series(dwi, gradients, affine)
@@ -180,7 +181,8 @@ def fit_tensor(dwi: Any, gradients: Gradients, mask: Any = None,
 
 
 def tensor_peaks(dwi, gradients, mask, affine):
-    """Peaks of a Tracker along tensors, (x, y, z, 3): the main axis of each, as long as FA."""
+    """Returns the peaks for a Tracker along tensors, (x, y, z, 3): vectors along the main axis of each tensor, as long as
+    FA."""
     series = _series(dwi, gradients, affine)
     out = [ctypes.c_void_p() for _ in range(2)]
     with _library.destroyed_if_raised(call.gls_image_destroy, *out):
@@ -190,8 +192,8 @@ def tensor_peaks(dwi, gradients, mask, affine):
 
 
 def read_bedpostx(folder, mask=None):
-    """Samples of bedpostX in a folder, in a mask, a file, None: the folder's: mask, peaks of all samples, number of
-    samples, affine."""
+    """Reads the samples in a folder of bedpostX. mask: file of a mask; None: the mask in the folder. Returns the mask, the peaks of
+    all samples, the number of samples and the affine."""
     out, n = [ctypes.c_void_p() for _ in range(2)], ctypes.c_uint32()
     with _library.destroyed_if_raised(call.gls_image_destroy, *out):
         call.gls_bedpostx_read(encode(folder, "bedpostx"), encode(mask, "mask") if mask is not None else None, None, None, *(ctypes.byref(o) for o in out),
@@ -216,14 +218,14 @@ class QBall(_library.Handle):
         options.smooth = _library.real(smooth, "smooth", low=0)
         options.min_signal = _library.real(min_signal, "min_signal", above=0)
         _require_table(gradients)
-        self.gradients = copy.copy(gradients)  # closing the given one leaves this model whole
+        self.gradients = copy.copy(gradients)  # a copy: the caller may close the given table
         super().__init__(made(call.gls_qball_create, gradients.pointer, ctypes.byref(options),
                               _library.switch(require_single_shell, "require_single_shell"), destroy=call.gls_qball_destroy),
                          call.gls_qball_destroy, gradients)
         self.made_by = type(self), (self.gradients, model, sh_order, smooth, min_signal, require_single_shell)
 
     def fit(self, dwi: Any, mask: Any = None, affine: Optional[ArrayLike] = None) -> NDArray[np.float32]:
-        """SH coefficients (x, y, z, k), basis descoteaux07_legacy along the voxel axes."""
+        """Returns SH coefficients (x, y, z, k) in the basis descoteaux07_legacy, along the voxel axes."""
         require_same_affine(affine, dwi=dwi, mask=mask)
         affine = affine_of(dwi, mask, default=affine)
         series = _series(dwi, self.gradients, affine)
@@ -239,11 +241,11 @@ _CSD_PROGRESS = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_size_t
 def csd(dwi: Any, gradients: Gradients, mask: Any = None, sh_order: int = 8, shell: float = 0, response: Any = None,
         affine: Optional[ArrayLike] = None, progress: Optional[Callable[[int, int], Optional[bool]]] = None,
         rule: str = "dipy", directions: Optional[ArrayLike] = None) -> NDArray[np.float32]:
-    """Constrained spherical deconvolution of one shell: SH coefficients (x, y, z, k), basis descoteaux07_legacy along
-    the voxel axes. shell: a b-value that names it, 0: chosen. response: l1, l2, S0 (mm2/s, signal), the name of a file
-    (that of MRtrix3's dwi2response is one), None: estimated. rule: "dipy", or "mrtrix" for dwi2fod csd, see 'glslines
-    help models'. directions: (n, 3) along the scanner axes, where ODFs must not be negative; None: the rule's.
-    progress(done, total) may return False to stop."""
+    """Fits constrained spherical deconvolution to one shell. Returns SH coefficients (x, y, z, k) in the basis descoteaux07_legacy,
+    along the voxel axes. shell: a b-value that names the shell; 0: it is chosen. response: l1, l2, S0 (mm2/s, signal), or the
+    name of a file, such as one of MRtrix3's dwi2response; None: it is estimated. rule: "dipy", or "mrtrix" for the method of
+    dwi2fod csd; see 'glslines help models'. directions: (n, 3) along the scanner axes, in which ODFs must not be negative;
+    None: those of the rule. progress(done, total) may return False to stop."""
     require_same_affine(affine, dwi=dwi, mask=mask)
     affine = affine_of(dwi, mask, default=affine)
     series = _series(dwi, gradients, affine)
@@ -314,7 +316,7 @@ class Sphere(_library.Handle):
 
     @property
     def is_antipodal(self) -> bool:
-        """One vertex stands for both ends of a pair."""
+        """Whether one vertex stands for both ends of a pair of opposite directions."""
         return _contents("gls_sphere", self.pointer).antipodal
 
 
@@ -327,7 +329,7 @@ def vertices_of(directions):
 
 @nearest_in
 class ODF(_library.Handle):
-    """ODFs for the getters prob, det and ptt: `ODF.from_sh` or `ODF.from_amplitudes`."""
+    """ODFs to track along, with prob, det or ptt for example. `ODF.from_sh` or `ODF.from_amplitudes` makes them."""
 
     kind = "ODF"
 
@@ -336,7 +338,7 @@ class ODF(_library.Handle):
         self.image, self.is_placed = image, placed
 
     def _made(self, method, *arguments, stop_map, stop_threshold):
-        """Notes the class method that made this object, and its arguments, for copies and pickles. Returns the object."""
+        """Stores the class method that made this object and its arguments, for copies and pickles. Returns the object."""
         affine = _affine(self.image) if self.is_placed else None
         stop_map = None if stop_map is None else stop_map.array
         self.made_by = method, (self.image.array, *arguments, affine, stop_map, stop_threshold)
@@ -345,8 +347,8 @@ class ODF(_library.Handle):
     @classmethod
     def from_sh(cls, sh: Any, basis: str = "descoteaux07_legacy", frame: str = "image", sphere: Any = "default",
                 affine: Optional[ArrayLike] = None, stop_map: Any = None, stop_threshold: float = 0.0) -> ODF:
-        """sh: (x, y, z, k), even or full basis; frame: axes of the coefficients ("image", "fsl", "world"). ODFs are 0
-        where stop_map is below stop_threshold."""
+        """Makes ODFs from SH coefficients. sh: (x, y, z, k), even or full basis. frame: axes of the coefficients ("image", "fsl",
+        "world"). ODFs are 0 where stop_map is below stop_threshold."""
         require_same_affine(affine, sh=sh, stop_map=stop_map)
         image = Image(sh, affine_of(sh, stop_map, default=affine), "sh", 4)
         number = ctypes.c_int()
@@ -361,7 +363,8 @@ class ODF(_library.Handle):
     @classmethod
     def from_amplitudes(cls, odf: Any, sphere: Any, frame: str = "image", affine: Optional[ArrayLike] = None,
                         stop_map: Any = None, stop_threshold: float = 0.0) -> ODF:
-        """odf: (x, y, z, n) values for the n directions of sphere, a DIPY sphere or an array (n, 3)."""
+        """Makes ODFs from their values. odf: (x, y, z, n), a value for each of the n directions of sphere, which is a sphere of
+        DIPY or an array (n, 3)."""
         require_same_affine(affine, odf=odf, stop_map=stop_map)
         image = Image(odf, affine_of(odf, stop_map, default=affine), "odf", 4)
         vertices = vertices_of(sphere)
@@ -375,13 +378,13 @@ class ODF(_library.Handle):
         return made_here._made(cls.from_amplitudes, vertices.copy(), frame, stop_map=keep, stop_threshold=stop_threshold)
 
     def _at(self, affine):
-        """The same ODFs with an affine, for an array that has none."""
-        self.pointer  # fails if the ODF is closed
+        """Makes the same ODFs with an affine, if their array has none."""
+        self.pointer  # raises RuntimeError if the ODF is closed
         method, (*before, _, stop_map, stop_threshold) = self.made_by
         return method(*before, affine, stop_map, stop_threshold)
 
     def sample(self) -> NDArray[np.float32]:
-        """Amplitudes on the sphere, (x, y, z, n), as they are tracked."""
+        """Returns the amplitudes on the sphere that tracking uses, (x, y, z, n)."""
         return taken(made(call.gls_odf_sample, self.pointer, destroy=call.gls_image_destroy))
 
 

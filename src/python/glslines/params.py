@@ -1,4 +1,4 @@
-"""Parameters of a run, by the names of the options of `glslines track` with underscores."""
+"""Parameters of a run. Their names are those of the options of `glslines track`, with underscores."""
 
 import ctypes
 import re
@@ -9,25 +9,25 @@ from ._names import unknown
 
 _ROWS = {row["name"].replace("-", "_"): row for row in _library.options if row["of"] != "COMMAND"}
 _OF_PROGRAM = [row["name"].replace("-", "_") for row in _library.options if row["of"] == "COMMAND"]
-#: options of `glslines track` that glslines.track() does itself, after the run
+#: options of `glslines track` that glslines.track() carries out itself, after the run
 AFTER_RUN = ("picture", "report")
-#: options that the program alone has, and why
+#: options that only the program has, and why
 PROGRAM_ONLY = {"dry_run": "it prints what a run would do", "json": "it prints what a run would do",
                 "trace": "it is the timeline of the program's process"}
-#: name of an image of tissue, for defaults: they depend on whether there is one
+#: a name for the image of tissue: defaults depend on whether there is such an image
 _TISSUE = ctypes.create_string_buffer(b"tissue")
 _SCALARS = {"INT": ctypes.c_int, "UINT64": ctypes.c_uint64, "SEED": ctypes.c_uint64, "DOUBLE": ctypes.c_double}
 
 
 def names(of=None):
-    """Names of all parameters, or of those of the tracker (of="TRACK") or of the program alone (of="COMMAND")."""
+    """Returns the names of all parameters, or only those of the tracker (of="TRACK") or of the program (of="COMMAND")."""
     if of == "COMMAND":
         return list(_OF_PROGRAM)
     return [name for name, row in _ROWS.items() if of is None or row["of"] == of]
 
 
 def choice(name, word, shown):
-    """The number by which the library knows a word of a parameter with choices. shown: name of the parameter in the
+    """Returns the number that the library has for a word of a parameter with choices. shown: name of the parameter in the
     message."""
     words = _ROWS[name]["choices"].split("|")
     if not isinstance(word, str) or word not in words:
@@ -52,7 +52,8 @@ def _check_range(name, value, row):
 
 
 def left_out(name, value):
-    """The value that an option has without one, where True asks for that: of compress, "[L=0.1]" in its help, 0.1."""
+    """Returns the value that an option has if it is given without one, if the value is True: 0.1 for compress, whose help has
+    "[L=0.1]". Returns any other value as it is."""
     metavar = _ROWS[name]["metavar"] or ""
     if _library.is_switch(value) and value and metavar.startswith("[") and "=" in metavar:
         return metavar.strip("[]").partition("=")[2]
@@ -60,7 +61,7 @@ def left_out(name, value):
 
 
 def _length(name, value):
-    """A number of voxels, or text such as "0.5mm" or "0.5vox"."""
+    """Returns a length and whether it is in mm. value: a number of voxels, or text such as "0.5mm" or "0.5vox"."""
     match = re.fullmatch(r"\s*([-+0-9.eE]+)\s*(mm|vox|)\s*", value) if isinstance(value, str) else None
     if isinstance(value, str) and not match:
         raise ValueError("%s: '%s' is no length such as 0.5mm or 0.5vox" % (name, value))
@@ -68,13 +69,13 @@ def _length(name, value):
 
 
 def _without_unit(value, unit):
-    """20 of "20mm", as the program takes it."""
+    """Returns the text of a number without its unit, which the program accepts, too: "20" for "20mm"."""
     text = value.strip() if isinstance(value, str) else value
     return text[:-len(unit)] if unit and isinstance(text, str) and text.endswith(unit) else value
 
 
 class Options:
-    """A gls_job_options whose members are set by name; keeps the texts that they point to."""
+    """A gls_job_options whose members are set by name. It keeps the texts to which the members point."""
 
     def __init__(self, of=None, **values):
         self.struct = _library.call.gls_job_options_default()
@@ -147,8 +148,8 @@ class Options:
         target.n = len(entries)
 
     def completed(self, tissue=False):
-        """A copy of the struct in which all that was not given has the default of preset, getter and model, and of a run
-        with tissue."""
+        """Returns a copy of the struct in which all members that were not given have the default of the preset, getter and model.
+        tissue: use the defaults of a run with tissue."""
         copy = type(self.struct).from_buffer_copy(self.struct)
         if tissue:
             ctypes.c_void_p.from_buffer(copy, _ROWS["act"]["offset"]).value = ctypes.addressof(_TISSUE)
@@ -157,13 +158,13 @@ class Options:
         return copy
 
     def set_path(self, member, value):
-        """A member that is no parameter: dwi, bval, bvec."""
+        """Sets a member that is no parameter: dwi, bval, bvec."""
         setattr(self.struct, member, self._text(value, member))
 
 
 def default_getter(sources, preset=None):
-    """Word of the getter that `glslines track` takes along directions that these options give (odf, peaks, bedpostx), or
-    along a series that is not fitted."""
+    """Returns the getter that `glslines track` uses by default, as a word. sources: the options that give directions (odf, peaks,
+    bedpostx); none: the getter tracks along the series itself."""
     options = Options(**{name: "array" for name in sources} if sources else {"model": "opdt"})
     if sources and preset is not None:
         options.set("preset", preset)
@@ -206,13 +207,13 @@ class Params(Options):
 
     @property
     def act_rule(self) -> str:
-        """The rule of tissue of a run with these parameters: cmc with pft, else act."""
+        """The default rule for tissue of a run with these parameters: cmc with pft, else act."""
         row = _ROWS["act_rule"]
         return row["choices"].split("|")[ctypes.c_int.from_buffer(self.completed(), row["offset"]).value]
 
     def in_mm(self, voxel, cube=None, tissue=False):
-        """The tracker's struct, lengths in mm; cube: the cube root of a voxel's volume, which negative lengths count;
-        tissue: with the defaults of a run with tissue."""
+        """Returns the struct of the tracker, with lengths in mm. voxel: side of a voxel, mm. cube: cube root of the volume of a
+        voxel, the unit of negative lengths. tissue: use the defaults of a run with tissue."""
         copy = self.completed(tissue)
         for row in _ROWS.values():
             if row["of"] == "TRACK" and row["type"] == "LENGTH":

@@ -1,4 +1,4 @@
-"""Pictures of tractograms and reports on them: `glslines render` and `glslines report`."""
+"""Makes pictures of tractograms and reports on them, as `glslines render` and `glslines report` do."""
 
 import ctypes
 import os
@@ -27,12 +27,12 @@ _OWN = ("size", "read", "go_on", "image_data")
 
 
 def names(struct):
-    """The options of a struct, by the names of its members."""
+    """Returns the names of the members of a struct that are options."""
     return [name for name, _ in structs[struct]._fields_ if not name.startswith("_") and name not in _OWN]
 
 
 class _Options:
-    """A struct of options whose members are set by name; keeps the texts that they point to."""
+    """A struct of options whose members are set by name. It keeps the texts to which the members point."""
 
     def __init__(self, struct, values):
         self.struct = getattr(call, struct + "_default")()
@@ -75,7 +75,7 @@ class _Options:
 
 
 def _read_options(options, reference, recover):
-    """How tractograms are read. Returns what must be kept."""
+    """Sets the options for reading tractograms. Returns the grid of the reference, which must live until the call ends."""
     from ._arrays import grid_like
 
     grid = None
@@ -96,15 +96,15 @@ def _call(struct, values, reference, recover, function):
 
 
 class Picture(Dict[str, Any]):
-    """A picture that notebooks show, and what is known of it: shown and total streamlines, invalid ones, mm_per_pixel,
-    width, height."""
+    """A picture, which notebooks show. It is a dict of the numbers of shown, of all and of invalid streamlines, mm_per_pixel,
+    width and height."""
 
     _data = b""
     _file: Optional[Written] = None
 
     @property
     def path(self) -> str:
-        """The file, "" where there is none."""
+        """The name of the file; "": there is none."""
         return self._file.path if self._file is not None else ""
 
     @property
@@ -120,13 +120,13 @@ class Picture(Dict[str, Any]):
 
 
 def render(tractograms, out=None, reference=None, recover=False, **options):
-    """`glslines render`: draws a tractogram, or a list of them as bundles, into a PNG file; no display is needed.
+    """Runs `glslines render`: draws a tractogram, or a list of them as bundles, into a PNG file; no display is needed.
 
     Options are those of the command line with underscores, e.g. views="superior,left", image="fa.nii.gz",
-    color="dpv:fa". Returns a Picture; without out no file stays.
+    color="dpv:fa". Returns a Picture; without out, no file is kept.
     """
     if out is None:
-        options.setdefault("palette", True)  # a third of the bytes, which notebooks keep
+        options.setdefault("palette", True)  # makes the picture a third as large, because notebooks store it
         with tempfile.TemporaryDirectory(prefix="glslines-") as folder:
             picture = render(tractograms, os.path.join(folder, "picture.png"), reference, recover, **options)
             picture._data, picture._file = picture.png, None
@@ -144,9 +144,9 @@ def render(tractograms, out=None, reference=None, recover=False, **options):
 
 
 def report(tractogram, out=None, reference=None, recover=False, **options):
-    """`glslines report`: one HTML file on a tractogram or on a sidecar, each of which finds the other.
+    """Runs `glslines report`: writes an HTML file on a tractogram. Give the tractogram or its sidecar; the other one is found.
 
-    out: default the input's name with .html. Options: image, mqc, max_streamlines, no_view, device, api, force.
+    out: by default, the name of the input with .html. Options: image, mqc, max_streamlines, no_view, device, api, force.
     Returns a dict: the output's name, its bytes, streamlines, and the number of warnings.
     """
     result, name = structs["gls_report_result"](), ctypes.c_void_p()

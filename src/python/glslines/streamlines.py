@@ -1,5 +1,5 @@
-"""Streamlines in memory: the batches that the library hands over, the result of a run or of a file, and how results are
-written to files and become the tractograms of other packages."""
+"""Holds streamlines in memory: batches from the library, and results of runs and files. Writes results to files, and converts
+them to the tractograms of other packages."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ._library import call, constants, encode, made, structs, utf8
 from ._names import nearest_in
 
 PathLike = Union[str, "os.PathLike[str]"]
-#: of group, the values of each name
+#: for each group, its values by name
 GroupData = Dict[str, Dict[str, NDArray[Any]]]
 _NUMPY_NAMES = {"float16": np.float16, "float32": np.float32, "float64": np.float64, "bool": np.bool_}
-#: numbers of the library by types of numpy
+#: for each type of numpy, its number in the library
 _TYPES = {np.dtype(_NUMPY_NAMES.get(name[9:].lower(), name[9:].lower())): value
           for name, value in constants.items() if name.startswith("GLS_TYPE_")}
 _DTYPES = {value: dtype for dtype, value in _TYPES.items()}
@@ -36,7 +36,7 @@ def _column(column, rows):
 
 
 def _copied(address, n, dtype):
-    """n values of the library as an array of their own: those of the library end with the call that hands them over."""
+    """Returns a copy of n values at an address. The library frees the values after the call that hands them over."""
     array = np.empty(n, dtype=dtype)
     if n:
         ctypes.memmove(array.ctypes.data, address, array.nbytes)
@@ -44,7 +44,7 @@ def _copied(address, n, dtype):
 
 
 def group_data(info):
-    """The values of whole groups that a gls_tractogram_info has."""
+    """Returns the values that belong to whole groups in a gls_tractogram_info."""
     found: GroupData = {}
     rows = (structs["gls_group_data"] * info.n_dpg).from_address(info.dpg) if info.n_dpg else []
     for row in rows:
@@ -54,7 +54,7 @@ def group_data(info):
 
 
 class Batch:
-    """Some streamlines: points float32 (P, 3) in world mm, offsets uint64 (N + 1), and columns by name: dps with a row for
+    """A block of streamlines: points float32 (P, 3) in world mm, offsets uint64 (N + 1), and columns by name: dps with a row for
     each streamline, dpv with a row for each point, groups with True for each member."""
 
     def __init__(self, struct):
@@ -78,7 +78,7 @@ class Batch:
 
 
 class Collector:
-    """Batches in memory, joined at the end."""
+    """Collects batches in memory, and joins them at the end."""
 
     def __init__(self):
         self._batches = []
@@ -88,7 +88,7 @@ class Collector:
         self._batches.append(batch)
 
     def expect(self, info):
-        """The columns and groups of a gls_tractogram_info, which a file without streamlines has, too."""
+        """Notes the columns and groups of a gls_tractogram_info, so that the result has them even if no streamline comes."""
         for kind in self._empty:
             pointer, n = getattr(info, kind.rstrip("s") if kind == "groups" else kind), getattr(info, "n_" + kind)
             self._empty[kind] = Batch._columns(pointer, n, 0)
@@ -101,7 +101,7 @@ class Collector:
         return columns
 
     def result(self, stats, grid, space="world", dpg=None):
-        """All of them as a Result. stats None: counts of streamlines and points."""
+        """Joins the batches into a Result. stats: counts and times of the run; None: only count streamlines and points."""
         lengths = [np.diff(batch.offsets) for batch in self._batches]
         points = np.concatenate([batch.points for batch in self._batches]) if lengths else np.empty((0, 3), np.float32)
         for batch in self._batches:
@@ -118,8 +118,8 @@ class Result:
 
     points float32 (P, 3) in `space` ("world" mm, RAS+, or "voxel"); offsets int64 (N + 1): streamline i is
     points[offsets[i]:offsets[i + 1]]. By name: dps, columns with a row for each streamline ("seeds" in world mm,
-    "seed_index"); dpv, columns with a row for each point; groups, numbers of the streamlines of each group; dpg, of each
-    group the values that belong to it as a whole. stats: counts and times.
+    "seed_index"); dpv, columns with a row for each point; groups, the numbers of the streamlines of each group; dpg, for
+    each group the values that belong to it as a whole. stats: counts and times.
 
     result[3] is a streamline; result[3:9], result[[1, 4]] and result[mask] are results, with columns and groups of those
     streamlines. result + other has the streamlines of both.
@@ -143,7 +143,7 @@ class Result:
 
     @property
     def affine(self) -> NDArray[np.float64]:
-        """From voxels to world mm, (4, 4)."""
+        """The affine from voxels to world mm, (4, 4)."""
         affine = np.eye(4)
         affine[:3] = np.array(self._grid.affine).reshape(3, 4)
         return affine
@@ -152,24 +152,24 @@ class Result:
     def from_arrays(cls, points: ArrayLike, offsets: ArrayLike, dps: Optional[Mapping[str, ArrayLike]] = None, ref: Any = None,
                     dpv: Optional[Mapping[str, ArrayLike]] = None, groups: Optional[Mapping[str, ArrayLike]] = None,
                     dpg: Optional[Mapping[str, Mapping[str, ArrayLike]]] = None) -> Result:
-        """Streamlines of any origin.
+        """Makes a Result from arrays, whatever program made them.
 
         Parameters
         ----------
         points : ndarray
-            Points in world mm, RAS+, (P, 3); not copied where they are float32 in C order.
+            Points in world mm, RAS+, (P, 3). They are not copied if they are float32 in C order.
         offsets : array_like
             Streamline i is points[offsets[i]:offsets[i + 1]], (N + 1,).
         dps : dict, optional
             Columns with a row for each streamline.
         ref : image (file, nibabel's, or (array, affine)), or (shape, affine), optional
-            The grid to which they belong.
+            The grid to which the streamlines belong.
         dpv : dict, optional
             Columns with a row for each point.
         groups : dict, optional
-            Of each group the numbers of its streamlines.
+            For each group the numbers of its streamlines.
         dpg : dict of dict, optional
-            Of each group the values that belong to it as a whole.
+            For each group the values that belong to it as a whole.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class Result:
         return "<%s of %d streamlines, %d points, %s>" % (type(self).__name__, len(self), len(self.points), self.space)
 
     def _repr_html_(self) -> str:
-        """A picture from above, from behind and from the left, as Jupyter shows it."""
+        """Draws the streamlines from above, from behind and from the left, for Jupyter."""
         import html
 
         text = html.escape(repr(self))
@@ -211,7 +211,7 @@ class Result:
 
     @property
     def seed_index(self) -> Optional[NDArray[Any]]:
-        """Of each streamline the index of its seed."""
+        """The index of the seed of each streamline."""
         return self.dps.get("seed_index")
 
     def __len__(self) -> int:
@@ -233,7 +233,7 @@ class Result:
         return self.points[self.offsets[k]:self.offsets[k + 1]]
 
     def _part(self, chosen):
-        """The streamlines of these numbers, in this order."""
+        """Returns the streamlines with these numbers, in this order."""
         if chosen.ndim != 1:
             raise IndexError("streamlines are chosen by an index of one dimension, not of %d" % chosen.ndim)
         lengths = np.diff(self.offsets)[chosen]
@@ -247,7 +247,7 @@ class Result:
         return part
 
     def __add__(self, other: Result) -> Result:
-        """The streamlines of both, which have the same columns and grid; groups of one name become one."""
+        """Joins the streamlines of two results, which need the same columns and grid. Groups of the same name become one group."""
         if not isinstance(other, Result):
             return NotImplemented
         if not len(self) or not len(other):  # files without streamlines have no columns
@@ -277,16 +277,16 @@ class Result:
         return (self[i] for i in range(len(self)))
 
     def as_list(self) -> List[NDArray[np.float32]]:
-        """A list of arrays, views of points."""
+        """Returns a list of arrays, one for each streamline; they are views of points."""
         return list(self)
 
     @property
     def streamlines(self) -> Any:
-        """array_sequence(), by the name that tractograms of nibabel and DIPY give it."""
+        """The same as array_sequence(), under the name that tractograms of nibabel and DIPY use."""
         return self.array_sequence()
 
     def array_sequence(self) -> Any:
-        """nibabel's ArraySequence over the same points, not copied."""
+        """Returns an ArraySequence of nibabel over the same points, without a copy."""
         return self._sequence(self.points)
 
     def _sequence(self, rows):
@@ -299,7 +299,8 @@ class Result:
         return sequence
 
     def _columns_of_nibabel(self, package):
-        """Data per streamline and per point. What the package has no place for is named in a warning."""
+        """Returns the columns as data per streamline and per point. A warning names the groups, for which the
+        package has no place."""
         self._warn("tractograms of " + package, ["group " + name for name in self.groups] + _names_of(self.dpg))
         return {"data_per_streamline": {name: np.reshape(column, (len(self), -1)) for name, column in self.dps.items()},
                 "data_per_point": {name: self._sequence(np.reshape(column, (len(self.points), -1))) for name, column in self.dpv.items()}}
@@ -310,7 +311,7 @@ class Result:
             warnings.warn("%s cannot hold %s" % (where, ", ".join(lost)), FormatWarning, stacklevel=5)
 
     def to_nibabel(self) -> Any:
-        """A nibabel Tractogram with the columns as data per streamline and per point. It has no groups: a FormatWarning
+        """Returns a Tractogram of nibabel, with the columns as data per streamline and per point. It has no groups: a FormatWarning
         names those that are left out."""
         from nibabel.streamlines import Tractogram
 
@@ -318,8 +319,8 @@ class Result:
         return Tractogram(self.array_sequence(), affine_to_rasmm=affine, **self._columns_of_nibabel("nibabel"))
 
     def to_stateful(self, ref: Any = None) -> Any:
-        """A DIPY StatefulTractogram for a reference image (default: the grid that was tracked), with the columns as data per
-        streamline and per point. It has no groups: a FormatWarning names those that are left out."""
+        """Returns a StatefulTractogram of DIPY, with the columns as data per streamline and per point. ref: the reference image; by
+        default, the grid that was tracked. It has no groups: a FormatWarning names those that are left out."""
         import nibabel
         from dipy.io.stateful_tractogram import Space, StatefulTractogram
 
@@ -332,7 +333,8 @@ class Result:
         return StatefulTractogram(self.array_sequence(), ref, space, **self._columns_of_nibabel("DIPY"))
 
     def to_trx(self) -> Any:
-        """A TrxFile of trx-python, in world mm, with all columns and groups, which is mapped from a file that goes with it."""
+        """Returns a TrxFile of trx-python in world mm, with all columns and groups. It is mapped from a temporary file, which is
+        removed with it."""
         from trx.io import get_trx_tmp_dir
 
         folder = get_trx_tmp_dir()
@@ -341,17 +343,17 @@ class Result:
         return mapped(path, folder)
 
     def save(self, path: PathLike, ref: Any = None, half: bool = False, overwrite: bool = False) -> None:
-        """Writes TRX, TRK, TCK or VTK by the suffix, with columns and groups. What the format cannot hold is named in a
-        FormatWarning; TRX holds all.
+        """Writes a tractogram with its columns and groups; the suffix decides on the format: TRX, TRK, TCK or VTK. A FormatWarning
+        names the columns and groups that the format cannot hold; TRX holds all.
 
         Parameters
         ----------
         path : str or os.PathLike
             The file.
         ref : image (file, nibabel's, or (array, affine)), or (shape, affine), optional
-            The grid to which the streamlines belong. Default: that which was tracked.
+            The grid to which the streamlines belong. Default: the grid that was tracked.
         half : bool, optional
-            Write positions as float16, TRX alone.
+            Write positions as float16; only for TRX.
         overwrite : bool, optional
             Replace a file that exists.
         """
@@ -370,7 +372,7 @@ class Result:
 
 
 def mapped(path, folder):
-    """A TrxFile of a file in a temporary folder, which it keeps."""
+    """Returns a TrxFile of a file in a temporary folder. The TrxFile keeps the folder."""
     from trx.trx_file_memmap import load
 
     trx = load(path)
@@ -383,7 +385,7 @@ def _names_of(dpg):
 
 
 def _both(dpg, other):
-    """Data of groups of two results: where both have another value, it belongs to neither."""
+    """Joins the data of groups of two results. A value that differs between the two is left out, with a warning."""
     both = {group: dict(values) for group, values in dpg.items()}
     for group, values in other.items():
         for name, value in values.items():
@@ -394,7 +396,7 @@ def _both(dpg, other):
 
 
 class Writer:
-    """A file that is being written; its sink has to be finished or aborted."""
+    """Writes a tractogram file through its sink, which the caller has to finish or abort."""
 
     def __init__(self, path, grid, half=False, overwrite=False, dpg=None):
         format_ = ctypes.c_int()
@@ -419,7 +421,7 @@ class Writer:
 
     @property
     def lost(self) -> str:
-        """What the format cannot hold."""
+        """The names of the columns and groups that the format cannot hold."""
         return (call.gls_tractogram_writer_lost(self._pointer) or b"").decode(errors="replace")
 
     def _text(self, kind, name):
@@ -430,7 +432,7 @@ class Writer:
         return ctypes.addressof(text)
 
     def _column(self, kind, name, values, n):
-        """A column of the library over the values, which are kept until the file is written."""
+        """Makes a column of the library over the values. The values are kept until the file is written."""
         column = structs["gls_column"]()
         column.name = self._text(kind, name)
         values = np.require(_values(kind, name, values, n), requirements="CA")
@@ -456,7 +458,7 @@ class Writer:
 
 
 def points_of(points: ArrayLike) -> NDArray[np.float32]:
-    """Points as float32, (n, 3)."""
+    """Returns points as float32, (n, 3)."""
     array = numbers(points, "points", np.float32)
     if array.size == 0:
         return array.reshape(0, 3)
@@ -480,7 +482,7 @@ def _named(kind, given):
 
 
 def _values(kind, name, column, n):
-    """A column of n rows in a type that the library has, in this machine's byte order."""
+    """Returns a column of n rows, in this machine's byte order. Refuses types that the library does not have."""
     if not isinstance(name, str):
         raise ValueError("%s: %r is no name of a column" % (kind, name))
     if np.ma.is_masked(column):
@@ -495,7 +497,7 @@ def _values(kind, name, column, n):
 
 
 def _members(name, given, n):
-    """Numbers of the streamlines of a group, each once."""
+    """Returns the numbers of the streamlines of a group as int64. Refuses numbers outside 0 to n - 1."""
     array = np.asarray(given)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu") or (array.size and not 0 <= array.min() <= array.max() < n):
         raise ValueError("groups: %s needs the numbers of its streamlines, from 0 to %d" % (name, n - 1))
@@ -503,7 +505,7 @@ def _members(name, given, n):
 
 
 def _is_member(name, members, n):
-    """True for each streamline of a group."""
+    """Returns an array of n values, True for each streamline of the group."""
     member = np.zeros(n, np.bool_)
     member[_members(name, members, n)] = True
     return member

@@ -24,14 +24,14 @@ from .streamlines import Batch, Collector, Result
 
 @nearest_in
 class Seeds:
-    """Where streamlines start: `Seeds.random`, `Seeds.per_voxel` or `Seeds.points`.
+    """The points where streamlines start. `Seeds.random`, `Seeds.per_voxel` or `Seeds.points` makes them.
 
-    `len(seeds)`; iteration gives blocks of voxel coordinates (n, 3), voxel centres at whole numbers.
+    `len(seeds)` is their number. Iteration gives blocks of voxel coordinates (n, 3), with voxel centres at whole numbers.
     """
 
     def __init__(self, handle=None, points=None, world=False, shape=None, grid=None, made_by=None):
         self._handle, self._points, self._world = handle, points, world
-        #: shape and grid of the image in which the seeds lie; the grid is None where the image has no affine
+        #: shape and grid of the image in which the seeds lie; the grid is None if the image has no affine
         self._shape, self._grid = shape, grid
         self._made_by = made_by
 
@@ -58,18 +58,18 @@ class Seeds:
 
     @classmethod
     def random(cls, roi: Any, n: int, seed: int = 0, mask: Any = None, affine: Optional[ArrayLike] = None) -> Seeds:
-        """n seeds in the voxels of roi (and mask) above 0, spread evenly over them."""
+        """Makes n random seeds in the voxels where roi (and mask) is above 0. Each voxel gets the same number, or one more."""
         return cls._in("random", call.gls_seeds_create_random, roi, n, 2**64 - 1, seed, mask, affine)
 
     @classmethod
     def per_voxel(cls, roi: Any, n: int, seed: int = 0, mask: Any = None,
                   affine: Optional[ArrayLike] = None) -> Seeds:
-        """n seeds in each voxel of roi (and mask) above 0."""
+        """Makes n random seeds in each voxel where roi (and mask) is above 0."""
         return cls._in("per_voxel", call.gls_seeds_create_per_voxel, roi, n, 2**32 - 1, seed, mask, affine)
 
     @classmethod
     def points(cls, xyz: ArrayLike, space: str = "voxel") -> Seeds:
-        """A list (n, 3) of points, in voxels (centres at whole numbers) or in world mm."""
+        """Takes a list of seeds (n, 3), in voxels (with centres at whole numbers) or in world mm."""
         array = reals(xyz, "seeds", "numpy.loadtxt() reads it")
         if space not in ("voxel", "world"):
             raise ValueError("space: '%s' is none of voxel, world" % space)
@@ -95,7 +95,7 @@ class Seeds:
             yield points
 
     def _on(self, grid, placed):
-        """The library's list for a grid, placed where its affine is known; None if there is no seed."""
+        """Returns the seeds of the library on a grid; None if there is no seed. placed: the affine of the grid is known."""
         if self._handle is not None:
             if self._shape != tuple(grid.dim):
                 raise ValueError("the seeds lie in an image of the shape %s, the tracker's is %s"
@@ -111,7 +111,7 @@ class Seeds:
 
 
 def _voxels_of(region):
-    """True for each voxel in which the library makes seeds."""
+    """Returns an array that is True for each voxel in which the library makes seeds."""
     return (region > 0) & np.isfinite(region)
 
 
@@ -124,7 +124,7 @@ _APPEND = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 
 
 class Sink:
-    """A function of batches as a sink of the library; what it raises comes through reraise()."""
+    """A sink of the library that calls a function with each batch. reraise() raises the exception that the function raised."""
 
     def __init__(self, function):
         self.exception = None
@@ -134,14 +134,14 @@ class Sink:
                 with _library.called_back():
                     function(Batch(structs["gls_streamlines"].from_address(streamlines)))
                 return constants["GLS_OK"]
-            except BaseException as exception:  # nothing may pass through C
+            except BaseException as exception:  # no exception may pass through C
                 self.exception = exception
                 return constants["GLS_ERR_CANCELLED"]
 
         self._append = _APPEND(append)
         self.struct = structs["gls_sink"]()
         self.struct.append = ctypes.cast(self._append, ctypes.c_void_p).value
-        self.struct.callback = self._append  # as long as the struct is in use
+        self.struct.callback = self._append  # keeps the callback as long as the struct is in use
 
     def reraise(self):
         if self.exception is not None:
@@ -153,7 +153,7 @@ _PROGRESS = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_uint64, ct
 
 
 def stats_of(result):
-    """A gls_track_result as a dict, with the counts of ends and verdicts by name."""
+    """Returns a gls_track_result as a dict, with the counts of ends and verdicts by name."""
     stats = {}
     for name, _ in result._fields_:
         value = getattr(result, name)
@@ -173,10 +173,10 @@ def stats_of(result):
     return stats
 
 
-# "include": 0 ... by the library's own list
+# the roles of regions and their numbers in the library: "include": 0, and so on
 _REGION_ROLES = {name[len("GLS_REGION_"):].lower(): value
                  for name, value in sorted(constants.items()) if name.startswith("GLS_REGION_")}
-_SPHERE = re.compile(r"[-+.,\deE\s]+")  # x,y,z,radius: any other text of a region names a file
+_SPHERE = re.compile(r"[-+.,\deE\s]+")  # a sphere, x,y,z,radius; any other text names the file of a region
 
 
 class _Object(_library.OfProcess, _library.Handle):
@@ -185,14 +185,14 @@ class _Object(_library.OfProcess, _library.Handle):
 
 @nearest_in
 class Tracker(_library.OfProcess):
-    """Tracks on arrays in memory; a context manager. `Tracker(device, params, stop_map=fa, odf=odf).run(seeds)`.
+    """Tracks on arrays in memory: `Tracker(device, params, stop_map=fa, odf=odf).run(seeds)`. It is a context manager.
 
-    device: a Device, or what Device takes. stop_map (x, y, z): streamlines end where it is at or below the parameter
+    device: a Device, or the name that Device takes. stop_map (x, y, z): streamlines end where it is at or below the parameter
     fa_threshold. For dg="boot": dwi (x, y, z, n), qball and its gradients, and a sphere. For prob, det, closest, ptt and
     ifod1, ifod2, sdstream: odf. For fact and eudx: peaks (x, y, z, 3 n), vectors along the voxel axes whose length is the
-    amplitude, 0 or nan where there is none. For tensordet and tensorprob, and for eudx along tensors: dwi and gradients.
+    amplitude; 0 or nan: there is no peak. For tensordet and tensorprob, and for eudx along tensors: dwi and gradients.
     For bedpost: bedpostx, a folder of FSL's bedpostX, whose nodif_brain_mask is then the default of mask and stop_map;
-    a folder without it needs the name of a file as mask. nulldist1, nulldist2 and seedtest look at the stop map alone.
+    a folder without it needs the name of a file as mask. nulldist1, nulldist2 and seedtest need the stop map only.
     tissue: fractions of cortical and deep grey matter, white matter, CSF and pathology, (x, y, z, 5), on any grid, and
     tissue_rule, as act_rule of `glslines track`: an end elsewhere than in grey matter, or by the stop map where
     fa_threshold is given, is a bad one. Defaults are those of runs with tissue then; with pft the rule is cmc.
@@ -316,7 +316,7 @@ class Tracker(_library.OfProcess):
         self._input.peaks = image.pointer
 
     def _require_place(self, name, images, affine):
-        """Images on any grid lie right only where the tracker's place in space is known."""
+        """Refuses images that have an affine if the stop map has none: their place relative to it is not known."""
         for image in images if not self._is_placed else ():
             is_file = isinstance(image, str) and not _SPHERE.fullmatch(image)
             own = own_affine(image)
@@ -360,8 +360,8 @@ class Tracker(_library.OfProcess):
     def run(self, seeds: Any, sink: Optional[Callable[[Batch], None]] = None,
             progress: Optional[Callable[[int, int, int, int], Optional[bool]]] = None, space: str = "world") -> Result:
         """Tracks all seeds (Seeds, or an array (n, 3) in voxels). progress(seeds_done, seeds_total, streamlines,
-        points) may return False to stop, and runs on another thread; sink(batch) gets each
-        Batch in place of the result's arrays."""
+        points) may return False to stop; it runs on another thread. If there is a sink, sink(batch) gets each Batch, and the
+        result has no streamlines."""
         if space not in ("world", "voxel"):
             raise ValueError("space: '%s' is none of world, voxel" % space)
         collector = Collector() if sink is None else None
@@ -370,7 +370,7 @@ class Tracker(_library.OfProcess):
         return (collector or Collector()).result(stats, self.grid, space)
 
     def run_to(self, sink, seeds, progress=None, *may_raise):
-        """The same to a sink of the library (a struct), which is neither finished nor aborted; returns stats."""
+        """Tracks all seeds into a sink of the library (a struct), and neither finishes nor aborts it. Returns stats."""
         tracker = self._handle.pointer
         seeds = seeds if isinstance(seeds, Seeds) else Seeds.points(seeds)
         result = structs["gls_track_result"]()
@@ -396,7 +396,7 @@ class Tracker(_library.OfProcess):
             self._at_work.release()
 
     def close(self) -> None:
-        """Closes it, once a run on another thread has ended."""
+        """Closes the tracker as soon as a run on another thread has ended."""
         self._handle.close()
         if self._own_device:
             self.device.close()

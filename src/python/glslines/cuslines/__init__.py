@@ -18,7 +18,8 @@ from .tracker import Tracker, device_options
 
 
 class _Backend(str):
-    """The name of this back end, which equals those of cuslines, too: programs compare them, and all are served."""
+    """The name of this back end. It compares equal to the names of cuslines' back ends, because programs compare these names, and
+    this package stands in for all of them."""
 
     _SERVED = ("glslines", "cuda", "metal", "webgpu", "numba")
 
@@ -50,7 +51,7 @@ def _module(name, tracker, getter):
     module.__path__ = []
     module.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
     module.BACKEND = BACKEND
-    # older programs know the tracker as GPUTracker everywhere
+    # older programs use the name GPUTracker with every back end
     module.Tracker = module.GPUTracker = Tracker
     setattr(module, tracker + "Tracker", Tracker)
     for kind in (BootDirectionGetter, ProbDirectionGetter, PttDirectionGetter):
@@ -60,9 +61,9 @@ def _module(name, tracker, getter):
 
 
 def install(device="auto", api="auto"):
-    """Makes `import cuslines` and its modules give this package's classes, for the rest of the process.
+    """From now on, `import cuslines` gives the classes of this package, and so does the import of cuslines' modules.
 
-    device, api: as for glslines.Device.
+    device, api: the arguments of glslines.Device.
     """
     device_options.update(name=device, api=api)
     for name, prefixes in _MODULES.items():

@@ -11,7 +11,7 @@ logger = logging.getLogger("GPUStreamlines")
 
 
 class Settings:
-    """An object with settings of these names alone: another name is refused, since it would have no effect."""
+    """An object whose settings are those in _settings. Any other name is refused, because it would have no effect."""
 
     _settings = ()
 
@@ -24,7 +24,8 @@ class Settings:
 
 
 class ProbDirectionGetter(Settings):
-    """A draw from the ODF inside the cone. angular_weight: preference for directions near the last one, 0 to 1."""
+    """Draws each direction at random from the ODF inside the cone. angular_weight: preference for directions near the last one,
+    0 to 1."""
 
     _dg = "prob"
     _settings = ("angular_weight",)
@@ -35,8 +36,9 @@ class ProbDirectionGetter(Settings):
 
 @nearest_in
 class PttDirectionGetter(ProbDirectionGetter):
-    """Parallel transport. probe_length is the length of one of the probe_quality steps of the probe, in voxels;
-    target_short_step is in voxels. odf_lut_res has no effect, as a warning says: the ODF is looked up on the sphere itself."""
+    """Tracks by parallel transport. The probe has probe_quality steps, each of the length probe_length, in voxels;
+    target_short_step is in voxels, too. odf_lut_res has no effect, because the ODF is looked up on the sphere itself; a
+    warning says so."""
 
     _dg = "ptt"
     _settings = ("odf_lut_res", "probe_length", "target_short_step", "probe_quality")
@@ -52,8 +54,8 @@ class PttDirectionGetter(ProbDirectionGetter):
 
 @nearest_in
 class BootDirectionGetter(Settings):
-    """Residual bootstrap over a q-ball model; made by from_dipy_opdt() or from_dipy_csa(). angular_weight: preference for
-    directions near the last one, 0 to 1."""
+    """Tracks by residual bootstrap of a q-ball model. from_dipy_opdt() and from_dipy_csa() make it. angular_weight: preference
+    for directions near the last one, 0 to 1."""
 
     _dg = "boot"
     _settings = ("model", "gtab", "sphere", "sh_order_max", "sh_lambda", "min_signal", "angular_weight")
@@ -85,7 +87,7 @@ class BootDirectionGetter(Settings):
         return cls._make("csa", gtab, sphere, sh_order_max, full_basis, sh_lambda, min_signal)
 
     def _gradients(self, affine):
-        """The table with its vectors along the voxel axes as they are, which is how cuslines takes them."""
+        """Returns the gradient table. Its vectors are taken to be along the voxel axes, as cuslines takes them."""
         from ..models import Gradients
 
         b0s = np.asarray(self.gtab.b0s_mask, dtype=bool)

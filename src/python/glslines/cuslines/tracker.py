@@ -19,10 +19,10 @@ from .getters import Settings
 
 logger = logging.getLogger("GPUStreamlines")
 
-#: what Device takes; set by install()
+#: arguments of Device, which install() sets
 device_options = {"name": "auto", "api": "auto"}
 
-#: steps of a half-streamline where max_pts is infinite
+#: largest number of steps of a half-streamline if max_pts is infinite
 ENDLESS_STEPS = 10000
 KEY = 0x9E3779B97F4A7C15
 
@@ -32,14 +32,15 @@ def _shape_error(name, array, wanted):
 
 
 def _antipodal(vertices):
-    """Whether all vertices come in pairs."""
+    """Whether each vertex has an opposite vertex in the set."""
     found = np.abs(vertices @ vertices.T + 1) < 1e-6
     return bool(found.any(axis=1).all())
 
 
 @nearest_in
 class Tracker(Settings):
-    """Context manager: `with Tracker(dg, dataf, stop_map, threshold, vertices, edges, ...) as t: t.generate_sft(...)`.
+    """Tracks on the devices that install() named. It is a context manager:
+    `with Tracker(dg, dataf, stop_map, threshold, vertices, edges, ...) as t: t.generate_sft(...)`.
 
     Angles are in radians, steps in voxels, seeds in voxel coordinates with centres at whole numbers.
     """
@@ -96,8 +97,8 @@ class Tracker(Settings):
             self.device = Device(count=self.ngpus, **device_options)
 
     def set_compression_parameters(self, pos_dtype=np.float32, linearize=False, tol_error=0.1, max_segment_length=10):
-        """For generate_trx(): the type of positions, and whether points within tol_error mm of the line through their
-        neighbours, which are max_segment_length mm apart at most, are left out."""
+        """Sets how generate_trx() stores points. pos_dtype: type of the positions. linearize: leave out points that lie within
+        tol_error mm of the line between their neighbours; the points that stay are at most max_segment_length mm apart."""
         if np.dtype(pos_dtype) not in (np.float16, np.float32, np.float64):
             raise ValueError("pos_dtype: %s is none of float16, float32, float64" % np.dtype(pos_dtype))
         self.pos_dtype = np.dtype(pos_dtype)
@@ -105,7 +106,7 @@ class Tracker(Settings):
         self.tol_error, self.max_segment_length = float(tol_error), float(max_segment_length)
 
     def generate_sft(self, seeds, ref_img):
-        """A DIPY StatefulTractogram in voxel space."""
+        """Tracks, and returns a DIPY StatefulTractogram in voxel space."""
         from dipy.io.stateful_tractogram import Space, StatefulTractogram
 
         collector = Collector()
@@ -115,7 +116,7 @@ class Tracker(Settings):
         return StatefulTractogram(result.array_sequence(), ref_img, Space.VOX)
 
     def generate_trx(self, seeds, ref_img):
-        """A trx TrxFile in world mm, mapped from a file that goes with the object."""
+        """Tracks, and returns a TrxFile of trx-python in world mm. It is mapped from a temporary file, which is removed with it."""
         from trx.io import get_trx_tmp_dir
 
         folder = get_trx_tmp_dir()
@@ -139,7 +140,7 @@ class Tracker(Settings):
         return grid
 
     def _run(self, seeds, ref_img, sink, *may_raise):
-        """Tracks into a sink, which is finished or aborted here."""
+        """Tracks into a sink, and then finishes the sink, or aborts it after a failure."""
         try:
             self._grid = self._reference(ref_img)
             seeds = _inside(seeds, self._grid)
@@ -187,7 +188,7 @@ class Tracker(Settings):
 
 
 def params_of(dg, voxel):
-    """What the settings of a getter are as parameters. voxel: mean side in mm."""
+    """Returns the parameters that the settings of a getter stand for. voxel: mean side of a voxel, mm."""
     params = Params(dg=dg._dg)
     if dg._dg == "ptt":
         params.set("probe_length", "%.17gmm" % (dg.probe_length * dg.probe_quality * voxel))
@@ -199,7 +200,7 @@ def params_of(dg, voxel):
 
 
 def _before(sink, create, *arguments):
-    """The sink behind a filter; on failure it is aborted."""
+    """Makes a filter that passes streamlines on to the sink. Returns the sink of the filter. A failure aborts the given sink."""
     filtered = structs["gls_sink"]()
     try:
         create(*arguments, ctypes.byref(sink), ctypes.byref(filtered))
@@ -210,8 +211,8 @@ def _before(sink, create, *arguments):
 
 
 def _inside(seeds, grid):
-    """The seeds, none if all lie outside the grid: the library takes that for a mistake, cuslines gives no
-    streamline."""
+    """Returns the seeds, or none if all lie outside the grid. The library would refuse such seeds, but cuslines returns no
+    streamlines for them."""
     seeds = np.asarray(seeds, dtype=np.float64)
     if seeds.size == 0:
         return np.empty((0, 3))
@@ -225,7 +226,7 @@ def _inside(seeds, grid):
 
 
 class _bar:
-    """A bar of tqdm over the seeds, if there is tqdm."""
+    """A progress bar of tqdm over the seeds, if tqdm is installed."""
 
     def __init__(self, total):
         try:
