@@ -33,13 +33,13 @@ typedef struct gls_model_info {
     const char *bundle, *atlas;
     size_t index;               /* number of the bundle */
     double threshold;           /* mm */
-    uint64_t streamlines;       /* of the model */
-    uint64_t centroids;         /* of its clusters */
+    uint64_t streamlines;       /* number of streamlines of the model */
+    uint64_t centroids;         /* number of clusters of the model */
     uint64_t neighbours;        /* streamlines of the tractogram in its neighbourhood */
     bool is_far;                /* nothing lies in its neighbourhood; never where `local` is false */
     bool registered;            /* whether the members below are known */
     gls_slr_result slr;         /* from the neighbourhood to the model */
-    double shift, angle, scale; /* of its matrix: mm by which the mean of the model is moved, degrees, factor */
+    double shift, angle, scale; /* what the matrix does: mm by which it moves the mean of the model, degrees, factor */
     uint64_t votes;             /* streamlines of the tractogram that it recognises */
     double coverage;            /* share of its centroids that have a streamline of the bundle within 4 mm */
 } gls_model_info;

@@ -30,7 +30,7 @@ typedef struct gls_slr_options {
                             `progressive` only NULL */
     double low[GLS_SLR_MAX], high[GLS_SLR_MAX]; /* bounds of the parameters of the type; default 35 mm, 45 degrees,
                                                    scales 0.6 to 1.4, shears 10, as DIPY's */
-    uint32_t max_iterations;                    /* of each type; default 100 */
+    uint32_t max_iterations;                    /* largest number of iterations for each type; default 100 */
     double value_tolerance;                     /* default 1e-7 */
     double gradient_tolerance;                  /* default 1e-5 */
 } gls_slr_options;

@@ -251,7 +251,7 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
     return status;
 }
 
-/* Scores each wanted pair of model and getter. options: the options of all runs, apart from model and getter; seed_seed
+/* Scores each wanted pair of model and getter. options: the options of all runs, except model and getter; seed_seed
  * is for the noise and for the seeds. given: names of parameters whose values replace the defaults of each method; NULL
  * ends them. snr: of the phantom. */
 static gls_status methods_score(const gls_job_options *options, const char *const *given, double snr,

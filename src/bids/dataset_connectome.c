@@ -190,7 +190,7 @@ gls_status gls_dataset_connect(const gls_dataset_options *o, const gls_dataset_u
 /* The matrices of a data set. */
 typedef struct matrices {
     const gls_dataset_options *options;
-    gls_dataset_texts path, atlas; /* of each matrix, in the order of participants and sessions */
+    gls_dataset_texts path, atlas; /* path and atlas of each matrix, in the order of participants and sessions */
 } matrices;
 
 /* Appends a copy of a text. */

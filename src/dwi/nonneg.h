@@ -25,9 +25,10 @@
  * its iterations is a fixed amount of work without branches, so several voxels share vector registers. */
 
 enum {
-    GLS_NONNEG_BLOCK = 128,         /* number of voxels that a kernel processes at a time */
-    GLS_NONNEG_MAX_ITERATIONS = 60, /* of the interior point method, for a voxel; 14 to 22 are usual */
-    GLS_NONNEG_TILE = 3,            /* rows and columns of a tile of the normal matrix */
+    GLS_NONNEG_BLOCK = 128, /* number of voxels that a kernel processes at a time */
+    GLS_NONNEG_MAX_ITERATIONS =
+        60,              /* largest number of iterations of the interior point method for a voxel; 14 to 22 are usual */
+    GLS_NONNEG_TILE = 3, /* rows and columns of a tile of the normal matrix */
     /* Largest number of coefficients for the active set method; with more, the interior point method is used. The
        latter takes twice the time with 47 coefficients, and a sixth more with 68 and 93; its results differ in the last
        digits. */

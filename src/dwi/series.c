@@ -136,7 +136,7 @@ gls_status gls_series_select(gls_series *s, const gls_model_options *o)
 /* Features of one volume, or of a whole series; each number is 0 or 1. */
 typedef struct volume_look {
     int32_t odd, positive; /* odd: a value is not finite; positive: a value in the mask is above 0 */
-    int32_t positive_b0;   /* of a series: `positive` of a volume of b = 0; of one volume: 0 */
+    int32_t positive_b0;   /* for a series, `positive` of its volumes of b = 0; for one volume, 0 */
 } volume_look;
 
 /* Finds `odd` and `positive` of one volume; positive_b0 stays 0. The loop has no branches so that the compiler

@@ -27,7 +27,7 @@ typedef struct gls_series {
     gls_gradients *gradients;
     gls_image *tensor_dwi; /* the volumes of --tensor-shells and their table; NULL: those of the run */
     gls_gradients *tensor_gradients;
-    gls_gradients *table;               /* of all volumes of the file; NULL: the run uses all */
+    gls_gradients *table;               /* gradient table of all volumes of the file; NULL: the run uses all */
     gls_bvec_frame frame;               /* axes in which the file gave the vectors */
     gls_shell shell[SERIES_MAX_SHELLS]; /* the shells of the file */
     size_t n_shells;                    /* entries of shell[] that are set */

@@ -29,12 +29,13 @@ struct gls_clusters {
     size_t length_capacity;
     uint64_t *order; /* numbers of streamlines in the order in which they are taken; NULL: as they come */
     uint64_t n_order;
-    uint32_t *cluster; /* of each streamline */
+    uint32_t *cluster; /* cluster of each streamline */
     size_t cluster_capacity;
     /* the clusters of the result, once it is complete; numbers of members */
     gls_centroids centroids;
     uint64_t *size;
-    /* of the last filter: sum of distances of members from the centroid, mm, and the largest one */
+    /* by the last filter: for each cluster the sum of the distances of its members from the centroid, mm, and the
+     * largest of them */
     double *sum, *max;
     /* --- A second pass that assigns streamlines anew. */
     double radius;
@@ -61,7 +62,8 @@ static gls_status check(const gls_cluster_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "clusters: QuickBundles takes one threshold, not %zu", o->n_thresholds);
     for (size_t k = 0; k < o->n_thresholds; k++) {
         if (!(o->threshold[k] > 0 && isfinite(o->threshold[k])))
-            return gls_fail(GLS_ERR_ARGUMENT, "clusters: the threshold %g mm must be above 0", o->threshold[k]);
+            return gls_fail(GLS_ERR_ARGUMENT, "clusters: the threshold %g mm must be finite and above 0",
+                            o->threshold[k]);
         if (k > 0 && !(o->threshold[k] < o->threshold[k - 1]))
             return gls_fail(GLS_ERR_ARGUMENT, "clusters: thresholds must fall, but %g mm follows %g mm",
                             o->threshold[k], o->threshold[k - 1]);
@@ -231,10 +233,11 @@ static gls_status take_list(gls_clusters *c)
     for (size_t k = 0; k < o->n_list && !status; k++) {
         if (o->list[k] >= c->n)
             status = gls_fail(GLS_ERR_ARGUMENT,
-                              "the order has streamline %" PRIu64 ", but there are %" PRIu64 " (counted from 0)",
+                              "clusters: the order names streamline %" PRIu64
+                              " (counted from 0), but there are only %" PRIu64,
                               o->list[k], c->n);
         else if (seen[o->list[k]]++)
-            status = gls_fail(GLS_ERR_ARGUMENT, "the order has streamline %" PRIu64 " twice", o->list[k]);
+            status = gls_fail(GLS_ERR_ARGUMENT, "clusters: the order names streamline %" PRIu64 " twice", o->list[k]);
         else
             c->order[k] = o->list[k];
     }

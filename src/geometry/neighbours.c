@@ -32,7 +32,7 @@ typedef struct where {
 
 struct gls_neighbours {
     gls_neighbours_options options;
-    size_t points; /* of the distance: 2 for that of the ends; 0: not known before the first reference */
+    size_t points; /* number of points that distances compare; 2: the ends; 0: not known before the first reference */
     int n_threads;
     gls_features references, queries;
     gls_cells cells;

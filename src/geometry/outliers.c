@@ -94,7 +94,7 @@ typedef struct descent {
 /* Streamlines in parts, of which each is clustered by itself. */
 typedef struct parts {
     uint64_t *line;
-    size_t *end; /* of each part */
+    size_t *end; /* end of each part in `line` */
     size_t n;
 } parts;
 
@@ -232,7 +232,7 @@ typedef struct lengthy {
     uint32_t *line; /* their numbers */
     size_t n;
     uint64_t offset[BLOCK + 1];
-    float (*point)[3]; /* of a block */
+    float (*point)[3]; /* points of a block */
 } lengthy;
 
 /* The block from place `from` on. */

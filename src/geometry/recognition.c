@@ -28,8 +28,8 @@ typedef struct model {
     gls_model_info info;
     char *atlas;
     gls_features features;  /* its streamlines; moved by the registration */
-    gls_clusters *clusters; /* of its streamlines, until they were taken */
-    float (*centroid)[3];   /* of its clusters, POINTS each; moved by the registration */
+    gls_clusters *clusters; /* clusters of its streamlines; NULL as soon as the centroids are copied */
+    float (*centroid)[3];   /* centroids of its clusters, POINTS each; moved by the registration */
     uint8_t *covered;       /* whether a centroid has a streamline near it */
 } model;
 
@@ -37,8 +37,8 @@ typedef struct model {
 typedef struct worker {
     gls_hit *list;
     size_t n, capacity;
-    double *nearest; /* of each model */
-    uint64_t *votes; /* the same: streamlines that it recognises */
+    double *nearest; /* distance of the nearest streamline of each model */
+    uint64_t *votes; /* for each model the number of streamlines that it recognises */
     uint32_t *near, n_near;
     uint32_t *place; /* candidates of a search */
     float *gap;
@@ -55,7 +55,7 @@ typedef struct where {
 typedef struct bundle {
     gls_recognized info;
     char *name;
-    float *distance; /* of its streamlines */
+    float *distance; /* distance of each of its streamlines from the models of the bundle, mm */
     size_t capacity;
 } bundle;
 
@@ -64,7 +64,7 @@ struct gls_recognition {
     model *model;
     bundle *bundle;
     size_t n_models, n_bundles;
-    gls_features features; /* of the tractogram */
+    gls_features features; /* streamlines of the tractogram */
     gls_clusters *clusters;
     /* centroids of the tractogram, and streamlines of the moved models */
     float (*centroid)[3];
@@ -77,7 +77,7 @@ struct gls_recognition {
     where *where;
     int n_threads;
     uint64_t found, shared;
-    double gap; /* of the means of models and tractogram, mm */
+    double gap; /* distance between the means of models and tractogram, mm */
 };
 
 gls_recognition_options gls_recognition_options_default(void)
@@ -207,7 +207,7 @@ gls_status gls_recognition_add(gls_recognition *r, const char *atlas, const char
     static const double above[] = {30, 20, 15};
     GLS_REQUIRE(r && atlas && name && sink && !r->clusters);
     if (!(threshold > 0 && isfinite(threshold)))
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: the threshold %g mm must be above 0", name, threshold);
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: the threshold %g mm must be finite and above 0", name, threshold);
     for (size_t k = 0; k < r->n_models; k++)
         if (strcmp(r->model[k].info.bundle, name) == 0 && strcmp(r->model[k].atlas, atlas) == 0)
             return gls_fail(GLS_ERR_ARGUMENT, "%s: two files have the bundle %s", atlas, name);

@@ -25,7 +25,7 @@ typedef struct marker {
     /* for each bundle its group; the group of streamlines in no bundle; n_own: there is none */
     uint32_t *group;
     size_t n_own, rest;
-    const char **name; /* of the groups */
+    const char **name; /* names of the groups */
     float *found;      /* for each streamline of the tractogram whether it is in a bundle; NULL: all are passed on */
     gls_filter_counts counts;
 } marker;

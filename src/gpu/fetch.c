@@ -44,7 +44,7 @@ gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **out)
         if (f->mapped)
             f->capacity = capacity;
         else
-            gls_log(GLS_LOG_DEBUG, "no memory of %zu bytes for the host and the device", bytes);
+            gls_log(GLS_LOG_DEBUG, "no memory of %zu bytes that host and device can both use", bytes);
     }
     gls_device_release(device);
     *out = f;

@@ -33,7 +33,7 @@ typedef struct gls_label_range {
 /* The parts of a region's text. */
 typedef struct gls_region_text {
     bool is_sphere;
-    double number[4]; /* of a sphere: x, y, z, radius */
+    double number[4]; /* x, y, z and radius, if the region is a sphere */
     char *path;       /* path of an image; from malloc */
     gls_label_range range[GLS_REGION_MAX_RANGES];
     size_t n_ranges; /* 0: the region is all voxels > 0 */

@@ -23,11 +23,12 @@
 
 /* Compartments of a row of voxels along x, from which its signal is computed. */
 typedef struct phantom_row {
-    int n;                          /* number of voxels */
-    float *white, *grey, *csf;      /* volume fractions; white: white matter without fibres only */
-    size_t n_fibres;                /* fibre populations of the row, voxel after voxel */
-    int32_t *voxel;                 /* x of the voxel of each population */
-    float *fraction, *direction[3]; /* of each population: volume fraction; unit vector in the world */
+    int n;                     /* number of voxels */
+    float *white, *grey, *csf; /* volume fractions; white: white matter without fibres only */
+    size_t n_fibres;           /* fibre populations of the row, voxel after voxel */
+    int32_t *voxel;            /* x of the voxel of each population */
+    float *fraction,
+        *direction[3]; /* volume fraction and direction of each population; a direction is a unit vector in the world */
 } phantom_row;
 
 /* Data that all rows share. */
@@ -191,7 +192,7 @@ typedef struct phantom_share {
     double weight;              /* volume fraction times SAMPLES */
     double direction[3];        /* sum over the samples with aligned signs, in the world */
     bool inside;                /* whether the current sample lies in the tube */
-    double tangent[3], station; /* of the current sample: tangent in the reference frame; station index */
+    double tangent[3], station; /* tangent of the current sample in the reference frame, and its station index */
 } phantom_share;
 
 /* Everything that decides what is in a voxel. All threads share the scene; they write nothing but the voxels of the

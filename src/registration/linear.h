@@ -45,7 +45,7 @@ typedef struct gls_linear_level {
 
 typedef struct gls_linear_result {
     double map[3][4];    /* fixed to moving, world mm */
-    double score, share; /* of the last level: NMI, and the part of the fixed voxels that lie in the moving image */
+    double score, share; /* on the last level: NMI, and share of the fixed voxels that lie in the moving image */
     const char *start;   /* name of the beginning that won */
     double turn[3];      /* its turn, degrees about x, y and z */
     size_t n_levels;

@@ -15,7 +15,7 @@
 
 #define BINS GLS_NMI_BINS
 #define PARTS 4        /* into which the work on a map is cut, for threads */
-#define MIN_SHARE 0.25 /* of the voxels of the fixed image: fewer are no match */
+#define MIN_SHARE 0.25 /* smallest share of the voxels of the fixed image that must lie in the moving image */
 
 /* Chooses the place of a sample in voxel v, at most half a voxel from its centre. Returns the value there. */
 static float place_sample(const gls_level *level, size_t v, int8_t place[3])

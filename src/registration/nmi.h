@@ -11,8 +11,8 @@ typedef struct gls_nmi {
     gls_nmi_images image;
     uint64_t n;         /* voxels of the fixed image that count */
     gls_nmi_device *on; /* computes histograms, borrowed; NULL: the CPU does */
-    gls_status status;  /* of the first histogram that could not be computed, for lack of memory or by a fault of the
-                           device: all scores are 0 from there on */
+    gls_status status; /* status of the first histogram that could not be computed, because memory ran out or the device
+                          failed: all scores are 0 from there on */
 } gls_nmi;
 
 /* Both levels, and `on` (may be NULL), must outlive *nmi. */

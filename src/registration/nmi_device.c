@@ -10,11 +10,11 @@
 
 #include "util/status.h"
 
-#define GROUP 128u             /* OpenGL ES promises no more */
-#define SAMPLES_OF_GROUP 8192u /* that a work group handles; more cost fewer sums over groups */
+#define GROUP 128u             /* size of a work group; OpenGL ES promises no more */
+#define SAMPLES_OF_GROUP 8192u /* samples that a work group handles; more samples need fewer sums over groups */
 #define PART (1u << 23)        /* voxels of one histogram: 256 for each of them stay below 2^32 */
 #define CELLS GLS_NMI_CELLS
-#define MAX_BYTES ((size_t)256 << 20) /* of the histograms of one dispatch */
+#define MAX_BYTES ((size_t)256 << 20) /* largest size of the histograms of one dispatch */
 
 struct gls_nmi_device {
     gls_device *device;

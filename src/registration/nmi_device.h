@@ -13,11 +13,11 @@
 /* The two images, on grids of dim and size voxels. */
 typedef struct gls_nmi_images {
     int32_t dim[3], size[3];
-    uint32_t *sample; /* of the fixed image, one for each voxel: its bin, or GLS_NMI_BINS where it does not count; then
+    uint32_t *sample; /* a sample of each voxel of the fixed image: its bin, or GLS_NMI_BINS if it does not count; then
                          its place along x, y and z from the centre of its voxel, in 256ths, plus 128. One byte each,
                          the bin lowest */
-    float *value;     /* of the moving image, in bins */
-    const uint8_t *mask; /* of the moving image */
+    float *value;     /* values of the moving image, in bins */
+    const uint8_t *mask; /* mask of the moving image */
 } gls_nmi_images;
 
 typedef struct gls_nmi_device gls_nmi_device;

@@ -32,8 +32,8 @@ typedef struct device_solver {
     const gls_velocity_options *options;
     gls_device *device;
     gls_kernel *kernel[N_KERNELS];
-    gls_buffer *taps[2]; /* of the forces, and of the velocity */
-    int radius[2];       /* of both */
+    gls_buffer *taps[2]; /* weights of the smoothing of forces, and of the velocity */
+    int radius[2];       /* radius of each of both smoothings */
     gls_buffer *buffer[N_BUFFERS];
     device_pair pair[GLS_VELOCITY_CHANNELS];
     size_t n_pairs, n;

@@ -19,7 +19,7 @@ typedef struct host_solver {
     const gls_velocity_pair *pair;
     size_t n_pairs, n;
     int32_t dim[3];
-    float *memory;                /* of all planes below */
+    float *memory;                /* memory of all planes below */
     float *v, *a, *b, *w, *spare; /* three planes each */
     float *f, *m, *sums, *other;  /* one plane, one, N_SUMS, N_SUMS */
     uint8_t *inside;

@@ -20,8 +20,8 @@
 typedef struct gls_builder {
     /* receives the blocks; owned */
     gls_sink next;
-    void (*discard)(void *user); /* of the filter, see gls_builder_sink() */
-    const gls_streamlines *in;   /* input, between begin and flush */
+    void (*discard)(void *user); /* discards the state of the filter, see gls_builder_sink() */
+    const gls_streamlines *in;   /* block of input, from gls_builder_begin() to gls_builder_flush() */
     /* number of streamlines in the block, and of streamlines for which memory is allocated */
     size_t n, line_capacity;
     /* number of points in the block, and of points for which memory is allocated */

@@ -23,11 +23,12 @@
 /* The header of an image, in words. */
 typedef struct facts {
     const char *format;
-    char type[16]; /* of the stored values, such as "float32" */
+    char type[16]; /* type of the stored values, such as "float32" */
     gls_grid grid;
     size_t n_volumes;
     double slope, inter; /* value = slope * stored + inter */
-    int strides[4];      /* of the axes left-right, back-front, bottom-top and of the volumes, as MRtrix3 shows them */
+    int strides[4]; /* strides of the axes left-right, back-front, bottom-top and of the volumes, as MRtrix3 shows them
+                     */
 } facts;
 
 bool gls_image_is_name(const char *path)

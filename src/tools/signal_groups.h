@@ -9,7 +9,7 @@
 
 /* A name, a number, for the group of each streamline. All zero is empty. */
 typedef struct gls_signal_names {
-    uint64_t *of; /* of each streamline */
+    uint64_t *of; /* group of each streamline */
     size_t n, capacity;
     const char *text; /* --groups */
     double *value;    /* numbers of a text file; NULL: another source */

@@ -233,7 +233,8 @@ typedef struct side {
     gls_bundle_stats *lengths;
     /* all streamlines, to count those that both tractograms have */
     gls_line_set *set;
-    /* of the second tractogram only. taken: number of its streamlines; kept: number of those that the first has, too */
+    /* only for the second tractogram. taken: number of its streamlines; kept: number of those that the first has, too
+     */
     gls_filter_counts shared;
 } side;
 

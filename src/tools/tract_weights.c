@@ -64,13 +64,13 @@ typedef struct weighting {
     gls_fod fod;
     /* streamlines, model and result; NULL with --method commit */
     gls_weights *weights;
-    gls_tract_signal signal; /* of --method commit */
+    gls_tract_signal signal; /* state of --method commit */
     /* the result: a value for each streamline; owned by the members above */
     const float *value;
     uint64_t n;
     double area; /* cross-section, mm2, that a value of 1 stands for */
     const char *column;
-    const gls_grid *grid; /* of the image that the values come from */
+    const gls_grid *grid; /* grid of the image from which the values come */
 } weighting;
 
 /* Whether the weights come from the signal, not from FODs. */
@@ -288,7 +288,7 @@ static void take_result(weighting *w)
     w->value = gls_weights_get(w->weights, &w->n);
     w->grid = gls_fixels_grid(w->fod.fixels);
     w->column = GLS_DPS_WEIGHTS;
-    /* of a weight of 1 in an FOD of density 1 */
+    /* the cross-section that a weight of 1 stands for in an FOD of density 1 */
     w->area = gls_weights_get_result(w->weights)->mu * w->grid->voxel_size[0] * w->grid->voxel_size[1] *
               w->grid->voxel_size[2];
 }

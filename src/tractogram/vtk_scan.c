@@ -170,7 +170,7 @@ static gls_status note_array(gls_vtk *s, const char *name, uint64_t n, gls_vtk_a
         array->end = array->at + n * size;
         return gls_cursor_init(c, s->reader->path, s->reader->fd, array->end, s->reader->info.bytes);
     }
-    /* text: the end of the array is known only when all words are read */
+    /* in text, the end of the array is known only when all words are read */
     for (uint64_t i = 0; i < n; i++)
         if (!gls_vtk_next_word(c, word))
             return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: an array ends too early", s->reader->path);

@@ -133,7 +133,8 @@ static int digit(int c)
     return c == '+' ? 62 : c == '/' ? 63 : c == '=' ? 64 : -1;
 }
 
-/* Decodes the next four digits. Padding ends a group, not the data: sizes may be encoded apart from values. */
+/* Decodes the next four digits. Padding ends a group, not the data, because sizes and values may be encoded separately.
+ */
 static gls_status next_triple(values *v)
 {
     int group[4], n = 0;

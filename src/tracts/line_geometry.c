@@ -66,8 +66,8 @@ size_t gls_line_part(const float (*point)[3], size_t n, double from, double unti
     size_t m = 0;
     for (size_t i = 0; i + 1 < n && at < until; i++) {
         const double mm = distance(point[i], point[i + 1]), end = at + mm;
-        /* of a step that overlaps the part, append the last point inside the part; of the first such step, also the
-         * first point */
+        /* for each step that overlaps the part, append the last point inside the part; for the first such step, also
+         * the first point */
         if (mm > 0 && end > from) {
             const double share[] = {fmax(from - at, 0) / mm, fmin(until - at, mm) / mm};
             for (int k = m == 0 ? 0 : 1; k < 2; k++, m++)

@@ -27,7 +27,7 @@ typedef struct gls_shape {
     double surface_area; /* mm2: faces of voxels of the bundle towards other voxels or the edge of the grid */
     double irregularity; /* surface / (pi diameter mean length) */
     double area[2], radius[2],
-        end_irregularity[2]; /* of the start region and the end region: area, mm2; radius, mm; pi radius^2 / area */
+        end_irregularity[2]; /* for the start region and the end region: area, mm2; radius, mm; pi radius^2 / area */
     double mean_curvature;   /* 1 / mm, at points about 1 mm apart */
 } gls_shape;
 

@@ -33,7 +33,8 @@ typedef struct path {
     size_t at;    /* index of the last point's voxel among the visits; NONE: not noted yet */
     size_t since; /* index of the first of the latest consecutive points that lie in one voxel */
     bool any;     /* at least one step has a length */
-    /* of a block: voxel coordinates with corners at whole numbers, their integer parts, and the voxel's index or -1 */
+    /* for each point of a block: voxel coordinates with corners at whole numbers, their integer parts, and the voxel's
+     * index or -1 */
     double c[3][BLOCK];
     int v[3][BLOCK];
     int64_t voxel[BLOCK];

@@ -14,7 +14,7 @@ static bool is_blank(char c)
     return c == '\0' || gls_is_space((unsigned char)c);
 }
 
-/* Whether a line of n bytes is END, apart from blanks and a comment. */
+/* Whether a line of n bytes is END; blanks and a comment do not count. */
 static bool is_end(const char *line, size_t n)
 {
     const char *comment = memchr(line, '#', n);

@@ -172,7 +172,7 @@ typedef struct gls_option_number {
     /* the number in its own unit; of a flag, 0 or 1; of a choice, the index of the word; of a count, a seed, a text or
      * a list, 0 */
     double value;
-    /* of a length: true if value is in mm, false if it is in voxels */
+    /* true if value is a length in mm, false if it is a length in voxels */
     bool mm;
 } gls_option_number;
 /* The value that the option has in the struct `options`. */

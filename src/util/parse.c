@@ -135,7 +135,7 @@ const char *gls_test_variable(const char *name)
 static int edit_distance(const char *a, const char *b)
 {
     int n = (int)strlen(a), m = (int)strlen(b);
-    int row[3][65]; /* of the table of distances, the rows i, i - 1 and i - 2, row i at i % 3 */
+    int row[3][65]; /* rows i, i - 1 and i - 2 of the table of distances; row i is at i % 3 */
     for (int j = 0; j <= m; j++) row[0][j] = j;
     for (int i = 1; i <= n; i++) {
         int *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];

@@ -12,10 +12,10 @@ typedef struct gls_signal_options {
     gls_signal_limits limits;
     gls_signal_solver solver;
     const char *directions; /* file of directions; NULL: those of gls_lobe_sphere */
-    double share;           /* of the largest useful lambda of the penalty on groups; 0: no penalty */
+    double share;           /* lambda of the penalty on groups, as a share of the largest useful one; 0: no penalty */
     bool peer;              /* see gls_signal_groups */
     bool debias;            /* solve again without penalty for the streamlines whose weight is not 0 */
-    double replacement;     /* in place of values that are not finite; itself not finite: such values are an error */
+    double replacement;     /* replaces values that are not finite; if it is not finite, such values are an error */
 } gls_signal_options;
 /* Fills kernels of a stick with two balls, limits and stop rules with their defaults. */
 gls_signal_options gls_signal_options_default(void);
@@ -25,12 +25,12 @@ typedef struct gls_signal {
     gls_signal_options options;
     gls_signal_source source;
     gls_signal_directions directions;
-    uint8_t *inside; /* of each voxel of the grid; 0: outside the mask, or without b = 0 signal */
+    uint8_t *inside; /* for each voxel of the grid 1, or 0 if it lies outside the mask or has no b = 0 signal */
     gls_signal_rows rows;
     gls_signal_model model;
     double *x;
     float *r;      /* residuals of x */
-    float *weight; /* of each streamline: signal fraction of 1 mm of it in a voxel */
+    float *weight; /* for each streamline the signal fraction of 1 mm of it in a voxel */
     gls_signal_groups groups;
     gls_signal_fit fit;       /* the last fit */
     gls_signal_fit first;     /* the fit without penalty before it, if groups have a penalty */

@@ -39,11 +39,11 @@ typedef struct gls_signal_model {
     float *y; /* n_voxels signals */
     /* bins of each voxel, their directions, and for each bin the entries of its column */
     uint32_t *first_bin; /* n_voxels + 1 values */
-    uint16_t *direction; /* of each bin */
+    uint16_t *direction; /* direction of each bin */
     uint64_t *first;     /* n_bins + 1 values */
     uint32_t *line;      /* streamline of each entry of a column */
     uint16_t *length;    /* its length, units */
-    double *scale;       /* of each streamline: mm of a unit / norm; 0: the streamline is left out */
+    double *scale;       /* for each streamline mm of a unit / norm; 0: the streamline is left out */
     /* peaks of each voxel, and their directions */
     uint32_t *peak; /* n_voxels + 1 values */
     uint16_t *peak_direction;
@@ -54,10 +54,10 @@ typedef struct gls_signal_model {
 
 /* Where the model gets voxels, signals and peaks from; everything is borrowed, and needed during the call alone. */
 typedef struct gls_signal_source {
-    const char *name;           /* of the series, for messages */
+    const char *name;           /* name of the series for messages */
     const gls_image *dwi;       /* the series; a map of one volume for GLS_SIGNAL_SCALAR */
-    const gls_gradients *table; /* of the series; NULL for GLS_SIGNAL_SCALAR */
-    const gls_image *peaks;     /* of gls_peaks_append(); NULL: none */
+    const gls_gradients *table; /* gradient table of the series; NULL for GLS_SIGNAL_SCALAR */
+    const gls_image *peaks;     /* peaks as gls_peaks_append() makes them; NULL: none */
     double peaks_ratio;         /* peaks below this share of the largest in the voxel are left out */
     double b0_min;   /* voxels whose mean b = 0 signal is at most this share of the mean over voxels get the signal 0 */
     bool all_voxels; /* voxels of the mask without streamlines are in the model, too */

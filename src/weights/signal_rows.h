@@ -61,8 +61,8 @@ typedef struct gls_signal_rows {
     uint64_t *start;      /* n + 1 values: first entry of each row, and number of entries */
     double *norm;         /* root of the sum over voxels of the squared length of the row in the voxel, mm */
     uint64_t entry_capacity;
-    uint32_t *bin;    /* of each entry: number of the voxel times the number of directions, plus the direction */
-    uint16_t *length; /* of each entry, units */
+    uint32_t *bin;    /* for each entry the number of the voxel times the number of directions, plus the direction */
+    uint16_t *length; /* length of each entry, units */
     size_t n_voxels, voxel_capacity;
     uint32_t *number; /* number + 1 of each voxel of the grid; 0: none. Voxels are numbered as streamlines meet them */
     uint64_t *voxel;  /* index in the grid of each numbered voxel */

@@ -22,7 +22,7 @@ typedef struct fista {
         *g;                     /* the new x; the point of the gradient; the x before; the best x; the gradient */
     float *r, *r_at, *r_before; /* residuals of x, at, before */
     double *part;               /* partial sums: 4 for each block */
-    double *norm;               /* of each group */
+    double *norm;               /* norm of each group */
     double step, penalty;
 } fista;
 

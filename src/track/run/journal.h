@@ -12,7 +12,7 @@
 
 typedef struct gls_journal gls_journal;
 
-/* Identifies an output file apart from its name, which changes when the file is complete. */
+/* Identifies an output file independently of its name, which changes when the file is complete. */
 typedef struct gls_journal_file {
     uint64_t device, inode;
 } gls_journal_file;
