@@ -1,6 +1,6 @@
-// Forces at each voxel, and the cost: of local correlation, or of squared differences (SSD). The forces of several
-// pairs of images are added. Costs are added as whole numbers, so their sum does not depend on the order. Dispatched
-// by src/registration/velocity_device.c; add_forces() of velocity_host.c computes the same.
+// Computes the forces at each voxel, and the cost, from local correlation or from squared differences (SSD). The forces
+// of several pairs of images are added. Costs are added as whole numbers, so their sum does not depend on the order.
+// Dispatched by src/registration/velocity_device.c; add_forces() of velocity_host.c computes the same.
 layout(local_size_x = GROUP_SIZE) in;
 
 layout(location = 0) uniform int dim_x;
@@ -21,7 +21,7 @@ shared uint insides[GROUP_SIZE];
 
 #include "registration/volume.glsl"
 
-// Gradient of f (from 0) or m (from n): central differences, one-sided at the border.
+// Returns the gradient of f (from 0) or m (from n): central differences, one-sided at the border.
 vec3 gradient(uint from, uint i, ivec3 at, ivec3 dim)
 {
     ivec3 stride = ivec3(1, dim.x, dim.x * dim.y);
@@ -34,7 +34,7 @@ vec3 gradient(uint from, uint i, ivec3 at, ivec3 dim)
     return g;
 }
 
-// Factors of the gradients of f and m, and the cost.
+// Returns the factors of the gradients of f and m in the force, and the cost.
 vec3 compare(uint i, uint n, ivec3 at, ivec3 dim)
 {
     bool within = pair[2u * n + i] > 0.5;

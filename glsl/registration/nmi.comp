@@ -1,6 +1,6 @@
-// Joint histograms of two images for several maps at once: work group (x, y) adds its share of the voxels of the fixed
-// image to the histogram of map y, as add_row() of src/registration/nmi.c does. Counts are whole numbers, so the order
-// of the sums does not matter. Dispatched by src/registration/nmi_device.c.
+// Computes joint histograms of two images for several maps at once. Work group (x, y) adds its share of the voxels of
+// the fixed image to the histogram of map y, as add_row() of src/registration/nmi.c does. Counts are whole numbers, so
+// the order of the sums does not matter. Dispatched by src/registration/nmi_device.c.
 layout(local_size_x = GROUP_SIZE) in;
 
 #define BINS 32u

@@ -1,4 +1,4 @@
-// Sums over the windows of local correlation along one axis, of f, m, f f, m m and f m: five planes. The first pass
+// Adds up f, m, f f, m m and f m (five planes) over the windows of local correlation along one axis. The first pass
 // forms the products from the pair of images (PRODUCTS). Dispatched by src/registration/velocity_device.c.
 layout(local_size_x = GROUP_SIZE) in;
 

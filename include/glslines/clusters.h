@@ -48,10 +48,10 @@ typedef struct gls_cluster_options {
                                     however       far; default UINT32_MAX - 1 */
     gls_cluster_order order;     /* default GLS_CLUSTER_ORDER_FILE */
     uint64_t seed;               /* of GLS_CLUSTER_ORDER_RANDOM; default 0 */
-    const uint64_t *list;        /* of GLS_CLUSTER_ORDER_LIST, n_list different numbers; borrowed until
+    const uint64_t *list;        /* for GLS_CLUSTER_ORDER_LIST: n_list different numbers; borrowed until
                                     gls_clusters_complete(). Default NULL */
     size_t n_list;
-    uint32_t block; /* streamlines that are prepared at a time; changes the time alone. Default 0: chosen */
+    uint32_t block; /* streamlines that are prepared at a time; affects only the time. Default 0: chosen */
 } gls_cluster_options;
 GLS_API gls_cluster_options gls_cluster_options_default(void);
 
@@ -65,8 +65,8 @@ GLS_API void gls_clusters_destroy(gls_clusters *clusters);
  * GLS_CLUSTER_ORDER_FILE decides at once and keeps 4 bytes for each streamline; else the points of all are kept, 12
  * bytes each. GLS_ERR_INPUT: a point is not finite. A streamline without length is in no cluster. */
 GLS_API gls_sink gls_clusters_sink(gls_clusters *clusters);
-/* Decides on what is left. Call it after the last streamline, before the functions below. GLS_ERR_ARGUMENT: the list
- * has a number twice, or one that no streamline has. */
+/* Assigns the streamlines that are left. Call it after the last streamline, before the functions below.
+ * GLS_ERR_ARGUMENT: the list has a number twice, or one that no streamline has. */
 GLS_API gls_status gls_clusters_complete(gls_clusters *clusters);
 
 /* Number of clusters. They are numbered from 0 in the order in which they were founded; those of a tree in depth-first

@@ -14,12 +14,12 @@ extern "C" {
 typedef struct gls_recognition_options {
     size_t size;          /* size of this struct, set by the default function */
     double cluster;       /* last threshold of the clusters of the tractogram, mm, below 25; default 12 */
-    double model_cluster; /* the same of a model, below 15; default 4 */
+    double model_cluster; /* last threshold of the clusters of a model, mm, below 15; default 4 */
     double reduction;     /* clusters are in the neighbourhood of a model within this distance, mm; default 16 */
     double vote_ratio;    /* share of the atlases that must recognise a streamline, above 0, at most 1; default 0.5 */
     bool local;           /* default true: move each model to its neighbourhood by a registration */
     bool unique;          /* each streamline is in the nearest bundle only; default false */
-    uint64_t seed;        /* of random orders and choices; default 0 */
+    uint64_t seed;        /* seed of random orders and choices; default 0 */
 } gls_recognition_options;
 GLS_API gls_recognition_options gls_recognition_options_default(void);
 
@@ -38,7 +38,7 @@ typedef struct gls_model_info {
     uint64_t neighbours;        /* streamlines of the tractogram in its neighbourhood */
     bool is_far;                /* nothing lies in its neighbourhood; never where `local` is false */
     bool registered;            /* whether the members below are known */
-    gls_slr_result slr;         /* from the neighbourhood to the model */
+    gls_slr_result slr;         /* registration of the neighbourhood to the model */
     double shift, angle, scale; /* what the matrix does: mm by which it moves the mean of the model, degrees, factor */
     uint64_t votes;             /* streamlines of the tractogram that it recognises */
     double coverage;            /* share of its centroids that have a streamline of the bundle within 4 mm */
@@ -47,8 +47,8 @@ typedef struct gls_model_info {
 /* A recognised bundle. */
 typedef struct gls_recognized {
     const char *name;
-    uint64_t models; /* atlases that have it with streamlines */
-    uint64_t count;  /* its streamlines */
+    uint64_t models; /* number of atlases that have the bundle, with streamlines */
+    uint64_t count;  /* number of its streamlines */
     double distance; /* median distance of its streamlines from models, mm; NaN: none */
     double coverage; /* mean over its models */
 } gls_recognized;
@@ -65,8 +65,8 @@ GLS_API gls_status gls_recognition_add(gls_recognition *recognition, const char 
 /* A sink that receives the streamlines of the tractogram; it stays with the caller. Memory: about 320 bytes for each.
  */
 GLS_API gls_sink gls_recognition_sink(gls_recognition *recognition);
-/* Recognises. Call it after the last streamline, before the functions below. The result does not depend on the number
- * of threads. */
+/* Recognises the bundles. Call it after the last streamline, before the functions below. The result does not depend on
+ * the number of threads. */
 GLS_API gls_status gls_recognition_complete(gls_recognition *recognition);
 
 /* Numbers of bundles, in the order in which they were first named, of models, and of streamlines. */
@@ -76,9 +76,9 @@ GLS_API uint64_t gls_recognition_streamlines(const gls_recognition *recognition)
 /* Number of streamlines in any bundle, and in more than one. */
 GLS_API uint64_t gls_recognition_found(const gls_recognition *recognition);
 GLS_API uint64_t gls_recognition_shared(const gls_recognition *recognition);
-/* Distance of the mean of all models, as they were added, from that of the tractogram, mm. */
+/* Returns the distance between the mean of all models, as they were added, and the mean of the tractogram, mm. */
 GLS_API double gls_recognition_gap(const gls_recognition *recognition);
-/* Bundle k, model k; borrowed. */
+/* Return bundle k, and model k; borrowed. */
 GLS_API gls_recognized gls_recognition_bundle(const gls_recognition *recognition, size_t k);
 GLS_API gls_model_info gls_recognition_model(const gls_recognition *recognition, size_t k);
 

@@ -55,7 +55,7 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode) && !is_tractogram(path);
 }
 
-/* Adds a bundle. group: NULL, or its name, too. */
+/* Adds a bundle. group: name of the group; NULL: the bundle is a whole file. */
 static gls_status add(gls_atlas *a, const char *path, const char *group, const char *atlas)
 {
     gls_atlas_bundle *more = realloc(a->bundle, (a->n + 1) * sizeof *more);
@@ -70,7 +70,7 @@ static gls_status add(gls_atlas *a, const char *path, const char *group, const c
     return b->path && b->atlas && b->name && (b->group || !group) ? GLS_OK : gls_no_memory();
 }
 
-/* Adds the bundles of a file: its groups, or the file as one. */
+/* Adds the bundles of a file: each of its groups, or the whole file as one bundle. */
 static gls_status add_file(gls_atlas *a, const char *path, const char *atlas, bool by_group)
 {
     gls_tractogram_reader *reader = NULL;

@@ -49,7 +49,7 @@ gls_cluster_options gls_cluster_options_default(void)
     return (gls_cluster_options){.size = sizeof(gls_cluster_options), .points = 12, .max_clusters = UINT32_MAX - 1};
 }
 
-/* Checks what options may be. */
+/* Checks the options. */
 static gls_status check(const gls_cluster_options *o)
 {
     GLS_REQUIRE_ENUMERATOR(o->method, GLS_CLUSTER_MERGED);
@@ -194,7 +194,7 @@ static int by_key(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Random key of item i. use: so that two orders differ. */
+/* Returns a random key for item i. use: number of the order, so that two orders differ. */
 static uint64_t random_key(uint64_t seed, uint64_t i, uint32_t use)
 {
     uint32_t word[4];
@@ -321,7 +321,7 @@ static gls_status take_level(gls_clusters *c, size_t level)
     return status;
 }
 
-/* Counts the members of all clusters, and makes what is measured of each. */
+/* Counts the members of all clusters, and allocates the measures of each. */
 static gls_status count_members(gls_clusters *c)
 {
     const size_t n = c->centroids.n;
@@ -348,7 +348,7 @@ static gls_status cluster_all(gls_clusters *c)
     free(taken);
     if (!status && c->tree) status = take_level(c, c->options.n_thresholds - 1);
     c->n_void = c->features.n_void;
-    /* the points are not needed any more */
+    /* frees the points, which are not needed any more */
     gls_features_finish(&c->features);
     if (!status && c->options.method == GLS_CLUSTER_MERGED) status = merge(c);
     return status;

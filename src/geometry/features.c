@@ -52,7 +52,7 @@ static void resample_reverse(const gls_features *f, const float (*point)[3], siz
     gls_line_resample((const float(*)[3])turned, n, f->points, out);
 }
 
-/* Whether the reverse of a streamline has other points than those of the streamline. */
+/* Whether the reverse of a streamline, resampled anew, has other points than the streamline in reverse order. */
 static bool is_odd(const gls_features *f, const float (*point)[3], size_t n, const float (*own)[3])
 {
     float few[512][3], again[GLS_MAX_POINTS][3];
@@ -132,7 +132,7 @@ static gls_status reserve(gls_features *f, size_t n)
     return GLS_OK;
 }
 
-/* Keeps the resampled reverse of streamline i of the block. */
+/* Stores the resampled reverse of streamline i of the block. */
 static gls_status keep_odd(gls_features *f, const gls_streamlines *s, size_t i)
 {
     const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
@@ -221,7 +221,7 @@ void gls_points_pack(const float *expanded, size_t points, size_t pad, float (*p
         for (int k = 0; k < 3; k++) point[p][k] = expanded[(size_t)k * pad + p];
 }
 
-/* The function of the sink. */
+/* Function `append` of the sink. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     return gls_features_add(user, s);

@@ -6,7 +6,7 @@
 
 #include "util/threads.h"
 
-/* without it gcc does not vectorise square roots */
+/* without this pragma gcc does not vectorise square roots */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("fp-contract=off", "no-math-errno")
 #endif

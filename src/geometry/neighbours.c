@@ -52,7 +52,7 @@ gls_neighbours_options gls_neighbours_options_default(void)
     return (gls_neighbours_options){.size = sizeof(gls_neighbours_options), .points = 24, .radius = 8};
 }
 
-/* Whether the distance is that of nearest points, which has no sense. */
+/* Whether the distance compares nearest points, and therefore is the same for both senses of a streamline. */
 static bool is_of_nearest(const gls_neighbours *b)
 {
     return b->options.distance == GLS_DISTANCE_MAM || b->options.distance == GLS_DISTANCE_HAUSDORFF;

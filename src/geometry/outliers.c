@@ -50,7 +50,7 @@ static uint32_t twister_next(twister *t)
     return y ^ (y >> 18);
 }
 
-/* A random number from 0 to max. */
+/* Returns a random number from 0 to max. */
 static uint32_t twister_to(twister *t, uint32_t max)
 {
     uint32_t mask = max, value;
@@ -235,7 +235,7 @@ typedef struct lengthy {
     float (*point)[3]; /* points of a block */
 } lengthy;
 
-/* The block from place `from` on. */
+/* Returns the block of streamlines from place `from` on. */
 static gls_streamlines block_of(lengthy *l, size_t from)
 {
     const size_t points = l->f->points, n = l->n - from < BLOCK ? l->n - from : BLOCK;

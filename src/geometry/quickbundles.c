@@ -26,7 +26,7 @@ enum { MIN_EXTRA = 256, MAX_EXTRA = 4096 };
 /* A cluster is hot when it has moved by so much, mm. */
 #define HOT 1.0f
 
-/* What threads find for a streamline. */
+/* The nearest copies that a thread has found for a streamline. */
 typedef struct listing {
     uint32_t n;
     /* the nearest copies: their clusters and distances in float32, ascending */
@@ -316,7 +316,7 @@ static nearest search_all(gls_quickbundles *q, const float mean[3], const float 
     return best;
 }
 
-/* Puts numbers in ascending order. */
+/* Sorts numbers in ascending order. */
 static void sort_candidates(uint32_t *id, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -457,7 +457,7 @@ gls_status gls_quickbundles_add(gls_quickbundles *q, const gls_features *f, cons
         for (; done < size && !status && (done == 0 || q->n_extra < limit); done++)
             status = add_one(q, done, w.slack, &cluster[w.first + done]);
         w.first += done;
-        /* what was listed in vain is kept small */
+        /* the block shrinks, so that few listings are made in vain */
         if (q->block == 0) {
             q->next_block = done < size ? done + done / 4 : 2 * size > q->next_block ? 2 * size : q->next_block;
             if (q->next_block < FIRST_BLOCK) q->next_block = FIRST_BLOCK;

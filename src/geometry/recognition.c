@@ -18,7 +18,7 @@
 #include "util/text.h"
 #include "util/threads.h"
 
-/* Points of a streamline; most centroids of a registration. */
+/* Number of points of a streamline; largest number of centroids in a registration. */
 enum { POINTS = 12, SELECTED = 250 };
 /* A centroid is covered by streamlines within this distance, mm. */
 #define COVERED 4.0
@@ -27,7 +27,7 @@ enum { POINTS = 12, SELECTED = 250 };
 typedef struct model {
     gls_model_info info;
     char *atlas;
-    gls_features features;  /* its streamlines; moved by the registration */
+    gls_features features;  /* the streamlines of the bundle; moved by the registration */
     gls_clusters *clusters; /* clusters of its streamlines; NULL as soon as the centroids are copied */
     float (*centroid)[3];   /* centroids of its clusters, POINTS each; moved by the registration */
     uint8_t *covered;       /* whether a centroid has a streamline near it */
@@ -168,7 +168,7 @@ static gls_status begin_clusters(const double *above, double last, uint64_t seed
     return gls_clusters_create(&o, clusters);
 }
 
-/* A seed that differs from model to model and does not depend on their order. */
+/* Returns a seed that differs between models and does not depend on their order. */
 static uint64_t seed_of(const gls_recognition *r, const char *name)
 {
     uint64_t hash = 14695981039346656037u ^ r->options.seed;
@@ -268,7 +268,7 @@ static gls_status take_centroids(gls_clusters *clusters, float (**centroid)[3], 
     return GLS_OK;
 }
 
-/* MDF of two point sets, mm. */
+/* Returns the MDF distance of two point sets, mm. */
 static double measure(const float (*a)[3], const float (*b)[3])
 {
     double direct = 0, turned = 0;
@@ -282,7 +282,7 @@ static double measure(const float (*a)[3], const float (*b)[3])
     return fmin(direct, turned) / POINTS;
 }
 
-/* Whether the barycentres of two point sets are within a distance, as those of all nearer sets are. */
+/* Whether the barycentres of two point sets lie within a distance. Those of sets that are nearer than it always do. */
 static bool may_be_near(const float (*a)[3], const float (*b)[3], double distance)
 {
     double gap[3] = {0};
@@ -328,7 +328,7 @@ static void move(const double m[3][4], float (*point)[3], size_t n)
     }
 }
 
-/* Finds how a model is moved: by the inverse of what brings its neighbourhood to it. */
+/* Computes how far a model is moved: it moves by the inverse of the matrix that brings its neighbourhood to it. */
 static void describe(model *m, const double map[3][4])
 {
     double mean[3] = {0}, to[3], square = 0, trace = 0;

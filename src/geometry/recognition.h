@@ -12,7 +12,8 @@ typedef struct gls_hit {
 
 /* Whether gls_recognition_complete() was called. */
 bool gls_recognition_is_complete(const gls_recognition *recognition);
-/* The bundles of streamline i, the nearest first; *n: their number. Once it is complete. */
+/* Returns the bundles of streamline i, the nearest first. *n: their number. Call it after the recognition is complete.
+ */
 const gls_hit *gls_recognition_hits(const gls_recognition *recognition, uint64_t i, size_t *n);
 
 #endif

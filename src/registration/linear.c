@@ -17,12 +17,13 @@
 #define N_RIGID 6
 #define DEGREE (3.14159265358979323846 / 180)
 #define MIN_GAIN 1e-7
-#define CLIMBED 4          /* best beginnings that are climbed */
-#define HEADER_MARGIN 0.02 /* by which an exchange of axes has to win */
-#define MAX_TURNS 33       /* of one beginning */
-#define COARSE 8.0         /* mm: voxels of the search and of the header check */
+#define CLIMBED 4          /* number of best beginnings from which the search climbs */
+#define HEADER_MARGIN 0.02 /* an exchange of axes must score so much better than the header */
+#define MAX_TURNS 33       /* largest number of turns of one beginning */
+#define COARSE 8.0         /* side of the voxels of the search and of the header check, mm */
 
-/* Kinds of parameters, and steps of the first, the middle and the last level: mm, degrees, logarithm or shear. */
+/* Steps along the three kinds of parameters (mm; degrees; logarithm or shear) on the first, the middle and the last
+ * level. */
 static const double first_step[3][3] = {{8, 8, 0.06}, {2, 2, 0.02}, {0.5, 0.5, 0.005}},
                     last_step[3][3] = {{2, 2, 0.02}, {0.5, 0.5, 0.005}, {0.05, 0.05, 0.0005}};
 
@@ -48,7 +49,7 @@ static void multiply(const double a[3][3], const double b[3][3], double out[3][3
     memcpy(out, made, sizeof made);
 }
 
-/* Rotation by a vector of degrees. */
+/* Computes the rotation by a vector of degrees. */
 static void rotation(const double degrees[3], double m[3][3])
 {
     const double t[3] = {degrees[0] * DEGREE, degrees[1] * DEGREE, degrees[2] * DEGREE},
@@ -63,7 +64,7 @@ static void rotation(const double degrees[3], double m[3][3])
                 (angle > 0 ? sin(angle) / angle * k[r][c] + (1 - cos(angle)) / (angle * angle) * square[r][c] : 0);
 }
 
-/* The map of a row, world to world. */
+/* Computes the map of a row, world to world. */
 static void map_of(const trial *t, double map[3][4])
 {
     const double *p = t->p;
@@ -83,7 +84,7 @@ static void map_of(const trial *t, double map[3][4])
     }
 }
 
-/* Scores n rows; 0 for scales beyond 0.5 to 2. */
+/* Scores n rows. A row with a scale outside 0.5 to 2 gets 0. */
 static void score_rows(gls_nmi *nmi, trial *row, size_t n)
 {
     double map[3 * MAX_TURNS][3][4], score[3 * MAX_TURNS];
@@ -100,7 +101,7 @@ static void score_rows(gls_nmi *nmi, trial *row, size_t n)
     for (size_t k = 0; k < n_scored; k++) scored[k]->score = score[k];
 }
 
-/* The step that goes to the top of the parabola through three scores, at most one. */
+/* Returns the step, -1 to 1, to the top of the parabola through three scores. */
 static double top_of(double down, double here, double up)
 {
     const double curve = up + down - 2 * here;
@@ -171,7 +172,7 @@ static size_t make_turns(gls_linear_search search, double turn[MAX_TURNS][3])
     return n;
 }
 
-/* The beginnings that the options ask for. Returns their number, at most 3. */
+/* Makes the beginnings that the options ask for. Returns their number, at most 3. */
 static size_t make_starts(const gls_level *fixed, const gls_level *moving, const gls_linear_options *o, trial start[3])
 {
     double centre[3], mass[3], middle[2][3];
@@ -325,7 +326,7 @@ static gls_status begin(const gls_level *fixed, const gls_level *moving, const g
     return status;
 }
 
-/* The search and all levels. */
+/* Searches for a beginning, then registers on all levels. */
 static gls_status align(const gls_level *fixed, const gls_level *moving, const gls_level *masked_fixed,
                         const gls_level *masked_moving, const gls_linear_options *o, gls_nmi_device *on,
                         gls_linear_result *result)

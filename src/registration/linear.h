@@ -17,10 +17,10 @@ typedef enum gls_linear_init {
 
 /* Which turns of each beginning are tried. */
 typedef enum gls_linear_search {
-    GLS_SEARCH_AUTO, /* near; wide if no near one overlaps */
-    GLS_SEARCH_NEAR, /* none, and 25 degrees about each axis */
-    GLS_SEARCH_WIDE, /* also all combinations of 50 degrees */
-    GLS_SEARCH_NONE  /* none */
+    GLS_SEARCH_AUTO, /* as NEAR; as WIDE if the images overlap at none of its turns */
+    GLS_SEARCH_NEAR, /* no turn, and 25 degrees about each axis */
+    GLS_SEARCH_WIDE, /* those of NEAR, and all combinations of 50 degrees */
+    GLS_SEARCH_NONE  /* no turn */
 } gls_linear_search;
 
 #define GLS_MAX_LEVELS 6
@@ -29,7 +29,7 @@ typedef struct gls_linear_options {
     bool affine; /* false: rigid */
     gls_linear_init init;
     gls_linear_search search;
-    double start[3][4]; /* of GLS_INIT_GIVEN, fixed to moving world */
+    double start[3][4]; /* for GLS_INIT_GIVEN: fixed to moving world */
     bool check_header;
     size_t n_levels;
     double voxel[GLS_MAX_LEVELS]; /* mm, coarse to fine */
@@ -50,13 +50,15 @@ typedef struct gls_linear_result {
     double turn[3];      /* its turn, degrees about x, y and z */
     size_t n_levels;
     gls_linear_level level[2 * GLS_MAX_LEVELS];
-    double header_own, header_other; /* scores of the header check: as it is, and of the best exchange of axes */
-    char header_advice[160]; /* what seems to be wrong with the header of the moving image; "": nothing, or unchecked */
+    double header_own,
+        header_other;        /* scores of the header check: with the axes as they are, and with their best exchange */
+    char header_advice[160]; /* what seems to be wrong with the header of the moving image; "": nothing, or not checked
+                              */
 } gls_linear_result;
 
-/* Aligns the moving to the fixed image. fixed, moving: without the masks, for all levels; masked_fixed and
- * masked_moving: for the last one. The same bytes for any number of threads; on a device the same
- * in each run. */
+/* Aligns the moving to the fixed image. fixed, moving: images without the masks, for all levels; masked_fixed and
+ * masked_moving: images with the masks, for the last level. The CPU gives the same bytes for any number of threads, a
+ * device gives the same bytes in each run. */
 gls_status gls_linear_register(const gls_level *fixed, const gls_level *moving, const gls_level *masked_fixed,
                                const gls_level *masked_moving, const gls_linear_options *options,
                                gls_linear_result *result);

@@ -14,7 +14,7 @@
 #include "util/status.h"
 
 #define BINS GLS_NMI_BINS
-#define PARTS 4        /* into which the work on a map is cut, for threads */
+#define PARTS 4        /* number of parts into which the work on a map is cut, for threads */
 #define MIN_SHARE 0.25 /* smallest share of the voxels of the fixed image that must lie in the moving image */
 
 /* Chooses the place of a sample in voxel v, at most half a voxel from its centre. Returns the value there. */
@@ -74,7 +74,7 @@ void gls_nmi_finish(gls_nmi *nmi)
     *nmi = (gls_nmi){.status = GLS_OK};
 }
 
-/* Along an axis, from the centre of the voxel. */
+/* Returns the place of a sample along an axis, from the centre of its voxel. */
 static float place_of(uint32_t sample, int axis)
 {
     return (float)((int)(sample >> (8 + 8 * axis) & 255) - 128) / 256;
@@ -114,7 +114,7 @@ static void add_row(const gls_nmi *nmi, size_t row, const double start[3], const
     }
 }
 
-/* Sum of -p log p for n shares of a total. */
+/* Returns the sum of -p log p for n shares of a total. */
 static double entropy(const uint64_t *share, int n, double total)
 {
     double sum = 0;
@@ -128,7 +128,7 @@ typedef struct joint {
     uint64_t bin[GLS_NMI_CELLS];
 } joint;
 
-/* Score of a histogram; n: voxels of the fixed image. */
+/* Returns the score of a histogram. n: number of voxels of the fixed image. */
 static double score_of(const joint *j, uint64_t n, double *share)
 {
     uint64_t of_fixed[BINS] = {0}, of_moving[BINS + 1] = {0}, total = 0;
@@ -167,7 +167,7 @@ static void add_slices(const gls_nmi *nmi, const double map[3][4], int32_t first
     }
 }
 
-/* Histograms of n maps between voxels: each is cut into PARTS, and all parts are shared out among the threads. */
+/* Computes the histograms of n maps between voxels. The work on each map is cut into PARTS, which the threads share. */
 static void add_maps(const gls_nmi *nmi, const double (*map)[3][4], size_t n, joint *j)
 {
     const int32_t nz = nmi->fixed.dim[2];

@@ -18,11 +18,12 @@ typedef struct gls_nmi {
 /* Both levels, and `on` (may be NULL), must outlive *nmi. */
 gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *moving, gls_nmi_device *on);
 void gls_nmi_finish(gls_nmi *nmi);
-/* Scores n maps at once, as gls_nmi_score() does each. */
+/* Scores n maps at once, each as gls_nmi_score() does. */
 void gls_nmi_scores(gls_nmi *nmi, const double (*map)[3][4], size_t n, double *score);
-/* (H(F) + H(M)) / H(F,M) where the map takes points of the fixed image to the moving image, world mm. Voxels that go
- * outside of the moving image or its mask are left out; 0 if less than a quarter are left. *share (may be NULL): which
- * part is left. On the CPU the same for any number of threads. */
+/* Returns the normalised mutual information (H(F) + H(M)) / H(F,M) under a map from points of the fixed image to the
+ * moving image, world mm. Voxels that the map takes outside of the moving image or its mask are left out; if less than
+ * a quarter of the voxels is left, the result is 0. *share (may be NULL): share of the voxels that is left. On the CPU
+ * the result does not depend on the number of threads. */
 double gls_nmi_score(gls_nmi *nmi, const double map[3][4], double *share);
 
 #endif

@@ -1,5 +1,5 @@
-/* Joint histograms on a device. Both levels stay there, and a call scores all its maps in one dispatch, so that what a
- * search waits for is the copy of a few small histograms. Counts are the same for any size of a work group; positions
+/* Joint histograms on a device. Both levels stay there, and a call scores all its maps in one dispatch, so that a
+ * search waits only for the copy of a few small histograms. Counts are the same for any size of a work group; positions
  * are computed in single precision, where the CPU takes double, so a sample near a border may count on one of them
  * alone. */
 #include "registration/nmi_device.h"
@@ -12,7 +12,7 @@
 
 #define GROUP 128u             /* size of a work group; OpenGL ES promises no more */
 #define SAMPLES_OF_GROUP 8192u /* samples that a work group handles; more samples need fewer sums over groups */
-#define PART (1u << 23)        /* voxels of one histogram: 256 for each of them stay below 2^32 */
+#define PART (1u << 23)        /* largest number of voxels of a histogram: 256 times their number is below 2^32 */
 #define CELLS GLS_NMI_CELLS
 #define MAX_BYTES ((size_t)256 << 20) /* largest size of the histograms of one dispatch */
 
@@ -20,7 +20,7 @@ struct gls_nmi_device {
     gls_device *device;
     gls_kernel *kernel;
     gls_buffer *samples, *image, *maps, *histograms;
-    size_t n_maps; /* for which the last two have room */
+    size_t n_maps; /* number of maps for which the last two buffers have room */
     int32_t dim[3], size[3];
     uint32_t n_parts, n_groups;
 };
@@ -100,7 +100,7 @@ static gls_status reserve(gls_nmi_device *d, size_t n)
     return status;
 }
 
-/* One dispatch. count: room for the histograms of n maps. */
+/* Makes one dispatch. count: memory for the histograms of n maps. */
 static gls_status add(gls_nmi_device *d, const double (*map)[3][4], size_t n, float *row, uint32_t *count,
                       uint64_t *histogram)
 {

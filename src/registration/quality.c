@@ -1,4 +1,4 @@
-/* Fields of displacements from a velocity, and measures of them. */
+/* Makes fields of displacements from a velocity, and measures them. */
 #include "registration/quality.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-#define INVERSE_POINTS 10000 /* voxels at which the inverse is tested, about */
+#define INVERSE_POINTS 10000 /* the inverse is tested at about so many voxels */
 
 /* Turns displacements along the voxel axes to RAS mm, in place. */
 static void to_world(const gls_grid *grid, float *u)
@@ -77,7 +77,7 @@ gls_status gls_field_jacobian(const gls_image *field, gls_image **jacobian)
     return GLS_OK;
 }
 
-/* Distance between a voxel's centre and where forward and back bring it, mm. */
+/* Returns the distance, mm, between the centre of a voxel and its image under `forward` and then `back`. */
 static float return_error(const gls_image *forward, const gls_image *back, const double inverse[3][4], size_t i)
 {
     const gls_grid *grid = &forward->grid;

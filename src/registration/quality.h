@@ -14,9 +14,10 @@ typedef struct gls_field_quality {
 
 /* Makes images of displacements in RAS mm, there and back, on the grid of the velocity. */
 gls_status gls_velocity_fields(const gls_velocity *velocity, gls_image **forward, gls_image **back);
-/* Determinants of the map x -> x + displacement at all voxels: central differences, one-sided at the border. */
+/* Computes the determinants of the map x -> x + displacement at all voxels, from central differences, one-sided at the
+ * border. */
 gls_status gls_field_jacobian(const gls_image *field, gls_image **jacobian);
-/* Measures fields at the voxels that count, 1 in `mask`, which is on their grid. */
+/* Measures fields at the voxels that are 1 in `mask`, which is on their grid. */
 gls_status gls_field_measure(const gls_image *forward, const gls_image *back, const gls_image *jacobian,
                              const uint8_t *mask, gls_field_quality *quality);
 

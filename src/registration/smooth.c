@@ -23,7 +23,7 @@ gls_smooth_taps gls_smooth_window(int radius)
     return t;
 }
 
-/* One over the sum of the weights at position p of an axis of n voxels; 1 unless normalised. */
+/* Returns 1 / the sum of the weights at position p of an axis of n voxels; 1 unless normalised. */
 static float share(const gls_smooth_taps *t, int p, int n, bool normalised)
 {
     float sum = 0;

@@ -14,9 +14,10 @@ typedef struct gls_smooth_taps {
     float weight[2 * GLS_SMOOTH_MOST + 1];
 } gls_smooth_taps;
 
-/* Taps of a Gaussian of this standard deviation in voxels, at most 16, up to three of them. 0: one tap of 1. */
+/* Returns the taps of a Gaussian, out to three standard deviations. sd: standard deviation in voxels, at most 16; 0:
+ * the only tap is 1. */
 gls_smooth_taps gls_smooth_gauss(double sd);
-/* 2 * radius + 1 taps of 1. */
+/* Returns 2 * radius + 1 taps of 1. */
 gls_smooth_taps gls_smooth_window(int radius);
 /* Filters a volume along an axis. Neighbours outside of the image are left out; normalised: the sum is divided by the
  * weights that are left. out must not be in. */

@@ -14,8 +14,8 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-#define WINDOW 10      /* costs through which a line says whether to stop */
-#define MIN_SLOPE 1e-4 /* of that line, per iteration: less is no progress */
+#define WINDOW 10      /* number of last costs; the slope of a line through them decides whether to stop */
+#define MIN_SLOPE 1e-4 /* a line with a smaller slope per iteration counts as no progress */
 
 void gls_velocity_finish(gls_velocity *velocity)
 {
@@ -91,7 +91,7 @@ static gls_status grow(float **v, const gls_grid *old, const double from[3][4], 
     return GLS_OK;
 }
 
-/* Slope of the line through the last WINDOW costs. */
+/* Returns the slope of the line through the last WINDOW costs. */
 static double slope(const double *cost)
 {
     double sum = 0, squares = 0;
@@ -103,7 +103,7 @@ static double slope(const double *cost)
     return sum / squares;
 }
 
-/* The iterations of one level. */
+/* Iterates on one level. */
 static gls_status iterate(gls_velocity_solver *solver, int most, bool ssd, bool (*go_on)(void *), void *user,
                           gls_velocity_level *level)
 {

@@ -105,7 +105,7 @@ static gls_status begin(gls_velocity_solver *solver, const gls_velocity_pair *pa
 
 /* --- Steps. */
 
-/* Flow along factor * v into `to`, whose number of squarings is odd, so that it ends there. */
+/* Computes the flow along factor * v into `to`. The number of squarings is odd, so that the last one writes to `to`. */
 static gls_status flow(device_solver *s, float factor, gls_buffer *to)
 {
     gls_buffer *from = s->buffer[V], *next = to;
@@ -120,7 +120,7 @@ static gls_status flow(device_solver *s, float factor, gls_buffer *to)
     return status;
 }
 
-/* Sums over the windows of the pair, into SUMS. */
+/* Computes the sums over the windows of the pair into SUMS. */
 static gls_status sum_windows(device_solver *s)
 {
     gls_buffer *const from[3] = {s->buffer[PAIR], s->buffer[SUMS], s->buffer[OTHER]};
@@ -132,7 +132,7 @@ static gls_status sum_windows(device_solver *s)
     return status;
 }
 
-/* Cost of one pair, whose forces are added to those of the pairs before it. */
+/* Computes the cost of one pair, and adds its forces to those of the pairs before it. */
 static gls_status measure_pair(device_solver *s, size_t k, double *cost)
 {
     const device_pair *p = &s->pair[k];

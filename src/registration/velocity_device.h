@@ -6,7 +6,8 @@
 
 #include "registration/velocity_parts.h"
 
-/* GLS_ERR_UNSUPPORTED from begin(): the device cannot bind buffers as large as the level needs. */
+/* Makes a solver on a device. begin() returns GLS_ERR_UNSUPPORTED if the device cannot bind buffers as large as the
+ * level needs. */
 gls_status gls_velocity_device_create(const gls_velocity_options *options, gls_device *device,
                                       gls_velocity_solver **solver);
 

@@ -21,13 +21,13 @@ typedef struct host_solver {
     int32_t dim[3];
     float *memory;                /* memory of all planes below */
     float *v, *a, *b, *w, *spare; /* three planes each */
-    float *f, *m, *sums, *other;  /* one plane, one, N_SUMS, N_SUMS */
+    float *f, *m, *sums, *other;  /* f and m: one plane each; sums and other: N_SUMS planes each */
     uint8_t *inside;
 } host_solver;
 
 /* --- Flows. */
 
-/* out = the field s u composed with itself. */
+/* Computes out, the field s u composed with itself. */
 static void square(const float *u, const int32_t dim[3], float s, float *out)
 {
     const size_t nx = (size_t)dim[0], ny = (size_t)dim[1], n = nx * ny * (size_t)dim[2];
@@ -70,7 +70,7 @@ static float read_image(const gls_level *level, const float p[3], bool *counts)
     return inside ? gls_corners_value(&c, level->value) : 0;
 }
 
-/* Reads both images half of the way: f and m, and where both count. */
+/* Reads both images at the middle of the way: f and m, and whether both count. */
 static void warp(const host_solver *s, const gls_velocity_pair *pair)
 {
     const size_t nx = (size_t)s->dim[0], ny = (size_t)s->dim[1], n = s->n;
@@ -91,7 +91,7 @@ static void warp(const host_solver *s, const gls_velocity_pair *pair)
             }
 }
 
-/* Gradient of a plane at a voxel, per voxel: central differences, one-sided at the border. */
+/* Computes the gradient of a plane at a voxel, per voxel: central differences, one-sided at the border. */
 static void gradient(const float *data, const int32_t dim[3], const size_t at[3], size_t i, float g[3])
 {
     size_t stride = 1;
@@ -103,7 +103,7 @@ static void gradient(const float *data, const int32_t dim[3], const size_t at[3]
     }
 }
 
-/* Number of voxels of a window along one axis. */
+/* Returns the number of voxels of a window along one axis. */
 static float taken(size_t at, int32_t n, int radius)
 {
     const int64_t low = (int64_t)at - radius, high = (int64_t)at + radius;
@@ -127,7 +127,7 @@ static float correlate(const host_solver *s, const size_t at[3], size_t i, float
     return fm * fm / (ff * mm);
 }
 
-/* Sums over the windows of f, m, ff, mm and fm. */
+/* Computes the sums of f, m, ff, mm and fm over the windows. */
 static void sum_windows(host_solver *s)
 {
     const gls_smooth_taps taps = gls_smooth_window(s->options->radius);

@@ -8,19 +8,19 @@
 #define GLS_VELOCITY_CHANNELS 8
 
 typedef struct gls_velocity_options {
-    bool ssd;                                 /* squared differences in place of local correlation */
-    int radius;                               /* voxels of the window of local correlation, on each side */
+    bool ssd;                                 /* compare by squared differences, not by local correlation */
+    int radius;                               /* number of voxels of the window of local correlation on each side */
     double step, smooth_update, smooth_total; /* voxels of the level */
     size_t n_levels;
     double voxel[GLS_VELOCITY_LEVELS]; /* mm, coarse to fine */
     int iterations[GLS_VELOCITY_LEVELS];
 } gls_velocity_options;
 
-/* Halvings of half the velocity before it is composed with itself. */
+/* Number of times that half the velocity is halved, and then composed with itself. */
 #define GLS_VELOCITY_SQUARINGS 5
 /* Variances below this are noise: such voxels have no local correlation. */
 #define GLS_VELOCITY_LEAST_VARIANCE 1e-5f
-/* Costs are added as whole numbers of this share of 1. */
+/* Costs are added as whole numbers of units; a cost of 1 has this number of units. */
 #define GLS_VELOCITY_COST_UNIT 1048576.0f
 
 /* Two images at one level, with values of about 0 to 1. */

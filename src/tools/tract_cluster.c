@@ -27,7 +27,7 @@ typedef struct clustering {
     /* the order of a file; NULL: none */
     uint64_t *order;
     size_t n_order;
-    /* for each streamline its group; for each group its name; the numbers of their clusters */
+    /* for each streamline its group; for each group its name; number of groups */
     uint32_t *group;
     char **name;
     size_t n_groups;
