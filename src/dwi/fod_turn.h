@@ -1,4 +1,4 @@
-/* FODs that are brought to another space. */
+/* Reorients FODs that are brought to another space. */
 #ifndef GLS_DWI_FOD_TURN_H
 #define GLS_DWI_FOD_TURN_H
 
@@ -9,7 +9,7 @@
 /* How a transform changes the size of FODs. */
 typedef enum gls_modulation {
     GLS_MODULATE_NONE,
-    GLS_MODULATE_FOD,     /* by the change of cross-section along each direction: fibre counts stay */
+    GLS_MODULATE_FOD,     /* by the change of cross-section across each direction, which keeps the number of fibres */
     GLS_MODULATE_JACOBIAN /* by the change of volume */
 } gls_modulation;
 

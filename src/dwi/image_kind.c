@@ -107,8 +107,8 @@ static bool looks_like_tensor(const gls_image *image)
     return diagonal == 3;
 }
 
-/* SH coefficients and vectors have both signs. If more than nine voxels of ten have positive values alone, returns what
- * kind of image this may be instead. NULL: fewer have, or the image has 1, 2 or 6 volumes. */
+/* SH coefficients and vectors have both signs. If more than nine voxels of ten have only positive values, returns what
+ * kind of image this may be instead. NULL: fewer do, or the image has 1, 2 or 6 volumes. */
 static const char *without_signs(const gls_image *image, const image_signs *signs)
 {
     if (image->n_volumes < 3 || (double)signs->positive <= 0.9 * (double)signs->there) return NULL;

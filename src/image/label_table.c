@@ -328,7 +328,7 @@ static bool find_by_contents(const fields *f, columns *c)
     for (int i = 0; i < (int)least && c->name < 0; i++)
         if (i != c->label && is_text_column(f, c->rows, i)) c->name = i;
     if (c->label < 0 || c->name < 0) return false;
-    /* AAL: short name, name, label */
+    /* columns of AAL: short name, name, label */
     if (c->label > c->name + 1 && is_text_column(f, c->rows, c->label - 1)) {
         c->abbreviation = c->name;
         c->name = c->label - 1;

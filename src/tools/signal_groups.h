@@ -1,4 +1,4 @@
-/* The groups of --groups: which streamlines belong together. */
+/* Reads the groups of --groups: which streamlines belong together. */
 #ifndef GLS_TOOLS_SIGNAL_GROUPS_H
 #define GLS_TOOLS_SIGNAL_GROUPS_H
 
@@ -7,7 +7,7 @@
 
 #include "record/tract_run.h"
 
-/* A name, a number, for the group of each streamline. All zero is empty. */
+/* The name of the group of each streamline; names are numbers. All zero is empty. */
 typedef struct gls_signal_names {
     uint64_t *of; /* group of each streamline */
     size_t n, capacity;

@@ -65,7 +65,7 @@ static gls_status pass(cleaning *c, gls_sink sink)
     return status;
 }
 
-/* Allocates what is kept for each streamline; all stay at first, with the score 1. */
+/* Allocates the flag and the score of each streamline. At first all stay, with the score 1. */
 static gls_status begin(cleaning *c, uint64_t n)
 {
     c->n = n;
@@ -111,7 +111,7 @@ static int by_score(const void *a, const void *b)
     return (x->line < y->line) - (x->line > y->line);
 }
 
-/* Drops the streamlines of the lowest scores. score: of the streamlines that stay so far, n of them. */
+/* Drops the streamlines with the lowest scores. score: n scores, of the streamlines that stay so far. */
 static gls_status drop_lowest(cleaning *c, const double *score, size_t n)
 {
     const gls_clean_cli *o = c->o;

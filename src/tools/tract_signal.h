@@ -19,7 +19,7 @@ typedef struct gls_tract_signal {
     const char *map[GLS_SIGNAL_N_MAPS]; /* files of --maps, owned by the run */
 } gls_tract_signal;
 
-/* Checks options, and names the inputs, and the outputs but that of the weights. */
+/* Checks the options, and adds the inputs to the run, and all outputs except that of the weights. */
 gls_status gls_tract_signal_name(gls_tract_signal *signal, gls_tract_run *run, const gls_weights_cli *options,
                                  const char *series);
 /* Reads the inputs and computes the weights. Closes the reader. */

@@ -15,7 +15,7 @@
 #include "util/text_tables.h"
 
 #define MAX_BYTES ((size_t)1 << 20) /* largest file of an affine map */
-#define MAX_NUMBERS 16              /* most parameters of a map */
+#define MAX_NUMBERS 16              /* largest number of parameters of a map */
 
 /* A file in memory, with a NUL behind it. */
 typedef struct text {

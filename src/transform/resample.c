@@ -10,10 +10,10 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-#define MAX_LABELS 4096   /* most different labels of an image of labels */
+#define MAX_LABELS 4096   /* largest number of different labels of an image */
 #define MAX_LABEL 0x1p24f /* values up to this are exact, and are counted */
-#define COARSER 1.5       /* voxels that are so many times longer are sampled several times */
-#define MAX_SAMPLES 4     /* most samples along an axis */
+#define COARSER 1.5       /* voxels that are more than this factor longer are sampled several times */
+#define MAX_SAMPLES 4     /* largest number of samples along an axis */
 #define MAX_VOTES (8 * MAX_SAMPLES * MAX_SAMPLES * MAX_SAMPLES)
 
 bool gls_image_has_labels(const gls_image *image)

@@ -6,8 +6,8 @@
 
 typedef enum gls_resampling { GLS_RESAMPLE_NEAREST, GLS_RESAMPLE_LINEAR, GLS_RESAMPLE_LABEL } gls_resampling;
 
-/* Whether all values are whole numbers from 0 to GLS_LABEL_MAX, of those up to 2^24 at most 4096 different ones, and
- * the largest is above 1: labels. */
+/* Whether the image holds labels: all values are whole numbers from 0 to GLS_LABEL_MAX, the largest is above 1, and
+ * those up to 2^24 have at most 4096 different values. */
 bool gls_image_has_labels(const gls_image *image);
 /* Makes an image on `grid` with the values of `moving` at the places to which the transform maps the centres of voxels.
  * GLS_RESAMPLE_LINEAR: trilinear. GLS_RESAMPLE_LABEL: the label with the largest share of the eight voxels around, of

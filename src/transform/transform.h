@@ -12,7 +12,7 @@ typedef struct gls_transform_step {
     double back[3][4]; /* its inverse */
     gls_image *field;  /* three volumes: displacements in RAS mm on a grid of the fixed image; NULL: an affine map */
     double to_voxel[3][4]; /* world to voxels of the field */
-    bool inverted;         /* a field whose inverse is the step */
+    bool inverted;         /* the step is the inverse of the field */
     const char *format;    /* how the file was read, for messages and sidecars */
 } gls_transform_step;
 
@@ -26,7 +26,7 @@ typedef struct gls_transform {
 /* Reads a chain of n texts FILE[,inverse][,from=FORMAT][,moving=IMAGE][,fixed=IMAGE]. A FORMAT is one of
  * GLS_TRANSFORM_FORMATS; without it the file says what it is. GLS_ERR_INPUT names the file, and what to give. */
 gls_status gls_transform_read(const char *const *text, size_t n, gls_transform *transform);
-/* Frees what the transform holds. Accepts one that is all 0. */
+/* Frees the memory of the transform, which may be all 0. */
 void gls_transform_finish(gls_transform *transform);
 /* Lists the files that a text names: the transform, and its images. paths: memory for 3, from malloc each. Returns
  * their number. */

@@ -103,7 +103,7 @@ gls_status gls_transform_write_lta(const char *path, bool overwrite, gls_output_
     return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 
-/* Makes the header of three volumes one of vectors. */
+/* Changes the header of three volumes into that of an image of vectors. */
 static void make_vectors(gls_image_header *header)
 {
     int32_t size;

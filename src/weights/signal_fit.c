@@ -180,7 +180,7 @@ static gls_status solve_groups(gls_signal *s)
     return gls_signal_solve(&s->model, solver, NULL, s->x, s->r, &s->fit);
 }
 
-/* Weights from unknowns, and counts of those above 0. */
+/* Computes the weights from the unknowns, and counts those above 0. */
 static gls_status make_weights(gls_signal *s)
 {
     const size_t n = s->rows.n;
@@ -221,7 +221,7 @@ gls_status gls_signal_end(gls_signal *s)
     return status;
 }
 
-/* --- What is said about it. */
+/* --- Logs and the sidecar. */
 
 void gls_signal_log(const gls_signal *s)
 {
@@ -253,7 +253,7 @@ void gls_signal_log(const gls_signal *s)
                 s->options.share > 0 ? ": lower --lambda" : ": the other compartments explain the signal");
 }
 
-/* Adds how a fit ended. */
+/* Adds to the sidecar how a fit ended. */
 static void describe_fit(cJSON *to, const gls_signal_fit *fit)
 {
     gls_json_double(to, "objective_first", fit->iteration ? fit->iteration[0].objective : 0);

@@ -12,7 +12,7 @@
 /* The share of a streamline in the signal of a voxel. */
 typedef enum gls_signal_kernel {
     GLS_SIGNAL_STICK, /* exp(-b d (g u)^2) */
-    GLS_SIGNAL_LIFE,  /* the same, minus its mean over the weighted volumes */
+    GLS_SIGNAL_LIFE,  /* as GLS_SIGNAL_STICK, minus its mean over the weighted volumes */
     GLS_SIGNAL_SCALAR /* 1: the series is a map of one volume */
 } gls_signal_kernel;
 
@@ -52,7 +52,7 @@ typedef struct gls_signal_model {
     double *voxel_sum;   /* work space: a sum of each voxel */
 } gls_signal_model;
 
-/* Where the model gets voxels, signals and peaks from; everything is borrowed, and needed during the call alone. */
+/* Where the model gets voxels, signals and peaks from; everything is borrowed, and needed only during the call. */
 typedef struct gls_signal_source {
     const char *name;           /* name of the series for messages */
     const gls_image *dwi;       /* the series; a map of one volume for GLS_SIGNAL_SCALAR */

@@ -35,7 +35,7 @@ typedef enum gls_signal_walk {
     GLS_SIGNAL_POINTS    /* each point, of length 1, in the voxel with the nearest centre */
 } gls_signal_walk;
 
-#define GLS_SIGNAL_UNITS 65535 /* units of length of an entry at most; a unit is the diagonal of a voxel / 65535 */
+#define GLS_SIGNAL_UNITS 65535 /* largest length of an entry, units; a unit is the diagonal of a voxel / 65535 */
 
 /* Which pieces become entries. */
 typedef struct gls_signal_limits {

@@ -9,9 +9,9 @@
 
 #include "util/status.h"
 
-#define BLOCK 4096   /* unknowns whose sums are made at a time */
+#define BLOCK 4096   /* number of unknowns that are added up at a time */
 #define MAX_RISES 20 /* rises of the objective one after the other that end a fit */
-#define MAX_BACK 400 /* reductions of the step in an iteration at most */
+#define MAX_BACK 400 /* largest number of reductions of the step in an iteration */
 #define NOISE 1e-9   /* relative rounding error of an objective of float32 residuals */
 
 /* State of a fit. */
@@ -34,7 +34,7 @@ typedef struct fista_sums {
     double size;   /* |x|^2 */
 } fista_sums;
 
-/* Penalty of x, whose group norms it leaves in f->norm. */
+/* Returns the penalty of x, and stores the norms of its groups in f->norm. */
 static double penalty_of(const fista *f, const double *x)
 {
     const gls_signal_groups *groups = f->groups;
@@ -50,7 +50,7 @@ static double penalty_of(const fista *f, const double *x)
     return groups->lambda * sum;
 }
 
-/* x = the proximal step from `at` down the gradient. */
+/* Sets x to the proximal step from `at` down the gradient. */
 static void proximal(fista *f)
 {
     const gls_signal_groups *groups = f->groups;
@@ -161,7 +161,8 @@ static bool stops(const gls_signal_solver *o, int i, double cost, double previou
     return true;
 }
 
-/* One proximal step with back-tracking. Returns the objective of the new x. value: that of `at`, without penalty. */
+/* Takes one proximal step with back-tracking. Returns the objective of the new x. value: that of `at`, without penalty.
+ */
 static double descend(fista *f, double value, fista_sums *sums, size_t *back_tracks)
 {
     for (int tries = 0;; tries++) {
@@ -175,7 +176,7 @@ static double descend(fista *f, double value, fista_sums *sums, size_t *back_tra
     }
 }
 
-/* The iterations. At the start f->at is 0 and f->r_at is its residual. */
+/* Iterates. At the start f->at is 0 and f->r_at is its residual. */
 static gls_status iterate(fista *f, const gls_signal_solver *o, gls_signal_fit *fit)
 {
     const size_t n_r = f->m->n_voxels * f->m->m;
