@@ -1,5 +1,5 @@
-// Composes a field with itself: out = s u(x) + s u(x + s u(x)). Several of these, one after the other, give the flow along a velocity.
-// Dispatched by src/registration/velocity_device.c.
+// Composes a field with itself: out = s u(x) + s u(x + s u(x)). Several of these, one after the other, give the flow
+// along a velocity. Dispatched by src/registration/velocity_device.c.
 layout(local_size_x = GROUP_SIZE) in;
 
 layout(location = 0) uniform int dim_x;
