@@ -33,7 +33,7 @@ def curves(n):
 
 
 def seconds(call, runs):
-    """The least processor time of some runs, and the result."""
+    """Returns the least processor time of some runs, and the result."""
     best = np.inf
     for _ in range(runs):
         start = time.process_time()

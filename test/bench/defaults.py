@@ -22,7 +22,7 @@ PACKAGE = "mappertrac==1.3.1"
 SUBJECT = "mappertrac/data/example_inputs/sub-011591/"
 STEM, SEGMENT = (11.3, 20.7, -4.6, 8), (14, 40, 50, 16)  # spheres of a corticospinal tract, mm
 SEEDS, SHORTEST = 5000, 12
-SLOW = {"DIPY boot": 1000}  # seeds of what takes minutes
+SLOW = {"DIPY boot": 1000}  # seeds for methods that take minutes
 
 TCKGEN = {"tckgen iFOD2": ["-algorithm", "iFOD2"], "tckgen iFOD1": ["-algorithm", "iFOD1"], "tckgen SD_STREAM": ["-algorithm", "SD_STREAM"],
           "tckgen iFOD2 -act": ["-algorithm", "iFOD2", "-act", "5tt.nii.gz"], "tckgen iFOD1 -act": ["-algorithm", "iFOD1", "-act", "5tt.nii.gz"]}
@@ -75,7 +75,7 @@ def run(*command):
 
 
 def make(path, what):
-    """Calls what() unless the file is there."""
+    """Calls what() unless the file exists."""
     if not os.path.exists(path):
         start = time.time()
         what()
@@ -108,7 +108,8 @@ def registration():
 
 
 def tissues():
-    """Fractions of CSF, grey and white matter on a grid of 1.6 mm over the series, after a correction of slow brightness."""
+    """Computes fractions of CSF, grey and white matter on a grid of 1.6 mm over the series, after a correction of slow
+    brightness."""
     from dipy.segment.tissue import TissueClassifierHMRF
 
     t1, mask, size = nib.load("t1.nii.gz"), nib.load("mask.nii.gz"), 1.6
@@ -127,7 +128,7 @@ def tissues():
 
 
 def five_tissues():
-    """No deep grey matter: these classes do not tell it apart. Fractions add up to 1 where there is any."""
+    """deep grey matter stays 0, because these classes do not distinguish it; fractions add up to 1 where there is tissue"""
     part = {t: nib.load(f"p_{t}.nii.gz") for t in ("gm", "wm", "csf")}
     gm, wm, csf = (np.asarray(part[t].dataobj) for t in ("gm", "wm", "csf"))
     total, none = gm + wm + csf, np.zeros_like(gm)
@@ -136,7 +137,7 @@ def five_tissues():
 
 
 def dipy_fods():
-    """Single-shell deconvolution of order 8 as DIPY's own commands make it, in its basis."""
+    """Runs single-shell deconvolution of order 8 as DIPY's own commands do, in DIPY's basis."""
     from dipy.core.gradients import gradient_table
     from dipy.reconst.csdeconv import ConstrainedSphericalDeconvModel, auto_response_ssst
 
@@ -149,7 +150,7 @@ def dipy_fods():
 
 
 def dipy_vectors():
-    """FSL's tables turned to voxel axes: DIPY takes b-vectors as they are."""
+    """DIPY takes b-vectors as they are, so FSL's tables are turned to voxel axes"""
     bvec = np.loadtxt("dwi.bvec")
     bvec = bvec if bvec.shape[1] == 3 else bvec.T
     if np.linalg.det(nib.load("dwi.nii.gz").affine[:3, :3]) > 0:
@@ -212,7 +213,7 @@ def track_tckgen(name):
 
 
 def dipy_seeds(n):
-    """Uniform in the voxels of the region and inside each, as glslines draws them."""
+    """Draws seeds as glslines does: uniform over the voxels of the region, and inside each voxel."""
     region = nib.load("wm.nii.gz")
     voxels, random = np.argwhere(np.asarray(region.dataobj) > 0), np.random.default_rng(1)
     return nib.affines.apply_affine(region.affine, voxels[random.integers(len(voxels), size=n)] + random.random((n, 3)) - 0.5)
@@ -240,7 +241,7 @@ def track_dipy(name):
 
 
 def on_phantom(tool, name):
-    """Scores of the same options on the phantom."""
+    """Returns the scores of the same options on the phantom."""
     if not os.path.exists("phantom/dwi.nii.gz"):
         run(tool, "phantom", "phantom", "-q")
     if not os.path.exists("phantom/truth.tsv"):

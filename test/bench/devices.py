@@ -20,7 +20,7 @@ DEVICE = {"initial.comp": "pass_1", "track.comp": "pass_2", "gather.comp": "pass
 
 
 def read_trace(path):
-    """Seconds of each phase, batch by batch, and the seconds from the first to the last event of the device."""
+    """Returns the seconds of each phase, batch by batch, and the seconds from the first to the last event of the device."""
     with (gzip.open if path.endswith(".gz") else open)(path) as file:
         events = json.load(file)
     events = events["traceEvents"] if isinstance(events, dict) else events
@@ -65,7 +65,7 @@ def worker(phases, state, index):
         return batch
 
     def begin(batch):
-        """Begins pass 2 of a batch behind pass 1 of the next one, which it returns."""
+        """Begins pass 2 of a batch behind pass 1 of the next batch. Returns the next batch."""
         nonlocal now
         now = max(now, first_ends[batch]) + phases["end_1"][batch]
         following = yield from take()
@@ -96,7 +96,7 @@ def worker(phases, state, index):
 
 
 def play(n_batches, phases, n_devices):
-    """Seconds of the run, and the share of it for which the devices compute."""
+    """Returns the seconds of the run, and the share of them in which the devices compute."""
     state = {"busy": [0.0] * n_devices, "sent": {}}
     workers = [worker(phases, state, i) for i in range(n_devices)]
     queue, waiting, used = [], [], [collections.deque() for _ in workers]
@@ -111,7 +111,7 @@ def play(n_batches, phases, n_devices):
 
     while queue or waiting:
         hand_over()
-        for entry in list(waiting):  # for room in the output
+        for entry in list(waiting):  # the batch waits until there is room in the output
             time, i, request = entry
             full = len(used[i]) >= RESULTS
             if not full or used[i][0] in handed:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 if len(sys.argv) not in (2, 3):
     sys.exit(__doc__)
-# one core means one core: these are read when numpy is loaded
+# one core means one core: numpy reads these variables when it is loaded
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
@@ -39,7 +39,7 @@ from dipy.tracking.stopping_criterion import ThresholdStoppingCriterion
 warnings.filterwarnings("ignore")
 directory = Path(sys.argv[1])
 job = json.loads((directory / "job.json").read_text())
-MAX_POINTS = 4000  # of a half: more than any has
+MAX_POINTS = 4000  # largest number of points of a half-streamline; none has so many
 PART = 10  # seeds between two looks at the clock, for the slow trackers
 
 
@@ -62,7 +62,8 @@ def count(lines):
 
 
 def measure(name, dg, threads, track, part, points_per_point=1):
-    """Runs track(seeds) on part after part of the seeds, from the front again where the list is over, until the time is."""
+    """Runs track(seeds) on one part of the seeds after the other, until the time is over. Begins at the front again when the
+    list is over."""
     done = points = streamlines = 0
     start = time.perf_counter()
     while time.perf_counter() - start < seconds_each:

@@ -34,7 +34,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 KERNELS = ("kernel/track.comp", "kernel/initial.comp")
 
-# 8 chains; what comes out is never this number, which the compiler cannot know
+# a chain must not end in this number; the compiler cannot know that it never does
 CHAINS = """
 float probe(vec3 p)
 {
@@ -54,7 +54,7 @@ float probe(vec3 p)
     return uintBitsToFloat(a0 ^ a1 ^ a2 ^ a3 ^ a4 ^ a5 ^ a6 ^ a7);
 }
 """
-# a sum, then bits that depend on it: neither joins the next
+# a sum, then bits that depend on it, so that the compiler cannot join one step with the next
 PAIRS = "    " + " ".join(f"a{i} += b; a{i} ^= a{(i + 1) % 8};" for i in range(8)) + "\n"
 SHUFFLES = """
 float probe(vec3 p)
@@ -78,10 +78,10 @@ float probe(vec3 p)
 float probe(vec3 p) { return 0.0; }
 #endif
 """
-# the tiles that the getter reads, so that they lie in the cache; the place differs by less than a texel's hundredth
+# read the tiles that the getter reads, so that they lie in the cache; the places differ by less than a hundredth of a texel
 TILES = "".join(f"    sum += VOLUME_TILE(0, min(LANE, 3), base + vec3({i}e-7, 0.0, 0.0));\n" for i in range(1, 9))
 
-# name: text of probe(), instructions or samples for each lane
+# for each name the text of probe(), and its instructions or samples for each lane
 PROBES = {
     "issue": (CHAINS % (EIGHT * 32), 256),
     "latency": (CHAINS % (WAITING * 8), 64),
@@ -89,12 +89,12 @@ PROBES = {
     "shuffle": (SHUFFLES % (FOUR * 8), 32),
     "texture": (SAMPLES % TILES, 8),
 }
-# of NVML's GPM: number and name
+# for each counter of NVML's GPM its number and its name
 METRICS = {2: "SM active", 3: "occupancy", 4: "integer", 12: "FP32", 10: "DRAM", 1: "graphics"}
 
 
 def source(name):
-    """A kernel as it lies in the source tree."""
+    """Returns the text of a kernel in the source tree."""
     for folder in (os.path.join(HERE, "../../glsl"), "glsl"):
         path = os.path.join(folder, name)
         if os.path.exists(path):
@@ -110,7 +110,7 @@ def replace(text, old, new):
 
 
 def write_shaders(folder, probe, groups):
-    """Kernels with a probe, or on so many work groups, in a folder for GLSLINES_SHADER_DIR."""
+    """Writes kernels with a probe, or limited to so many work groups, to a folder for GLSLINES_SHADER_DIR."""
     for name in KERNELS:
         text = source(name)
         first = name.endswith("initial.comp")
@@ -136,7 +136,7 @@ MORE = []  # options of every run
 
 
 def bench(tool, order, getters, seeds, folder=None, repeat=1, more=("--no-ceilings",)):
-    """The record of one run; None where it failed."""
+    """Returns the record of one run; None: it failed."""
     environment = dict(os.environ)
     if folder:
         environment["GLSLINES_SHADER_DIR"] = folder
@@ -166,7 +166,7 @@ class Request(ctypes.Structure):
 
 
 class Profile:
-    """Reads counters only; changes no setting."""
+    """Reads NVML's counters. Changes no setting of the device."""
 
     def __init__(self):
         self.nvml = None
@@ -207,7 +207,7 @@ class Profile:
 
 
 def watch(profile, tool, order, getter, seeds):
-    """Counters over parts of a second in which the device was busiest."""
+    """Returns the counters over those parts of a second in which the device was busiest."""
     done = threading.Event()
     thread = threading.Thread(target=lambda: (bench(tool, order, getter, seeds, more=["--no-ceilings", "--chunk-size", "100000"]), done.set()))
     thread.start()
@@ -266,7 +266,7 @@ def main():
         plain = times(base)
         columns = {c["dg"]: c for c in base["columns"]}
         keys = [(g, p) for g in wanted(order) for p in ("pass_2", "pass_1") if plain.get((g, p))]
-        # turns: a direction for each point, one more for each half's end; ptt's are shorter steps
+        # number of turns: one direction for each point, and one more for the end of each half; steps of ptt are shorter
         turns = {}
         for g, p in keys:
             c = columns[g]

@@ -15,9 +15,9 @@ import os
 import subprocess
 import sys
 
-# what each getter takes besides the FODs
+# options that each getter needs besides the FODs
 MODELS = {"boot": ["--model", "csa", "--sh-order", "8"], "tensordet": [], "tensorprob": []}
-VOXELS = 352  # where voxels begin in a NIfTI-1 file of one piece
+VOXELS = 352  # offset of the voxels in a NIfTI-1 file
 ALL = "prob det closest ptt ifod2 ifod1 sdstream boot fact tensordet tensorprob"
 
 
@@ -67,7 +67,7 @@ def main():
                     with open(out + ".json", encoding="utf-8") as file:
                         sidecar = json.load(file)
                     with gzip.open(out + ".nii.gz", "rb") as file:
-                        maps[program] = hashlib.sha256(file.read()[VOXELS:]).hexdigest()  # the header names the program's version
+                        maps[program] = hashlib.sha256(file.read()[VOXELS:]).hexdigest()  # leave out the header, which names the version of the program
                     least[program] = min(least.get(program, 1e9), sidecar["seconds"]["track"])
                     points = sidecar["counts"]["points"]
             ratio, same = least[a.new] / least[a.old], maps[a.old] == maps[a.new]

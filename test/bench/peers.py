@@ -28,12 +28,12 @@ def run(*command, **more):
 
 
 def tck_count(path):
-    """Streamlines and points of a TCK file of float32, from its header and its size."""
+    """Returns the numbers of streamlines and points of a TCK file of float32, from its header and its size."""
     header = path.open("rb").read(4096).split(b"END")[0].decode()
     fields = dict(line.split(": ", 1) for line in header.splitlines() if ": " in line)
     rows = (path.stat().st_size - int(fields["file"].split()[1])) // struct.calcsize("3f")
     streamlines = int(fields["count"])
-    return streamlines, rows - streamlines - 1  # a row behind each streamline and one at the end
+    return streamlines, rows - streamlines - 1  # there is a row behind each streamline, and one at the end of the file
 
 
 def dipy(folder, seconds):
@@ -51,7 +51,8 @@ def tckgen(folder, cutoff, step_mm, threads, seeds):
 
 
 def mrtrix(folder, cutoff, step_mm, nseeds, wanted):
-    """The time of a run of one seed, which reads the same files, is taken off. Fast machines get more seeds, so that what is left can be measured."""
+    """Times the trackers. The time of a run of one seed, which reads the same files, is subtracted. Fast machines get more
+    seeds, so that the rest can be measured."""
     version = run("tckgen", "-version").split()[2]
     for threads in sorted({2, max(2, os.cpu_count())}):
         loading = tckgen(folder, cutoff, step_mm, threads, 1)[0]

@@ -29,7 +29,7 @@ fods = np.asarray(nib.load(directory / "fod.nii").dataobj, dtype=np.float32)
 mask = np.asarray(nib.load(directory / "track_mask.nii").dataobj) > 0
 seeds = np.load(directory / "seeds.npy")
 seeds = np.tile(seeds, (-(-n // len(seeds)), 1))[:n]
-for turn in range(2):  # the second has the driver's compiler and the memory warm
+for turn in range(2):  # run twice: the compiler and the memory of the driver are warm in the second run
     start = time.perf_counter()
     tracker = GPUTracker(fods, mask, seeds, job["step_size_voxels"], MAX_POINTS, theta=job["max_angle"], sh_basis="tournier07", is_legacy=False,
                          batch_size=int(sys.argv[4]) if len(sys.argv) == 5 else 100000, rng_seed=1, algo=algorithm)

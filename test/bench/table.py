@@ -25,10 +25,10 @@ def ratio(x):
 
 
 def against(record, column):
-    """One text for each other program that tracks in the same way."""
+    """Returns a text for each other program that tracks in the same way."""
     points = column["points_per_second"]["kernels_and_transfers"]
     for peer in record.get("peers", []):
-        # whole steps of one curve are another model than short ones
+        # leave out ptt of DIPY: whole steps of one curve are another model than short steps
         if peer["dg"] == column["dg"] and "one curve" not in peer["tracker"]:
             cores = "1 core" if peer["threads"] == 1 else f"{peer['threads']} threads"
             yield f"{ratio(points / peer['points_per_second'])} x {peer['program']} {peer['version']} {peer['tracker']}, {cores}"
@@ -39,7 +39,7 @@ def order_of(record):
 
 
 def newest(paths):
-    """The last record of each device and mapping of it."""
+    """Returns the last record of each device and mapping."""
     found = {}
     for path, record in sorted(((path, json.loads(path.read_text())) for path in paths), key=lambda item: item[1]["started"]):
         others = record["host"]["cpus_busy_with_others"]

@@ -33,7 +33,8 @@ def make_tracks(name, n, points):
 
 
 def run(words):
-    """Wall time and largest resident set, MB. GNU time starts the command: a child of this process would count its memory."""
+    """Returns wall time and largest resident set, MB. GNU time starts the command, because the memory of this process would
+    count for its own child."""
     start = time.perf_counter()
     done = subprocess.run(["/usr/bin/time", "-f", "%M", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode:

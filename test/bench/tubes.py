@@ -15,7 +15,8 @@ SIDE, B, D_ALONG, D_ACROSS = 2.0, 2000.0, 1.7e-3, 0.3e-3  # mm, s/mm2, mm2/s
 
 
 def write_nifti(path, image):
-    """An image of voxels of SIDE mm whose first axis points to the left, so that directions along the voxel axes are those of the b-vectors."""
+    """Writes an image with voxels of SIDE mm whose first axis points to the left, so that directions along the voxel axes are
+    those of the b-vectors."""
     shape = image.shape + (1,) * (7 - image.ndim)
     code = {"float32": 16, "uint8": 2}[image.dtype.name]
     out = bytearray(352)
@@ -37,7 +38,7 @@ def write_nifti(path, image):
 
 
 def sphere(n):
-    """n directions spread over half a sphere along a spiral."""
+    """Returns n directions spread over half a sphere along a spiral."""
     z = (np.arange(n) + 0.5) / n
     turn = np.pi * (1 + 5**0.5) * np.arange(n)
     return np.c_[np.sqrt(1 - z * z) * np.cos(turn), np.sqrt(1 - z * z) * np.sin(turn), z]

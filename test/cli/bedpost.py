@@ -35,7 +35,8 @@ def voxels(test):
 
 
 def scene(folder, fibres, sign=1, samples=5):
-    """fibres: theta, phi and fraction of each, the same in all samples; a function gives one of each voxel."""
+    """Writes a scene. fibres: theta, phi and fraction of each fibre, the same in all samples; or a function that returns them
+    for a voxel."""
     os.makedirs(folder, exist_ok=True)
     nifti(folder + "/nodif_brain_mask.nii", [voxels(lambda x, y, z: 2 <= x <= 21 and 1 <= y <= 5 and 1 <= z <= 5)], sign=sign)
     for k, (th, ph, f) in enumerate(fibres, 1):
@@ -75,7 +76,7 @@ def write():
         scene(f"oblique{sign}", [(flat, .3, 1)], sign)
     scene("crossing", [(flat, 1.4, .3), (flat, .2, .005), (flat, .05, .3)])
     for sign in (1, -1):
-        # along x, where FSL counts it from the other side for a positive determinant, then back in turns of 60 degrees
+        # a turn along x, which FSL counts from the other side if the determinant is positive; then turns of 60 degrees
         scene(f"turn{sign}", [(flat, lambda x, y, z: bend(23 - x if sign > 0 else x, y), 1)], sign)
     scene("weak", [(flat, 1e-4, .3), (flat, .2, .005)])
     scene("gap", [(flat, lambda *at: math.nan if at == (12, 3, 3) else 1e-4, 1)])
@@ -105,7 +106,7 @@ def write():
 
 
 def after_loops(line, start, sign):
-    """What the loop check leaves of the two halves of a line."""
+    """Returns the parts that the loop check leaves of the two halves of a line."""
     left = []
     for points, reverse in ((line[start:], None), (line[start::-1], line[start:start + 2])):
         cube, kept, d = {}, [], None
@@ -141,7 +142,7 @@ def check(what, path):
     if what == "still":
         assert len(lines) == 200 and all(len(line) == 1 for line in lines), len(lines)
     elif what == "row":
-        # 19 points to 21, because halves round to voxel 22, and 22 points to 1.5; the seed is one of either
+        # 19 points to 21, because halves round up to voxel 22, and 22 points to 1.5; either one has the seed
         assert len(lines) == 200 and all(len(line) == 40 for line in lines)
         assert all(far(line) == (21, 1.5) for line in lines), [far(line) for line in lines[:5]]
         assert all(abs(p[1] - 3) < .01 and p[2] == 3 for line in lines for p in line)
@@ -167,20 +168,20 @@ def check(what, path):
     elif what == "second":
         assert len(lines) == 200 and all(len(line) == 1 for line in lines)
     elif what == "avoid":
-        # the half that goes up is gone, the other stays with its 22 points
+        # the half that goes up is rejected, the other one stays with its 22 points
         assert len(lines) == 200 and all(len(line) == 22 and far(line) == (12, 1.5) for line in lines)
     elif what == "waypoint":
-        # a first half that goes down is gone, a second one stays, because the first one has met the region
+        # a first half that goes down is rejected; a second one stays, because the first one has met the region
         both = sum(len(line) == 40 for line in lines)
         assert len(lines) == 200 and all(len(line) in (19, 40) for line in lines) and 70 < both < 130, both
     elif what == "one_way":
-        # only the half that goes up meets the region, and nothing lets the other one in
+        # only the half that goes up meets the region, and nothing lets the other half meet it
         assert len(lines) == 200 and all(len(line) == 19 and far(line)[1] == 12 for line in lines)
     elif what.startswith("leaving"):
         low = 4.5 if what == "leaving2" else 1.5
         assert len(lines) == 200 and all(far(line) == (18, low) and len(line) == 2 * (18 - low) + 1 for line in lines), lines[0]
     elif what == "backward":
-        # the same with the half that goes down
+        # as above, with the half that goes down
         both = sum(len(line) == 40 for line in lines)
         assert len(lines) == 200 and all(len(line) in (22, 40) for line in lines) and 70 < both < 130, both
     elif what == "crossing":
@@ -214,7 +215,7 @@ def check_map(what, path, total):
     elif what == "corrected":
         assert kind == "f" and row[2:22] == [200 * l for l in far], row
     elif what == "still":
-        # either half has one point, the path two, both in the voxel of the seed
+        # either half has one point, the path has two, both in the voxel of the seed
         assert kind == "i" and row == [200 * (x == 12) for x in range(24)], row
     else:
         assert kind == "i" and row == [0] * 2 + [200] * 20 + [0] * 2, row
@@ -223,7 +224,7 @@ def check_map(what, path, total):
 
 
 def matrix(path):
-    """A sparse matrix: its values, and its size. Columns rise, and rows in each."""
+    """Reads a sparse matrix: its values, and its size. Columns ascend in each row, and rows ascend."""
     rows = [line.split() for line in open(path)]
     cells = [(int(c), int(r)) for r, c, _ in rows[:-1]]
     assert cells == sorted(set(cells)) and rows[-1][2] == "0", path
@@ -242,7 +243,7 @@ def tell(m, row, column, value):
 def check_matrices(folder, tck, seeds, by_length):
     """Counts the streamlines of a file again, by the rules, and compares all matrices."""
     step, pd = .5, by_length == "yes"
-    number = {}  # of each voxel of a mask
+    number = {}  # values of each voxel of a mask
     for name in "block", "four":
         inside = [v for v, x in enumerate(volume(name + ".nii")[1]) if x > 0]
         number[name] = {v: i for i, v in enumerate(inside, 1)}
@@ -309,7 +310,8 @@ def check_targets(path, by_length):
 
 
 def check_columns(path, by_length):
-    """Voxels 6, 12, 13 and 16 of a row by those of 4.5 to 7.5 and 13.5 to 16.5, from x = 12 and with the smallest lengths."""
+    """Computes the row of voxels 6, 12, 13 and 16 that are met from 4.5 to 7.5 and from 13.5 to 16.5, from x = 12 and with the
+    smallest lengths."""
     rows, columns = (-6.5, -.5, .5, 3.5), (-7.5, 1.5)
     want = {(i, k): 200 * (abs(r - c) if by_length else 1) for i, r in enumerate(rows, 1) for k, c in enumerate(columns, 1)}
     assert matrix(path) == (want, (4, 2)), matrix(path)
@@ -317,7 +319,8 @@ def check_columns(path, by_length):
 
 
 def check_four():
-    """The matrices of four voxels of a row by hand: seeds at x = 12, lengths in place of counts, the first half upward."""
+    """Computes the matrices of four voxels of a row by hand: seeds at x = 12, lengths in place of counts, the first half
+    upward."""
     want = {"1": {(2, 1): 5.5, (2, 3): .5, (2, 4): 3.}, "2": {(1, 1): .5, (1, 2): .5, (1, 3): 1., (1, 4): 1.5},
             "3": {(1, 2): 6., (1, 3): 7., (1, 4): 10., (2, 3): 1., (2, 4): 4., (3, 4): 3.}}
     for name, cells in want.items():
@@ -325,7 +328,8 @@ def check_four():
         assert got == cells, (name, got)
 
 
-# TractSeg's TOM of a bundle along a quarter of a circle, voxels of 2 mm, x mirrored: its radius in voxels, and how thick it is
+# Writes the TOM of a bundle along a quarter of a circle as TractSeg does, with voxels of 2 mm and x mirrored. Returns its
+# radius in voxels and its thickness.
 ARC, THICK = 18, 2
 
 
@@ -333,7 +337,7 @@ def write_tom():
     shape = (26, 26, 5)
     at = [(i % 26, i // 26 % 26, i // 676) for i in range(26 * 26 * 5)]
     inside = [x > 0 and y > 0 and abs(math.hypot(x, y) - ARC) <= THICK and 1 <= z <= 3 for x, y, z in at]
-    # the tangent in scanner axes: minus x of the image is x of the scanner
+    # the tangent in scanner axes: the x axis of the image is the negative x axis of the scanner
     volumes = [[v / math.hypot(x, y) if i else math.nan for i, (x, y, z) in zip(inside, at) for v in [(y, x, 0)[a]]] for a in range(3)]
     write = lambda name, v: nifti(name, v, shape, -1, 2)
     write("tom.nii", volumes)
@@ -343,12 +347,12 @@ def write_tom():
 
 
 def walk_tom(rng, n):
-    """Streamlines of TractSeg's own tracking of that TOM from n seeds, in mm: steps of 0.7 voxels with noise of 0.15, in either sense to the edge of the
-    mask; of those with an end in each region, the numbers of steps that are at least 20."""
+    """Tracks that TOM as TractSeg does from n seeds, mm: steps of 0.7 voxels with noise of 0.15, in either sense to the edge of
+    the mask. Returns the numbers of steps, at least 20, of the streamlines that have an end in each region."""
     def inside(x, y, z):
         return x > 0 and 0 < y < 26 and x < 26 and abs(math.hypot(x, y) - ARC) <= THICK and 1 <= z <= 3
 
-    # positions have the centres of voxels at whole numbers
+    # positions have voxel centres at whole numbers
     voxels, kept = [(x, y, z) for x in range(26) for y in range(26) for z in range(5) if inside(x, y, z)], []
     for _ in range(n):
         seed, ends, steps = [v + rng.random() - .5 for v in rng.choice(voxels)], [], 0
@@ -371,7 +375,8 @@ def walk_tom(rng, n):
 
 
 def check_noise(path, n):
-    """A file of n seeds against the walk: how many are kept, how long they are, and that steps are as long as they should be."""
+    """Compares a file of n seeds with the walk: how many streamlines are kept, how long they are, and whether steps have the
+    length that they should have."""
     import random
 
     lines, walk = streamlines(path), walk_tom(random.Random(1), int(n))
@@ -399,7 +404,7 @@ def check_arc(path):
         assert ends[0][1] < 5 and -5 < ends[1][0], ends
         assert all(abs(math.hypot(p[0], p[1]) - 2 * ARC) < 2 * THICK + 2 for p in line)
         length = sum(math.dist(a, b) for a, b in zip(line, line[1:]))
-        # inner and outer arc, without what is missing at either end
+        # inner and outer arc, without the part that is missing at either end
         assert 40 < length < math.pi * (ARC + THICK + 1), length
     print("arc", len(lines), "streamlines")
 

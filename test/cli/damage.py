@@ -20,7 +20,7 @@ def offset(image):
 
 
 def filled(image, value_bytes):
-    """The image with all voxels set to zero, or to a mask's complement by the caller."""
+    """Writes the image with all voxels set to zero, or to the complement of a mask."""
     start = offset(image)
     return image[:start] + bytes(value_bytes for _ in range(len(image) - start))
 
@@ -58,7 +58,7 @@ def images(source, out):
             outside[i : i + width] = b"\1" + b"\0" * (width - 1) if width < 4 else struct.pack("<f", 1.0)
     write(f"{out}/outside.nii.gz", mask[:start] + outside)
 
-    # most of the mask that is called away lies outside the grid of the series
+    # most of the mask with this name lies outside the grid of the series
     for name, mm in (("moved", 5), ("away", 30)):
         moved = bytearray(mask)
         for at in (292, 268):  # srow_x[3] and qoffset_x
@@ -72,7 +72,7 @@ def images(source, out):
 
 
 def series(image, weights):
-    """The mask's image, a volume for each weight."""
+    """Writes the image of the mask with a volume for each weight."""
     start = offset(image)
     head = bytearray(image[:start])
     struct.pack_into("<2h", head, 70, 2, 8)  # uint8
@@ -84,7 +84,8 @@ def series(image, weights):
 
 
 def models(source, out):
-    """SH images and amplitudes; those of along.nii.gz are good ones, with one large value, in the last direction of along.txt."""
+    """Writes SH images and amplitudes. Those of along.nii.gz are good, with one large value in the last direction of
+    along.txt."""
     mask = read(f"{source}/mask.nii.gz")
     write(f"{out}/sh14.nii.gz", series(mask, [1] * 14))
     write(f"{out}/sh15.nii.gz", series(mask, [1] * 15))
@@ -98,7 +99,7 @@ def tables(source, out):
     write_rows(f"{out}/short.bval", [bval[:-1]])
     write_rows(f"{out}/no_b0.bval", [["2000"] * len(bval)])
     write_rows(f"{out}/words.bval", [["b"] + bval[1:]])
-    # other units, and volumes that make no shell
+    # tables in other units, and with volumes that make no shell
     write_rows(f"{out}/ms_um2.bval", [[str(float(b) / 1000) for b in bval]])
     write_rows(f"{out}/one.bval", [["0"] * (len(bval) - 1) + ["1000"]])
     write_rows(f"{out}/low.bval", [["300" if float(b) > 50 else "0" for b in bval]])

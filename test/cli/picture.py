@@ -32,7 +32,7 @@ def chunks(path):
 
 
 def plain(kind, values, above):
-    """The values of one channel of a row from those of PNG's filter and the row above."""
+    """Returns the values of one channel of a row, from the bytes of PNG's filter and the row above."""
     if kind == 0:
         return values
     if kind == 2:
@@ -54,7 +54,7 @@ def plain(kind, values, above):
 
 
 def pixels(path):
-    """Width, height, and rows of (r, g, b[, a]) bytes of the first frame."""
+    """Returns width, height, and rows of (r, g, b[, a]) bytes of the first frame."""
     packed = b""
     for kind, body in chunks(path):
         if kind == b"IHDR":
@@ -76,7 +76,7 @@ def pixels(path):
 
 
 def coloured(path, x, y, w, h):
-    """Pixels of the box that are not grey: labels are grey."""
+    """Returns the pixels of the box that are not grey; labels are grey."""
     _, _, step, rows = pixels(path)
     return [(c, r) for r in range(y, y + h) for c in range(x, x + w) if max(rows[r][c * step : c * step + 3]) - min(rows[r][c * step : c * step + 3]) > 40]
 

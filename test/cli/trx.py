@@ -7,7 +7,8 @@ CODES = {"int64": "q", "uint64": "Q", "float32": "f", "float64": "d", "uint32": 
 
 
 def write(path, lines, dps=None, dpv=None, groups=None, dim=(9, 9, 9), affine=None):
-    """lines: lists of points; dps, dpv: NAME to a list of float32, NAME.TYPE to one of that type; groups: NAME to a list of places."""
+    """Writes a TRX file. lines: lists of points; dps, dpv: for each NAME a list of float32, for each NAME.TYPE a list of that
+    type; groups: for each NAME a list of streamline numbers."""
     points = [c for line in lines for point in line for c in point]
     offsets = [0]
     for line in lines:

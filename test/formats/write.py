@@ -74,7 +74,8 @@ def images():
 
 
 def tissue():
-    """Grey matter of the cortex at i = 0, deep grey matter at 1, white matter at 2, CSF and pathology by halves at 3."""
+    """Writes an image of tissues: grey matter of the cortex at i = 0, deep grey matter at 1, white matter at 2, CSF and
+    pathology by halves at 3."""
     parts = np.zeros(SHAPE + (5,), np.float32)
     for i, volumes in enumerate(((0,), (1,), (2,), (3, 4))):
         parts[i, :, :, volumes] = 1 / len(volumes)
@@ -96,7 +97,8 @@ def tables():
 
 
 def responses():
-    """Of a fibre along x: exp(-b (0.3e-3 + 1.4e-3 (g . x)^2)) in all voxels, and of a tissue without directions."""
+    """Writes the signal of a fibre along x in all voxels, exp(-b (0.3e-3 + 1.4e-3 (g . x)^2)), and of a tissue without
+    directions."""
     directions = [(x, y, z, b) for b in (1000, 2500) for x, y, z in DIRECTIONS]
     grad = np.array([(0, 0, 0, 0), (0, 0, 0, 0)] + directions)
     series = np.broadcast_to(900 * np.exp(-grad[:, 3] * (0.3e-3 + 1.4e-3 * grad[:, 0] ** 2)), (2, 2, 2, len(grad))).astype(np.float32)
@@ -206,7 +208,7 @@ def tractograms():
 
 
 def without_places():
-    """Commands of MRtrix3 go into headers, with the names of folders; they are cut short."""
+    """Cuts the commands that MRtrix3 writes into headers, because they have the names of folders."""
     for name in os.listdir(here):
         if name.endswith((".mif", ".mih", ".tck", ".txt", ".b", ".json")):
             data = open(os.path.join(here, name), "rb").read()

@@ -52,7 +52,7 @@ def add(text, moved):
 
 
 def through(transform):
-    """Points through a transform of SimpleITK."""
+    """Moves points through a transform of SimpleITK."""
     return [np.array(transform.TransformPoint(tuple((p * LPS).astype(float)))) * LPS for p in points]
 
 

@@ -27,7 +27,7 @@ for one in rendered:
     assert one.recipe.package.version == version, f"the recipe is of {one.recipe.package.version}, the source of {version}"
     print("ok   rendered", one.recipe.package.name, one.recipe.package.version, one.recipe.build.string)
 
-# the same script with what this machine has
+# the same script, with the compilers of this machine
 local = yaml.safe_load(recipe_file.read_text())
 local["source"] = {"path": str(source)}
 del local["requirements"]

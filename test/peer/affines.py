@@ -3,7 +3,7 @@ import numpy as np
 
 
 def rotation(angles):
-    """About x, y, then z, in degrees."""
+    """Returns the rotation about x, then y, then z, in degrees."""
     ax, ay, az = np.radians(angles)
     rx = np.array([[1, 0, 0], [0, np.cos(ax), -np.sin(ax)], [0, np.sin(ax), np.cos(ax)]])
     ry = np.array([[np.cos(ay), 0, np.sin(ay)], [0, 1, 0], [-np.sin(ay), 0, np.cos(ay)]])
@@ -12,7 +12,7 @@ def rotation(angles):
 
 
 def affine(matrix, origin):
-    """From the 3 x 3 part and the world place of the first voxel's centre."""
+    """Returns the affine from its 3 x 3 part and the world position of the first voxel's centre."""
     a = np.eye(4)
     a[:3, :3] = matrix
     a[:3, 3] = origin

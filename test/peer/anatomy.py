@@ -32,7 +32,8 @@ def at(name):
 
 
 def allowed(share, n, runs=2):
-    """Four standard deviations of a share of n less the mean of so many runs of n, and a streamline or two."""
+    """Returns a bound: four standard deviations of a share of n against the mean of so many runs of n, plus one or two
+    streamlines."""
     return 4 * np.sqrt((1 + 1 / runs) * share * (1 - share) / n) + 2 / n
 
 
@@ -45,7 +46,7 @@ class Tissue:
         self.value, self.to_voxels = np.asarray(image.dataobj, float), np.linalg.inv(image.affine)
 
     def __call__(self, points):
-        """Which points have tissue, and the five fractions there."""
+        """Returns which points have tissue, and the five fractions there."""
         q = nib.affines.apply_affine(self.to_voxels, points)
         n = np.array(self.value.shape[:3])
         inside = np.all((q > -0.5) & (q < n - 0.5), axis=1)
@@ -62,7 +63,7 @@ SLACK = 1e-3  # fractions are kept in half precision
 
 
 def faults(tissue, path, seeds, kept_by_deep_grey):
-    """Halves that go on where they had to end, and ends that are none."""
+    """Counts halves that go on where they had to end, and ends that are no ends by the rules."""
     lines, place = list(nib.streamlines.load(path).streamlines), np.loadtxt(seeds, delimiter=",", usecols=(0, 1), ndmin=2).astype(int)
     passed = wrong = 0
     for (number, seed), line in zip(place, lines):
@@ -76,7 +77,7 @@ def faults(tissue, path, seeds, kept_by_deep_grey):
             ventricle = csf >= np.max(v[:, [0, 1, 2, 4]], axis=1) + SLACK
             passed += (cortex | ventricle | ~ok)[:-1].any()
             near = (grey[-1] >= wm[-1] - SLACK) and grey[-1] > csf[-1] - SLACK and grey[-1] > path_[-1] - SLACK
-            beyond = half[-1] + (half[-1] - (half[-2] if len(half) > 1 else line[seed]))  # outside is a good end, without the point
+            beyond = half[-1] + (half[-1] - (half[-2] if len(half) > 1 else line[seed]))  # a point outside is a good end, and is left out
             wrong += not (near or path_[-1] > 0.3 or (kept_by_deep_grey and sgm[-1] > 0.2) or not tissue(beyond[None].astype(float))[0][0])
     return len(lines), passed, wrong
 

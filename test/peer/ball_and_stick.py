@@ -22,7 +22,7 @@ def axes(theta, phi):
 
 
 def tensor_axis(signal, b, g):
-    """Main axis and FA of a tensor that is fitted to logarithms."""
+    """Returns the main axis and the FA of a tensor that is fitted to logarithms."""
     design = np.c_[b * g[:, 0] ** 2, b * g[:, 1] ** 2, b * g[:, 2] ** 2, 2 * b * g[:, 0] * g[:, 1], 2 * b * g[:, 0] * g[:, 2], 2 * b * g[:, 1] * g[:, 2], -np.ones(len(b))]
     t = -np.log(np.maximum(signal, 1)) @ np.linalg.pinv(design).T
     values, vectors = np.linalg.eigh(t[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3))
@@ -31,8 +31,9 @@ def tensor_axis(signal, b, g):
 
 
 class Chain:
-    """One chain in each voxel. Signals are S0 (f0 exp(-b d) + sum of f exp(-b d cos^2)), f0 what the fractions leave; noise is Gaussian, of unknown size; the fractions of
-    further fibres have a prior of 1 / f, which takes away those that nothing speaks for; directions are uniform on the sphere."""
+    """Runs one Markov chain in each voxel. The signal is S0 (f0 exp(-b d) + sum of f exp(-b d cos^2)), f0 = 1 less all f. Noise
+    is Gaussian, of unknown size; the fractions of further fibres have a prior of 1 / f, which removes fibres without evidence;
+    directions are uniform on the sphere."""
 
     def __init__(self, signal, b, g, random):
         self.signal, self.b, self.g, self.random = signal, b, g, random
@@ -73,14 +74,14 @@ class Chain:
             self.taken[name] += takes
 
     def adapt(self, jumps):
-        """Widths with which half of the jumps are taken."""
+        """Adapts the widths of the jumps so that half of them are accepted."""
         for name, taken in self.taken.items():
             self.width[name] *= np.sqrt((taken + 1) / (jumps - taken + 1))
             taken[:] = 0
 
 
 def draw(signal, b, g):
-    """Angles and fractions, each (fibre, sample, voxel); fibres by their mean fraction."""
+    """Returns angles and fractions, each (fibre, sample, voxel), with fibres in the order of their mean fraction."""
     chain = Chain(signal.astype(np.float32), b.astype(np.float32), g.astype(np.float32), np.random.default_rng(1))
     for jump in range(BURN_IN):
         chain.jump()
@@ -154,7 +155,7 @@ def half(axis, f, mask, seeds, before, sides, random, visits):
 
 
 def walk(axis, f, mask, seeds, number):
-    """Visits of each voxel, once a walker, and the mean length."""
+    """Returns the visits of each voxel, counted once for each walker, and the mean length."""
     random, visits = np.random.default_rng(number), []
     seeds = np.repeat(seeds, PER_SEED, 0)
     sides = np.where(random.random(len(seeds)) > 0.5, 1, -1)
@@ -196,7 +197,7 @@ mean = np.linalg.eigh(np.einsum("vsi,vsj->vij", one, one))[1][:, :, 2]
 off = np.degrees(np.arccos(np.minimum(1, np.abs((mean * main).sum(1)))))[fa > 0.3]
 check(len(off) > 50 and np.median(off) < 5, f"{mask.sum()} voxels: the first fibre is {np.median(off):.1f} degrees off the axis of a tensor in the median of {len(off)} with FA above 0.3")
 
-# 27 voxels whose FA is the highest; the axes of the walk are those of voxels
+# the 27 voxels whose FA is the highest; the axes of the walk are those of voxels
 chosen = np.zeros(mask.shape)
 chosen[mask] = fa
 around = np.array([(i, j, k) for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1)])

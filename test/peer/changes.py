@@ -10,7 +10,7 @@ def lines_of(head):
 
 
 def each(change, only=None):
-    """Changes the lines between the first and END, of these keys alone."""
+    """Changes only the lines with these keys between the first line and END."""
 
     def all_of(lines):
         return (
@@ -34,7 +34,7 @@ def value(change):
     return lambda line: line.split(b":")[0] + b":" + change(line.split(b":", 1)[1])
 
 
-HEADERS = {  # name: (change of the lines, what stands between them)
+HEADERS = {  # for each name the change of the lines, and the text between the lines
     "as it was written": (lambda lines: lines, b"\n"),
     "keys in capitals": (
         each(key(bytes.upper), (b"dim", b"vox", b"layout", b"datatype", b"transform", b"scaling")),
@@ -108,10 +108,10 @@ MADE_UP = {
     "data without an offset",
     "no END",
     "end in small letters",
-}  # by MRtrix3, or read out of the data
+}  # values that MRtrix3 computes, or reads from the data
 
 
-TEXT = {  # name: change of a file of lines of numbers
+TEXT = {  # for each name the change of a file of lines of numbers
     "as it was written": lambda t: t,
     "line ends of Windows": lambda t: t.replace(b"\n", b"\r\n"),
     "line ends of old Macs": lambda t: t.replace(b"\n", b"\r"),

@@ -1,4 +1,4 @@
-"""What scripts of comparisons share: a line for each check, and commands that have to succeed."""
+"""Functions that comparison scripts share: they print a line for each check, and run commands that have to succeed."""
 import os
 import subprocess
 import sys
@@ -17,7 +17,7 @@ def report(name, good, detail=""):
 
 
 def outcome():
-    """The last line, and what a script exits with."""
+    """Prints the last line, and exits with the status of the checks."""
     print(f"{len(failed)} checks failed" if failed else "all checks passed")
     return 1 if failed else 0
 
@@ -30,7 +30,7 @@ def run(*command, **environment):
 
 
 def turned(work, files):
-    """The same values on a grid of another geometry; the axes of the harmonics are the scanner's and stay."""
+    """Writes the same values on another grid. The axes of the harmonics are those of the scanner and stay as they are."""
     import nibabel as nib
     import numpy as np
 

@@ -29,7 +29,7 @@ def path(name):
 
 
 def phantom():
-    """Streamlines of the phantom, enlarged to the size of a brain."""
+    """Returns streamlines of the phantom, enlarged to the size of a brain."""
     run(TOOL, "phantom", path("phantom"), "--shape", "30", "36", "30", "--force", "-q")
     data = [path(os.path.join("phantom", name)) for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec")]
     run(TOOL, "track", *data, path("phantom/mask.nii.gz"), path("phantom/roi.nii.gz"), "--dg", "prob", "--nseeds", "1500",
@@ -38,7 +38,7 @@ def phantom():
 
 
 def curves(n):
-    """Streamlines along 40 curves in both senses, with few and many points."""
+    """Returns streamlines along 40 curves in both senses, with few and many points."""
     rng = np.random.default_rng(1)
     at = np.linspace(0, 1, 80)[:, None]
     core = [rng.normal(0, 35, 3) + rng.normal(0, 40, 3) * at + rng.normal(0, 20, 3) * np.sin(np.pi * at) for _ in range(40)]
@@ -111,7 +111,7 @@ def check_command(lines):
 
 
 def depth_scores(lines):
-    """scilpy's score of outliers, of its description, by DIPY's QuickBundles and numpy's random numbers."""
+    """Computes scilpy's score of outliers from its description, by DIPY's QuickBundles and numpy's random numbers."""
     every = np.concatenate(lines)
     first, levels = np.min(every.max(0) - every.min(0)) / 2, []
     while first / 1.2 ** len(levels) >= 0.5:
@@ -129,7 +129,7 @@ def depth_scores(lines):
 
 
 def check_clean(lines):
-    """Scores of outliers of one bundle with stray streamlines."""
+    """Compares scores of outliers of one bundle with stray streamlines."""
     from dipy.tracking.streamline import cluster_confidence
 
     theirs = peer.QuickBundles(20.0).cluster(lines)
@@ -147,7 +147,7 @@ def check_clean(lines):
 
 
 def check_search(lines):
-    """Neighbours, of which DIPY lists some twice."""
+    """Compares neighbours, of which DIPY lists some twice."""
     from dipy.segment.fss import FastStreamlineSearch
 
     references, queries = lines[:600], lines[600:]

@@ -91,7 +91,7 @@ def main():
         folder = os.path.join(work, "COMMIT", "Results_StickZeppelinBall")
         a = nib.load(os.path.join(folder, f"compartment_{name}.nii.gz")).get_fdata()
         b = nib.load(os.path.join(work, f"own_{name.lower()}.nii.gz")).get_fdata()
-        # its map of balls has the first of them alone
+        # the peer's map of balls has only the first ball
         if name != "ISO":
             report(f"map {name}", np.corrcoef(a.ravel(), b.ravel())[0, 1] > 0.999, f"r {np.corrcoef(a.ravel(), b.ravel())[0, 1]:.5f}")
     weights, model = ours()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import nibabel as nib
 import numpy as np
 
-# Bounds inside which two samples of 10,000 seeds count as drawn by the same method.
+# Bounds within which two samples of 10,000 seeds count as drawn by the same method.
 COUNT_BOUND = 0.02
 LENGTH_BOUND = 0.03
 KS_BOUND = 0.04
@@ -38,7 +38,7 @@ class Tractogram:
         return np.diff(self.offsets)
 
     def lengths(self):
-        """Arc length of each line in mm."""
+        """Returns the arc length of each line, mm."""
         if len(self.points) == 0:
             return np.zeros(len(self))
         step = np.zeros(len(self.points))
@@ -92,7 +92,7 @@ def load(path):
 
 
 def kolmogorov_smirnov(a, b):
-    """Largest distance between two empirical distributions."""
+    """Returns the largest distance between two empirical distributions."""
     if len(a) == 0 or len(b) == 0:
         return 1.0
     a, b = np.sort(a), np.sort(b)
@@ -101,7 +101,7 @@ def kolmogorov_smirnov(a, b):
 
 
 def density(tractogram, affine, shape):
-    """Streamlines that visit each voxel."""
+    """Counts the streamlines that visit each voxel."""
     voxel = np.rint(nib.affines.apply_affine(np.linalg.inv(affine), tractogram.points)).astype(np.int64)
     inside = np.all((voxel >= 0) & (voxel < np.array(shape)), axis=1)
     line = np.repeat(np.arange(len(tractogram)), tractogram.counts())
@@ -111,7 +111,7 @@ def density(tractogram, affine, shape):
 
 
 def density_correlation(a, b, affine, mask):
-    """Pearson correlation of the density maps over the voxels of a mask."""
+    """Returns the Pearson correlation of the density maps over the voxels of a mask."""
     x, y = (density(t, affine, mask.shape)[mask] for t in (a, b))
     if len(x) < 2 or x.std() == 0 or y.std() == 0:
         return 0.0
@@ -119,7 +119,8 @@ def density_correlation(a, b, affine, mask):
 
 
 def compare(a, b, affine=None, mask=None):
-    """Rows (name, value of a, value of b, difference, bound or None, whether it holds). mask: voxels in which density maps are compared."""
+    """Returns rows (name, value of a, value of b, difference, bound or None, whether it holds). mask: voxels in which density
+    maps are compared."""
     la, lb = a.lengths(), b.lengths()
 
     def relative(x, y):
@@ -132,7 +133,7 @@ def compare(a, b, affine=None, mask=None):
     rows.append(("longest (mm)", max(la, default=0.0), max(lb, default=0.0), None, None))
     rows.append(("mean points", a.counts().mean() if len(a) else 0.0, b.counts().mean() if len(b) else 0.0, None, None))
     table = [row + (row[4] is None or row[3] <= row[4],) for row in rows]
-    # equal steps make lengths discrete: without rounding, float32 coordinates would split equal lengths
+    # equal steps make lengths discrete; without rounding, float32 coordinates would make equal lengths differ
     ks = kolmogorov_smirnov(np.round(la, 2), np.round(lb, 2))
     table.append(("length distributions, KS", None, None, ks, KS_BOUND, ks < KS_BOUND))
     if affine is not None:
@@ -161,7 +162,7 @@ def print_table(table, names=("A", "B"), stream=sys.stdout):
 
 
 def pair(a, b):
-    """Index pairs of lines with the same seed and the same place among the lines of that seed."""
+    """Returns index pairs of lines that have the same seed and the same place among the lines of that seed."""
     if a.seed_index is None or b.seed_index is None:
         n = min(len(a), len(b))
         return np.stack([np.arange(n), np.arange(n)], axis=1)
@@ -176,7 +177,7 @@ def pair(a, b):
 
 
 def agreement(x, y, seed, tolerance):
-    """Whether two lines agree, and the points along them, counted outwards from the seed, that agree in each half."""
+    """Returns whether two lines agree, and the number of points, counted outwards from the seed, that agree in each half."""
     jx, jy = (int(np.linalg.norm(line - seed, axis=1).argmin()) for line in (x, y))
     halves = []
     for hx, hy in ((x[jx:], y[jy:]), (x[: jx + 1][::-1], y[: jy + 1][::-1])):
@@ -187,7 +188,7 @@ def agreement(x, y, seed, tolerance):
 
 
 def compare_pairs(a, b, tolerance):
-    """Statistics of paired lines; tolerance in mm."""
+    """Returns statistics of paired lines. tolerance: mm."""
     pairs = pair(a, b)
     same = 0
     worst = 0.0

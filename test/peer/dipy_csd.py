@@ -54,12 +54,12 @@ def load(name):
 
 
 def relative(a, b):
-    """The largest difference in a voxel over its largest coefficient."""
+    """Returns the largest difference in a voxel, divided by its largest coefficient."""
     return (np.abs(a - b).max(-1) / np.abs(b).max(-1).clip(1e-12)).max()
 
 
 def compare_csd(name, dwi, bval, bvec, data, voxels):
-    """Response and coefficients of one data set; voxels: flat indices that DIPY fits."""
+    """Compares the response and the coefficients of one data set. voxels: flat indices that DIPY fits."""
     bvals, bvecs = read_bvals_bvecs(bval, bvec)
     unit = bvecs / np.linalg.norm(bvecs, axis=1, keepdims=True).clip(1e-9)  # the library normalises vectors
     table = gradient_table(bvals, bvecs=unit * (bvals > 50)[:, None], b0_threshold=50)
@@ -86,7 +86,7 @@ def compare_csd(name, dwi, bval, bvec, data, voxels):
         expected = model.fit(signal).shm_coeff[:, 0, 0]
         dump("csd", dwi, bval, bvec, "-", path("given_zonal.txt"), order, path("zonal"), path("sphere.txt"))
         check(f"{name} CSD order {order}, zonal response", relative(load("zonal_sh.nii").reshape(-1, count)[voxels], expected), 1e-6)
-        # the built-in sphere instead of DIPY's moves the constraint a little
+        # with the built-in sphere instead of DIPY's the constraint differs a little
         dump("csd", dwi, bval, bvec, "-", path("response.txt"), order, path("small"))
         small = load("small_sh.nii").reshape(-1, count)[voxels]
         given = load("given_sh.nii").reshape(-1, count)[voxels]
@@ -110,7 +110,7 @@ def affine(mirrored):
 
 
 def compare_sampling():
-    """SH images in all bases, even and full, with DIPY's sh_to_sf."""
+    """Compares SH images in all bases, even and full, with DIPY's sh_to_sf."""
     rng = np.random.default_rng(3)
     for full in (False, True):
         for basis, legacy in (("descoteaux07", True), ("descoteaux07", False), ("tournier07", True), ("tournier07", False)):
@@ -128,7 +128,7 @@ def compare_sampling():
 
 
 def compare_amplitudes():
-    """Amplitudes on DIPY's spheres, in DIPY's order."""
+    """Compares amplitudes on DIPY's spheres, in DIPY's order."""
     rng = np.random.default_rng(4)
     for name in ("repulsion724", "symmetric362"):
         sphere = get_sphere(name=name)
@@ -151,7 +151,7 @@ def mrtrix(*arguments):
 
 
 def compare_mrtrix(dwi, bval, bvec, mask):
-    """Images in the scanner frame on oblique grids: amplitudes of sh2amp, peaks of sh2peaks."""
+    """Compares images in the scanner frame on oblique grids: amplitudes of sh2amp, peaks of sh2peaks."""
     rng = np.random.default_rng(5)
     dense = np.array([[np.sqrt(1 - z * z) * np.cos(p), np.sqrt(1 - z * z) * np.sin(p), z] for z, p in zip(1 - (np.arange(8000) + 0.5) / 8000, np.arange(8000) * 2.399963229728653)])
     for mirrored in (False, True):
@@ -184,7 +184,7 @@ def compare_mrtrix(dwi, bval, bvec, mask):
         best = vertices[samples.argmax(-1)] @ axes.T
         keep = inside & (height > 0.3) & (samples.max(-1) > 0.3)
         cosine = np.abs((peaks * best).sum(-1) / height.clip(1e-9))[keep].clip(0, 1)
-        # where two peaks are equally high, the search may find either
+        # if two peaks are equally high, the search may find either
         check(f"sh2peaks in {keep.sum()} voxels: 99th percentile of the angle to the largest sample, degrees", np.degrees(np.quantile(np.arccos(cosine), 0.99)), 2)
         check("sh2peaks: median height against the largest sample", abs(np.median(height[keep] / samples.max(-1)[keep]) - 1), 0.01)
 

@@ -83,7 +83,7 @@ class Library:
 
 
 def edges_of(sphere, order):
-    """Edges of a sphere as pairs of indices into the list it was made from."""
+    """Returns the edges of a sphere as pairs of indices into the list of its vertices."""
     s = sphere.contents
     return {tuple(sorted((order[v], order[s.neighbour[i]]))) for v in range(s.n) for i in range(s.first[v], s.first[v + 1])}
 
@@ -141,7 +141,7 @@ def compare_qball(lib, report, what, reference, handle, data, gtab):
         lib.c.gls_qball_hat(handle, pointer(dwi[v]), pointer(hat[v]), pointer(residual[v]))
     expected = reference.fit(data).shm_coeff
     report(f"{what}, coefficients / largest", (np.abs(coefficients - expected).max(1) / np.abs(expected).max(1)).max(), 1e-5)
-    # the same in double throughout: DIPY normalises in single precision
+    # the same computation, all in double precision, because DIPY normalises in single precision
     reference.assume_normed = True
     clipped = np.maximum(data, 1)
     expected = reference.fit(clipped / clipped[:, gtab.b0s_mask].mean(1, keepdims=True)).shm_coeff
@@ -161,7 +161,7 @@ def check_spheres(lib, report):
             assert sphere.contents.antipodal and len(order) == len(half.vertices)
             report(f"edges of {what} ({len(wanted)}): different", len(edges_of(sphere, order) ^ wanted), 0)
             lib.c.gls_sphere_destroy(sphere)
-        # without its last point the set is asymmetric: DIPY's hull of the same points
+        # without its last point the set is asymmetric; compare with DIPY's hull of the same points
         part = DipySphere(xyz=full.vertices[:-1])
         sphere, order = lib.sphere_from(part.vertices, False)
         wanted = {tuple(sorted(map(int, e))) for e in part.edges}

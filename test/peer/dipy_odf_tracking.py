@@ -14,7 +14,7 @@ import time
 import warnings
 from pathlib import Path
 
-import dipy_tracking as base  # limits the threads of numpy before it is loaded
+import dipy_tracking as base  # limits the threads of numpy; set it before numpy is loaded
 
 import dipy
 import nibabel as nib
@@ -33,18 +33,18 @@ FA_THRESHOLD = 0.1
 PMF_THRESHOLD = 0.1
 STEP = 0.5  # voxels
 ORDER = 8
-N_COEFFICIENTS = 15  # of the SH images, of order 4: of all directions given in a file 45 take llvmpipe 20 s to compile
-MAX_POINTS = 2000  # never reached: DIPY's trackers treat what is longer differently
+N_COEFFICIENTS = 15  # directions of the SH images, of order 4: llvmpipe takes 20 s to compile for 45 directions of a file
+MAX_POINTS = 2000  # a limit that is never reached, because DIPY's trackers treat longer streamlines differently
 SEEDS_PER_TASK = 2500
-FEWER = 4  # where nothing is drawn, a streamline is compared with that of the same seed: a fourth of the seeds says as much
+FEWER = 4  # where nothing is drawn, each streamline is compared with that of the same seed, so a fourth of the seeds is enough
 PAIR_TOLERANCE = 0.1  # voxels
 MIN_IDENTICAL = 0.95
-# relative peak threshold, separation in degrees, most directions of a seed
+# relative peak threshold, separation in degrees, largest number of directions of a seed
 RULES = {"LocalTracking": (0.25, 45.0, 32), "LocalTracking of SH": (0.25, 45.0, 32), "tracker": (0.5, 25.0, 1)}
 GETTERS = {"prob": ProbabilisticDirectionGetter, "det": DeterministicMaximumDirectionGetter, "closest": ClosestPeakDirectionGetter}
 TRACKERS = {"prob": tracker.probabilistic_tracking, "det": tracker.deterministic_tracking, "closest": tracker.closestpeak_tracking}
 
-problem = None  # set before the workers fork, so that they share its arrays
+problem = None  # set before the workers fork, so that they share the arrays
 
 
 def fit_part(part):
@@ -56,7 +56,7 @@ def fit_part(part):
 
 
 class Problem(base.Problem):
-    """What both programs track: adds the ODFs, which DIPY's deconvolution makes."""
+    """Makes the input of both programs, and adds the ODFs, which DIPY's deconvolution makes."""
 
     def __init__(self, glslines, work, nseeds, processes):
         global problem
@@ -89,7 +89,7 @@ class Problem(base.Problem):
             partial.rename(path)
 
     def take_seeds(self, n):
-        """The first n of all seeds, for both programs."""
+        """Returns the first n of all seeds, for both programs."""
         self.seeds, self.seeds_path = self.all_seeds[:n], self.seeds_path.with_name(f"seeds-{n}.txt")
         np.savetxt(self.seeds_path, self.seeds, fmt="%.6f")
 
@@ -104,7 +104,7 @@ class Problem(base.Problem):
 def local_tracking(getter, rules, part, stream):
     relative, separation, _ = RULES[rules]
     settings = {"max_angle": MAX_ANGLE, "pmf_threshold": PMF_THRESHOLD, "relative_peak_threshold": relative, "min_separation_angle": separation}
-    # the getter turns the signs of its sphere's vertices: each gets a sphere of its own
+    # the getter changes the signs of its sphere's vertices, so each getter gets a sphere of its own
     sphere = HemiSphere(xyz=problem.sphere)
     if "SH" in rules:
         directions = GETTERS[getter].from_shcoeff(problem.sh, sphere=sphere, basis_type="descoteaux07", legacy=True, **settings)
@@ -146,7 +146,7 @@ def modern_tracking(getter, part, stream):
             max_angle=MAX_ANGLE,
             pmf_threshold=PMF_THRESHOLD,
             nbr_threads=1,
-            random_seed=1000003 + stream,  # large: it is multiplied by a position, and the whole part of that is the seed of the generator
+            random_seed=1000003 + stream,  # a large number: DIPY multiplies it by a position, and the whole part of the product is the seed of the generator
             save_seeds=True,
         )
         inverse = np.linalg.inv(problem.affine)
@@ -154,7 +154,8 @@ def modern_tracking(getter, part, stream):
 
 
 def track_part(task):
-    """DIPY's streamlines of more than one point of one slice of the seeds, in world mm, and the index of the seed of each."""
+    """Tracks one slice of the seeds with DIPY. Returns the streamlines of more than one point, world mm, and the index of the
+    seed of each."""
     getter, rules, stream, first = task
     part = slice(first, min(first + SEEDS_PER_TASK, len(problem.seeds)))
     pairs = modern_tracking(getter, part, stream) if rules == "tracker" else local_tracking(getter, rules, part, stream)
@@ -165,7 +166,7 @@ def track_part(task):
 
 
 def track_dipy(work, processes, getter, rules, stream):
-    """DIPY's streamlines and the seconds that they took; stream selects other random numbers."""
+    """Returns DIPY's streamlines and the seconds that they took. stream: selects other random numbers."""
     path = work / f"dipy-{getter}-{problem.key(getter, rules)}-{stream}.npz"
     if path.exists():
         stored = np.load(path)
@@ -204,7 +205,7 @@ def track_glslines(glslines, work, getter, rules, extra):
 
 
 def compare_one(args, extra, getter, rules):
-    """Prints the table of one getter under the rules of one of DIPY's trackers; whether all bounds are met."""
+    """Prints the table of one getter under the rules of one of DIPY's trackers. Returns whether all bounds are met."""
     problem.take_seeds(args.nseeds if getter == "prob" else args.nseeds // FEWER)
     ours, ours_seconds = track_glslines(args.glslines, args.work, getter, rules, extra)
     theirs, dipy_seconds = track_dipy(args.work, args.processes, getter, rules, 0)

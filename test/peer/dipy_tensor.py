@@ -14,11 +14,11 @@ from dipy.core.gradients import gradient_table
 from dipy.io.gradients import read_bvals_bvecs
 from dipy.reconst.dti import TensorModel, design_matrix, wls_fit_tensor
 
-FA_BOUND = 2e-6  # float32 files, and vectors that DIPY leaves unnormalised
+FA_BOUND = 2e-6  # bounds for float32 files, and for vectors that DIPY does not normalise
 
 
 def dipy_fit(data, bvals, bvecs):
-    """FA, the tensor as fitted (DIPY's own accessor rebuilds it from clipped eigenvalues) and the eigenvalues."""
+    """Returns FA, the tensor as fitted (DIPY's own accessor rebuilds it from clipped eigenvalues) and the eigenvalues."""
     data = np.asarray(data, float)
     table = gradient_table(bvals, bvecs=bvecs)
     fit = TensorModel(table, fit_method="WLS").fit(data)
@@ -28,7 +28,7 @@ def dipy_fit(data, bvals, bvecs):
 
 def compare(name, expected, prefix):
     fa, tensor, evals = (nib.load(f"{prefix}_{what}.nii.gz").get_fdata() for what in ("fa", "tensor", "evals"))
-    scale = np.maximum(np.abs(expected[1]).max(axis=-1, keepdims=True), 1e-9)  # all-zero voxels hold rounding only
+    scale = np.maximum(np.abs(expected[1]).max(axis=-1, keepdims=True), 1e-9)  # all-zero voxels have only rounding errors
     worst = [np.abs(fa - expected[0]).max(), (np.abs(tensor - expected[1]) / scale).max(), (np.abs(evals - expected[2]) / scale).max()]
     ok = worst[0] < FA_BOUND and worst[1] < 1e-5 and worst[2] < 1e-5 and np.isfinite(fa).all()
     print(f"{name}: largest difference in FA {worst[0]:.1e}, in the tensor {worst[1]:.1e}, in the eigenvalues {worst[2]:.1e} of the largest entry: {'ok' if ok else 'FAILED'}")
@@ -54,7 +54,7 @@ def real_data(tool, folder, work):
         bvals, bvecs = read_bvals_bvecs(*files[1:])
         bvecs[np.isnan(bvecs)] = 0
         ok &= compare(f"{name}, image frame", dipy_fit(data, bvals, bvecs), run(tool, *files, os.path.join(work, name), "image"))
-        # The same voxels under affines of either handedness, oblique.
+        # Compares the same voxels under oblique affines of either handedness.
         for sign in (1, -1):
             turn = rotation((1, 2, 3), 0.4)
             affine = np.eye(4)
@@ -80,7 +80,7 @@ def scheme(rng, shells, n, n_b0):
 
 
 def noise(tool, work):
-    """Background-like data, where zeros give weights over many orders of magnitude, and signals below zero."""
+    """Compares data like background, in which zeros give weights over many orders of magnitude, and signals below zero."""
     rng = np.random.default_rng(7)
     ok = True
     for shells in ([1000], [1000, 2000, 3000]):
@@ -97,7 +97,8 @@ def noise(tool, work):
 
 
 def golden():
-    """A table of 3 b0 and 12 directions (vertices of an icosahedron's half, two shells), and voxels of integers."""
+    """Returns a table of 3 b0 and 12 directions (half of the vertices of an icosahedron, two shells), and voxels of
+    integers."""
     g = (1 + 5**0.5) / 2
     half = np.array([[0, 1, g], [0, -1, g], [1, g, 0], [-1, g, 0], [g, 0, 1], [g, 0, -1]]) / np.sqrt(1 + g * g)
     bvals = np.array([0, 0, 45] + [1000] * 6 + [2500] * 6, float)

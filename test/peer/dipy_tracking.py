@@ -40,18 +40,18 @@ SEPARATION = 45.0
 MIN_SIGNAL = 1.0
 ORDER = 4
 SMOOTH = 0.006
-MAX_POINTS = 4000  # per half: never reached, and glslines gets the matching length in mm
+MAX_POINTS = 4000  # limit for each half, which is never reached; glslines gets the same length in mm
 SEEDS_PER_TASK = 100
 
 
 def run(*command, **kwargs):
-    # a child tracks with all cores, whatever this process needs for its own arithmetic
+    # a child tracks with all cores, whatever number of threads this process uses
     environment = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")}
     return subprocess.run([str(c) for c in command], check=True, env=environment, **kwargs)
 
 
 def default_sphere(library):
-    """Vertices of the built-in sphere, one of each antipodal pair, from the shared library beside the program."""
+    """Returns the vertices of the built-in sphere, one of each antipodal pair, from the shared library beside the program."""
 
     class Sphere(ctypes.Structure):
         _fields_ = [("n", ctypes.c_size_t), ("vertex", ctypes.POINTER(ctypes.c_double))]  # the first members
@@ -98,11 +98,11 @@ class Problem:
         return h.hexdigest()[:16]
 
 
-problem = None  # set before the workers fork, so that they share its arrays
+problem = None  # set before the workers fork, so that they share the arrays
 
 
 def track_part(task):
-    """DIPY's streamlines of more than one point of one slice of the seeds, in voxel coordinates."""
+    """Tracks one slice of the seeds with DIPY. Returns the streamlines of more than one point, in voxel coordinates."""
     part, stream = task
     sphere = HemiSphere(xyz=problem.sphere)
     model = OpdtModel(problem.table, ORDER, smooth=SMOOTH, min_signal=MIN_SIGNAL)
@@ -116,7 +116,8 @@ def track_part(task):
 
 
 def track_dipy(work, processes, stream):
-    """All of DIPY's streamlines in world mm, the seconds that they took and whether they were stored; stream selects other random numbers."""
+    """Returns all of DIPY's streamlines in world mm, the seconds that they took and whether they were stored. stream: selects
+    other random numbers."""
     path = work / f"dipy-{problem.key()}-{stream}.npz"
     cached = path.exists()
     if cached:
@@ -139,7 +140,8 @@ def track_dipy(work, processes, stream):
 def track_glslines(glslines, work, extra):
     d = problem.directory
     out = work / "glslines.trx"
-    # the rules of DIPY's bootstrap: initial directions from the fit of the measured signal, no threshold on the ODF, and another sample only where one has no peak
+    # the rules of DIPY's bootstrap: initial directions from the fit of the measured signal, no threshold on the ODF, and
+    # another sample only if a sample has no peak
     command = [glslines, "track", "--preset", "gpustreamlines", d / "dwi.nii.gz", d / "dwi.bval", d / "dwi.bvec", d / "mask.nii.gz", d / "roi.nii.gz", "-o", out, "--force", "-q"]
     command += ["--fa", problem.fa_path, "--fa-threshold", FA_THRESHOLD, "--seeds", problem.seeds_path, "--seed-space", "voxel"]
     command += ["--boot-start", "fit", "--boot-retry", "peak", "--pmf-threshold", 0, "--max-directions-per-seed", 32]

@@ -48,7 +48,7 @@ LINES = [np.round(line, 2) for line in LINES]
 
 
 def mutate(head, change, between, start=4096):
-    """The header with the data at byte start; head: the lines with END, changed."""
+    """Returns the header for data at byte `start`. head: the lines with END, changed."""
     lines = [re.sub(rb"^file: \. \d+", b"file: . %d" % start, line) for line in lines_of(head)]
     made = between.join(change(lines)) + between
     assert len(made) < start
@@ -62,7 +62,7 @@ def split_file(path):
 
 
 def in_world(array, affine):
-    """Values in the order of places, whatever the order of the axes, and the places."""
+    """Returns the values in the order of their places, whatever the order of the axes, and the places."""
     array = np.asarray(array, float).reshape(array.shape[:3] + (-1,))
     at = np.indices(array.shape[:3]).reshape(3, -1).T @ affine[:3, :3].T + affine[:3, 3]
     order = np.lexsort(np.round(at.T, 1))
@@ -234,7 +234,7 @@ def check_nifti():
     }
     for name, fields in changes.items():
         width = [(str(len(what)) + kind if isinstance(what, tuple) else kind, at, what) for kind, at, what in fields]
-        # nibabel reads values out of the header, and takes the qform where the code of the sform has no meaning
+        # nibabel also reads values that only the header has, and takes the qform if the code of the sform has no meaning
         theirs = no_reading if name in ("data at byte 0", "sform code 77") else their_nifti
         judge("NIfTI: " + name, put("changed.nii", patch(file, *width), name, file), our_image, theirs, truth)
 

@@ -35,7 +35,7 @@ rng = np.random.default_rng(3)
 
 
 def make_files():
-    """Three streamlines, and an image around them."""
+    """Writes three streamlines, and an image around them."""
     lines = [rng.uniform(-8, 8, (n, 3)).astype(np.float32) for n in (4, 1, 7)]
     nib.streamlines.save(nib.streamlines.Tractogram(lines, affine_to_rasmm=np.eye(4)), "a.tck")
     grid = affine(np.eye(3), (-10, -10, -10))
@@ -47,7 +47,7 @@ def check_gradients():
     world /= np.linalg.norm(world, axis=1)[:, None]
     world[0] = 0
     b = np.array([0.0] + [1000] * 7)
-    grid = affine(rotation([12, -8, 31]) @ np.diag([-1.9, 2, 2.5]), (20, -15, -7))  # vectors turn with it: no shear
+    grid = affine(rotation([12, -8, 31]) @ np.diag([-1.9, 2, 2.5]), (20, -15, -7))  # the vectors turn with the axes, so there is no shear
     turn = grid[:3, :3] / np.linalg.norm(grid[:3, :3], axis=0)
     nib.save(nib.Nifti1Image(rng.uniform(1, 9, SHAPE + (8,)).astype(np.float32), grid), "dwi.nii")
     np.savetxt("table.b", np.c_[world, b], fmt="%.6f")
@@ -68,7 +68,7 @@ def check_gradients():
         return ours(glslines.Gradients.read(bval, bvec, grid, 8))
 
     for name, change in TEXT.items():
-        # MRtrix3 passes over lines that begin with no number or takes 0 for words: what it makes of them is no reading
+        # MRtrix3 skips lines that begin with no number, or reads words as 0; its result then is no reading
         lax = name in (
             "a word",
             "nan",
@@ -168,7 +168,8 @@ def check_weights():
 
 
 def check_tables_of_labels():
-    """The names that glslines connectome and MRtrix3's labelconvert find: labelconvert goes from one table to another by the names."""
+    """Returns the names that glslines connectome and MRtrix3's labelconvert find; labelconvert goes from one table to another
+    by the names."""
     labels = np.zeros((20, 20, 20), np.int16)
     labels[:10] = 3
     labels[10:] = 17

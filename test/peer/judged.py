@@ -1,4 +1,4 @@
-"""Whether a file that was changed is read as it was meant, refused, or read with other values: for inputs.py and
+"""Decides whether a changed file is read as it was meant, refused, or read with other values; for inputs.py and
 inputs_tables.py. GLSLINES_LIBRARY names the library."""
 
 import os
@@ -14,7 +14,7 @@ import glslines  # noqa: E402
 
 
 class Refused(Exception):
-    """Of one of the two programs, with what it said."""
+    """Raised when one of the two programs refuses a file, with its message."""
 
 
 def run(*words):
@@ -25,12 +25,12 @@ def run(*words):
 
 
 def no_reading(path):
-    """For changes of which the other program makes something else than the file was meant to be."""
+    """Refuses to read: for changes after which the other program reads something else than the file was meant to be."""
     raise Refused(path)
 
 
 def close(a, b):
-    """Lists of arrays, or one array."""
+    """Whether two arrays, or two lists of arrays, are equal to rounding."""
     a, b = ([np.asarray(x, float) for x in (v if isinstance(v, list) else [v])] for v in (a, b))
     return len(a) == len(b) and all(
         x.shape == y.shape and np.allclose(x, y, atol=2e-4, equal_nan=True) for x, y in zip(a, b)
@@ -42,14 +42,14 @@ def finite(value):
 
 
 def judge(name, path, ours, theirs, truth, strict=True):
-    """strict: False where the other program makes up values in place of those that are missing (and says so), where
-    refusing is right, too."""
+    """Judges one file. strict: False if the other program makes up values in place of missing ones, and says so; refusing the
+    file is right, too, then."""
     try:
         want = theirs(path)
-    except Exception:  # whatever the other program raises for a file that it does not read
+    except Exception:  # the other program may raise any exception for a file that it does not read
         want = None
     if want is not None and not finite(want):
-        want = None  # no reading of it is right
+        want = None  # no way to read the file is right
     if want is None and name.endswith("as it was written"):
         report(name + ": the other program reads it", False)
     try:
@@ -70,7 +70,7 @@ def judge(name, path, ours, theirs, truth, strict=True):
 
 
 def put(name, data, what=None, before=None):
-    """Writes a file. What was to be changed must not be as before."""
+    """Writes a file. Fails if the change left it as it was."""
     if data == before and what != "as it was written":
         report(f"{what}: {name} is changed", False)
     with open(name, "wb") as out:

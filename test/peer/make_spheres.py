@@ -24,7 +24,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.spatial import ConvexHull
 
-# name: (general orbits, orbits in the planes x = 0, y = 0, z = 0, points on the axes x, y, z, random start or None for the icosahedron)
+# for each name: (general orbits, orbits in the planes x = 0, y = 0, z = 0, points on the axes x, y, z, random start or None for
+# the icosahedron)
 RECIPES = {
     "default": (77, (7, 9, 11), (0, 0, 0), 1587),
     "small": (37, (5, 5, 5), (1, 1, 1), None),
@@ -37,7 +38,7 @@ DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src
 
 
 class Orbits:
-    """Representatives of the orbits: which coordinates are free, and how many antipodal pairs each stands for."""
+    """Returns representatives of the orbits: which coordinates are free, and how many antipodal pairs each stands for."""
 
     def __init__(self, general, planes, axes):
         free = [[1, 1, 1]] * general
@@ -64,11 +65,11 @@ class Orbits:
         return x / np.linalg.norm(x, axis=1, keepdims=True)
 
     def expand(self, x):
-        """One point of every antipodal pair."""
+        """Returns one point of every antipodal pair."""
         return x[self.rows] * self.signs
 
     def energy(self, x):
-        """Energy of the whole set and its gradient for the representatives, tangential to the sphere."""
+        """Returns the energy of the whole set and its gradient for the representatives, tangential to the sphere."""
         full = self.expand(x)
         g = x @ full.T
         own = (np.arange(len(x)), self.own)
@@ -95,7 +96,7 @@ class Orbits:
         return y / np.linalg.norm(y, axis=1, keepdims=True), result.fun
 
     def polish(self, x, steps=4):
-        """Newton's method in tangential coordinates, so that the minimum is found to rounding."""
+        """Runs Newton's method in tangential coordinates, which finds the minimum to rounding."""
         for _ in range(steps):
             rows, basis = self.tangents(x)
 
@@ -111,7 +112,7 @@ class Orbits:
         return x
 
     def tangents(self, x):
-        """Directions in which the points may move, and the point of each."""
+        """Returns the directions in which the points may move, and the point of each."""
         rows, basis = [], []
         for r, f in enumerate(self.free):
             if f.sum() == 3:
@@ -130,7 +131,7 @@ class Orbits:
 
 
 def figures(points):
-    """Energy, nearest-neighbour angle (min, mean, max) and covering radius in degrees of one point per pair."""
+    """Returns energy, nearest-neighbour angle (min, mean, max) and covering radius in degrees. points: one for each pair."""
     full = np.vstack([points, -points])
     d = np.linalg.norm(full[:, None] - full[None], axis=2)
     np.fill_diagonal(d, np.inf)
@@ -140,7 +141,7 @@ def figures(points):
 
 
 def geodesic(frequency):
-    """Vertices of an icosahedron whose faces are cut into frequency^2 triangles, those without a negative coordinate."""
+    """Returns the vertices without a negative coordinate of an icosahedron whose faces are cut into frequency^2 triangles."""
     golden = (1 + np.sqrt(5)) / 2
     corner = np.array([np.roll([0, s, t * golden], r) for r in range(3) for s in (1, -1) for t in (1, -1)])
     adjacent = np.abs(np.linalg.norm(corner[:, None] - corner, axis=2) - 2) < 0.1
@@ -175,7 +176,7 @@ def solve(general, planes, axes, start):
 
 
 def recipe(points, rng):
-    """Random numbers of orbits: rows of points along a coordinate plane, across it, or something between."""
+    """Draws random numbers of orbits: rows of points along a coordinate plane, across it, or something between."""
     row = np.sqrt(points) * 0.45
     while True:
         axes = rng.integers(0, 2, 3)
@@ -186,7 +187,7 @@ def recipe(points, rng):
 
 
 def vary(points, spec, rng):
-    """A recipe with up to one orbit more or less in each plane."""
+    """Returns a recipe with up to one orbit more or less in each plane."""
     planes = np.maximum(np.array(spec[1]) + rng.integers(-1, 2, 3), 0)
     rest = points // 2 - sum(spec[2]) - 2 * planes.sum()
     return (int(rest // 4), tuple(int(p) for p in planes), spec[2]) if rest % 4 == 0 else spec
@@ -197,7 +198,7 @@ def search(points, seconds, first):
     while time.time() < begin + seconds:
         rng = np.random.default_rng(seed)
         spec = recipe(points, rng)
-        # after a quarter of the time, mostly the recipes that did best, or their neighbours
+        # after a quarter of the time, try mostly the recipes that did best, or their neighbours
         if best_of and time.time() > begin + seconds / 4 and seed % 4:
             ranked = sorted(best_of, key=best_of.get)[:12]
             spec = ranked[rng.integers(len(ranked))]
@@ -218,13 +219,13 @@ def search(points, seconds, first):
 
 
 def normalised(x):
-    """Rounded to 1e-9 and normalised with elementary operations, which are the same on all machines."""
+    """Rounds to 1e-9 and normalises with elementary operations, which give the same result on all machines."""
     x = np.round(x, 9) + 0.0
     return x / np.sqrt(x[:, :1] * x[:, :1] + x[:, 1:2] * x[:, 1:2] + x[:, 2:] * x[:, 2:])
 
 
 def read():
-    """The points of sphere_data.c: {name: array}."""
+    """Returns the points of sphere_data.c: {name: array}."""
     with open(DATA, encoding="ascii") as f:
         text = f.read()
     arrays = re.findall(r"double (\w+)_points\[\] = \{\n(.*?)\n\};", text, re.S)
@@ -232,7 +233,7 @@ def read():
 
 
 def write(new):
-    """Writes sphere_data.c with these arrays in place of those of the same names."""
+    """Writes sphere_data.c with these arrays, which replace those of the same names."""
     sets = {**read(), **new}
     out = [
         "/* Built-in sets of directions. The first ones are closed under reflection in the three coordinate planes and have a",
@@ -256,7 +257,7 @@ def write(new):
 
 
 def of_dipy():
-    """DIPY's vertices in their order, those whose antipode came before left out."""
+    """Returns DIPY's vertices in their order, without those whose antipode came before."""
     from dipy.data import get_sphere
 
     sets = {}

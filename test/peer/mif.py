@@ -46,7 +46,7 @@ def mrconvert(*words):
 
 
 def same(name, want, affine, exact=True):
-    """Whether each voxel that is read lies where the same value was."""
+    """Whether each voxel that is read lies where the original has the same value."""
     array, found = glslines.load_image(path(name))
     to_index = np.linalg.inv(affine) @ found
     index = to_index[:3, :3] @ np.indices(array.shape[:3]).reshape(3, -1) + to_index[:3, 3:]

@@ -29,7 +29,7 @@ os.chdir(work)
 
 GRID = affine(rotation([8, -12, 20]) @ np.diag([-2, 2.2, 1.8]), (12, -9, -7))
 TURN = GRID[:3, :3] / np.linalg.norm(GRID[:3, :3], axis=0)
-AXIS = np.array([1, 2, 0.5]) / np.linalg.norm([1, 2, 0.5])  # of the only bundle, along the scanner axes
+AXIS = np.array([1, 2, 0.5]) / np.linalg.norm([1, 2, 0.5])  # direction of the only bundle, along the scanner axes
 
 
 def glslines_run(*words):
@@ -59,7 +59,7 @@ def make_series():
 
 
 def world_axes(prefix):
-    """Of the largest diffusivity in each voxel of the bundle."""
+    """Returns the direction of the largest diffusivity in each voxel of the bundle."""
     fa, tensor = nib.load(prefix + "_fa.nii.gz"), nib.load(prefix + "_tensor.nii.gz").get_fdata()
     t = tensor[fa.get_fdata() > 0.6]
     full = np.zeros((len(t), 3, 3))
@@ -70,7 +70,7 @@ def world_axes(prefix):
 
 
 def every_order(world, b):
-    """All signed permutations, with volumes first and last, forwards and backwards."""
+    """Returns all signed permutations of the axes, with volumes first and last, forwards and backwards."""
     tables = fits = grids = theirs = 0
     for order in itertools.permutations((1, 2, 3)):
         for signs in itertools.product((1, -1), repeat=3):
@@ -138,7 +138,7 @@ def every_order(world, b):
 
 
 def commands():
-    """response and track: the table of the header and the exported one give the same."""
+    """Checks that response and track give the same results with the table of the header and with the exported one."""
     run(
         "mrconvert",
         "-quiet",
@@ -190,7 +190,7 @@ def commands():
 
 
 def spherical_harmonics():
-    """FSL's axes of coefficients are those of the data as stored, too."""
+    """Checks that FSL's axes of coefficients are the stored axes of the data."""
     glslines_run(
         "fit", "dwi.nii", "dwi.b", "-", "mask.nii", "sh", "--model", "opdt", "--sh-basis", "descoteaux07", "-q"
     )
@@ -229,7 +229,7 @@ def spherical_harmonics():
 
 
 def warnings(world, b):
-    """A header's own table beside one that is named or found."""
+    """Checks a header that has its own table beside one that is named or found."""
 
     def say(*words):
         mask = ["mask.nii"] if len(words) > 1 else []

@@ -14,13 +14,13 @@ import numpy as np
 from checks import check, outcome, run
 from msmt import directions
 
-BOUND = 1e-6  # of the largest coefficient of the voxel; files have float32
+BOUND = 1e-6  # relative to the largest coefficient of the voxel; files have float32
 BRAIN = "mappertrac/data/example_inputs/sub-011591/dwi/sub-011591_dwi"
-VOXELS = 2500  # of a brain or a phantom: each is solved by itself
+VOXELS = 2500  # number of voxels of a brain or a phantom; each voxel is solved by itself
 
 
 class Data:
-    """A series with its mask as files for both programs, and a response of MRtrix3."""
+    """Writes a series with its mask as files for both programs, and a response of MRtrix3."""
 
     def __init__(self, work, name, dwi, bval, bvec, mask=None, voxels=None):
         self.name, self.dwi, self.at = name, dwi, os.path.join(work, name.replace(" ", "_") + "_")
@@ -41,7 +41,7 @@ class Data:
         return self.at + name
 
     def respond(self, algorithm, *options):
-        """By the program under test, which finds dwi2response's, see responses.py."""
+        """Estimates a response by the program under test, which finds the same as dwi2response, see responses.py."""
         run(tool, "response", self.dwi, self.bval, self.bvec, self.whole, self.at + algorithm, "--algorithm", algorithm, "--force", "-q", *options)
         return f"{self.at}{algorithm}_response.txt"
 
@@ -58,7 +58,7 @@ class Data:
 
 
 def off(a, b):
-    """For each voxel with a solution: the largest difference over the largest coefficient."""
+    """Returns for each voxel with a solution the largest difference, divided by the largest coefficient."""
     largest = np.abs(b).max(1)
     return (np.abs(a - b).max(1)[largest > 0] / largest[largest > 0])
 
@@ -78,14 +78,14 @@ def compare(data, response, orders=(4, 6, 8, 10, 12), what="", own=(), theirs=()
 
 
 def defaults(data, response, order):
-    """Without an order both take the response's, at most 8."""
+    """Checks that without an order both programs take that of the response, at most 8."""
     a = data.own(response, "--csd-rule", "mrtrix", "--csd-directions", dirs)
     b = data.theirs(response, "-directions", dirs)
     check(a.shape == b.shape == (len(b), (order + 1) * (order + 2) // 2) and off(a, b).max() < BOUND, f"{data.name}, no order given: {a.shape[1]} and {b.shape[1]} coefficients")
 
 
 def figures(data, response, orders=(4, 6, 8)):
-    """Directions that differ, and rules that differ: what src/doc/models.md tells."""
+    """Compares directions that differ, and rules that differ, as src/doc/models.md describes."""
     for order in orders:
         o = ["--sh-order", order]
         mrtrix, theirs = data.own(response, *o, "--csd-rule", "mrtrix"), data.theirs(response, "-lmax", order)
@@ -98,7 +98,7 @@ def figures(data, response, orders=(4, 6, 8)):
 
 
 def noise(work, like):
-    """Noise of both signs, whole numbers, constants and values that are not finite."""
+    """Returns noise of both signs, whole numbers, constants and values that are not finite."""
     image, random = nib.load(like.dwi), np.random.default_rng(2)
     values = random.normal(0, 100, image.shape).astype(np.float32)
     values[1] = np.abs(values[1])
@@ -177,7 +177,7 @@ def main():
     os.makedirs(work, exist_ok=True)
     dirs, generated = os.path.join(work, "dirs.txt"), os.path.join(work, "generated.txt")
     directions(dirs)
-    # one start is as good as the best of ten: any spread directions will do
+    # one start is as good as the best of ten, because any spread directions are good enough
     run("dirgen", "300", generated, "-restarts", "1", "-quiet", "-force", MRTRIX_RNG_SEED="1")
     if len(sys.argv) > 3:
         brains(work, sys.argv[3])

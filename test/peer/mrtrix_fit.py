@@ -24,7 +24,8 @@ def dense_directions(n):
 
 
 def strongest(sh, order):
-    """The direction of the largest value along the axes of the coefficients, out of some that are a degree apart."""
+    """Returns the direction of the largest value, along the axes of the coefficients, among directions that are a degree
+    apart."""
     d = dense_directions(15000)
     m, l = sph_harm_ind_list(order)
     basis = real_sh_descoteaux_from_index(m, l, np.arccos(d[:, 2:]), np.arctan2(d[:, 1:2], d[:, :1]), legacy=True)

@@ -35,10 +35,10 @@ class Tracks:
         self.lengths = np.array([np.linalg.norm(s, axis=1).sum() for s in steps])
         bends = []
         for s in steps:
-            s = s[1:-1] / np.linalg.norm(s[1:-1], axis=1)[:, None]  # the first and the last may be shorter than others
+            s = s[1:-1] / np.linalg.norm(s[1:-1], axis=1)[:, None]  # leave out the first and the last step, which may be shorter than others
             bends.append(np.degrees(2 * np.arcsin(np.minimum(1, np.linalg.norm(np.diff(s, axis=0), axis=1) / 2))))
         self.bends = np.concatenate(bends)
-        # the bends of a streamline are not independent, those of two streamlines are
+        # the bends within a streamline are not independent, those of different streamlines are
         apart = np.array([(b - self.bends.mean()).sum() for b in bends])
         self.bend_error = np.sqrt((apart**2).sum()) / len(self.bends)
         run("tckmap", "-quiet", "-force", "-template", template, path, path + ".nii")

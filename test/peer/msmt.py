@@ -12,7 +12,7 @@ import sys
 import nibabel as nib
 import numpy as np
 
-# of coefficients of about 0.3, by order: the largest difference, the median, the share above 1e-6
+# bounds for coefficients of about 0.3, by order: the largest difference, the median, the share above 1e-6
 BOUNDS = {4: (1e-8, 1e-12, 0), 6: (1e-8, 1e-12, 0), 8: (1e-6, 1e-7, 0), 10: (2e-4, 1e-6, 0.5), 12: (1e-2, 1e-3, 1)}
 
 failed = []
@@ -39,7 +39,7 @@ def image(path):
 
 
 def directions(path, n=300):
-    """A spiral, as MRtrix3 reads it: azimuth and elevation of directions of which no two are opposite."""
+    """Returns a spiral of directions as MRtrix3 reads it, azimuth and elevation; no two are opposite."""
     i = np.arange(n) + 0.5
     np.savetxt(path, np.c_[np.mod(i * np.pi * (3 - np.sqrt(5)), 2 * np.pi), np.arccos(1 - i / n)], fmt="%.17g")
 
@@ -49,7 +49,7 @@ def table(path):
 
 
 class Data:
-    """A series with its mask, as files for both programs."""
+    """Writes a series with its mask as files for both programs."""
 
     def __init__(self, work, name, dwi, bval, bvec, mask, erode):
         self.name, self.at, self.files, self.mask, self.erode = name, os.path.join(work, name + "_"), [dwi, bval, bvec], mask, erode
@@ -60,7 +60,8 @@ class Data:
 
 
 def responses(dump, data):
-    """The same voxels of grey matter and CSF; white matter depends on the directions of the constraint, which dwi2response does not let one choose."""
+    """Checks that both programs choose the same voxels of grey matter and CSF. White matter depends on the directions of the
+    constraint, which cannot be chosen in dwi2response."""
     theirs = [data.at + t + ".txt" for t in ("wm", "gm", "csf")]
     run("dwi2response", "dhollander", data.mif, *theirs, "-mask", data.mask, "-erode", data.erode, "-voxels", data.at + "voxels.nii", "-quiet", "-force")
     run(dump, "responses", *data.files, data.mask, "dhollander", data.at + "own")
@@ -76,7 +77,7 @@ def responses(dump, data):
     run(dump, "responses", *data.files, data.mask, "fa", data.at + "own_fa")
     x, y = table(data.at + "own_fa_0.txt"), table(data.at + "fa.txt")
     check(np.abs(x - y).max() < 1e-6 * y[0, 0], f"{data.name}: response by FA: largest difference / mean {np.abs(x - y).max() / y[0, 0]:.1e}")
-    # the voxels of white matter, given by hand
+    # the voxels of white matter are given by hand
     chosen = nib.load(data.at + "voxels.nii")
     nib.save(nib.Nifti1Image(np.asarray(chosen.dataobj)[..., 2].astype(np.uint8), chosen.affine), data.at + "chosen.nii")
     run("dwi2response", "manual", data.mif, data.at + "chosen.nii", data.at + "manual.txt", "-quiet", "-force")
@@ -104,8 +105,8 @@ def deconvolution(dump, data, theirs, order, step):
     for t in range(3):
         x, y = (image(f).reshape(inside.shape + (-1,))[inside] for f in (f"{data.at}own_{t}.nii", out[t]))
         off = np.maximum(off, np.abs(x - y).max(1))
-    # dwi2fod stops where its worst row is one that it holds at 0 already, though others are below by a hair: a few voxels
-    # differ by that. The higher the order, the flatter the minimum; at 12 the response is 0 and the ridge alone decides
+    # dwi2fod stops if its worst row is one that it already holds at 0, though other rows are slightly below 0; so a few voxels
+    # differ. The higher the order, the flatter the minimum; at order 12 the response is 0 and only the ridge decides
     largest, median, above = BOUNDS[order]
     good = off.max() <= largest and np.median(off) < median and np.mean(off > 1e-6) <= above
     check(good, f"{data.name} order {order}: coefficients of {len(off)} voxels: median difference {np.median(off):.1e}, largest {off.max():.1e}, {100 * np.mean(off > 1e-6):.2f} % above 1e-6")
@@ -114,7 +115,7 @@ def deconvolution(dump, data, theirs, order, step):
 
 
 def without_b0(tool, data, theirs, step):
-    """The weighted volumes alone, with the rows of the responses that are theirs; the same digits go to both programs."""
+    """Returns only the weighted volumes, with their rows of the responses; both programs get the same digits."""
     at, dirs = data.at + "weighted_", data.at + "dirs.txt"
     bval, bvec = np.loadtxt(data.files[1]), np.loadtxt(data.files[2])
     series, keep = nib.load(data.files[0]), bval > 50
@@ -166,7 +167,8 @@ def main():
     run(tool, "phantom", folder, "--bvals", 1000, 2000, 3000, "--directions", 32, "--force")
     phantom = Data(work, "phantom", *(os.path.join(folder, f) for f in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz")), 3)
     theirs = responses(dump, phantom)
-    # of high orders few voxels: dwi2fod takes 60 ms for one of order 12. The response of order 10 says nothing of l = 12
+    # few voxels for high orders, because dwi2fod takes 60 ms for a voxel of order 12. The response of order 10 has no value for
+    # l = 12
     for order, step in ((12, 300), (10, 150), (4, 24), (6, 24), (8, 24)):
         tissues, mask = deconvolution(dump, phantom, theirs, order, step)
     without_b0(tool, phantom, theirs, 96)
@@ -184,7 +186,7 @@ def main():
 
 
 def responses_of_slices(dump, data):
-    """Two slices: no erosion in either program, and no response by FA, which MRtrix3 erodes for."""
+    """Compares two slices: no erosion in either program, and no response by FA, for which MRtrix3 erodes."""
     theirs = [data.at + t + ".txt" for t in ("wm", "gm", "csf")]
     run("dwi2response", "dhollander", data.mif, *theirs, "-mask", data.mask, "-erode", 0, "-quiet", "-force")
     run(dump, "responses", *data.files, data.mask, "dhollander", data.at + "own")

@@ -38,14 +38,15 @@ class Case:
 
 
 def compare_peaks(case):
-    """Where both find a peak it has the same amplitude and direction; what one finds alone is chance or the peer's 60 starts."""
+    """Compares amplitude and direction of the peaks that both programs find. Peaks that only one finds are due to chance or to
+    the peer's 60 starts."""
     run(tool, "peaks", case.fod, "-o", case.at + "own.nii", "--force", "-q")
     ours, theirs = (image(p).reshape(*image(p).shape[:3], 3, 3) for p in (case.at + "own.nii", case.peaks))
     there = np.isfinite(ours[..., 0]), np.isfinite(theirs[..., 0])
     check(np.array_equal(there[0].any(-1), there[1].any(-1)), f"{case.name}: the same {there[1].any(-1).sum()} voxels have peaks")
     found = there[1].sum()
     size = np.linalg.norm(theirs, axis=-1)
-    # each of the peer's peaks with the nearest of ours
+    # compare each of the peer's peaks with the nearest of ours
     cosine = np.abs(np.einsum("...ia,...ja->...ij", np.nan_to_num(theirs), np.nan_to_num(ours)))
     cosine /= np.maximum(size[..., :, None] * np.linalg.norm(ours, axis=-1)[..., None, :], 1e-30)
     cosine = np.nan_to_num(cosine)
@@ -62,7 +63,7 @@ def compare_peaks(case):
 
 
 def compare_random(work):
-    """All maxima of positive functions at random: each that either program finds, the other should find, too."""
+    """Finds all maxima of random positive functions. Each maximum that either program finds, the other should find, too."""
     degree = np.concatenate([np.full(2 * l + 1, l) for l in range(0, 9, 2)])
     sh = np.random.default_rng(1).normal(size=(16, 16, 16, 45)) * np.exp(-0.02 * degree * (degree + 1))
     sh[..., 0] = 12
@@ -74,7 +75,7 @@ def compare_random(work):
     size = np.linalg.norm(ours, axis=-1), np.linalg.norm(theirs, axis=-1)
     near = np.abs(np.einsum("via,vja->vij", ours, theirs)) > np.cos(np.radians(3)) * size[0][:, :, None] * size[1][:, None, :]
     near &= (size[0] > 0)[:, :, None] & (size[1] > 0)[:, None, :]
-    # a search that did not come to its end leaves points on ridges: those have a higher neighbour, and are no maxima
+    # a search that has not converged leaves points on ridges, which have a higher neighbour and are no maxima
     missed = (size[1] > 0) & ~near.any(1)
     ends = np.array([not has_higher_neighbour(sh.reshape(-1, 45)[v], theirs[v, j] / size[1][v, j]) for v, j in np.argwhere(missed)], bool)
     maxima = (size[1] > 0).sum() - (~ends).sum()
@@ -120,7 +121,7 @@ def random_starts(case, n):
 
 
 def compare_eudx(case, n):
-    """Peaks moved to the vertices of DIPY's sphere, which it needs; voxel axes."""
+    """Moves peaks to the vertices of DIPY's sphere, which DIPY needs; voxel axes."""
     from dipy.data import default_sphere
     from dipy.direction.peaks import PeaksAndMetrics
     from dipy.tracking.stopping_criterion import ThresholdStoppingCriterion
@@ -160,7 +161,7 @@ def compare_eudx(case, n):
     case.peaks = plain
 
     def key(lines):
-        """Streamlines by the seed that is one of their points; several may have it."""
+        """Returns the streamlines of each seed. The seed is one of their points; several streamlines may have it."""
         from scipy.spatial import cKDTree
         tree, groups = cKDTree(world), {}
         for line in lines:
@@ -172,7 +173,7 @@ def compare_eudx(case, n):
 
     ours, theirs = key(lines_of(path)), key(found)
     check(not {seed for seed, _ in (*ours, *theirs)} & set(outside), f"{case.name} eudx: no streamline from {len(outside)} seeds outside the image, DIPY has none either")
-    # of one seed each streamline with the one that is most like it
+    # pairs, for one seed, each streamline with the one that is most like it
     paired = {}
     for (seed, k), line in theirs.items():
         candidates = [(abs(len(other) - len(line)), np.abs(other[0] - line[0]).sum(), name) for name, other in ours.items() if name[0] == seed]
@@ -183,8 +184,8 @@ def compare_eudx(case, n):
 
 
 class Walk:
-    """EuDX in double precision along one axis a voxel: steps of `step` mm along the mean, by distance, of the axes of the eight voxels around that are
-    longer than `least` and within 60 degrees."""
+    """Runs EuDX in double precision along one axis for each voxel. A step of `step` mm goes along the mean, weighted by
+    distance, of those axes of the eight voxels around that are longer than `least` and within 60 degrees."""
 
     def __init__(self, axis, length, mask, affine, least=0.2, step=0.5):
         self.axis, self.length, self.mask, self.least = axis, length, mask, least
@@ -204,7 +205,7 @@ class Walk:
         return mean / np.linalg.norm(mean) if total >= 0.5 and mean.any() else None
 
     def line(self, seed):
-        """In mm; None where the seed's voxel has no axis."""
+        """Returns the streamline in mm; None: the voxel of the seed has no axis."""
         start = self.inverse[:3, :3] @ seed + self.inverse[:3, 3]
         v = tuple(np.clip(np.rint(start).astype(int), 0, np.array(self.length.shape) - 1))
         if not self.length[v] > 0:
@@ -225,7 +226,7 @@ class Walk:
 
 
 def compare_eudx_of_tensors(work, n):
-    """eudx of a series against a walk along the main axes of DIPY's tensors."""
+    """Compares eudx of a series with a walk along the main axes of DIPY's tensors."""
     from dipy.core.gradients import gradient_table
     from dipy.io.gradients import read_bvals_bvecs
     from dipy.reconst.dti import TensorModel

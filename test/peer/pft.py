@@ -51,7 +51,7 @@ run(tool, "phantom", at("phantom"), "--force", "-q")
 peaks = nib.load(at("phantom/peaks.nii.gz"))
 affine = peaks.affine
 fibre = np.nan_to_num(np.asarray(peaks.dataobj, float)).reshape(*peaks.shape[:3], -1, 4)
-share, fibre = fibre[..., 3], fibre[..., :3] * np.sign(np.diag(affine)[:3])  # along the axes of voxels
+share, fibre = fibre[..., 3], fibre[..., :3] * np.sign(np.diag(affine)[:3])  # directions along the axes of voxels
 wm, gm, csf = np.moveaxis(np.asarray(nib.load(at("phantom/tissue.nii.gz")).dataobj, float), -1, 0)
 include, exclude = np.where(wm + gm + csf == 0, 1.0, gm), csf
 vertices = HemiSphere.from_sphere(get_sphere(name="repulsion200")).vertices
@@ -69,7 +69,7 @@ for name, places in (("seeds", seeds), ("interface", interface)):
 
 
 class Run:
-    """Streamlines in voxels: how many there are, their lengths in mm, and where they pass."""
+    """Returns, of streamlines in voxels, their number, their lengths in mm, and the map of voxels that they visit."""
 
     def __init__(self, lines, seconds=0.0):
         self.kept = len(lines)
@@ -131,7 +131,7 @@ def compare(rule):
 
 
 def measure(rule):
-    """Prints points of kept streamlines a second: three turns, after one that compiles kernels."""
+    """Prints points of kept streamlines per second: three turns, after one that compiles kernels."""
     peer = [dipy(rule, number).speed for number in (1, 2)]
     for _ in range(4):
         track(rule, "prob", "many", "-o", "none", "--density", at("density.nii"), "--sidecar", at("speed.json"))
@@ -152,7 +152,7 @@ if arguments.speed:
 for rule in ("cmc", "act"):
     filtered = compare(rule)
     check(filtered.kept > 0.4 * N, f"{rule}: {filtered.kept} streamlines")
-# the deterministic getter, of which chance is only what the filter draws
+# with the deterministic getter, only the filter draws at random
 theirs, mine = dipy("cmc", 1, DeterministicMaximumDirectionGetter), glslines("cmc", "det")
 bar = 190 * np.sqrt(N / 20000)
 check(abs(mine.kept - theirs.kept) <= bar, f"det, cmc: {mine.kept} streamlines, DIPY's {theirs.kept}; {bar:.0f} more or less")
@@ -163,7 +163,7 @@ for least_wm, deviation in ((0, 15.8), (1, 7.0)):
     bar, lengths = 3 * deviation * np.sqrt(1.5), np.concatenate([one.lengths, two.lengths])
     check(abs(mine.kept - (one.kept + two.kept) / 2) <= bar,
           f"interface, --pft-min-wm {least_wm}: {mine.kept} streamlines of 1000 seeds, DIPY's {one.kept} and {two.kept}; {bar:.0f} more or less")
-    # three standard errors of the difference; of fewer streamlines the mean is less certain than of the 20,000 above
+    # three standard errors of the difference; with fewer streamlines the mean is less certain than with the 20,000 above
     bar = 3 * lengths.std() * np.sqrt(1 / mine.kept + 1 / len(lengths))
     check(abs(mine.lengths.mean() - lengths.mean()) <= bar,
           f"interface, --pft-min-wm {least_wm}: mean length {mine.lengths.mean():.2f} mm, DIPY's {one.lengths.mean():.2f} and {two.lengths.mean():.2f}; {bar:.2f} more or less")

@@ -30,7 +30,7 @@ def load(folder, name):
 
 
 def canonical(folder, name):
-    """Data with the voxel axes turned to RAS."""
+    """Returns the data with the voxel axes turned to RAS."""
     return nib.as_closest_canonical(nib.load(f"{folder}/{name}.nii.gz")).get_fdata(dtype=np.float32)
 
 
@@ -39,7 +39,7 @@ def bundles(folder):
 
 
 def fit(folder):
-    """FA and the principal direction in the world; FSL's rule for the vectors."""
+    """Returns FA and the principal direction in the world. The vectors follow FSL's rule."""
     data, affine = load(folder, "dwi")
     bvals, bvecs = read_bvals_bvecs(f"{folder}/dwi.bval", f"{folder}/dwi.bvec")
     if np.linalg.det(affine[:3, :3]) > 0:
@@ -71,7 +71,8 @@ def check_tensor(folder, name, snr):
 
 
 def check_grids(reference, other, name):
-    """The same anatomy, bundles and (without noise) signal. Sample points on a surface may fall to either side."""
+    """Compares anatomy, bundles and (without noise) signal, which must be the same. Sample points on a surface may fall to
+    either side."""
     for image in ("dwi", "tissue", "mask", "roi"):
         a, b = canonical(reference, image), canonical(other, image)
         same = (np.abs(a - b) <= (1 if image == "dwi" else 1e-5)).mean()

@@ -2,12 +2,13 @@
 interpolated and evaluated along the direction itself. The voxels' FODs are sums of lobes of one shape round known fibres, so that an amplitude is a polynomial of the squared cosine."""
 import numpy as np
 
-FIRST, ROUND, MOST = 4, 64, 16384  # curves tried for a step: at first, then at least, and at most
-TOGETHER = 8192  # for all places, where few are left
+FIRST, ROUND, MOST = 4, 64, 16384  # number of curves that are tried for a step: at first, at least, and at most
+TOGETHER = 8192  # number of curves for all places together, when few places are left
 
 
 class Field:
-    """fibres: (x, y, z, 2, 3), zeros where there is none; scale: (x, y, z), what the sum of lobes is multiplied with; lobe: polynomial of the squared cosine, highest power first."""
+    """FODs with known fibres. fibres: (x, y, z, 2, 3), zeros where there is no fibre; scale: (x, y, z), factor of the sum of
+    lobes; lobe: polynomial of the squared cosine, highest power first."""
 
     def __init__(self, fibres, scale, lobe, affine):
         self.fibres, self.scale, self.lobe = np.pad(fibres, ((1, 1),) * 3 + ((0, 0),) * 2), np.pad(scale, 1), lobe
@@ -15,12 +16,12 @@ class Field:
         self.shape = np.array(fibres.shape[:3])
 
     def locate(self, place):
-        """place: (..., 3) world mm. Voxel coordinates, and whether it lies in the grid."""
+        """Returns voxel coordinates, and whether they lie in the grid. place: (..., 3) world mm."""
         v = place @ self.inverse[:3, :3].T + self.inverse[:3, 3]
         return v, ((v >= -0.5) & (v < self.shape - 0.5)).all(-1)
 
     def amplitude(self, place, direction):
-        """place: (..., 3) world mm; 0 outside the grid."""
+        """Returns the amplitudes at places; 0 outside the grid. place: (..., 3) world mm."""
         v, inside = self.locate(place)
         v = np.clip(v, 0, self.shape - 1)
         low = np.minimum(np.floor(v).astype(int), self.shape - 2)
@@ -37,7 +38,7 @@ class Field:
 
 
 def arc(k, length):
-    """Along the tangent and across."""
+    """Returns the points of a curve: coordinates along the tangent and across it."""
     angle = k * length
     small = angle < 1e-4
     safe = np.where(small, 1, k)
@@ -45,8 +46,8 @@ def arc(k, length):
 
 
 def draw(field, p, d, n, start, o, rng):
-    """A curve for each of the places: curvature and unit vector towards its centre; curvature -1 where none was found; and the amplitude at the end of its probe.
-    start: the amplitude at the probe's start."""
+    """Draws a curve for each of the places. Returns its curvature and the unit vector towards its centre (curvature -1: none
+    was found), and the amplitude at the end of its probe. start: the amplitude at the start of the probe."""
     samples = o["quality"] - 1
     chosen, towards, end = np.full(len(p), -1.0), np.zeros((len(p), 3)), np.zeros(len(p))
     open_ = np.arange(len(p))
@@ -77,7 +78,8 @@ def draw(field, p, d, n, start, o, rng):
 
 
 def half(field, seeds, directions, o, rng, trekker):
-    """Points of one half each, every step mm, without the seed. trekker: what counts at a probe's start is the end of the probe before."""
+    """Returns the points of one half for each seed, every step mm, without the seed. trekker: at the start of a probe, use the
+    amplitude at the end of the probe before."""
     p, d = seeds.copy(), directions.copy()
     n = np.cross(d, np.where(np.abs(d[:, :1]) < 0.6, [[1.0, 0, 0]], [[0, 1.0, 0]]))
     n /= np.linalg.norm(n, axis=1, keepdims=True)

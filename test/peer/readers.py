@@ -95,7 +95,7 @@ def check_trx(tool, work, name, dim, affine, voxel, truth, modules, seeds, index
     half_path = write(tool, work, name + "_half", dim, affine, voxel, ".trx", half=True)
     half = trxmap.load(half_path)
     expected = [np.asarray(line, np.float32).astype(np.float16).astype(float) for line in truth]
-    # the writer rounds float positions, this rounds doubles: one unit in the last place apart at most
+    # the writer rounds float positions, this script rounds doubles: they differ by one unit in the last place at most
     compare(f"{name} trx float16", list(half.streamlines), expected, 0.125)
     report(f"{name} trx float16 type", half.streamlines._data.dtype == np.float16, str(half.streamlines._data.dtype))
     half.close()
@@ -131,7 +131,7 @@ def check_tck(tool, work, name, dim, affine, voxel, truth):
         ok = int(actual) == len(truth) and int(fields["    count"]) == len(truth) and fields["    method"].strip() == "test"
         report(f"{name} tck tckinfo", ok, f"{actual} streamlines, header {fields['    count'].strip()}")
     if shutil.which("tckconvert") and truth:
-        # rewritten by MRtrix3 itself: what it has understood
+        # MRtrix3 rewrites the file, which shows what it has understood
         out = os.path.join(work, name + "_mrtrix.tck")
         subprocess.run(["tckconvert", "-quiet", "-force", path, out], check=True)
         compare(f"{name} tck tckconvert", list(nib.streamlines.load(out).streamlines), truth)

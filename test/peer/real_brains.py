@@ -19,8 +19,8 @@ PACKAGES = ["mappertrac==1.3.1", "mdt==1.2.7"]
 BRAIN = "mappertrac/data/example_inputs/sub-011591/dwi/sub-011591_dwi"
 SLICES = "mdt/data/mdt_example_data"
 SEEDS = 3000
-os.environ["MRTRIX_RNG_SEED"] = "1"  # with one thread, tckgen gives the same streamlines whenever it runs
-PART = 6000 if "--update" in sys.argv else 2000  # voxels, at most, in which deconvolutions are compared
+os.environ["MRTRIX_RNG_SEED"] = "1"  # with one thread, tckgen gives the same streamlines in each run
+PART = 6000 if "--update" in sys.argv else 2000  # largest number of voxels in which deconvolutions are compared
 
 failed = []
 
@@ -36,7 +36,7 @@ def run(*command):
 
 
 def fetch(work):
-    """The images of the packages, unpacked; False where pip cannot have them."""
+    """Returns the images of the packages, unpacked; False: pip cannot get them."""
     folder = os.path.join(work, "packages")
     if os.path.exists(os.path.join(folder, BRAIN + ".nii.gz")):
         return folder
@@ -52,7 +52,7 @@ def fetch(work):
 
 
 def data_sets(folder):
-    """Name, what it is, the stem of table files, series, mask or None."""
+    """name, description, stem of table files, series, mask or None"""
     import dipy.data
 
     crops = os.path.join(os.path.dirname(dipy.data.__file__), "files")
@@ -73,7 +73,7 @@ class Data:
         self.series = [dwi, stem + ".bval", stem + ".bvec"]
         self.image = nib.load(dwi)
         self.mif = self.at + "dwi.mif"
-        # MRtrix3 wants rows, and no vectors that are no numbers
+        # MRtrix3 needs rows, and refuses vectors that are not finite
         self.bval, bvec = np.loadtxt(self.series[1]).ravel(), np.nan_to_num(np.loadtxt(self.series[2]))
         np.savetxt(self.at + "bval", self.bval[None])
         np.savetxt(self.at + "bvec", bvec if bvec.shape[0] == 3 else bvec.T)
@@ -88,7 +88,8 @@ class Data:
         return path
 
     def make_mask(self):
-        """Of a whole brain the program's own, compared with dwi2mask's; of a crop where the first volume is bright."""
+        """Returns the mask: of a whole brain the program's own, compared with dwi2mask's; of a crop the voxels whose first
+        volume is bright."""
         if self.kind == "a whole brain":
             run(self.tool, "response", *self.series, self.at + "own", "--force", "-q")
             run("dwi2mask", "-quiet", "-force", self.mif, self.at + "dwi2mask.nii")
@@ -101,7 +102,7 @@ class Data:
         return self.save("mask.nii", (first > 0.2 * np.percentile(first, 99)).astype(np.uint8))
 
     def rotation(self):
-        """Voxel axes to scanner axes, without the sizes of voxels."""
+        """Returns the map from voxel axes to scanner axes, without the sizes of voxels."""
         return self.image.affine[:3, :3] / np.linalg.norm(self.image.affine[:3, :3], axis=0)
 
 
@@ -111,12 +112,12 @@ def angles(a, b):
 
 
 def volumes(path, shape):
-    """As stored: MRtrix3 keeps the axes of its input."""
+    """Reads an image with the axes as stored, because MRtrix3 keeps the axes of its input."""
     return np.asarray(nib.load(path).dataobj, dtype=float).reshape(shape + (-1,))
 
 
 def tensors(d):
-    """First eigenvectors, where there is a direction at all."""
+    """Returns the first eigenvectors, in voxels whose tensor has a main direction."""
     shape = d.inside.shape
     start = time.time()
     run(d.tool, "fit", *d.series, d.mask, d.at + "opdt", "--model", "opdt", "--sh-order", 2, "--force", "-q")
@@ -130,7 +131,7 @@ def tensors(d):
     good = np.isfinite(fa) & (fa > 0.25)
     off = angles(own, theirs)[good]
     d.row["V1 deg"] = np.median(off)
-    # at high b-values the two weigh the noise floor in different ways
+    # at high b-values the two programs weight the noise floor differently
     check(np.median(off) < (0.5 if d.bval.max() < 3500 else 3), f"{d.name}: first eigenvector against dwi2tensor's: median {np.median(off):.3f} degrees, 95 % below {np.percentile(off, 95):.2f}, {good.sum()} voxels")
     region = np.zeros(shape, np.uint8)
     region[d.inside] = good
@@ -138,7 +139,7 @@ def tensors(d):
 
 
 def deconvolve(d):
-    """Tissues by both programs, from the same responses with the same directions of the constraint."""
+    """Compares the tissues of both programs, from the same responses with the same directions of the constraint."""
     shape = d.inside.shape
     i = np.arange(300) + 0.5
     np.savetxt(d.at + "dirs.txt", np.c_[np.mod(i * np.pi * (3 - np.sqrt(5)), 2 * np.pi), np.arccos(1 - i / 300)], fmt="%.17g")
@@ -157,7 +158,7 @@ def deconvolve(d):
     off = np.max([np.abs(volumes(f"{d.at}{t}.nii", shape) - volumes(f"{d.at}part_{t}.nii.gz", shape))[chosen].max(1) for t in tissues], axis=0)
     d.row["FOD"] = np.median(off)
     d.row["FOD max"] = off.max()
-    # one shell of a low b-value hardly determines the high orders, so that both programs stop near the minimum
+    # one shell of a low b-value hardly determines the high orders; both programs stop near the minimum
     check(np.median(off) < 1e-6 and off.max() < (5e-3 if len(tissues) == 2 else 1e-5), f"{d.name}: {len(tissues)} tissues against dwi2fod's: median difference {np.median(off):.1e}, largest {off.max():.1e}, {len(off)} voxels")
 
 
@@ -171,7 +172,7 @@ def ends_inside(d, lines):
 
 
 def track(d):
-    """The bootstrap to three formats; iFOD2 beside tckgen's on the same distributions."""
+    """Tracks the bootstrap to three formats, and compares iFOD2 with tckgen's on the same distributions."""
     lines = {}
     for suffix in ("trk", "tck"):
         start = time.time()
@@ -236,7 +237,7 @@ def main():
         d = Data(tool, work, name, kind, stem, dwi, mask)
         shells = sorted({int(round(b, -2)) for b in d.bval if b > 50})
         d.row["size"] = " x ".join(str(n) for n in d.inside.shape) + f", {len(d.bval)}, {' '.join(map(str, shells)) if len(shells) < 9 else f'{shells[0]} to {shells[-1]}'}"
-        # crops hold no CSF to estimate a response from
+        # crops have no CSF from which a response could be estimated
         for part in (tensors, track) if kind == "a crop" else (tensors, deconvolve, track, compare_ifod2):
             part(d)
         rows.append(d.row)

@@ -32,7 +32,7 @@ def path(name):
 
 
 def bundle(number, n, subject):
-    """Streamlines of one bundle of a brain, in both senses: the core is the bundle's own, the rest the subject's."""
+    """Makes streamlines of one bundle of a brain, in both senses. The core belongs to the bundle, the rest to the subject."""
     core, rng = np.random.default_rng(number), np.random.default_rng(1000 * subject + number)
     at = np.linspace(0, 1, 40)[:, None]
     start, along, bend = core.normal(0, 30, 3), core.normal(0, 1, 3), core.normal(0, 22, 3)
@@ -46,14 +46,15 @@ def bundle(number, n, subject):
 
 
 def moved(lines, parameters):
-    """Streamlines moved by a similarity around the origin, and bent by 1.5 mm."""
+    """Moves streamlines by a similarity around the origin, and bends them by 1.5 mm."""
     m = peer.compose_matrix44(np.array(parameters))
     out = [line @ m[:3, :3].T + m[:3, 3] for line in lines]
     return [(line + 1.5 * np.sin(line[:, [1, 2, 0]] / 20)).astype(np.float32) for line in out]
 
 
 def brain(subject, each=60):
-    """The bundles of a subject with streamlines of none between them, shuffled; and the bundle of each, -1 for none."""
+    """Returns the bundles of a subject, shuffled, with streamlines of no bundle between them; and the bundle of each, -1 for
+    none."""
     rng = np.random.default_rng(subject)
     lines, truth = [], []
     for k in range(BUNDLES):
@@ -88,7 +89,7 @@ def check_registration():
         far = max(np.linalg.norm(x - y, axis=1).max() for x, y in zip(a.transform(moving), b.transform(moving)))
         report(f"registration: {name}", a.fopt <= b.fopt * 1.01 and (far < 1.5 or a.fopt < b.fopt),
                f"BMD {a.fopt:.4f}, DIPY {b.fopt:.4f}, {far:.3f} mm apart, {a.funcs} evaluations, DIPY {b.funcs}")
-        # both functions are the same: DIPY's value of the parameters that were found
+        # both functions are the same: this is DIPY's value for the parameters that were found
         metric = peer.BundleMinDistanceMetric()
         metric.setup(peer.center_streamlines(static)[0], peer.center_streamlines(moving)[0])
         report(f"registration: {name}, its value is DIPY's", np.isclose(metric.distance(a.xopt), a.fopt, rtol=1e-5))
@@ -155,7 +156,7 @@ def columns(name):
 
 
 def check_command():
-    """The command on a subject that is moved, with two atlases; of a bundle that one of them lacks, as well."""
+    """Runs the command on a subject that is moved, with two atlases, one of which lacks a bundle."""
     lines, truth = brain(3)
     save(moved(lines, [4, -3, 2, 3, -2, 4, 1.03]), "subject.tck")
     for a in (1, 2):
@@ -181,7 +182,7 @@ def check_command():
     sizes = [len(nib.streamlines.load(path(f"each_bundle_{k}.tck")).streamlines) for k in range(BUNDLES)]
     counts = {row["bundle"]: int(row["streamlines"]) for row in rows}
     report("recognize: a file for each bundle", sizes == [counts[f"bundle_{k}"] for k in range(BUNDLES)])
-    # distances without registration are those of a search in double precision
+    # without registration, distances are those of a search in double precision
     run(TOOL, "recognize", path("subject.tck"), path("atlases/1"), "--no-local", "-o", path("still.tck"), "--force", "-q")
     still, subject = columns("still_dps.tsv"), resampled(nib.streamlines.load(path("subject.tck")).streamlines, 12)
     least = np.stack([bundles_distances_mdf(subject, resampled(bundle(k, 30, 1), 12)).min(1) for k in range(BUNDLES)], 1)

@@ -16,7 +16,7 @@ from msmt import directions, image, run, table
 
 
 def mrtrix_with_directions(folder, dirs):
-    """A copy of MRtrix3's tree by links: scripts look for programs beside themselves."""
+    """Copies MRtrix3's tree by links, because scripts look for programs in their own folder."""
     home = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("dwi2response"))))
     home = home if os.path.isdir(os.path.join(home, "lib", "mrtrix3", "dwi2response")) else "/usr/lib/mrtrix3"
     shutil.rmtree(folder, ignore_errors=True)
@@ -36,7 +36,7 @@ def mrtrix_with_directions(folder, dirs):
 
 
 def compare(what, own, theirs, names, own_voxels, their_voxels, n, limit=1e-6):
-    """names: of responses; their_voxels: volumes in the opposite order where there are several."""
+    """Compares responses. names: of the responses; their_voxels: volumes in the opposite order, if there are several."""
     a = image(own_voxels).reshape(image(own_voxels).shape[:3] + (-1,)) > 0
     b = image(their_voxels).reshape(a.shape)[..., ::-1] > 0
     for i, (x, y, name) in enumerate(zip(own, theirs, names)):
@@ -75,7 +75,8 @@ def main():
         run(tool, "response", dwi, bval, bvec, mask, at("own_" + name), "--algorithm", name, *own, *constraint, "--force", "-q")
         got = [at(f"own_{name}_response.txt")] if single else of("own_" + name)
         compare(name, got, out, ["single fibres"] if single else tissues, at(f"own_{name}_voxels.nii.gz"), at(name + "_voxels.nii"), 2)
-    # with noise the axes of tournier, mean directions of lobes, show that MRtrix3's integration weights rest on rounded directions
+    # with noise, the axes of tournier (mean directions of lobes) show that MRtrix3's integration weights depend on rounded
+    # directions
     run(tool, "phantom", at("noisy"), "--shape", 20, 20, 20, "--bvals", 2000, "--directions", 60, "--snr", 10, "--force", "-q")
     dwi, bval, bvec, mask = (at("noisy/" + f) for f in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz"))
     run("mrconvert", "-quiet", "-force", dwi, "-fslgrad", bvec, bval, at("noisy.mif"))

@@ -50,7 +50,7 @@ check(shares.shape[3] == 5 and there.sum() > 1000, f"{there.sum()} voxels have p
 check(np.allclose(size[there][:, 0], 1, atol=1e-5) and (np.diff(size[there]) <= 1e-6).all(), "the first peak is 1 long, the others are shares of it")
 check(np.allclose(unit[unit > 0], 1, atol=1e-5), "unit vectors with --abs_peaks_and_values")
 
-# axes: against the fibres that the phantom is made of, in scanner axes; its x is mirrored
+# compare the axes with the fibres of which the phantom is made, in scanner axes; its x is mirrored
 image = nib.load("data/peaks.nii.gz")
 truth = np.nan_to_num(np.asarray(image.dataobj, float))
 mirror = np.sign(np.diag(image.affine)[:3])

@@ -41,9 +41,9 @@ MODULES = (suites_images, suites_tracks, suites_tracking, suites_files)
 
 
 def execute(command):
-    """A line of the shell, or of Python after 'python: '."""
+    """Runs a line of the shell, or of Python after 'python: '."""
     if not command.startswith("python: "):
-        # in a process group of its own, which is killed as a whole when the time is over
+        # in a process group of its own, which is killed as a whole when its time is over
         with subprocess.Popen(["sh", "-ec", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True) as process:
             try:
                 out, err = process.communicate(timeout=LIMIT)
@@ -79,14 +79,14 @@ def judge(number):
 
 
 def word_of(row, word):
-    """What a row comes to: a reason is for a difference, and a difference needs one."""
+    """Returns the outcome of a row. A reason is needed for a difference, and only for a difference."""
     if word == "differ":
         return "differs" if row.reason else "FAIL"
     return "ok" if word == "agree" and not row.reason else "FAIL"
 
 
 def run():
-    # processes that have the rows already: functions cannot be sent
+    # the worker processes have the rows already, because functions cannot be sent to them
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
         outcomes = []
         for row, (word, detail) in zip(rows, pool.map(judge, range(len(rows)))):
@@ -99,7 +99,8 @@ def run():
 
 
 def table():
-    """Rows by command, and the reasons in the order of their first row. What holds is what the rows say, or they fail."""
+    """Returns the rows by command, and the reasons in the order of their first row. A row that does not come out as it says
+    fails."""
     reasons = list(dict.fromkeys(row.reason for row in rows if row.reason))
     out = ["| command of the peer | rows | agree | differ by decision | reasons |", "|---|---|---|---|---|"]
     for name in [*dict.fromkeys(row.of for row in rows), "all"]:
@@ -116,7 +117,7 @@ def table():
 
 
 def manual(update):
-    """Whether the table of the manual is that of these rows."""
+    """Whether the table of the manual has these rows."""
     path = os.path.join(DOC, "accuracy.md")
     with open(path) as file:
         page = file.read()
@@ -128,7 +129,7 @@ def manual(update):
 
 
 def unsaid():
-    """Reasons that the pages which they name do not give."""
+    """Returns the reasons that the pages which they name do not give."""
     for reason, (_, page, said) in REASONS.items():
         with open(os.path.join(DOC, page.split("#")[0] + ".md")) as file:
             if said not in re.sub(r"\s+", " ", file.read()):

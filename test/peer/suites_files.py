@@ -56,7 +56,7 @@ def tck(name="x.tck", lines=LINES, **header):
 
 
 def header_of(name, **values):
-    """The header of a TRK file, changed in place."""
+    """Changes the header of a TRK file in place."""
     data = bytearray(open(name, "rb").read())
     header = np.frombuffer(data, header_2_dtype, count=1)
     for key, value in values.items():
@@ -72,7 +72,7 @@ def big_endian(name):
 
 
 def raw_tck(name, kind, lines=LINES, end="\n", extra="", count=True, finish=True):
-    """A TCK file of a type of numbers."""
+    """Writes a TCK file with this type of numbers."""
     dtype = {"Float32LE": "<f4", "Float32BE": ">f4", "Float64LE": "<f8", "Float64BE": ">f8"}[kind]
     rows = np.concatenate([part for line in lines for part in (line, np.full((1, 3), np.nan))] + ([np.full((1, 3), np.inf)] if finish else []))
     head = end.join(filter(None, ["mrtrix tracks", f"count: {len(lines)}" if count else "", f"datatype: {kind}", extra, "file: . 400", "END"])) + end
@@ -85,7 +85,7 @@ def cut(name, n):
 
 
 def trx(name="x.trx", lines=LINES, positions="float32", offsets="uint32", compressed=False, folder=False, dps=None, dpv=None, groups=None, dpg=None, grid="mask.nii"):
-    """Written by trx-python; the types of columns are those of the arrays."""
+    """Writes a TRX file with trx-python. Columns have the types of the arrays."""
     image = nib.load(grid)
     out = trxmap.TrxFile(nb_vertices=sum(map(len, lines)), nb_streamlines=len(lines))
     out.header["VOXEL_TO_RASMM"], out.header["DIMENSIONS"] = image.affine.tolist(), list(image.shape[:3])
@@ -109,7 +109,7 @@ def save_lines(lines, name="theirs.tck"):
 
 
 def again(name):
-    """What the peer reads of it."""
+    """Returns the content that the peer reads from the file."""
     if name.endswith(".trx"):
         return save_lines(np.asarray(line, np.float32) for line in trxmap.load(name).streamlines)
     return save_lines(nib.streamlines.load(name).streamlines)
@@ -119,7 +119,7 @@ def again(name):
 
 
 def columns(mine="mine.trk"):
-    """Columns of a TRK file against those of x.trk, both read by nibabel."""
+    """Compares the columns of a TRK file with those of x.trk, both read by nibabel."""
 
     def how(trial):
         a, b = (nib.streamlines.load(name).tractogram for name in (mine, "x.trk"))
@@ -136,7 +136,7 @@ def columns(mine="mine.trk"):
 
 
 def whole(trial, mine="mine.trx", theirs="x.trx"):
-    """All of a TRX file against another, both read by trx-python."""
+    """Compares all of a TRX file with another one, both read by trx-python."""
     a, b = (trxmap.load(name) for name in (mine, theirs))
     if not all(np.array_equal(np.float32(p), np.float32(q)) for p, q in zip(a.streamlines, b.streamlines)) or len(a) != len(b):
         return "fail", "points differ"
@@ -152,7 +152,7 @@ def whole(trial, mine="mine.trx", theirs="x.trx"):
 
 
 def read(of, cases, bound=2e-5):
-    """Rows of files that the peer writes and reads again, and we read."""
+    """Rows of files that the peer writes and reads again, and that we read."""
     rows = []
     for name, write, file, *rest in cases:
         how, reason = (rest + [None, None])[:2] if rest else (None, None)
@@ -281,7 +281,7 @@ def dipy():
 
 
 def met(trial):
-    """Which regions are joined at all; DIPY's diagonal counts streamlines in one region alone."""
+    """Compares which regions are joined at all. DIPY's diagonal counts only streamlines within one region."""
     theirs = np.array(h.numbers("theirs.csv"))
     mine = np.minimum(1, np.ravel(h.numbers("mine.csv"))).reshape(theirs.shape)
     off = np.count_nonzero((mine != theirs)[~np.eye(len(mine), dtype=bool)])

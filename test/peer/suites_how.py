@@ -17,12 +17,13 @@ Row = collections.namedtuple("Row", "of name peer ours how reason")
 
 
 def group(of, peer, ours, cases):
-    """Rows of one command of the peer: of each its name, what is put into both lines, how both are compared, and a reason."""
+    """Returns the rows of one command of the peer: for each its name, the text that both lines contain, how both are compared,
+    and a reason."""
     return [Row(of, name, peer.format(theirs), ours.format(mine), how, reason[0] if reason else None) for name, theirs, mine, how, *reason in cases]
 
 
 def found(stem):
-    """The file of this name, whatever its suffix."""
+    """Returns the file of this name, whatever its suffix."""
     names = sorted(name for name in glob.glob(stem + ".*") if not name.endswith((".json", "_nodes.tsv")))
     if not names:
         raise FileNotFoundError(f"there is no {stem}")
@@ -35,7 +36,7 @@ def voxels(name):
 
 
 def numbers(name):
-    """Of a text file, row by row; commas, tabs and blanks part them."""
+    """Returns the numbers of a text file, row by row; commas, tabs and blanks separate them."""
     with open(name) as file:
         lines = [re.split(r"[,\s]+", line.strip(" \t\n,")) for line in file if not line.startswith("#") and line.strip()]
     return [[float(word) for word in line] for line in lines]
@@ -48,13 +49,13 @@ def points(name):
 
 
 def verdict(off, bound, most, text):
-    """Agree up to bound; else differ, by no more than most."""
+    """Answers agree up to `bound`, else differ up to `most`, else fail."""
     word = "agree" if off <= bound else "differ" if off <= most else "fail"
     return word, text
 
 
 def apart(a, b):
-    """Largest difference, not finite where NaN or infinity stand at other places."""
+    """Returns the largest difference; it is not finite if NaN or infinity stand at different places."""
     if a.shape != b.shape:
         return np.inf
     ok = np.isfinite(b)
@@ -67,8 +68,8 @@ def apart(a, b):
 
 
 def image(bound=0, most=np.inf, mine="mine", theirs="theirs", volumes=None, inside=None, zero=False, rare=0):
-    """Values on the same grid, relative to the largest. volumes: of ours, in the order of theirs; inside: a mask; zero: all is 0; rare: voxels in
-    which values may be apart by more."""
+    """Compares values on the same grid, relative to the largest. volumes: of ours, in the order of theirs; inside: a mask;
+    zero: all are 0; rare: number of voxels in which values may differ more."""
 
     def how(trial):
         (a, at), (b, bt) = (voxels(found(stem)) for stem in (mine, theirs))
@@ -106,7 +107,7 @@ def lines(bound=0, most=np.inf, mine="mine", theirs="theirs", empty=False):
 
 
 def text(bound=0, most=np.inf, mine="mine", theirs="theirs", rare=0):
-    """Numbers of text files, relative to the largest. rare: how many may be apart by more."""
+    """Compares numbers of text files, relative to the largest. rare: number of values that may differ more."""
 
     def how(trial):
         a, b = (numbers(found(stem)) for stem in (mine, theirs))
@@ -124,7 +125,7 @@ def text(bound=0, most=np.inf, mine="mine", theirs="theirs", rare=0):
 
 
 def correlated(least, mine="mine", theirs="theirs"):
-    """Numbers of which a few may differ: their correlation, and the median of the ratio."""
+    """Compares numbers of which a few may differ: by their correlation, and by the median of their ratio."""
 
     def how(trial):
         a, b = (np.concatenate([np.ravel(row) for row in numbers(found(stem))]) for stem in (mine, theirs))
@@ -137,7 +138,8 @@ def correlated(least, mine="mine", theirs="theirs"):
 
 
 def fixels(bound):
-    """Fixels of a voxel by number and density, of fod2fixel's folder and ours, whose first axis may be reversed."""
+    """Compares the number and density of the fixels of each voxel, in fod2fixel's folder and ours, whose first axis may be
+    reversed."""
 
     def how(trial):
         a, b = (nib.as_closest_canonical(nib.load(os.path.join(folder, "index.nii"))) for folder in ("mine", "theirs"))
@@ -155,7 +157,7 @@ def fixels(bound):
 
 
 def directions(bound, mine="mine", theirs="theirs", inside=None):
-    """Axes in each voxel: degrees between them, at the 99th percentile."""
+    """Compares axes in each voxel: the 99th percentile of the degrees between them."""
 
     def how(trial):
         a, b = (voxels(found(stem))[0] for stem in (mine, theirs))
@@ -168,7 +170,7 @@ def directions(bound, mine="mine", theirs="theirs", inside=None):
 
 
 def overlap(least, mine="mine", theirs="theirs"):
-    """Masks: twice the voxels in both by those in each."""
+    """Compares masks: twice the number of voxels in both, divided by the sum of the numbers in each."""
 
     def how(trial):
         a, b = (voxels(found(stem))[0] > 0 for stem in (mine, theirs))
@@ -196,9 +198,9 @@ def density(sets, template="mask.nii"):
 
 
 def chance(seeds=None, most=4.5):
-    """theirs and again are two runs of the peer, whose difference is chance. Ours may be apart by 4.5 standard deviations in
-    the share of seeds that is kept and in mean length, as far by a Kolmogorov-Smirnov test, and its map of density by little
-    more than both runs. seeds: how many there are; none where the number that is kept is set."""
+    """Compares random streamlines. theirs and again are two runs of the peer, whose difference is chance. Ours may differ by
+    4.5 standard deviations in the share of seeds that is kept, in mean length, and in a Kolmogorov-Smirnov test of lengths, and
+    its map of density by little more than both runs. seeds: their number; None: the number of streamlines is fixed."""
 
     def how(trial):
         sets = [points(found(stem)) for stem in ("mine", "theirs", "again")]
@@ -230,7 +232,8 @@ def chance(seeds=None, most=4.5):
 
 
 def both_refuse(*words, code=(2, 3, 4, 7), left=None):
-    """Both programs say no, ours with these words. left: the file whose copy was there before, and is still."""
+    """Checks that both programs refuse, ours with these words. left: the file whose copy was there before, and must still be
+    there."""
 
     def how(trial):
         said = trial.ours.err.lower()
@@ -244,7 +247,7 @@ def both_refuse(*words, code=(2, 3, 4, 7), left=None):
 
 
 def we_refuse(*words, code=(2, 3, 7)):
-    """The peer takes it; ours says no in these words."""
+    """Checks that the peer accepts, and that ours refuses with these words."""
 
     def how(trial):
         good = trial.peer.code == 0 and trial.ours.code in code and all(word.lower() in trial.ours.err.lower() for word in words)
@@ -255,7 +258,7 @@ def we_refuse(*words, code=(2, 3, 7)):
 
 
 def they_refuse(check):
-    """The peer says no; ours works as check says."""
+    """Checks that the peer refuses, and that ours works as `check` says."""
 
     def how(trial):
         word, detail = check(trial)
@@ -267,7 +270,7 @@ def they_refuse(check):
 
 
 def said(pattern, theirs=None, bound=0):
-    """A number of what ours prints, and of what the peer prints."""
+    """Compares a number that ours prints with one that the peer prints."""
 
     def how(trial):
         a, b = (re.search(p, result.out + result.err, re.S) for p, result in ((pattern, trial.ours), (theirs or pattern, trial.peer)))
@@ -281,7 +284,7 @@ def said(pattern, theirs=None, bound=0):
 
 
 def held(*checks):
-    """Several comparisons of one row."""
+    """Makes several comparisons of one row."""
 
     def how(trial):
         results = [check(trial) for check in checks]

@@ -6,7 +6,7 @@ from suites_how import group
 
 
 def mrconvert():
-    """An image that mrconvert wrote is read where its voxels lie: by tcksample, and by us."""
+    """Checks that an image that mrconvert wrote is read where its voxels lie: by tcksample, and by us."""
     same = h.text(5e-6)
     sampled = ("mrconvert fa.nii v.{0} {{}} && tcksample lines.tck v.{0} theirs.txt -stat_tck mean", "glslines sample lines.tck v.{0} --like mrtrix -o mine.txt{{}}")
     cases = {suffix: [] for suffix in ("mif", "mih", "mif.gz", "nii", "nii.gz", "img", "mgh", "mgz")}
@@ -40,7 +40,7 @@ FOD = "dwi2fod csd {} single.txt theirs.nii -mask mask.nii -directions dirs.txt 
 
 
 def gradients():
-    """Series and tables by which both come to the same FODs."""
+    """Makes the series and tables from which both programs compute the same FODs."""
     same = h.image(2e-5, mine="f_sh", inside="mask.nii")
     rows = group("mrinfo -export_grad", FOD, FIT, [
         ("the table of the header", "shell.mif", "shell.mif - - mask.nii", same),
@@ -123,7 +123,7 @@ def fods():
     tissue = "--response-wm wm.txt --response-gm gm.txt --response-csf csf.txt"
     many = "wm.txt theirs.nii gm.txt t_gm.nii csf.txt t_csf.nii"
     raw = "--no-normalise dwi.mif - - mask.nii"
-    # in a voxel of thousands both solvers stop at places that are apart
+    # in a voxel of thousands, the two solvers stop at different places
     at = lambda bound, mine="f_wm", theirs="theirs": h.image(bound, mine=mine, theirs=theirs, inside="mask.nii", rare=2)
     rows += group("dwi2fod", "dwi2fod msmt_csd dwi.mif {} -mask mask.nii -directions dirs.txt", "glslines fit --model msmt --csd-directions dirs.txt {} f", [
         ("msmt_csd", many, f"{tissue} {raw}", h.held(at(1e-4), at(1e-4, "f_gm", "t_gm"), at(1e-4, "f_csf", "t_csf"))),
@@ -142,7 +142,7 @@ def fods():
 
 
 def tissues():
-    """What is no image of five tissues."""
+    """Rows of images that are no image of five tissues."""
     track = "glslines track --sh fod.nii --dg ifod2 --mask mask.nii --roi seed.nii --nseeds 10 -o mine.tck --act {}"
     rows = group("5ttcheck", "mrconvert 5tt.nii a5.nii -coord 3 0:3 && 5ttcheck {}", track, [("four volumes", "a5.nii", "a5.nii", h.both_refuse("a5.nii"))])
     rows += group("5ttcheck", "5ttcheck {}", track, [("one volume", "fa.nii", "fa.nii", h.both_refuse("fa.nii"))])

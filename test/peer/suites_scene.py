@@ -1,4 +1,4 @@
-"""What the rows of suites.py work on, made by MRtrix3 from the built-in phantom: a series, its fits, streamlines, regions,
+"""Makes the data of the rows of suites.py from the built-in phantom with MRtrix3: a series, its fits, streamlines, regions,
 images on other grids."""
 import os
 import subprocess
@@ -8,7 +8,7 @@ import numpy as np
 
 from responses import mrtrix_with_directions
 
-# by the shell in the folder of the data; MRtrix3 has one thread, so that random numbers come in one order
+# runs in a shell in the folder of the data; MRtrix3 has one thread, so that random numbers come in one order
 STEPS = """
 glslines phantom phantom --shape 24 28 22 --voxel-size 2.5 --bvals 1000 2000 --directions 32 --b0s 4 --orientation RAS -q
 mrconvert phantom/dwi.nii.gz -fslgrad phantom/dwi.bvec phantom/dwi.bval dwi.mif
@@ -75,9 +75,9 @@ def make(tool, folder):
             raise SystemExit(f"{step}: {done.stderr}")
     n = len(np.loadtxt(os.path.join(folder, "length.txt")))
     np.savetxt(os.path.join(folder, "weights.txt"), rng.random(n), "%.9g")
-    i = np.arange(300) + 0.5  # a spiral: azimuth and elevation, none opposite to another
+    i = np.arange(300) + 0.5  # a spiral of directions, azimuth and elevation; no two are opposite
     np.savetxt(os.path.join(folder, "dirs.txt"), np.c_[np.mod(i * np.pi * (3 - np.sqrt(5)), 2 * np.pi), np.arccos(1 - i / 300)], "%.17g")
-    # dwi2response does not let one choose the directions in which its FODs must not be negative
+    # in dwi2response the directions in which FODs must not be negative cannot be chosen
     mrtrix_with_directions(os.path.join(folder, "mrtrix"), os.path.join(folder, "dirs.txt"))
     labels = [int(label) for label in np.unique(nib.load(os.path.join(folder, "high.nii")).dataobj) if label]
     for name, places in (("in", labels), ("out", range(1, len(labels) + 1))):

@@ -1,4 +1,4 @@
-"""Rows of suites.py: tckgen. Streamlines are random, so tckgen runs twice, and what its runs differ by is chance."""
+"""Rows of suites.py for tckgen. Streamlines are random, so tckgen runs twice; the difference of its runs is chance."""
 import nibabel as nib
 import numpy as np
 
@@ -57,7 +57,7 @@ def options():
 
 
 def seeds():
-    """Where the numbers of seeds are those of voxels, and where a number of streamlines is asked for."""
+    """Rows in which the number of seeds follows from the voxels, and rows with a fixed number of streamlines."""
     peer = twice("-select 0")
     mine = "glslines track --sh fod.nii --dg ifod2 --mask mask.nii -o mine.tck {}"
     rows = group("tckgen", peer, mine, [

@@ -129,7 +129,7 @@ def tckmap():
 
 
 def tcksample():
-    # tcksample -precise follows a spline, which touches other voxels at corners: one streamline of a hundred
+    # tcksample -precise follows a spline, which touches other voxels at corners, in one streamline of a hundred
     cases = []
     for stat in ("mean", "median", "min", "max"):
         cases.append((stat, f"lines.tck fa.nii theirs.txt -stat_tck {stat}", f"lines.tck fa.nii --stat-tck {stat} -o mine.txt", h.text(5e-6)))
@@ -173,7 +173,7 @@ def tckstats():
 
 
 def histogram(trial):
-    """Theirs has bins around whole steps."""
+    """Compares histograms; the peer's bins are centred on whole steps."""
     a, b = (h.numbers(name) for name in ("mine.txt", "theirs.txt"))
     count = [sum(row[-1] for row in rows) for rows in (a, b)]
     return ("agree" if count[0] == count[1] > 0 else "fail"), f"{count} streamlines in {len(a)} and {len(b)} bins"
@@ -278,7 +278,7 @@ def sift():
         ("linear", "-linear", "--method linear", weights),
         ("mu", "-out_mu theirs_mu.txt -linear", "--mu mine_mu.txt --method linear", h.text(2e-5, mine="mine_mu", theirs="theirs_mu")),
     ])
-    # each choice follows from those before: FODs that differ by 1e-4 end elsewhere, which is chance
+    # each choice depends on those before: FODs that differ by 1e-4 give other ends, which is chance
     again = "mrcalc randn 1e-4 -mult 1 -add wm.mif -mult noisy.mif && tcksift lines.tck noisy.mif again.tck -nthreads 1 {0} && tcksift lines.tck wm.mif theirs.tck -nthreads 1 {0}"
     rows += group("tcksift", again, "glslines weights lines.tck fod.nii -o mine.tck --method sift --device cpu {}", [
         ("a number", "-term_number 1200", "--term-number 1200", h.held(h.chance(), same_number)),

@@ -44,7 +44,7 @@ def ours(method):
 def compare(who, mine, theirs, inside):
     for name, image in theirs.items():
         if name.startswith("v"):
-            # the vectors of equal eigenvalues are any two in their plane
+            # the vectors of equal eigenvalues are any two vectors in their plane
             k, gap = int(name[1]) - 1, np.diff(-mine["evals"], axis=-1)
             apart = np.minimum(gap[..., max(k - 1, 0)], gap[..., min(k, 1)]) > 0.05 * mine["md"]
             at = inside & apart & (mine["fa"] < 0.999)
@@ -60,7 +60,7 @@ data, mask = read(SERIES[0]), read(SERIES[3]) > 0
 bvals, bvecs = np.loadtxt(SERIES[1]), np.loadtxt(SERIES[2]).T
 table = gradient_table(bvals, bvecs=bvecs / np.maximum(np.linalg.norm(bvecs, axis=1), 1e-9)[:, None], b0_threshold=50)
 fit = TensorModel(table, fit_method="WLS", min_signal=1e-4).fit(data, mask=mask)
-# DIPY takes b-vectors as they are; the phantom's determinant is negative, for which FSL's rule does, too
+# DIPY takes b-vectors as they are; the determinant of the phantom is negative, for which FSL's rule does the same
 theirs = {"fa": fit.fa, "md": fit.md, "ad": fit.ad, "rd": fit.rd, "evals": fit.evals, "rgb": color_fa(fit.fa, fit.evecs)}
 theirs.update({f"v{k + 1}": fit.evecs[..., k] for k in range(3)})
 compare("DIPY", ours("dipy"), theirs, mask)

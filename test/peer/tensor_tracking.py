@@ -31,7 +31,7 @@ class Case:
 
 
 def equal(case, cutoff, rk4=False):
-    """From a grid of seeds; the sign of the first direction is the peer's own."""
+    """Compares streamlines from a grid of seeds. The sign of the first direction is the peer's own."""
     theirs, ours = case.at + "det_peer.tck", case.at + "det.tck"
     step, peers, own = (0.5, ["-rk4"], ["--rk4"]) if rk4 else (0.2, [], [])
     lengths = [("minlength", "min-length", 0.1), ("maxlength", "max-length", 300), ("cutoff", "cutoff", cutoff)]
@@ -51,7 +51,7 @@ def chance(case, getter, algorithm, n, of_density=0.03):
 
 
 def seeds_alone(case):
-    """Each seed is a streamline of one point."""
+    """Checks that each seed gives a streamline of one point."""
     theirs, ours = case.at + "seeds_peer.tck", case.at + "seeds.tck"
     case.tckgen("SeedTest", theirs, "-seed_grid_per_voxel", case.roi, 1)
     case.glslines("seedtest", ours, "--seed-grid", 1)
@@ -81,11 +81,11 @@ for case in cases:
     equal(case, 0.1, True)
     chance(case, "tensorprob", "Tensor_Prob", arguments.seeds)
     seeds_alone(case)
-# on the other grid these differ from tensorprob in nothing that has to do with a grid
+# on the other grid, these methods differ from tensorprob in nothing that depends on a grid
 chance(cases[0], "tensordet", "Tensor_Det", arguments.seeds)
 chance(cases[0], "nulldist1", "NullDist1", arguments.seeds // 2)
 equal(cases[0], 0.3)
-# the peer's arcs take an image of spherical harmonics, at which they do not look
+# the peer's arcs need an image of spherical harmonics, but do not use it
 prefix = os.path.join(arguments.work, "fod")
 run(tool, "fit", files[0], *table, files[1], prefix, "--model", "csd", "--sh-order", 6, "--force", "-q")
 fods = Case("phantom", *files, table, arguments.work)

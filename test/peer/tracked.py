@@ -1,4 +1,5 @@
-"""Tractograms of two programs: streamline by streamline from the same seeds, and as distributions where chance decides."""
+"""Compares tractograms of two programs: streamline by streamline from the same seeds, and as distributions if chance
+decides."""
 import numpy as np
 import nibabel as nib
 
@@ -14,18 +15,20 @@ def lines_of(path):
 
 
 def lengths_of(path):
-    """Rounded, so that streamlines that were cut at the same length tie."""
+    """Returns rounded lengths, so that streamlines that were cut at the same length are equal."""
     return np.array([np.linalg.norm(np.diff(line, axis=0), axis=1).sum() for line in lines_of(path)]).round(1)
 
 
 def by_seed(path):
-    """Streamlines by the seed that a table of --output-seeds has, with the number of the point there."""
+    """Returns the streamlines by their seeds, which a table of --output-seeds has, with the number of the seed among the
+    points."""
     rows = [line.replace(",", " ").split() for line in open(path + ".seeds") if line.strip() and not line.startswith("#")]
     return {tuple(np.round([float(x) for x in row[-3:]], 3)): line for row, line in zip(rows, lines_of(path))}
 
 
 def compare(name, ours, theirs, points, near, limit):
-    """Share of streamlines with as many points, and of those the share that lies within `near` mm."""
+    """Returns the share of streamlines that have the same number of points, and among those the share that lies within `near`
+    mm."""
     both = [(ours[seed], theirs[seed]) for seed in theirs if seed in ours]
     missing = len(set(theirs) ^ set(ours))
     same = [(a, b) for a, b in both if len(a) == len(b)]
@@ -48,8 +51,9 @@ def correlation(a, b):
 
 
 def compare_chance(name, peers, path, n, template, of_density=0.03):
-    """Lengths and density of a run on n seeds against two runs of the peer, within what chance leaves between those. Streamlines that were cut at the largest
-    length count as equally long: the peer goes on for as many as three steps more."""
+    """Compares lengths and density of a run on n seeds with two runs of the peer. They may differ by as much as chance lets
+    those differ. Streamlines that were cut at the largest length count as equally long, because the peer goes on for up to
+    three steps."""
     from scipy import stats
 
     lengths = [lengths_of(p) for p in (*peers, path)]

@@ -35,7 +35,7 @@ def make_lines(n, seed=5):
 
 
 class Read:
-    """What the library has understood of a file."""
+    """Returns the content of a file as the library has understood it."""
 
     def __init__(self, path, *options):
         folder = os.path.join(work, "dump")
@@ -116,7 +116,7 @@ def check_trx(lines):
 
 
 def check_written(positions, path, t, dps, dpv, members, truth):
-    """All columns and groups through our writers, as trx-python and nibabel find them."""
+    """Writes all columns and groups with our writers, and reads them with trx-python and nibabel."""
     name, out = f"{positions} written", os.path.join(work, "written")
     report(f"trx {name}", Read(path, "write", out + ".trx").ok)
     w = trxmap.load(out + ".trx")
@@ -222,7 +222,7 @@ def check_vtk(lines):
         path = os.path.join(work, "dipy.vtk")
         try:
             save_vtk_streamlines(lines, path, to_lps=True, binary=binary)
-        except Exception as e:  # DIPY needs the vtk package
+        except Exception as e:  # DIPY needs the package vtk
             print(f"note: DIPY writes no VTK here: {e}")
             return
         compare(f"vtk of DIPY {'binary' if binary else 'ascii'}", Read(path, "lps"), lines, 1e-4)

@@ -32,7 +32,8 @@ def path(name):
 
 
 def grids():
-    """Shape and affine: voxels of one size with flipped x, oblique ones of three sizes, and axes in another order."""
+    """Returns shape and affine of grids: voxels of one size with flipped x, oblique voxels of three sizes, and axes in another
+    order."""
     oblique = rotation([12, -17, 23]) @ np.diag([-1, 1, 1]) @ np.diag([1.7, 2.0, 2.6])
     permuted = np.array([[0, 0, 2.5], [-1.5, 0, 0], [0, -2.0, 0]])
     return {
@@ -43,7 +44,7 @@ def grids():
 
 
 def random_lines(n, step, seed):
-    """Smooth random walks around the origin, float32; some leave every grid, some have one or two points."""
+    """Returns smooth random walks around the origin, float32. Some leave every grid, some have one or two points."""
     rng = np.random.default_rng(seed)
     lines = []
     for i in range(n):
@@ -114,7 +115,7 @@ def check_map(name, mine, theirs):
 
 
 def traverse(lines, shape, affine):
-    """Streamlines in each voxel and mm, by cutting every segment at all planes between voxels."""
+    """Counts the streamlines in each voxel and their mm, by cutting every segment at all planes between voxels."""
     inverse = np.linalg.inv(affine)
     count, mm = np.zeros(shape), np.zeros(shape)
     for line in lines:

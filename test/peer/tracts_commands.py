@@ -41,7 +41,7 @@ def compare_numbers(name, mine, theirs, bound):
 
 
 def make_images():
-    # wider than the streamlines: for tckedit what lies outside of a mask's image is outside of the mask, too
+    # the mask is wider than the streamlines; for tckedit, everything outside the image of a mask is outside the mask, too
     shape, affine = (90, 88, 70), np.diag([2.0, 2.0, 2.5, 1.0])
     affine[:3, 3] = -90, -88, -87
     at = np.stack(np.meshgrid(*[np.arange(n) for n in shape], indexing="ij"), -1) @ affine[:3, :3].T + affine[:3, 3]
@@ -98,7 +98,7 @@ def check_sample():
     run("tcksample", "tracks.tck", "fa.nii", "theirs.tsf", "-force", "-quiet")
     glslines("sample", "tracks.tck", "fa.nii", "--tsf", "mine.tsf", "--outside", "zero")
     values = [np.fromfile(path(name), "<f4", offset=int(open(path(name), "rb").read(4000).split(b"file: . ")[1].split()[0])) for name in ("mine.tsf", "theirs.tsf")]
-    values[0] = values[0][:-1]  # the mark at the end, which tcksample leaves out
+    values[0] = values[0][:-1]  # leave out the mark at the end, which tcksample does not write
     ends = [np.flatnonzero(~np.isfinite(v)) for v in values]
     same = np.array_equal(ends[0], ends[1])
     worst = np.abs(values[0][np.isfinite(values[0])] - values[1][np.isfinite(values[1])]).max() if same else np.inf

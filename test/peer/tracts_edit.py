@@ -18,7 +18,7 @@ from tracts import glslines, load, path, report, run, save_tck
 
 
 class Region:
-    """A sphere x,y,z,r, or the voxels of a mask, perhaps widened."""
+    """Returns a region: a sphere x,y,z,r, or the voxels of a mask, perhaps widened."""
 
     def __init__(self, text, distance=0):
         self.sphere = None
@@ -44,7 +44,8 @@ class Region:
         return out
 
     def far(self, line):
-        """Whether no piece of the line can lie inside: by its points and the longest step, or by the box of voxels around it."""
+        """Whether no piece of the line can lie inside, by its points and the longest step, or by the box of voxels around
+        it."""
         if self.sphere is not None:
             longest = np.linalg.norm(np.diff(line, axis=0), axis=1).max(initial=0)
             return np.linalg.norm(line - self.sphere[:3], axis=1).min() > self.sphere[3] + longest
@@ -52,7 +53,8 @@ class Region:
         return not self.mask[tuple(slice(max(a - 1, 0), max(b + 2, 0)) for a, b in zip(v.min(0), v.max(0)))].any()
 
     def stretches(self, line):
-        """Of the polyline cut at faces or the sphere: (mm at its start, mm, inside) of each piece; one piece where the region is far."""
+        """Returns (mm at its start, mm, inside) for each piece of the polyline, cut at faces or the sphere; one piece if the
+        region is far away."""
         line = line.astype(float)
         if self.far(line):
             return [(0.0, np.linalg.norm(np.diff(line, axis=0), axis=1).sum(), False)]
@@ -82,14 +84,15 @@ class Region:
         return out or [(0.0, 0.0, self.has(line[:1])[0])]
 
     def hits(self, line, vertex):
-        """Mm or points at which a stretch inside begins, pieces in order."""
+        """Returns the mm or points at which each stretch inside begins, in order."""
         if vertex:
             return [(float(i), 1.0, inside) for i, inside in enumerate(self.has(line))]
         return self.stretches(line)
 
 
 def in_order(regions, line, vertex):
-    """The lowest region of each place counts; it has to be the next one or the last one again."""
+    """Whether the regions are met in order. At each place the lowest region counts; it has to be the next one or the last one
+    again."""
     events = sorted({at for region in regions for at, _, _ in region.hits(line, vertex)})
     states = []
     for region in regions:
@@ -112,7 +115,7 @@ def in_order(regions, line, vertex):
 
 
 def keeps(line, o, regions, weight):
-    """The model of the selection."""
+    """Computes the selection by the model."""
     step = np.diff(line.astype(float), axis=0)
     mm = np.linalg.norm(step, axis=1)
     length = mm.sum()
@@ -170,7 +173,7 @@ def random_options(rng):
         if rng.random() < share:
             o[name] = value()
     for least, most in (("min-length", "max-length"), ("min-weight", "max-weight")):
-        if least in o and most in o:  # a range that is none is refused
+        if least in o and most in o:  # a range without numbers in it is refused
             o[least], o[most] = sorted((o[least], o[most]))
     if rng.random() < 0.4:
         o["roi-test"] = "vertex"
@@ -241,7 +244,7 @@ def check_tckedit():
 
 
 def check_length_slack():
-    """Limits of length at the step of the header, of one file and of several."""
+    """Checks limits of length for the step of the header, of one file and of several."""
     straight = [np.array([[0, 0, 0], [length / 2, 0, 0], [length, 0, 0]], np.float32) for length in np.arange(8.025, 12, 0.05)]
     headers = {"bare": {}, "one": {"step_size": "1"}, "down": {"step_size": "1", "downsample_factor": "2"}, "two": {"step_size": "2"}}
     for name, header in headers.items():

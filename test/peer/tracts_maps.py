@@ -22,7 +22,7 @@ def load(name):
 
 
 def compare(name, bound, mine="mine.nii.gz", theirs="theirs.nii"):
-    """Largest difference over the largest value of the peer; grids have to agree, too."""
+    """Returns the largest difference, divided by the largest value of the peer. The grids have to agree, too."""
     (a, at), (b, bt) = load(mine), load(theirs)
     same = a.shape == b.shape and np.abs(at - bt).max() < 1e-4
     worst = np.abs(a - b).max() / np.abs(b).max() if same else np.inf
@@ -151,7 +151,7 @@ def check_samples(lines):
 
 
 def check_fraction(lines):
-    """The mm of each streamline in each voxel, by cutting it at all planes; then means as they are defined."""
+    """Computes the mm of each streamline in each voxel, by cutting it at all planes, and means by their definition."""
     image = nib.load(path("values.nii.gz"))
     values = np.asarray(image.dataobj, np.float64)
     few = lines[:150]
@@ -175,7 +175,7 @@ def main():
     lines = [line for line in random_lines(2000, 1.0, 5) if len(line) > 3]
     save_tck("lines.tck", lines, step_size=1.0)
     np.savetxt(path("weights.txt"), rng.random(len(lines)), "%.9g")
-    # larger than the box of the streamlines, with voxels of 0 and of both signs
+    # an image that is larger than the box of the streamlines, with voxels of 0 and of both signs
     values = np.round(rng.normal(0, 1, (64, 64, 64)), 2).astype(np.float32)
     values[rng.random(values.shape) < 0.2] = 0
     affine = np.diag([3.0, 3, 3, 1])

@@ -44,7 +44,7 @@ def compare(name, tracks, template):
 
 
 def wander(rng, shape, n, step):
-    """Lines that stay inside the grid, in voxel coordinates."""
+    """Returns lines that stay inside the grid, in voxel coordinates."""
     for _ in range(n):
         at, way, line = rng.uniform(1, np.array(shape) - 2), rng.normal(size=3), []
         for _ in range(int(rng.integers(2, 120))):

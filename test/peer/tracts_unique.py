@@ -19,7 +19,7 @@ from tracts_edit import Region
 
 
 class Rule:
-    """A region of a rule: what meets it, and how far a streamline is from it and from its centre."""
+    """A region of a rule. Finds whether a streamline meets it, and how far the streamline is from it and from its centre."""
 
     def __init__(self, text, tolerance):
         self.wide = Region(text, tolerance)
@@ -36,7 +36,7 @@ class Rule:
         return any(inside for _, _, inside in self.wide.stretches(line))
 
     def distance(self, line):
-        """From the region as it is drawn: over the voxels of the pieces of the line."""
+        """Returns the distance from the region as it is drawn: over the voxels of the pieces of the line."""
         if self.wide.sphere is not None:
             return max(0.0, self.from_centre(line) - (self.wide.sphere[3] - self.tolerance)) if self.tolerance else 0.0
         least = np.inf
@@ -71,7 +71,7 @@ class Rule:
 
 
 def judge(rule, line):
-    """None, or (sum of distances, mean distance of centres) of the better way round that the rule allows."""
+    """Returns (sum of distances, mean distance of centres) for the better sense that the rule allows; None: no sense fits."""
     include, start, end = rule
     if not all(region.meets(line) for region in include):
         return None
@@ -82,7 +82,7 @@ def judge(rule, line):
             ways.append(pairs)
     if not ways:
         return None
-    # where both ways are allowed, the include regions say which one it is: from the first to the last
+    # if both senses are allowed, the include regions decide: the line goes from the first to the last
     if len(ways) == 2 and len(include) >= 2:
         at = [min(mm for mm, _, inside in region.wide.stretches(line) if inside) for region in (include[0], include[-1])]
         if at[0] != at[1]:
@@ -98,7 +98,7 @@ def judge(rule, line):
 
 
 def draw_region(rng, name, shape, affine):
-    """A sphere, or an image of a box of voxels with holes."""
+    """Returns a sphere, or an image of a box of voxels with holes."""
     low = rng.integers(0, np.array(shape) - 6)
     size = rng.integers(4, 14, 3)
     mask = np.zeros(shape, np.uint8)
@@ -112,8 +112,8 @@ def draw_region(rng, name, shape, affine):
 
 
 def compare(number, lines, shape, affine):
-    """A random table; returns how many streamlines several bundles want, how many of them the first of these does not get,
-    and how many went elsewhere than in the model."""
+    """Checks a random table. Returns how many streamlines fit several bundles, how many of them the first of these does not
+    get, and how many went to another bundle than in the model."""
     rng = np.random.default_rng(number)
     rows, rules = ["bundle\tinclude\tstart\tend\tinclude_tolerance\tend_tolerance"], []
     for b in range(int(rng.integers(3, 7))):

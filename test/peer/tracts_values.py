@@ -84,7 +84,7 @@ def check_sample(lines):
 
 
 def make_holes(shape, affine, nan):
-    """An image with voxels that are NaN or infinite. At the lower border tcksample makes NaN of infinity."""
+    """Writes an image with voxels that are NaN or infinite. At the lower border tcksample turns infinity into NaN."""
     rng = np.random.default_rng(11)
     volume = rng.random(shape).astype(np.float32) - 0.3
     for value, share, margin in ((np.nan, nan, 0), (np.inf, 0.002, 1), (-np.inf, 0.002, 1)):
@@ -94,13 +94,13 @@ def make_holes(shape, affine, nan):
 
 
 def check_not_finite(lines):
-    """Every statistic of streamlines that leave the image, by points and by voxels."""
+    """Compares every statistic of streamlines that leave the image, by points and by voxels."""
     for name, (shape, _) in t.grids().items():
         affine = nib.load(path(f"{name}.nii.gz")).affine
         inverse = np.linalg.inv(affine)
         inside = [np.all((v > -0.45) & (v < np.array(shape) - 0.55), axis=1).any() for v in (line.astype(float) @ inverse[:3, :3].T + inverse[:3, 3] for line in lines)]
         save_tck("holes.tck", lines)
-        # tcksample -precise takes what memory holds for the median of no voxel
+        # tcksample -precise returns a value from uninitialised memory as the median of no voxel
         save_tck("inside.tck", [line for line, ok in zip(lines, inside) if ok])
         kinds = [([], "holes.tck", []), (["--interp", "nearest"], "holes.tck", ["-nointerp"]), (["--by", "voxel"], "inside.tck", ["-precise"])]
         kinds.append(([*kinds[2][0], "--fraction"], "inside.tck", [*kinds[2][2], "-use_tdi_fraction"]))
@@ -114,13 +114,13 @@ def check_not_finite(lines):
                 a, b = np.loadtxt(path("mine.txt")), np.loadtxt(path("theirs.txt")).ravel()
                 nan = np.isnan(b).sum()
                 off = ((np.isnan(a) != np.isnan(b)) | (np.abs(a - b) > 1e-5)).sum()
-                # whether a voxel is touched at its corner is a matter of rounding
+                # whether a voxel is touched at its corner depends on rounding
                 same = len(a) == len(b) > 300 and off <= 2 * precise
                 report(f"sample: {name}, {stat} with holes against tcksample {' '.join(flags)}", same and (stat != "mean" or nan > 20), f"{nan} of {len(b)} nan, {off} others, median difference {np.nanmedian(np.abs(a - b)):.1e}")
 
 
 def check_quartiles(lines):
-    """Of an even and an odd number of lengths, in the table and in the summary."""
+    """Compares statistics of an even and an odd number of lengths, in the table and in the summary."""
     save_tck("some.tck", lines)
     glslines("stats", "some.tck", "-o", "some.tsv")
     glslines("info", "some.tck", "--count", "--json", "some.json")
@@ -159,7 +159,7 @@ def check_stats(lines):
 
 
 def between(line, spheres):
-    """The part of a line from where it first enters one of the spheres to where it last leaves one."""
+    """Returns the part of a line from where it first enters one of the spheres to where it last leaves one."""
     p = line.astype(float)
     mm = np.r_[0, np.cumsum(np.linalg.norm(np.diff(p, axis=0), axis=1))]
     inside = []
@@ -195,7 +195,7 @@ def check_clip(bundle, oriented, volume, image):
 
 
 def check_profile():
-    """A bundle of noisy arcs, half of them reversed."""
+    """Returns a bundle of noisy arcs, half of them reversed."""
     from dipy.stats.analysis import afq_profile, gaussian_weights
     from dipy.tracking.streamline import Streamlines, orient_by_streamline, set_number_of_points
     rng = np.random.default_rng(7)

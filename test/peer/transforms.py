@@ -52,7 +52,7 @@ linear = np.eye(4)
 linear[:3, :3] += rng.normal(size=(3, 3)) * 0.06
 linear[:3, 3] = 2, -3, 1
 np.savetxt("linear.txt", linear)
-# FODs are turned on a grid of few voxels, as mrtransform takes milliseconds for each
+# FODs are turned on a grid of few voxels, because mrtransform takes milliseconds for each
 FEW = (14, 12, 13)
 for shape, affine, fixed, warp in ((SHAPE, FIXED, "fixed.nii", "warp.nii"), (FEW, grid(FEW, (2, 2.1, 2.3), (-0.1, 0.1, 0), (0, 0, 0)), "few.nii", "few_warp.nii")):
     nib.save(nib.Nifti1Image(np.zeros(shape, np.float32), affine), fixed)
@@ -62,7 +62,7 @@ for shape, affine, fixed, warp in ((SHAPE, FIXED, "fixed.nii", "warp.nii"), (FEW
 
 
 def compare(name, ours, theirs, bar, share=0):
-    """Images in world space: mrtransform writes the axes in the order of its input."""
+    """Compares images in world space, because mrtransform writes the axes in the order of its input."""
     run("mrconvert", "-quiet", "-force", theirs, "straight.nii", "-strides", ",".join(
         "%d" % s for s in np.array(nib.io_orientation(nib.load(ours).affine)[:, 1] * (nib.io_orientation(nib.load(ours).affine)[:, 0] + 1))))
     a, b = nib.load(ours), nib.load("straight.nii")
@@ -86,7 +86,7 @@ for name, theirs, ours in (("a linear transform", ["-linear", "linear.txt"], ["-
         "--force", "-q")
     compare("nearest: " + name, "ours.nii", "theirs.nii", 0, share=1e-3)
 
-# FODs of each order: by the same directions
+# Compares FODs of each order, turned by the same directions.
 golden = np.pi * (3 - 5**0.5)
 z = (np.arange(300) + 0.5) / 300
 np.savetxt("directions.txt", np.c_[golden * np.arange(300), np.arccos(z)])  # azimuth and inclination
@@ -106,7 +106,7 @@ for order, n, ways in ((2, 6, ("none",)), (4, 15, ("none", "fod", "jac")), (8, 4
         both = (a[inside][..., 0] > 0) & (b[inside][..., 0] > 0)
         check("FODs of order %d, modulate %s" % (order, how), np.abs(a - b)[inside][both].max() / np.abs(b).max(), 1e-4)
 
-# streamlines: tcktransform maps points as they stand, which takes ours back to where they came from
+# tcktransform maps points by the warp as it is, which takes our streamlines back to where they came from
 lines = [(rng.uniform(8, 18, (1, 3)) + np.cumsum(rng.normal(size=(25, 3)) * 0.2, 0)) @ FIXED[:3, :3].T + FIXED[:3, 3] for _ in range(40)]
 nib.streamlines.save(nib.streamlines.Tractogram([l.astype(np.float32) for l in lines], affine_to_rasmm=np.eye(4)), "lines.tck")
 run("tcktransform", "-quiet", "-force", "lines.tck", "warp.nii", "moved.tck")

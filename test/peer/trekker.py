@@ -24,9 +24,11 @@ except ImportError as missing:
 ORDER, SHARPNESS = 8, 12
 STEP, SUBSTEP = 0.5, 0.05
 SEEDS = 100
-# what may differ from the reference: chance (standard errors), and the lookup of ODFs at the nearest direction (relative; millimetres)
+# bounds of the difference from the reference: chance (standard errors), and the lookup of ODFs at the nearest direction
+# (relative; millimetres)
 CHANCE, LOOKUP, LOOKUP_MM = 4, 0.03, 0.5
-# by ptt_paper.py, two runs: mean length and its error, mm; turn in a step and its error, degrees; by the paper's rule, then by Trekker's
+# results of ptt_paper.py, two runs: mean length and its error, mm; turn in a step and its error, degrees; by the paper's rule,
+# then by Trekker's
 REFERENCE = {
     "straight, threshold 0.1": (43.68, 0.01, 2.322, 0.008, 43.08, 0.02, 2.252, 0.012),
     "straight, threshold 0.3": (43.44, 0.02, 2.299, 0.008, 43.05, 0.02, 2.236, 0.012),
@@ -40,12 +42,13 @@ REFERENCE = {
     "edge of a bundle, threshold 0.1": (39.61, 0.03, 2.962, 0.012, 39.07, 0.03, 2.728, 0.016),
     "edge of a bundle, threshold 0.4": (34.85, 0.39, 2.817, 0.012, 34.50, 0.54, 2.267, 0.014),
 }
-# the same with directions rounded to DIPY's 724: where support is a thin part of the disc, the lookup decides, and a result lies between the two
+# the same with directions rounded to DIPY's 724: if only a thin part of the disc has support, the lookup decides, and a result
+# lies between the two
 ROUNDED = {"ring of 15 mm, radius of 20 mm at least, threshold 0.3": (14.65, 0.07, 0.451, 0.006, 14.55, 0.09, 0.475, 0.006)}
 
 
 def real_sh(directions):
-    """MRtrix3's basis, whose odd orders have the sign of scipy's: rows are directions."""
+    """Returns MRtrix3's basis, whose odd orders have the sign of scipy's. Rows are directions."""
     d = np.atleast_2d(directions)
     phi = np.arctan2(d[:, 1], d[:, 0])
     columns = []
@@ -70,22 +73,22 @@ INVERSE = np.linalg.pinv(BASIS)
 
 
 def lobes(directions):
-    """SH of lobes along the directions, and what they were multiplied with: the largest amplitude is 1."""
+    """Returns the SH of lobes along the directions, and the factor that makes the largest amplitude 1."""
     c = INVERSE @ sum(np.exp(SHARPNESS * ((SPREAD @ d) ** 2 - 1)) for d in directions)
     scale = 1 / (BASIS @ c).max()
     return c * scale, scale
 
 
 def lobe_polynomial():
-    """Of one lobe before it is scaled: a sum of even zonal harmonics is a polynomial of the squared cosine."""
+    """Returns one lobe before it is scaled: a sum of even zonal harmonics, which is a polynomial of the squared cosine."""
     c = INVERSE @ np.exp(SHARPNESS * (SPREAD[:, 2] ** 2 - 1))
     angle = np.linspace(0, np.pi / 2, 50)
     return np.polyfit(np.cos(angle) ** 2, real_sh(np.c_[np.sin(angle), 0 * angle, np.cos(angle)]) @ c, ORDER // 2)
 
 
 def make_scene(shape, field, affine=None):
-    """Voxels of 1 mm, world mm = voxel indices, unless there is an affine. field: the fibre directions at a place, mm from the grid's middle. Answers SH, affine and what the paper's
-    reference needs."""
+    """Makes a scene with voxels of 1 mm; world mm are voxel indices, unless there is an affine. field: the fibre directions at
+    a place, mm from the middle of the grid. Returns SH, affine and the input of the paper's reference."""
     affine = np.eye(4) if affine is None else affine
     sh, known = np.zeros((*shape, BASIS.shape[1]), np.float32), {}
     fibres, scale = np.zeros((*shape, 2, 3)), np.zeros(shape)
@@ -117,12 +120,12 @@ def crossing(degrees):
 
 
 def edge(d):
-    """Fibres on one side of a plane only."""
+    """Returns a field with fibres only on one side of a plane."""
     return [np.array([1, 0.1, 0]) / np.hypot(1, 0.1)] if d[1] < 0 else []
 
 
 def grid(sizes, angle, middle):
-    """An affine with these voxel sizes, turned round z; the voxel in the middle lies at the origin."""
+    """Returns an affine with these voxel sizes, turned round z; the voxel in the middle lies at the origin."""
     a = np.eye(4)
     a[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
     a[:3, :3] = a[:3, :3] @ np.diag(sizes)
@@ -161,7 +164,8 @@ def scenes():
 
 
 def phantom_scene(glslines, work):
-    """CSD of the built-in phantom, each voxel's largest amplitude 1; seeds with one peak, along it."""
+    """Returns CSD of the built-in phantom, scaled so that the largest amplitude of each voxel is 1; and seeds with one peak,
+    along it."""
     data = os.path.join(work, "phantom")
     run = lambda *a: subprocess.run([glslines, *a, "-q", "--force"], check=True)
     run("phantom", data)
@@ -183,7 +187,7 @@ def phantom_scene(glslines, work):
 
 
 def track_trekker(path, s):
-    """Two runs, in a process of its own: it reads one image each."""
+    """Runs Trekker twice, in a process of its own, because a process reads only one image."""
     o = s.options
     job = {"fod": path, "seeds": s.seeds.tolist(), "directions": s.directions.tolist(), **o}
     out = subprocess.run([sys.executable, __file__, "--child"], input=json.dumps(job), capture_output=True, text=True, check=True).stdout
@@ -204,7 +208,7 @@ def child():
     t.maxLength(500)
     t.atMaxLength(b"stop")
     t.seed_coordinates_with_directions(job["seeds"], job["directions"])
-    t.seed_maxTrials(20)  # 100,000 otherwise, which for a few seeds is minutes
+    t.seed_maxTrials(20)  # Trekker's default is 100,000, which takes minutes for a few seeds
     runs = [t.run() for i in range(2)]
     print("LINES" + json.dumps([[np.array(line).T.tolist() if len(line) == 3 else line for line in lines] for lines in runs]))
     sys.stdout.flush()
@@ -224,13 +228,13 @@ def track_glslines(glslines, work, path, s):
 
 
 def measure(lines):
-    """Means and their standard errors: length, and degrees turned in a step."""
+    """Returns means and their standard errors: length, and degrees turned in a step."""
     length, turn = [], []
     for line in lines:
         d = np.diff(line, axis=0)
         n = np.linalg.norm(d, axis=1)
         length.append(n.sum())
-        # all steps are alike but the last one, and the two at the seed
+        # all steps have the same length except the last one, and the two at the seed
         n = np.where((n > 0.98 * np.median(n)) & (n < 1.02 * np.median(n)), n, np.nan) if len(n) else n
         u = d / n[:, None]
         cosine = np.clip((u[1:] * u[:-1]).sum(1), -1, 1)
@@ -241,7 +245,7 @@ def measure(lines):
 
 
 def is_apart(measured, one, other):
-    """From both, and from what lies between them."""
+    """Returns the bounds from both references, and from the space between them."""
     def beyond(k, slack):
         low, high = sorted((one[k], other[k]))
         most = slack + LOOKUP * high + CHANCE * np.hypot(measured[k + 1], max(one[k + 1], other[k + 1]))

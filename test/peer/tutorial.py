@@ -43,7 +43,7 @@ def fetch(work, packages):
 
 
 def blocks(text):
-    """Commands, and lines that they are to print."""
+    """Returns the commands, and the lines that they have to print."""
     commands, lines = [], []
     for kind, body in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S):
         body = body.replace("\\\n", " ")
@@ -59,14 +59,14 @@ def numbers(line):
 
 
 def same(expected, printed):
-    """The same words, and numbers that are close; small counts, of rare events, by three."""
+    """Whether two lines have the same words, and numbers that are close; small counts, of rare events, may differ by three."""
     words = re.sub(r"\d[\d,.]*", "#", expected).split() == re.sub(r"\d[\d,.]*", "#", printed).split()
     a, b = numbers(expected), numbers(printed)
     return words and len(a) == len(b) and all(abs(x - y) <= max(3 * x ** 0.5, TOLERANCE * x) for x, y in zip(a, b))
 
 
 def recipe(program, work):
-    """From the series to a weighted connectome: what the command prints, and the matrix."""
+    """Runs the commands from the series to a weighted connectome, and compares the printed lines and the matrix."""
     os.makedirs(work)
     with open(os.path.join(ROOT, "src/doc/connectomes.md")) as file:
         text = file.read().split("On a phantom, with four regions", 1)[1]

@@ -38,7 +38,7 @@ def numbers(name):
 
 
 def make_scene(name, seeds, *options):
-    """A phantom, its FODs, a five-tissue image of another grid, streamlines and regions: NAME_*."""
+    """Makes a phantom, its FODs, a five-tissue image of another grid, streamlines and regions, as files NAME_*."""
     glslines("phantom", f"{name}_data", *options)
     series = [f"{name}_data/dwi.nii.gz", f"{name}_data/dwi.bval", f"{name}_data/dwi.bvec", f"{name}_data/mask.nii.gz"]
     glslines("fit", *series, name, "--model", "csd", "--sh-order", 8)
@@ -48,7 +48,7 @@ def make_scene(name, seeds, *options):
     tissue = nib.load(path(f"{name}_data/tissue.nii.gz"))
     values = np.asarray(tissue.dataobj, np.float32)
     values[~np.isfinite(values)] = 0
-    # white matter, grey matter, CSF; grey matter half cortical
+    # fractions of white matter, grey matter and CSF; grey matter is half cortical
     five = np.stack([values[..., 1] / 2, values[..., 1] / 2, values[..., 0], values[..., 2], 0 * values[..., 0]], -1)
     nib.save(nib.Nifti1Image(five, tissue.affine), path(f"{name}_5tt_own.nii"))
     mrtrix("mrgrid", f"{name}_5tt_own.nii", "regrid", "-voxel", "1.6", "-interp", "linear", f"{name}_5tt.nii")
@@ -60,7 +60,7 @@ def make_scene(name, seeds, *options):
 
 
 def values_of(name):
-    """A data file of a fixel directory, whose first axis may be reversed in it."""
+    """Reads a data file of a fixel directory, whose first axis may be reversed."""
     image = nib.load(path(name))
     data = np.squeeze(np.asarray(image.dataobj))
     return data[::-1] if image.affine[0, 0] < 0 else data
@@ -129,7 +129,7 @@ def compare_linear(name):
 
 
 def compare_connectome(name):
-    """By the weights that compare_weights() left."""
+    """Compares by the weights that compare_weights() has written."""
     mrtrix("tck2connectome", f"{name}.tck", f"{name}_labels.nii", "c.csv", "-tck_weights_in", "w.txt")
     glslines("connectome", f"{name}.tck", f"{name}_labels.nii", "own_c.csv", "--weights", "own.txt")
     a, b = numbers("c.csv"), numbers("own_c.csv")
@@ -139,8 +139,8 @@ def compare_connectome(name):
 
 
 def compare_sift(name, number, runs=4):
-    """Which streamlines go is a long chain of choices: FODs that differ by 1e-4 end elsewhere, in both programs. So both filter by FODs with so much
-    noise, several times, and the means are compared."""
+    """Compares filtering. Which streamlines stay depends on a long chain of choices: FODs that differ by 1e-4 give other
+    streamlines, in both programs. So both filter by FODs with as much noise, several times, and the means are compared."""
     image = nib.load(path(f"{name}_sh.nii"))
     values = np.asarray(image.dataobj, dtype=np.float32)
     found = []
@@ -174,7 +174,7 @@ def check_scenes():
 
 
 def check_options():
-    # tcksift2 takes as long as there are voxels: half of them show what most options do as well
+    # the time of tcksift2 grows with the number of voxels; half of them show most options as well
     make_scene("few", 2500, "--shape", 20, 24, 20)
     make_scene("small", *SMALL)
     compare_weights("few", "less density in grey matter", ["-act", "few_5tt.nii", "-fd_scale_gm"],
@@ -206,6 +206,6 @@ SMALL = 4000, "--shape", 26, 30, 24
 PARTS = {"scenes": check_scenes, "options": check_options, "sift": check_sift}
 if __name__ == "__main__":
     tool, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    shutil.rmtree(work, ignore_errors=True)  # fod2fixel writes into no directory that is there
+    shutil.rmtree(work, ignore_errors=True)  # fod2fixel does not write into a directory that exists
     os.makedirs(work)
     main()

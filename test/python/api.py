@@ -36,7 +36,7 @@ def path(name):
 
 
 class Phantom:
-    """The phantom's files and what is made of them."""
+    """The phantom's files and the data that are made from them."""
 
     def __init__(self):
         run("phantom", path("phantom"), "--force")
@@ -55,7 +55,7 @@ class Phantom:
 
 
 def options_of(command):
-    """The options that the help of a command lists, without those that all commands have."""
+    """Returns the options that the help of a command lists, without those that all commands have."""
     text = subprocess.run([PROGRAM, command, "--help"], capture_output=True, text=True, check=True).stdout
     sections = re.split(r"^(\w.*):\n", text, flags=re.M)
     return {name for title, section in zip(sections[1::2], sections[2::2]) if title not in ("General", "Examples")
@@ -68,7 +68,7 @@ class Layout(unittest.TestCase):
         self.assertEqual(described, options_of("track"))
         settable, alone = set(params.names()), set(params.names("COMMAND"))
         self.assertEqual({name.replace("-", "_") for name in described}, settable | alone)
-        # what the program alone has is done after the run, or is left out for a reason
+        # options that only the program has are carried out after the run, or are left out for a reason
         self.assertEqual(alone, set(params.AFTER_RUN) | set(params.PROGRAM_ONLY))
         self.assertLessEqual(set(params.AFTER_RUN), set(inspect.signature(glslines.track).parameters))
         with self.assertRaisesRegex(TypeError, "dry_run"):
@@ -91,7 +91,7 @@ class Layout(unittest.TestCase):
         self.assertEqual(_library.call.gls_qball_options_default().smooth, 0.006)
 
     def test_default_getter(self):
-        """The direction getter of a Tracker is that which the program chooses for the same directions and preset."""
+        """A Tracker has the direction getter that the program chooses for the same directions and preset."""
         self.assertEqual(params.default_getter([]), "boot")
         sh, peaks = path("default_sh.nii.gz"), path("default_peaks.nii.gz")
         run("fit", *phantom.names[:4], path("default"), "--model", "csd", "--sh-order", 4, "--force")
@@ -119,7 +119,8 @@ class Layout(unittest.TestCase):
         self.assertEqual(len(glslines.Params(max_angle="30", min_length="20mm", rk4=np.True_, seed_unidirectional=0).given), 4)
 
     def test_bad_arguments(self):
-        """Numbers that are none, shapes, and places that contradict each other are refused, by the name of the argument."""
+        """Values that are no numbers, wrong shapes, and places that contradict each other are refused, by the name of the
+        argument."""
         nan, p = float("nan"), phantom
         fa = glslines.fit_tensor(p.dwi, p.gradients, p.mask)["fa"]
         sh = glslines.QBall(p.gradients).fit(p.dwi, p.mask)
@@ -204,7 +205,7 @@ class Files(unittest.TestCase):
             glslines.render(path("shown.trx"), path("two.png"))
         with self.assertRaisesRegex(glslines.InputError, "absent.trx"):
             glslines.render(path("absent.trx"), path("absent.png"))
-        with self.assertLogs("glslines", "WARNING") as log:  # a run has its result, whatever becomes of its picture
+        with self.assertLogs("glslines", "WARNING") as log:  # a run has its result, even if its picture fails
             glslines.track(phantom=True, model="opdt", out=path("plain.trx"), nseeds=20, force=True, picture=path("absent/plain.png"))
         self.assertIn("the picture was not made", log.output[-1])
 
@@ -256,7 +257,7 @@ class Arrays(unittest.TestCase):
             with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa, dwi=array,
                                   qball=phantom.qball, affine=phantom.affine) as tracker:
                 results.append(tracker.run(phantom.seeds).points)
-        # a pair, as commands give it, brings its affine
+        # a pair (array, affine), as commands return it, has its affine
         with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=(phantom.fa, phantom.affine), qball=phantom.qball,
                               dwi=(data, phantom.affine), tracking_mask=glslines.load_image(phantom.names[3])) as tracker:
             results.append(tracker.run(glslines.Seeds.random(glslines.load_image(phantom.names[4]), NSEEDS)).points)
@@ -303,7 +304,7 @@ class Arrays(unittest.TestCase):
             glslines.Tracker("llvmpipe", stop_map=phantom.fa, peaks=peaks[..., :4], affine=phantom.affine)
 
     def test_samples(self):
-        """bedpostX's files of the phantom's true directions, along the voxel axes."""
+        """Writes files of bedpostX with the phantom's true directions, along the voxel axes."""
         folder = path("samples.bedpostX")
         os.makedirs(folder, exist_ok=True)
         shutil.copy(phantom.names[3], os.path.join(folder, "nodif_brain_mask.nii.gz"))
@@ -430,9 +431,9 @@ class Arrays(unittest.TestCase):
             for bad in (seeds(np.ones((4, 4, 4))), seeds(np.ones(phantom.fa.shape), 2 * phantom.affine)):
                 with self.assertRaisesRegex(ValueError, "the seeds lie in|roi"):
                     tracker.run(bad)
-            # voxels of an array whose place is not given are those of the tracker
+            # if the place of an array is not given, its voxels are those of the tracker
             self.assertGreater(len(tracker.run(seeds(np.asanyarray(phantom.roi.dataobj)))), 0)
-        # as are those of an image for a tracker whose place is not given
+        # so are the voxels of an image, if the place of the tracker is not given
         sh = np.ones(phantom.fa.shape + (1,))
         with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa,
                               dwi=np.asanyarray(phantom.dwi.dataobj), qball=phantom.qball) as tracker:
@@ -495,7 +496,7 @@ class Arrays(unittest.TestCase):
             return result.points
 
         seeds = glslines.Seeds.random(p.roi, 50, mask=p.mask)
-        # also for arrays of seeds: the tracker would refuse another place than its own
+        # also for arrays of seeds, because the tracker would refuse another place than its own
         of_mask = glslines.Seeds.random(roi, 50, mask=p.mask)
         for source, placed in (({"peaks": peaks}, {"peaks": (peaks, p.affine)}),
                                ({"odf": glslines.ODF.from_sh(sh)}, {"odf": glslines.ODF.from_sh(sh, affine=p.affine)}),
@@ -565,7 +566,7 @@ class Callbacks(unittest.TestCase):
         child.send_signal(signal.SIGINT)
         child.communicate(timeout=60)
         self.assertEqual(child.returncode, 42)
-        self.assertLess(time.monotonic() - begun, 20)  # a batch of a CPU renderer on a busy machine
+        self.assertLess(time.monotonic() - begun, 20)  # time for a batch of a CPU renderer on a busy machine
         self.assertFalse(os.path.exists(path("long.trx")))
 
     def test_lock_is_released(self):
@@ -593,7 +594,7 @@ class Callbacks(unittest.TestCase):
 
         few = glslines.Seeds.random(phantom.roi, 20)
         with glslines.Device("llvmpipe") as device:
-            for _ in range(40):  # the allocator has its places for all threads after so many
+            for _ in range(40):  # after this number of runs, the allocator has memory for all threads
                 once()
             before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             for _ in range(40):

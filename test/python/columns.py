@@ -1,7 +1,8 @@
-"""Columns, groups and their data survive every function of the package that takes or gives tracks, and what a format cannot
-hold is named.
+"""Columns, groups and their data survive every function of the package that takes or returns tracks, and a warning names what a
+format cannot hold.
 
-    columns.py PROGRAM WORK_FOLDER"""
+    columns.py PROGRAM WORK_FOLDER
+"""
 
 import copy
 import inspect
@@ -19,7 +20,7 @@ from glslines import _exchange
 
 WORK = sys.argv[2]
 LONG = "a_name_that_is_too_long_for_trk"
-#: functions of commands whose parameter tracks or moving the test below gives a full tractogram
+#: functions of commands that have a parameter tracks or moving; the test below gives each of them a full tractogram
 TESTED = {"edit", "convert", "segment", "sample", "profile", "stats", "info", "density", "connectome", "weights", "render", "report",
           "score", "cluster", "search", "recognize", "clean", "transform"}
 
@@ -71,7 +72,7 @@ class Columns(unittest.TestCase):
                     self.assertEqual(a[name].dtype, b[name].dtype, name)
 
     def test_formats(self):
-        """TRX holds all; other formats say what they do not hold."""
+        """TRX holds everything; a warning names what other formats do not hold."""
         lines = self.scene.lines
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -88,7 +89,7 @@ class Columns(unittest.TestCase):
             again = glslines.load(path("full." + suffix))
             for name in kept:
                 self.assertIn(name, {**again.dps, **again.dpv})
-        # the program warns of what it leaves out, too
+        # the program, too, warns of what it leaves out
         for suffix, lost in (("tck", "group AF_L"), ("trk", "dps " + LONG), ("vtk", "dpg AF_L/color")):
             with self.assertLogs("glslines", "WARNING") as log:
                 glslines.edit(lines, out=path("edited." + suffix), force=True)
@@ -103,18 +104,18 @@ class Columns(unittest.TestCase):
             self.assert_same(both, self.scene.lines)
 
     def test_every_function(self):
-        """Each function of a command gets all that there is, and gives it back where it gives tracks."""
+        """Each function of a command takes a tractogram with everything, and returns everything if it returns tracks."""
         s, lines = self.scene, self.scene.lines
         takes = {name for name in glslines.__all__ if inspect.isfunction(getattr(glslines, name))
                  and {"tracks", "moving"} & set(inspect.signature(getattr(glslines, name)).parameters)}
-        self.assertEqual(takes, TESTED | {"register"})  # whose moving is an image
+        self.assertEqual(takes, TESTED | {"register"})  # the moving image of register is an image, not a tractogram
         self.assert_same(glslines.edit(lines), lines)
         self.assert_same(glslines.edit(lines, out=path("e.trx"), force=True), lines)
         self.assert_same(glslines.convert(lines), lines)
         self.assert_same(glslines.convert(glslines.convert(lines, out=path("c.trx"), force=True)), lines)
         found = glslines.segment(lines, path("bundles.tsv"))
         self.assertEqual(len(found.groups["all"]), len(lines))
-        for k, number in enumerate(found.dps["id"]):  # segment orients streamlines, with their values
+        for k, number in enumerate(found.dps["id"]):  # segment orients streamlines, and the values of their points with them
             for way in (slice(None), slice(None, None, -1)):
                 if np.allclose(found[k], lines[int(number)][way]):
                     break
@@ -148,7 +149,7 @@ class Columns(unittest.TestCase):
         self.assertTrue(glslines.score(lines, against=path("other.trx")))
 
     def test_filters(self):
-        """What is chosen keeps its rows, its groups, and their data."""
+        """A selection keeps the rows, groups and data of its streamlines."""
         lines = self.scene.lines
         lengths = np.array([np.linalg.norm(np.diff(line, axis=0), axis=1).sum() for line in lines])
         chosen = lengths < np.median(lengths)
@@ -180,7 +181,7 @@ class Columns(unittest.TestCase):
             self.assertEqual(list((first + other).dpg["CST"]), [])
 
     def test_other_packages(self):
-        """Into tractograms of nibabel, DIPY and trx-python, and back, also through their files."""
+        """Converts to tractograms of nibabel, DIPY and trx-python, and back, also through their files."""
         from dipy.io.streamline import load_tractogram, save_tractogram
         from trx.trx_file_memmap import load as load_trx
         from trx.trx_file_memmap import save as save_trx
@@ -223,7 +224,8 @@ class Columns(unittest.TestCase):
         self.assert_same(glslines.edit(voxels), lines)
 
     def test_what_is_changed_is_what_counts(self):
-        """A result of a file whose columns were changed in memory is used as it is now, not as the file has it."""
+        """If the columns of a result of a file were changed in memory, they are used as they are now, not as the file has
+        them."""
         lines = glslines.edit(self.scene.lines, out=path("changed.trx"), force=True)
         self.assertEqual(lines.unchanged(), os.path.abspath(path("changed.trx")))
         self.assertGreater(len(lines.points), 0)

@@ -1,6 +1,6 @@
-"""What both cuslines and its stand-in compute: mean length and density of probabilistic tracking on the phantom.
+"""Computes by cuslines or by its stand-in: mean length and density of probabilistic tracking on the phantom.
 
-    cuslines_run.py real|glslines INPUT.npz OUTPUT.npz"""
+cuslines_run.py real|glslines INPUT.npz OUTPUT.npz"""
 
 import sys
 

@@ -23,7 +23,7 @@ import numpy as np
 
 PROGRAM, WORK, EXAMPLES = (os.path.abspath(name) for name in sys.argv[1:4])
 TRACKER = "from dipy.tracking.tracker import"
-#: of the voxels of the phantom's seed mask, one in so many is a seed voxel
+#: one voxel in this number of voxels of the phantom's seed mask is a seed voxel
 ONE_IN = 24
 #: standard errors that two means may differ by; the border of DIPY's criteria is found by asking them
 SIGMAS, MARGIN = 4, 0.03
@@ -47,7 +47,7 @@ SCRIPTS = {
 
 
 class Head:
-    """The phantom in place of the head that the scripts fetch."""
+    """Puts the phantom in place of the head that the scripts fetch."""
 
     def __init__(self, folder, voxel_size=2):
         subprocess.run([PROGRAM, "phantom", folder, "--shape", "24", "28", "24", "--voxel-size", "2", "--force", "-q"], check=True)
@@ -76,7 +76,7 @@ class Head:
 
 
 def again():
-    """DIPY's functions with a random seed that the scripts do not have."""
+    """Gives DIPY's functions a random seed, which the scripts do not set."""
     import functools
 
     from dipy.tracking import tracker
@@ -152,7 +152,7 @@ class Examples(unittest.TestCase):
             self.assertGreater(same, chance - 0.05)
 
     def both_ways(self, script):
-        # DIPY's parallel transport looks as far ahead as it says in voxels of 1 mm alone
+        # in voxels of other sizes than 1 mm, DIPY's parallel transport does not look as far ahead as it says
         head = Head(os.path.join(WORK, "small_head"), 1) if script == "tracking_ptt" else self.head
         (theirs, t), (second, _), (ours, o) = (run(script, m, head) for m in ("dipy.tracking.tracker", "dipy_again", "glslines.dipy"))
         print("%s: %.1f s with DIPY, %.1f s with glslines.dipy" % (script, t, o), file=sys.stderr)

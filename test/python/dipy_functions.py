@@ -27,7 +27,8 @@ import glslines.dipy
 PROGRAM, WORK = sys.argv[1], sys.argv[2]
 FUNCTIONS = [name for name in glslines.dipy.__all__ if name.endswith("_tracking")]
 NSEEDS = 600
-#: standard errors that two means may differ by, and what the border of the stop map may add, which is asked for
+#: standard errors by which two means may differ, and the share that the border of the stop map may add, because it is found by
+#: asking
 SIGMAS, MARGIN = 4, 0.02
 #: the program of a user; MODULE is dipy.tracking.tracker or glslines.dipy
 SCRIPT = """
@@ -38,7 +39,7 @@ glslines.dipy.device = "llvmpipe"
 
 
 class Scene:
-    """The phantom with noise, a fit of DIPY's, and what each function needs of it."""
+    """The phantom with noise, a fit of DIPY, and the data that each function needs."""
 
     def __init__(self):
         folder = os.path.join(WORK, "scene")
@@ -96,7 +97,8 @@ class Functions(unittest.TestCase):
             self.assertEqual([(p.name, p.default, p.kind) for p in ours], [(p.name, p.default, p.kind) for p in theirs], name)
 
     def agree(self, function, n):
-        """Numbers, mean lengths and where streamlines lie, beside what another random seed of DIPY's gives."""
+        """Compares numbers, mean lengths and places of streamlines; they may differ as much as with another random seed of
+        DIPY."""
         scene, seeds = self.scene, self.scene.seeds[:n]
         criterion = ThresholdStoppingCriterion(scene.fa, 0.2)
         theirs, again = (run("dipy.tracking.tracker", function, scene, criterion, seeds, r) for r in (7, 8))
@@ -123,9 +125,9 @@ class Functions(unittest.TestCase):
         self.agree("eudx_tracking", 300)
 
     def test_ptt(self):
-        """In voxels of 1 mm, from few seeds, as DIPY evaluates harmonics at each place of its probe. It multiplies these
-        places by the side of a voxel, in voxels, where it has to divide: voxels of 2 mm make its probe four times as long
-        as probe_length, and its streamlines longer."""
+        """Compares parallel transport in voxels of 1 mm, from few seeds, because DIPY evaluates harmonics at each place of its
+        probe. DIPY multiplies these places by the side of a voxel, where it has to divide: voxels of 2 mm make its probe four
+        times as long as probe_length, and its streamlines longer."""
         full = self.scene
         try:
             self.scene = copy.copy(full)
@@ -141,7 +143,8 @@ class Functions(unittest.TestCase):
         self.assertGreater(lengths(theirs).mean(), 1.05 * lengths(ours).mean(), "DIPY's probe is as long as it says: tell so")
 
     def test_criteria(self):
-        """Kept images and those that were asked for give nearly the same; seeds come with their streamlines."""
+        """A criterion that keeps its image and one that is asked give nearly the same streamlines; seeds come with their
+        streamlines."""
         scene = self.scene
         means = []
         for criterion in (ThresholdStoppingCriterion(scene.fa, 0.2), glslines.dipy.ThresholdStoppingCriterion(scene.fa, 0.2)):

@@ -29,7 +29,7 @@ PROGRAM, WORK = sys.argv[1], sys.argv[2]
 SCRIPT = sys.argv[3] if len(sys.argv) > 3 else None
 HERE = os.path.dirname(os.path.abspath(__file__))
 ORDER = 6
-#: seconds after which a process counts as hung: twenty times what the longest takes on two idle cores
+#: a process counts as hung after this many seconds, twenty times what the longest takes on two idle cores
 LIMIT = 600
 glslines.cuslines.install("llvmpipe")
 
@@ -39,7 +39,7 @@ def path(name):
 
 
 def python(*words):
-    """Runs another Python. Its messages appear only if it fails; if it hangs, with the place of each of its threads."""
+    """Runs another Python. Its messages appear only if it fails. If it hangs, the place of each of its threads is printed."""
     with open(path("messages.txt"), "w+") as messages:
         child = subprocess.Popen([sys.executable, "-X", "faulthandler", *words], stdout=messages, stderr=messages)
         try:
@@ -220,7 +220,7 @@ class Programs(unittest.TestCase):
             python(os.path.join(HERE, "cuslines_run.py"), which, path("input.npz"), path(which + ".npz"))
             found[which] = np.load(path(which + ".npz"))
         real, ours = found["real"], found["glslines"]
-        # the sphere has both ends of each direction, which the real one tracks twice
+        # the sphere has both ends of each direction, which the real cuslines tracks twice
         ratio = 2 * int(ours["n"]) / int(real["n"])
         lengths = float(ours["mean"] / real["mean"])
         correlation = np.corrcoef(real["density"].ravel(), ours["density"].ravel())[0, 1]
@@ -259,7 +259,7 @@ class Programs(unittest.TestCase):
             self.assertEqual(type(result).__name__, "TrxFile" if trx else "StatefulTractogram")
         from trx.io import save
 
-        n = len(result)  # trx-python empties what it has saved
+        n = len(result)  # trx-python empties a TrxFile that it has saved
         save(result, path("afq.trx"))
         self.assertEqual(len(glslines.load(path("afq.trx"))), n)
 
@@ -273,7 +273,7 @@ class Programs(unittest.TestCase):
 if __name__ == "__main__":
     os.makedirs(WORK, exist_ok=True)
     tempfile.tempdir = WORK
-    # this process, too: the places of its threads, and the end
+    # print the places of the threads of this process, too, and end it
     faulthandler.dump_traceback_later(3 * LIMIT, exit=True)
     phantom = Phantom()
     unittest.main(argv=sys.argv[:1] + sys.argv[4:], warnings="ignore")

@@ -60,7 +60,7 @@ class Commands(unittest.TestCase):
         cls.scene = Scene()
 
     def test_public_face(self):
-        """No function has arguments without a name; all have documents."""
+        """Every argument of a function has a name, and every function has a document."""
         for name in glslines.__all__:
             value = getattr(glslines, name)
             self.assertTrue(value.__doc__, name)
@@ -71,7 +71,7 @@ class Commands(unittest.TestCase):
         self.assertLessEqual(regions, set(inspect.signature(glslines.Tracker).parameters))
 
     def test_same_bytes(self):
-        """A function on files writes what the program writes; on arrays it gives the same values."""
+        """A function on files writes the files that the program writes; on arrays it returns the same values."""
         s = self.scene
         glslines.density(s.tracks, path("a.nii"), voxel_size=2.0, force=True)
         run("density", s.tracks, path("b.nii"), "--voxel-size", "2", "--force")
@@ -163,7 +163,7 @@ class Commands(unittest.TestCase):
         self.assertTrue(np.array_equal(glslines.load(path("c.tck")).points, s.lines.points))
 
     def test_bids(self):
-        """A data set of the phantom, tracked by options of `track`; its own are those of `glslines bids`."""
+        """Tracks a data set of the phantom with options of `track`; the function's own options are those of `glslines bids`."""
         files = glslines.phantom(path("data"), bids="01", shape=[18, 20, 18], force=True)
         self.assertIn("dataset_description.json", files)
         glslines.bids(path("data"), path("out"), participant_label="01", no_report=True, force=True,
@@ -174,7 +174,7 @@ class Commands(unittest.TestCase):
             glslines.bids(path("data"), path("out"), track={"nseed": 50})
 
     def test_other_programs(self):
-        """Tractograms of nibabel, DIPY and trx-python go in; points come out as views."""
+        """Tractograms of nibabel, DIPY and trx-python are accepted; points are returned as views."""
         from trx.trx_file_memmap import load
 
         s = self.scene
@@ -197,7 +197,7 @@ class Commands(unittest.TestCase):
         self.assertEqual(glslines.density([], template=s.mask)[0].sum(), 0)
 
     def test_indices(self):
-        """Streamlines by slices, lists of indices, arrays of indices and of truth values, as arrays of numpy have them."""
+        """Streamlines can be selected like elements of an array: by slices, lists and arrays of indices, and truth values."""
         lines = self.scene.lines
         n = len(lines)
         for index in (slice(1, 9, 3), slice(None, None, -1), [0, 2, -1], [], np.array([3, 1]), np.arange(n) % 2 == 0):
@@ -208,7 +208,7 @@ class Commands(unittest.TestCase):
             self.assertRaises(IndexError, lambda: lines[index])
 
     def test_large_labels(self):
-        """Labels of 2^24 and more are regions of their own, as arrays of integers and of float64, and in files."""
+        """Labels of 2^24 and more are regions of their own, in arrays of integers and of float64, and in files."""
         s = self.scene
         labels, affine = s.labels
         small = glslines.connectome(s.lines, s.labels, symmetric=True)
@@ -224,7 +224,7 @@ class Commands(unittest.TestCase):
             self.assertTrue(np.array_equal(back, large) and np.allclose(own, affine))
         with self.assertRaisesRegex(ValueError, "as float32 it may have been rounded"):
             glslines.connectome(s.lines, (np.full(labels.shape, 16777216, np.float32), affine))
-        # such an array is a file of integers for other commands, too, and where they take float32 the log says it
+        # such an array is a file of integers for other commands, too; if a command reads it as float32, the log says it
         large = np.where(labels == 1, 16777217, 2**31 - 1).astype(np.int64)
         glslines.transform((large, affine), transform=np.eye(4), out=path("turned.nii"))
         self.assertTrue(np.array_equal(glslines.load_labels(path("turned.nii"))[0], large))
@@ -259,7 +259,8 @@ class Commands(unittest.TestCase):
             glslines.density(path("none.trx"))
 
     def test_what_arguments_are(self):
-        """Arrays that do not say where they lie are refused; lists and arrays of numbers and of images go where they belong."""
+        """Arrays that do not say where they lie are refused; lists and arrays of numbers and of images reach the right
+        option."""
         s = self.scene
         fa, image = glslines.load_image(s.fa), nib.load(s.fa)
         for call in (lambda: glslines.sample(s.lines, fa[0]), lambda: glslines.connectome(s.lines, s.labels[0]),
@@ -285,7 +286,8 @@ class Commands(unittest.TestCase):
         glslines.density(s.lines, path("switch.nii"), force=np.True_)
 
     def test_files_of_this_run(self):
-        """What a run wrote, and no files of earlier runs under the same prefix or in the same folder."""
+        """The result has the files that the run wrote, and no files of earlier runs under the same prefix or in the same
+        folder."""
         s = self.scene
         options = {"mask": s.mask, "force": True}
         before = glslines.fit(s.dwi, out=path("same"), model="msmt", **options)
@@ -293,7 +295,7 @@ class Commands(unittest.TestCase):
         after = glslines.fit(s.dwi, out=path("same"), model="csd", **options)
         self.assertTrue(os.path.isfile(before.paths["wm"]) and {"sh", "fa", "response", "sidecar"} <= set(after) and "wm" not in after)
         glslines.response(s.dwi, out=path("tissues"), algorithm="dhollander", **options)
-        os.remove(path("tissues.json"))  # the sidecar of other files would stay
+        os.remove(path("tissues.json"))  # the sidecar of the earlier files is still there
         self.assertEqual(sorted(glslines.response(s.dwi, out=path("tissues"), algorithm="tournier", **options)), ["response", "sidecar", "voxels"])
         os.makedirs(path("fixels"), exist_ok=True)
         with open(path("fixels/older.txt"), "w") as file:
@@ -302,7 +304,7 @@ class Commands(unittest.TestCase):
         self.assertTrue("directions" in made and "older.txt" not in made and "fixels.json" in made, made)
 
     def test_results_are_those_of_their_run(self):
-        """Names are absolute, and a file that changed since is refused, not read in its place."""
+        """Names are absolute. A file that has changed since the run is refused, and not read."""
         s = self.scene
         here = os.getcwd()
         program = _program.find
@@ -350,7 +352,8 @@ class Commands(unittest.TestCase):
             glslines.Params(max_angle=True)
 
     def test_names_are_those_of_python(self):
-        """Documents and errors name Python's arguments, not options of the command line; a wrong name is answered with the nearest."""
+        """Documents and errors use Python's names of arguments, not options of the command line; the error for a wrong name
+        lists the nearest names."""
         for name in glslines.__all__:
             documents = [(name, getattr(glslines, name).__doc__)]
             documents += [(name + "." + m, v.__doc__) for m, v in vars(getattr(glslines, name)).items() if not m.startswith("_") and v.__doc__] \
@@ -367,7 +370,7 @@ class Commands(unittest.TestCase):
                 call()
 
     def test_bar(self):
-        """The last state of a bar is that of the end."""
+        """The last state of a bar is the end."""
         program = "import glslines, sys; glslines.fit(sys.argv[1], mask=sys.argv[2], model='msmt', progress=True)"
         shown = {name: value for name, value in os.environ.items() if name != "TQDM_DISABLE"}
         done = subprocess.run([sys.executable, "-c", program, self.scene.dwi, self.scene.mask], capture_output=True, text=True, check=True,
@@ -397,7 +400,7 @@ print(last.n, last.total)"""
         self.assertTrue(os.path.isfile(_program.find()))
 
     def test_method_of_the_data(self):
-        """A tracker takes the getter that its data have, whatever else is given."""
+        """A tracker takes the getter of its data, whatever else is given."""
         s = self.scene
         odf = glslines.ODF.from_sh(glslines.load_image(s.sh)[0], "tournier07", "world", affine=s.labels[1])
         with glslines.Tracker("llvmpipe", glslines.Params(max_angle=30), odf=odf, stop_map=nib.load(s.fa)) as tracker:
@@ -407,7 +410,8 @@ print(last.n, last.total)"""
         self.assertEqual(glslines.info(path("auto.trx"))["tractograms"][0]["path"], path("auto.trx"))
 
     def test_what_track_gives(self):
-        """A tractogram, which others take and notebooks show, with counts by their names; no file stays without out."""
+        """The result is a tractogram that other functions take and notebooks show, with counts by their names; without out no
+        file is kept."""
         s = self.scene
         options = {"mask": s.mask, "roi": s.roi, "nseeds": 100, "model": "opdt", "device": "llvmpipe"}
         before = sorted(os.listdir("."))
@@ -440,7 +444,7 @@ print(last.n, last.total)"""
         self.assertFalse(os.path.exists(folder))
 
     def test_track_of_arrays(self):
-        """Images, arrays and a table of DIPY's kind in place of files: the same streamlines."""
+        """Images, arrays and a table like DIPY's give the same streamlines as files."""
         s = self.scene
         options = {"nseeds": 100, "model": "opdt", "device": "llvmpipe", "force": True}
         files = glslines.track(s.dwi, mask=s.mask, roi=s.roi, out=path("files.trx"), **options)

@@ -25,7 +25,7 @@ VALUES = {
     "complex array": np.ones((3, 3)) * 1j, "array of texts": np.array(["a", "b"]), "pair of None": (None, np.eye(4)),
     "pair without numbers": (np.full((2, 2, 2), None), np.eye(4)), "affine of nan": (np.ones((2, 2, 2)), np.full((4, 4), np.nan)),
 }
-#: what may come of a call; any other exception is a fault of the package
+#: exceptions that a call may raise; any other exception is a fault of the package
 REFUSALS = (TypeError, ValueError, OSError, NotImplementedError, OverflowError, MemoryError)
 SHAPE = (4, 4, 4)
 
@@ -54,7 +54,7 @@ class Cases:
         sh, labels = rng.random(SHAPE + (6,)), (rng.integers(0, 3, SHAPE), affine)
         odf = glslines.ODF.from_sh(sh, affine=affine)
         file = os.path.join(WORK, "hostile%d" % os.getpid())
-        no_device = glslines.Device.__new__(glslines.Device)  # a tracker looks at all else before
+        no_device = glslines.Device.__new__(glslines.Device)  # a tracker checks everything else before
         no_device._handles = []
         lines.save(file + ".trx", overwrite=True)
         tracks = {"tracks": file + ".trx"}
@@ -80,7 +80,7 @@ class Cases:
             "report": {"tracks": "none.trx"}, **{name: tracks for name in ("clean", "cluster", "convert", "density", "edit", "info", "stats")},
             "search": {**tracks, "references": file + ".trx"}, "recognize": {**tracks, "atlas": file + ".trx"},
         }
-        #: no functions, or made by others
+        #: names that are no functions, or that others have made
         made_by_others = {"Batch", "Files", "Picture", "Tracked", "Result"}
         self.functions = {}
         for name in glslines.__all__:
@@ -100,7 +100,7 @@ LEFT_OUT = {"Tracker.run", "Tracker.run_to", "Params.set", "Tracked.get", "Files
 
 
 def ask(name):
-    """In the process of one function: every keyword with every value."""
+    """Runs in the process of one function: calls it with every keyword and every value."""
     cases = Cases()
     function, base = cases.functions[name], cases.given[name]
     texts = {}
@@ -125,7 +125,7 @@ def ask(name):
                 if not isinstance(error, (*REFUSALS, glslines.Error)) or not str(error):
                     wrong += 1
                     print("%s(%s=%s): %r" % (name, keyword, shown, error))
-        # None inside a list is never a text: it is refused where the list is one of texts
+        # None inside a list is never a text; a list of texts that has it is refused
         for shown in ("[None]", "[text, None]") if "List[ImageLike]" in str(parameter.annotation) else ():
             if not texts[keyword, shown].startswith(keyword):
                 wrong += 1

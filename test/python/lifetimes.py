@@ -38,7 +38,7 @@ class Lifetimes(unittest.TestCase):
                 closed()
         np.testing.assert_array_equal(tracker.run(phantom.seeds).points, before.points)
         tracker.close()
-        with self.assertLogs("glslines") as log:  # one of an object that is gone would be an error in it
+        with self.assertLogs("glslines") as log:  # a method of an object that is gone would cause an error in it
             tracker.close()
             device.close()
             gc.collect()
@@ -115,7 +115,7 @@ class Lifetimes(unittest.TestCase):
                 except RuntimeError as error:
                     code = 0 if "another process" in str(error) else 2
                 try:
-                    tracker.close()  # threads of the renderer are not there: its end would be waited for for ever
+                    tracker.close()  # the threads of the renderer do not exist in the child, and waiting for their end would never return
                     gc.collect()
                 finally:
                     os._exit(code)
@@ -123,7 +123,7 @@ class Lifetimes(unittest.TestCase):
             self.assertGreater(len(tracker.run(phantom.seeds)), 0)
 
     def in_fork(self, function):
-        """What it returns in a copy of this process, as a text."""
+        """Returns the result of a function in a copy of this process, as a text."""
         out, into = os.pipe()
         child = os.fork()
         if child == 0:
@@ -187,7 +187,7 @@ class Lifetimes(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             _library.made(makes, destroy=lambda out: destroyed.append(out.value))
         self.assertEqual(destroyed, [4096])
-        with self.assertRaises(glslines.InputError):  # what makes nothing leaves nothing to destroy
+        with self.assertRaises(glslines.InputError):  # a call that makes nothing leaves nothing to destroy
             _library.made(_library.call.gls_image_read, b"absent.nii", 0, destroy=lambda out: destroyed.append(0))
         self.assertEqual(destroyed, [4096])
 
@@ -197,7 +197,7 @@ def pickled(thing):
 
 
 def contents(thing):
-    """What an object of the package holds, as arrays and numbers."""
+    """Returns the content of an object of the package, as arrays and numbers."""
     if isinstance(thing, glslines.Gradients):
         return [thing.bvals, thing.bvecs, thing.b0s_mask, thing._struct.b0_threshold, thing._struct.x_flipped,
                 thing._struct.scaled]
@@ -219,7 +219,7 @@ def contents(thing):
 
 
 class Copies(unittest.TestCase):
-    """Copies and pickles of every class: an equal object that needs nothing of the other one, or a refusal."""
+    """Copies and pickles of every class give an equal object that needs nothing of the other one, or are refused."""
 
     @classmethod
     def setUpClass(cls):
@@ -395,7 +395,7 @@ class Ends(unittest.TestCase):
 
 
     def test_call_when_nothing_calls_back(self):
-        """ctypes calls nothing back while modules are taken down: a run would seem to have no streamlines."""
+        """ctypes makes no callbacks while modules are torn down, so a run would seem to have no streamlines."""
         program = ("import glslines, numpy as np, os, sys\n"
                    "aff, sh = np.diag([2, 2, 2, 1.]), np.zeros((9, 9, 9, 15), np.float32)\n"
                    "sh[..., 0], sh[..., 3] = 1, 0.5\n"
@@ -419,7 +419,7 @@ class Ends(unittest.TestCase):
 
 
 class Bounds(unittest.TestCase):
-    """Values that C would take for others, and arrays that are shorter than what is read of them."""
+    """Values that C would convert to others, and arrays that are shorter than the library reads, are refused."""
 
     def test_numbers(self):
         for call in (lambda: glslines.Seeds.random(phantom.roi, -1), lambda: glslines.Seeds.random(phantom.roi, 2**64),
@@ -452,7 +452,7 @@ class Bounds(unittest.TestCase):
         for values in (np.ones((4, 4, 4), complex), np.ones((4, 4, 4), object), np.full((4, 4, 4), "1")):
             with self.assertRaisesRegex(ValueError, "type"):
                 glslines.Seeds.random(values, 10)
-        # neither aligned, nor of this machine's byte order, nor writable, nor in any usual order
+        # arrays that are not aligned, not of this machine's byte order, not writable, or not in a usual order
         plain = np.random.RandomState(0).rand(6, 5, 4) > 0.5
         raw = np.zeros(plain.size * 4 + 1, np.uint8)
         odd = raw[1:].view(np.float32).reshape(plain.shape)
@@ -483,7 +483,7 @@ class Bounds(unittest.TestCase):
             self.assertFalse(os.path.exists(path("misfit.trx")))
 
     def test_names_of_columns_are_utf8(self):
-        # files have UTF-8 whatever the encoding of the file system
+        # files have UTF-8, whatever the encoding of the file system is
         program = ("import glslines, numpy as np, sys; from glslines import _arrays\n"
                    "name = 'Dicke_\\u00e4'\n"
                    "dps = {name: np.zeros(2, np.float32)}\n"
@@ -498,7 +498,7 @@ class Bounds(unittest.TestCase):
 
 
 class Waiting(unittest.TestCase):
-    """Ctrl-C while the library waits for a pipe that says nothing."""
+    """Ctrl-C comes while the library waits for a pipe without data."""
 
     def interrupt(self, call):
         program = ("import glslines, numpy as np, os, signal, sys\n"
@@ -539,7 +539,7 @@ class Waiting(unittest.TestCase):
                        "odf=glslines.ODF.from_sh(np.ones((4, 4, 4, 15)), affine=np.eye(4)))")
 
     def test_interrupt_that_leaves_the_call(self):
-        # Ctrl-C that comes again ends even the wait for the call, which is then at work without it
+        # A second Ctrl-C ends even the wait for the call, which then works on alone.
         class Left(_library.Call):
             def _wait(self, done):
                 self.done, self._raised = done, KeyboardInterrupt()
@@ -552,10 +552,10 @@ class Waiting(unittest.TestCase):
         self.assertFalse(_library._waits_on(None))
         go_on.set()
         self.assertTrue(call.done.wait(60))
-        self.assertTrue(_library._waits_on(None))  # nothing is left of it: other calls wait as before
+        self.assertTrue(_library._waits_on(None))  # nothing is left of the call: other calls wait as before
 
     def test_thread_of_the_program(self):
-        # a wait on another thread ends, too, when the main thread's call ends
+        # a wait on another thread ends, too, when the call of the main thread ends
         self.interrupt("import threading; t = threading.Thread(target=lambda: glslines.load_image(pipe), daemon=True); "
                        "t.start(); glslines.load_image(pipe)")
 

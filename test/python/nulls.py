@@ -26,7 +26,7 @@ import tempfile
 from pathlib import Path
 
 ARGUMENT = 1  # GLS_ERR_ARGUMENT
-ACCEPTING = {"gls_sample_at", "gls_selection_get_counts", "gls_summary_get"}  # look only, and say that they accept NULL
+ACCEPTING = {"gls_sample_at", "gls_selection_get_counts", "gls_summary_get"}  # functions that only look, and say that they accept NULL
 ZEROS = 1 << 16
 MARK = "_GLS_FUNCTION_"
 
@@ -38,7 +38,7 @@ def preprocessed(folder):
 
 
 def split(text, at):
-    """Parts between separators that stand in no brackets."""
+    """Returns the parts between separators that stand in no brackets."""
     parts, depth = [""], 0
     for c in text:
         depth += (c in "({[") - (c in ")}]")
@@ -63,7 +63,7 @@ class Headers:
         self.measure(folder)
 
     def read_comments(self, folder):
-        """The comment in front of each function."""
+        """Returns the comment in front of each function."""
         self.comment = {}
         for header in sorted(Path(folder).glob("*.h")):
             text = header.read_text()
@@ -76,7 +76,7 @@ class Headers:
         return any("NULL" in sentence and re.search(r"\b%s\b" % name, sentence) for sentence in re.split(r"(?<=[.;]) ", comment))
 
     def declared(self, declaration):
-        """(name, kind) of what a declaration of members declares; unions and structs inside are left as they are."""
+        """Returns (name, kind) of each member that a declaration declares; unions and structs inside are left as they are."""
         if "{" in declaration:
             return
         for i, part in enumerate(split(declaration, ",")):
@@ -87,7 +87,7 @@ class Headers:
             yield name, kind
 
     def measure(self, folder):
-        """Where members lie: the compiler knows."""
+        """Asks the compiler for the offsets of members."""
         lines = []
         for struct, members in self.members.items():
             lines.append(f'printf("{struct} {struct} %zu\\n", sizeof({struct}));')
@@ -107,12 +107,12 @@ class Headers:
                 self.place[struct, member] = int(number)
 
     def struct_of(self, declaration):
-        """The struct that it names, if its members are known."""
+        """Returns the struct that a type names, if its members are known."""
         name = re.search(r"\b(gls_\w+)\b", declaration)
         return name.group(1) if name and name.group(1) in self.members else None
 
     def is_object(self, declaration):
-        """A pointer to a thing of the library, whose members nobody knows."""
+        """Whether the type is a pointer to an object of the library whose members are private."""
         name = re.search(r"\b(gls_\w+) \*(?!\*)", declaration.replace("* *", "**").replace("*const *", "**"))
         return bool(name) and name.group(1) not in self.members
 
@@ -148,7 +148,7 @@ class Calls:
         return type(struct, (ctypes.Structure,), {"_fields_": [("byte", ctypes.c_char * self.headers.size[struct])]})
 
     def default(self, struct):
-        """What its default function gives, or zeros."""
+        """Returns the struct that its default function makes, or zeros."""
         Bytes = self.type_of(struct)
         made = Bytes()
         if struct + "_default" in self.names:
@@ -158,7 +158,7 @@ class Calls:
         return made
 
     def filled(self, struct, missing):
-        """A struct without the member missing, by address."""
+        """Returns a struct without the member `missing`, by address."""
         made = self.default(struct)
         self.kept.append(made)
         for name, kind in self.headers.members[struct]:
@@ -179,7 +179,7 @@ class Calls:
         return made
 
     def argument(self, declaration, missing=None):
-        """What stands for an argument of the second kind of calls; missing: struct and member."""
+        """Returns an argument of the second kind of calls. missing: struct and member."""
         struct = self.headers.struct_of(declaration)
         if struct and declaration.count("*") <= 1 and not ("*" in declaration and declaration.count("[")):
             made = self.filled(struct, missing[1] if missing and missing[0] == struct else None)
@@ -199,7 +199,8 @@ class Calls:
 
 
 def outcome(library, name, returns, values, seconds=10):
-    """(what the call returned, or the signal that ended it as a negative number; the text of the failure)"""
+    """Makes a call in a process of its own. Returns its result, or the signal that ended it as a negative number, and the text
+    of the failure."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -225,13 +226,13 @@ def outcome(library, name, returns, values, seconds=10):
 
 OPAQUE = {"gls_sphere": lambda c: c.made("gls_sphere_create", b"small")}
 FILES = {"dwi": "dwi.nii.gz", "bval": "dwi.bval", "bvec": "dwi.bvec", "mask": "mask.nii.gz", "roi": "roi.nii.gz", "labels": "mask.nii.gz"}
-#: wait for a person or another process, or end this one
+#: functions that wait for a person or another process, or end this one
 LEFT_OUT = {"gls_set_wait", "gls_log_set"}
 NUMBERS = {"double": (0.0, -1.0, float("nan"), float("inf")), "float": (0.0, -1.0, float("nan"), float("inf"))}
 
 
 class Scene(Calls):
-    """Calls with arguments of a run that is valid."""
+    """Makes calls with the arguments of a valid run."""
 
     def __init__(self, library, headers):
         super().__init__(library, headers)
@@ -253,7 +254,7 @@ class Scene(Calls):
         return to.value
 
     def plain_members(self, struct, base=0, path=""):
-        """(path, kind, offset) of all members, those of structs inside, too."""
+        """Returns (path, kind, offset) of all members, also of structs inside."""
         for name, kind in self.headers.members[struct]:
             at = base + self.headers.place[struct, name]
             inside = kind.split()[0] if not is_pointer(kind) else None
@@ -263,7 +264,7 @@ class Scene(Calls):
                 yield path + name, kind, at
 
     def valid(self, declaration):
-        """(value, what keeps it) of an argument."""
+        """Returns (value, object that keeps it alive) of an argument."""
         words = re.findall(r"\w+", declaration)
         struct, stars = self.headers.struct_of(declaration), declaration.count("*")
         if struct == "gls_image" and stars == 1:
@@ -281,7 +282,7 @@ class Scene(Calls):
         return self.argument(declaration), None
 
     def options(self, struct):
-        """Options with their defaults, and the files of the phantom."""
+        """Returns options with their defaults, and the files of the phantom."""
         made = self.default(struct)
         for path, kind, at in self.plain_members(struct):
             if is_pointer(kind) and path in FILES and kind.startswith("const char"):
@@ -298,7 +299,7 @@ class Scene(Calls):
         return bool(struct) and struct + "_default" in self.names or set(words) & set(self.objects) or "char" in words
 
     def variants(self, declaration, value):
-        """(what, value) for each way in which an argument is wrong."""
+        """Returns (description, value) for each way in which an argument is wrong."""
         struct = self.headers.struct_of(declaration)
         if declaration.split()[0] in self.headers.callbacks or "(*" in declaration:
             return
@@ -321,7 +322,7 @@ class Scene(Calls):
         yield from self.lists(struct)
 
     def lists(self, struct, base=0, path=""):
-        """Lists of texts of n = -1, too many, and with NULL in them."""
+        """Returns lists of texts with n = -1, with too large an n, and with NULL in them."""
         for name, kind in self.headers.members[struct]:
             at = base + self.headers.place[struct, name]
             if kind.split()[0] == "gls_strings":
@@ -333,18 +334,18 @@ class Scene(Calls):
                 yield from self.lists(kind.split()[0], at, path + name + ".")
 
     def breach(self, function, declaration, what, got, message, works):
-        """How a call with a wrong value is not refused as the headers promise; None: it is, or they promise nothing. works: the call with valid
-        arguments does."""
+        """Returns in which way a call with a wrong value is not refused as the headers promise; None: it is refused, or they
+        promise nothing. works: whether the call with valid arguments succeeds."""
         argument = re.search(r"(\w+)\s*(\[[^\]]*\]\s*)*$", declaration).group(1)
         member, _, value = what.rpartition(" = ")
         struct = self.headers.struct_of(declaration)
         has_default = bool(struct) and struct + "_default" in self.names
         kind = self.kind_of(declaration, member)
         if value == "NULL":
-            # a callback gets the pointer to void as it is
+            # a callback gets its pointer to void as it is
             wrong = not has_default and not self.headers.allows(function, argument) and not declaration.startswith("void *")
         elif value == "nan":
-            # structs without defaults are data, for which the caller answers
+            # structs without defaults are data; the caller is responsible for them
             wrong = not member or has_default
         else:
             wrong = kind in self.headers.enumerations and value in ("-1", "99", "2147483647")
@@ -356,7 +357,7 @@ class Scene(Calls):
         return None if got < 0 or not works or all(word in message.lower() for word in words) else "is not named"
 
     def kind_of(self, declaration, path):
-        """The type of an argument, or of the member of its struct with this path."""
+        """Returns the type of an argument, or of the member of its struct with this path."""
         kind = declaration
         struct = self.headers.struct_of(declaration)
         for part in path.split(".") if path else ():
@@ -369,14 +370,14 @@ class Scene(Calls):
             if re.search(r"\b%s\b" % kind, declaration):
                 return [(ctypes.c_double if kind == "double" else ctypes.c_float)(v) for v in values]
         if re.search(r"size_t|uint64_t|\bsize\b|bool|_Bool", declaration):
-            # the caller answers for the number of elements of an array
+            # the caller is responsible for the number of elements of an array
             return [ctypes.c_uint64(0)] if "bool" not in declaration.lower() else []
         kind = ctypes.c_int64 if "int64" in declaration else ctypes.c_int32
         return [kind(v) for v in (0, -1, 99, 2**31 - 1)]
 
 
 def passed(arguments, values):
-    """A struct is passed by its address, or by value."""
+    """Returns a struct as it is passed: by its address, or by value."""
     return [ctypes.byref(v) if isinstance(v, ctypes.Structure) and is_pointer(a) else v for a, v in zip(arguments, values)]
 
 
@@ -389,13 +390,13 @@ def ask_wrong(scene, part, parts):
         returns = scene.type_of(struct) if struct else ctypes.c_int if kind.endswith("gls_status") else ctypes.c_void_p
         can_fail = kind.endswith("gls_status")
         if not can_fail and not all(map(scene.is_real, arguments)):
-            continue  # such a function may count on objects and arrays that are right
+            continue  # such a function may rely on valid objects and arrays
         base = outcome(scene.library, name, returns, passed(arguments, [scene.valid(a)[0] for a in arguments]), 0.5)[0]
-        slow = base == -signal.SIGALRM  # a call has computed for long
+        slow = base == -signal.SIGALRM  # the call has computed for a long time
         for i, declaration in enumerate(arguments):
             for what, wrong in scene.variants(declaration, scene.valid(declaration)[0]):
                 if what == "NULL" and not can_fail:
-                    continue  # <glslines/common.h> asks these for valid objects; the first kind of calls has those that accept NULL
+                    continue  # <glslines/common.h> requires valid objects for these; the first kind of calls has those that accept NULL
                 values = [wrong if k == i else scene.valid(a)[0] for k, a in enumerate(arguments)]
                 got, message = outcome(scene.library, name, returns, passed(arguments, values), 0.1 if slow else 0.5)
                 slow = slow or got == -signal.SIGALRM
@@ -404,7 +405,7 @@ def ask_wrong(scene, part, parts):
                 if lacks:
                     failed += 1
                     print(f"{name}, {declaration}: {what} {lacks}{': ' + message if message else ''}", flush=True)
-                # what computes for long has taken its arguments
+                # a call that computes for a long time has accepted its arguments
                 if (got < 0 and got != -signal.SIGALRM) or (can_fail and got > 0 and not message):
                     failed += 1
                     print(f"{name}, {declaration}: {what}: {f'signal {-got}' if got < 0 else f'returned {got} without a text'}", flush=True)
@@ -414,7 +415,7 @@ def ask_wrong(scene, part, parts):
 
 
 def ask_wrong_in_parts(scene, share):
-    """A process for each core."""
+    """Starts a process for each core."""
     sys.stdout.flush()
     first, of = map(int, share.split("/"))
     cores, children = os.cpu_count(), []
@@ -474,7 +475,7 @@ def ask_members(calls):
 def main():
     # a process that forks has no threads
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    os.environ.pop("LD_PRELOAD", None)  # for the library, not for the compiler
+    os.environ.pop("LD_PRELOAD", None)  # set for the library, not for the compiler
     library, headers = ctypes.CDLL(os.path.abspath(sys.argv[1])), Headers(sys.argv[2])
     calls = Calls(library, headers)
     with tempfile.TemporaryDirectory() as work:

@@ -53,7 +53,7 @@ class Promises(unittest.TestCase):
             return tracker.generate_sft(self.seeds, self.image).streamlines
 
     def test_angular_weight(self):
-        """README of Metal: dg.angular_weight = 0.5 is that of the program, 0 the default."""
+        """README of Metal: dg.angular_weight = 0.5 is the value of the program; the default is 0."""
         plain, none, half = self.boot(), self.boot(), self.boot()
         none.angular_weight, half.angular_weight = 0.0, 0.5
         self.assertEqual(self.boot().angular_weight, 0)
@@ -66,7 +66,7 @@ class Promises(unittest.TestCase):
                 half.angular_weight = bad
 
     def test_attributes(self):
-        """A name that a getter or tracker does not know is refused, for it would have no effect."""
+        """A name that a getter or tracker does not know is refused, because it would have no effect."""
         from cuslines import ProbDirectionGetter, PttDirectionGetter, Tracker
 
         odf = np.ones(self.fa.shape + (len(self.sphere.vertices),), np.float32)
@@ -94,7 +94,7 @@ class Promises(unittest.TestCase):
             Tracker(None, None, None, 0, None, None, chunksize=3)
 
     def test_classes(self):
-        """Modules and classes that the files name, with the same interface."""
+        """The modules and classes that the files name exist, with the same interface."""
         import importlib
 
         for module, name in (("metal", "MetalGPUTracker"), ("webgpu", "WebGPUTracker"), ("cuda_python", "GPUTracker"), ("numba", "CPUTracker")):
@@ -109,7 +109,7 @@ class Promises(unittest.TestCase):
 
     @unittest.skipUnless(SCRIPT, "no run_gpu_streamlines.py")
     def test_command_lines(self):
-        """Each command line of the files, with the data of the phantom in place of the data set that it would fetch."""
+        """Each command line of the files works, with the data of the phantom in place of the data set that it would fetch."""
         common = ["--nseeds", "100", "--cache-dir", WORK]
         for number, words in enumerate((["--ngpus", "1"], ["--device=metal"], ["--device", "webgpu"], ["--device", "gpu", "--write-method", "trk"],
                                         ["--max-angle", "45", "--step-size", "0.4", "--fa-threshold", "0.15", "--model", "csa", "--dg", "boot"],

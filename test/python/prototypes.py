@@ -9,12 +9,13 @@ from nulls import Headers
 
 from glslines import _library
 
-#: letters of _library._SIGNATURES by types of C; all pointers that are no texts are p, or P where the package makes an array of them
+#: for each type of C its letter in _library._SIGNATURES; pointers that are no texts are p, or P if the package makes an array
+#: of them
 SCALARS = {"bool": "b", "double": "d", "int": "i", "uint32_t": "u", "uint64_t": "q", "size_t": "n", "void": "v", "gls_status": "t"}
 
 
 def letters(declaration, headers):
-    """Letters that may stand for a declaration of an argument or result."""
+    """Returns the letters that may stand for a declaration of an argument or result."""
     kind = re.sub(r"\b(const|struct|enum|extern|GLS_API)\b", " ", declaration)
     if kind.count("*") >= 2 or ("*" in kind and "[" in kind):
         return "Pp"
@@ -25,7 +26,7 @@ def letters(declaration, headers):
     name = kind.split()[0]
     if name in SCALARS:
         return SCALARS[name] + ("i" if name == "gls_status" else "")
-    return "" if name in headers.members else "i"  # an enum is an int; no struct is passed as it is
+    return "" if name in headers.members else "i"  # an enum is an int; no struct is passed by value
 
 
 def main():

@@ -28,16 +28,16 @@ import act_rules  # noqa: E402
 import cmc as cmc_rules  # noqa: E402
 import regions as region_rules  # noqa: E402
 
-# step in mm, places that a step leads over, substeps of a stored point
+# step in mm, number of places that a step passes, substeps of a stored point
 GETTERS = {"boot": (1, 1, 1), "prob": (1, 1, 1), "det": (1, 1, 1), "ptt": (1, 1, 4), "ifod1": (1, 1, 1), "ifod2": (1, 3, 1), "sdstream": (1, 1, 1), "fact": (1, 1, 1),
            "eudx": (1, 1, 1), "tensordet": (1, 1, 1), "tensorprob": (1, 1, 1), "nulldist1": (1, 1, 1), "nulldist2": (1, 3, 1), "closest": (1, 1, 1)}
 ONE = ["--max-directions-per-seed", 1]
-CUTOFF = ["--cutoff", 0.05]  # which otherwise is another one with tissue
+CUTOFF = ["--cutoff", 0.05]  # set, because the default with tissue is another one
 OPTIONS = {"boot": ONE, "prob": ONE, "det": ONE, "ptt": [*ONE, "--ptt-substep", "0.25mm"], "ifod1": CUTOFF, "ifod2": CUTOFF, "sdstream": CUTOFF, "fact": CUTOFF,
            "eudx": [*ONE, *CUTOFF], "tensordet": CUTOFF, "tensorprob": CUTOFF, "nulldist1": [], "nulldist2": [], "closest": ONE}
 BACKTRACK = ("boot", "prob", "ifod1", "ifod2", "nulldist1", "nulldist2")
 RNG_SEED = 9
-TIE = 1e-5  # kernels decide in single precision
+TIE = 1e-5  # tolerance: kernels decide in single precision
 faults = {}
 seen = {}
 
@@ -53,7 +53,7 @@ def run(*command):
 
 
 def track(name, getter, *options):
-    """Streamlines in world mm, the index of the point that is the seed, the number of the seed, and the sidecar."""
+    """Returns streamlines in world mm, the index of the point that is the seed, the number of the seed, and the sidecar."""
     series = [f"{data}/{f}" for f in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "mask.nii.gz")]
     model = ["--model", "opdt", "--sh-order", 4] if getter == "boot" else [] if getter[:4] in ("tens", "null") else ["--model", "csd", "--sh-order", 6]
     run(tool, "track", *series, "--dg", getter, *model, "--seeds", at("seeds.txt"), "--seed-space", "world",
@@ -77,7 +77,7 @@ def halves(line, place):
 
 
 def note(getter, what, n, wrong):
-    """Adds up; wrong: a list of texts."""
+    """Adds up the findings. wrong: a list of texts."""
     seen.setdefault((getter, what), 0)
     seen[getter, what] += n
     faults.setdefault((getter, what), []).extend(wrong)
@@ -87,7 +87,7 @@ def note(getter, what, n, wrong):
 
 
 def near_outside(tissue, p, before, step):
-    """Whether some step from p, not too far off the last one, leads out of the mask, the image or all tissue."""
+    """Whether some step from p, in a direction near the last one, leads out of the mask, the image or all tissue."""
     d = act_rules.unit(p - before)
     side = act_rules.unit(np.cross(d, np.eye(3)[np.argmin(abs(d))]))
     other = np.cross(d, side)
@@ -124,7 +124,7 @@ def audit_tissue(tissue, getter, what, lines, place, number):
 
 
 def audit_seeds(tissue, getter, told):
-    """How many seeds are rejected, those outside the mask among them; a tie or two may differ."""
+    """Counts the seeds that are rejected, those outside the mask among them; one or two ties may differ."""
     sure = unsure = 0
     for p in seeds:
         values = [act_rules.seed_ok(tissue, p + d)[0] for d in np.vstack([np.zeros(3), 1e-4 * np.eye(3), -1e-4 * np.eye(3)])]
@@ -135,7 +135,8 @@ def audit_seeds(tissue, getter, told):
 
 
 def audit_crop(tissue, getter, plain, cropped):
-    """Against the run without: the same streamlines, but for ends in cortical grey matter, and those that become too short."""
+    """Compares with the run without the option: the streamlines are the same, except ends in cortical grey matter, and
+    streamlines that become too short."""
     lines, place, number, _ = plain
     whole = dict(zip(number, zip(lines, place)))
     wrong = []
@@ -163,7 +164,7 @@ def audit_crop(tissue, getter, plain, cropped):
 
 
 class Maps:
-    """include and exclude at points of world mm, and whether these lie in the image."""
+    """Returns include and exclude at points of world mm, and whether the points lie in the image."""
 
     def __init__(self, five, affine):
         include, exclude = cmc_rules.maps(five[..., 2], five[..., 0] + five[..., 1], five[..., 3])
@@ -181,7 +182,7 @@ class Maps:
 
 
 def philox(counter, key):
-    """Philox4x32-10 of Salmon et al. 2011."""
+    """Computes Philox4x32-10 of Salmon et al. 2011."""
     c, k, mask = [int(x) for x in counter], [key & 0xFFFFFFFF, key >> 32], 0xFFFFFFFF
     for _ in range(10):
         a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
@@ -196,7 +197,7 @@ def uniforms(seed, turn, backward, part):
 
 
 def decisions(getter, rule, maps, value, seed, k, backward, parts):
-    """What may be decided at a half's point k (from 1), as a set: more than one within rounding."""
+    """Returns the set of decisions that are right at point k (from 1) of a half; more than one, if rounding may decide."""
     step, n_parts, substeps = GETTERS[getter]
     include, exclude = value
     found = set()
@@ -227,7 +228,7 @@ def audit_maps(maps, getter, rule, lines, place, number):
 
 
 def leaves(maps, p, before, step):
-    """A good end without a point: the next one is out of the image or the mask."""
+    """Whether the half ends well without a point there: the next point is out of the image or the mask."""
     d = act_rules.unit(p - before)
     spread = np.random.default_rng(1).normal(size=(200, 3))
     ways = d + 0.5 * spread / np.linalg.norm(spread, axis=1)[:, None]
@@ -253,10 +254,11 @@ def region_cases():
 
 
 def audit_regions(getter):
-    # regions look at every place that ifod2 passes; the file has the ends of arcs, which with two samples are all
+    # regions are tested at every place that ifod2 passes; the file has the ends of arcs, and with two samples these are all
+    # places
     arcs = ["--samples", 2] if getter == "ifod2" else []
     act = ["--act", f"{data}/5tt.nii.gz"]
-    # regions for ends look at ends that were moved or cut, the others at what was there before
+    # regions for ends are tested at ends that were moved or cut, all other regions at the points before that
     for what, options in (("regions", []), ("regions, act", act), ("ends, crop", [*act, "--crop-at-gmwmi"]), ("ends, cut", ["--max-length", 30])):
         wrong, n, base = [], 0, {}
         for case, more in region_cases():
@@ -276,7 +278,8 @@ def audit_regions(getter):
 
 
 def audit_beginnings(getter):
-    """Tissue and masks end a half and change nothing before that: its points are the first ones of the half without them."""
+    """Tissue and masks end a half and change nothing before its end: its points are the first points of the half without
+    them."""
     lines, place, number, _ = track(f"{getter}_free", getter, "--fa-threshold", 0, "--min-length", 0)
     free = {i: halves_of(line, k) for i, line, k in zip(number, lines, place)}
     for what, options in (("beginnings, act", ["--act", f"{data}/5tt.nii.gz"]), ("beginnings, mask", ["--fa-threshold", 0, "--tracking-mask", "0,0,10,28"])):

@@ -27,7 +27,7 @@ def line_of(base, rest):
 
 
 def beside(needed):
-    """What inputs name, or have beside them."""
+    """Returns the files that inputs name, or that lie beside them."""
     return [f"a_shard-{i}of2.json" for i in (1, 2) if "a_shard-1of2.trx" in needed] + (["labels.nii.gz"] if "bundles.tsv" in needed else [])
 
 
@@ -65,7 +65,7 @@ def judge(told, place, before, whole, code, error, signalled=False):
 
 
 def wait_for_nothing(name, line, needed, place, seconds):
-    """Each input as a pipe that has no writer, or one that says nothing: the run ends by itself, or at the first SIGINT."""
+    """Replaces each input by a pipe that has no writer, or a silent one. The run ends by itself, or at the first SIGINT."""
     bad = runs = 0
     for one in needed + beside(needed):
         for silent in (False, True):
@@ -107,7 +107,7 @@ def main():
     for name, (base, rest, options) in outputs.COMMANDS.items():
         if outputs.only and name != outputs.only or name == "weights_in_place":
             continue
-        # an option that names a file comes once
+        # an option that names a file is given once
         more = {one.split(" ")[0]: one for one in options if not one.startswith(("--report", "--picture"))}.values()
         line, needed = line_of(base.replace(":1,2", ":1"), " ".join([rest, *more]))
         place = f"{outputs.work}/hard"
@@ -131,7 +131,7 @@ def main():
         for blocks in (0, 1, 4, 16):
             make_folder(needed, place)
             shell(f"ulimit -f {blocks}", f"ulimit -f {blocks}; exec {quoted}")
-        for kb in (120000, 150000, 300000): # below 110000 the libraries (of a desktop, too) end the process before main
+        for kb in (120000, 150000, 300000): # below 110000 the libraries (also those of a desktop) end the process before main
             make_folder(needed, place)
             shell(f"ulimit -v {kb}", f"ulimit -v {kb}; exec timeout 60 {quoted}")
         make_folder(needed, place)

@@ -14,11 +14,12 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-# Between the library's rooms and the user. Sinks compute or write results and check tests devices: both are work, not glue.
+# Rooms between those of the library and the user. Sinks compute or write results, and check tests devices; both are work, not
+# glue.
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
     "lines of glue (record, run, bids, cmd, options)": ("<=", 19000),
-    "files of glue": ("<=", 102),  # a header for each file that others call: 7 more of options and cmd
+    "files of glue": ("<=", 102),  # there is a header for each file that others call: 7 more in options and cmd
     "files under 50 lines, no headers, %": ("<=", 17.5),
     "file names that stand twice": ("<=", 0),
     "environment variables GLSLINES_*": ("<=", 4),
@@ -29,7 +30,7 @@ LIMITS = {
     "predicates over raw options, calls": ("<=", 0),
     "groups of outputs committed by hand": ("<=", 0),
 }
-# What the options ask for is decided once, in gls_method_of(); these asked it anew at every call.
+# Functions that decided anew, at every call, what the options ask for; gls_method_of() now decides it once.
 PREDICATES = ("gls_getter_source_of", "gls_getter_has", "gls_getter_facts_of", "gls_directions_option", "gls_masks_alone", "gls_tissue_file", "gls_along_peaks",
               "gls_along_tensors", "gls_needs_odf", "gls_needs_series", "gls_fits_model")
 
@@ -48,20 +49,20 @@ def text(path):
 
 
 def comment_lines(content):
-    """Lines on which nothing stands but a comment or a part of one."""
+    """Returns the lines that have only a comment, or a part of one."""
     bare = re.sub(r'"(\\.|[^"\\\n])*"', '""', content)
     marked = re.sub(r"/\*.*?\*/|//[^\n]*", lambda m: re.sub(r"[^\n]+", "\0", m[0]), bare, flags=re.S)
     return sum(line.strip("\0 \t") == "" and "\0" in line for line in marked.split("\n"))
 
 
 def symbols(build):
-    """Functions that each object of src defines, and names that it uses."""
+    """Returns the functions that each object of src defines, and the names that it uses."""
     defined, used = {}, {}
     for folder, _, names in os.walk(os.path.join(build, "CMakeFiles")):
         for name in names:
             path = os.path.join(folder, name)
             unit = re.search(r"\.dir/(src/.*\.c)\.o$", path)
-            if not unit or not os.path.exists(os.path.join(ROOT, unit[1])):  # a build keeps objects of files that are gone
+            if not unit or not os.path.exists(os.path.join(ROOT, unit[1])):  # a build keeps objects of files that do not exist any more
                 continue
             listing = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
             defined[unit[1]] = {line.split()[-1] for line in listing.splitlines() if re.search(r" [TDBR] ", line)}
@@ -70,7 +71,7 @@ def symbols(build):
 
 
 def circles(edges):
-    """Strongly connected groups of more than one node (Tarjan)."""
+    """Returns the strongly connected groups of more than one node (Tarjan)."""
     order, low, stack, on, found = {}, {}, [], set(), []
 
     def visit(node):
@@ -99,9 +100,9 @@ def circles(edges):
 
 
 def declarations(content):
-    """Names of the functions that a header declares; not those that it defines itself."""
+    """Returns the names of the functions that a header declares and does not define itself."""
     bare = re.sub(r"/\*.*?\*/|//[^\n]*|^#[^\n]*(?:\\\n[^\n]*)*", " ", content, flags=re.S | re.M)
-    for _ in range(8):  # bodies of structs and of inline functions
+    for _ in range(8):  # remove the bodies of structs and of inline functions
         bare = re.sub(r"\{[^{}]*\}", ";", bare)
     return set(re.findall(r"^[A-Za-z][\w \*]*?[\s\*](\w+)\([^;]*;", bare.replace("static inline", "#"), re.M))
 
@@ -119,7 +120,7 @@ def measure(build):
         "lines of glue (%s)" % ", ".join(GLUE): sum(lines[path] for path in glue),
         "files of glue": len(glue),
         "median lines of a file": statistics.median(lines.values()),
-        # a header is as long as what its file has for others
+        # a header is as long as the interface of its file
         "files under 50 lines, no headers, %": 100 * sum(n < 50 for n in bodies) / len(bodies),
         "comment lines, %": 100 * comments / sum(lines.values()),
     }

@@ -89,11 +89,11 @@ for number in range(rounds):
             process.communicate()
         left = os.listdir(folder)
         if f"a.{suffix}" in left and f"a.{suffix}.resume" not in left:
-            ended = True # all was done but the end of the process
+            ended = True # the run was complete except for the end of the process
             break
         if f"a.{suffix}" not in left and left not in ([], [f"a.{suffix}.resume"]):
             problem = f"left behind: {left}"
-    # most kills shall come between the first batch and the last, however fast the machine is at the moment
+    # most kills shall come between the first batch and the last one, however fast the machine is at the moment
     if ended:
         over += 1
         seconds[more] *= 0.9

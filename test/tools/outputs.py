@@ -60,14 +60,14 @@ COMMANDS = {
     "response_5tt": ("response <dwi.nii.gz> <dwi.bval> <dwi.bvec> p --algorithm msmt_5tt --act <5tt.nii.gz> --pvf 0.6", "", []),
     "fixels": ("fixels <s_wm.nii.gz> dir --proc-mask <proc.nii.gz>", "", []),
 }
-# Outputs whose names follow from others.
+# outputs whose names follow from others
 FOLLOWING = {"track": ["o.trx.resume"], "track_more": ["o_weights.txt"], "merge": [], "convert": ["o.json"], "convert_tck": ["o_dps.tsv"], "edit": ["o.json"], "segment": ["e-A.trx"], "sample": ["o.json"], "stats": ["o.json"],
              "profile": ["o.json"], "density": ["o.nii.json"], "connectome": ["o.json", "o_nodes.tsv"], "weights": ["o.json"], "weights_in_place": ["t_weights.json"],
              "weights_sift": ["fix/index.nii", "fix/fd.nii"], "fit": ["p_fa.nii.gz", "p_tensor.nii.gz", "p_sh.nii.gz", "p_response.txt", "p.json"],
              "fit_msmt": ["p_wm.nii.gz", "p_gm.nii.gz", "p_csf.nii.gz", "p_vf.nii.gz", "p_mask.nii.gz", "p.json"],
              "response_5tt": ["p_wm.txt", "p_gm.txt", "p_csf.txt", "p_voxels.nii.gz", "p.json"],
              "response": ["p_wm.txt", "p_gm.txt", "p_csf.txt", "p_voxels.nii.gz", "p.json"], "report": ["mq/t_glslines_general_mqc.json", "mq/t_glslines_tractogram_mqc.png"], "fixels": ["dir/index.nii", "dir/directions.nii", "dir/fd.nii", "dir/fixels.json"]}
-# Options of the help that name no output here, or one that the attacks above or others contain.
+# options of the help that name no output here, or an output that the attacks above contain
 KNOWN = set("""output output-prefix sidecar write-mask density connectome report picture profile output-seeds progress-file json trx tsf histogram dump table mask-out
 nodes edges assignments mu csv versions
 fa sh odf mask roi seeds seed-rejection seed-gmwmi response response-wm response-gm response-csf cache-dir include include-ordered exclude tracking-mask stop-at stop-leaving include-end
@@ -100,7 +100,7 @@ def prepare():
     must(f"{track} -o a.trx --shard 1/2", inputs_made)
     must(f"{track} -o a.trx --shard 2/2", inputs_made)
     must("convert t.trx t.tck --fields none -q", inputs_made)
-    # scalars of points belong to a file by its time stamp
+    # a file of scalars belongs to its tractogram by the time stamp
     data = open(f"{inputs_made}/t.tck", "rb").read()
     start = int(data[data.index(b"file: . ") + 8:].split()[0])
     head = b"mrtrix tracks\ntimestamp: 1700000000.5\ndatatype: Float32LE\nfile: . 128\nEND\n"
@@ -110,7 +110,7 @@ def prepare():
     must("sample t.tck c_fa.nii.gz --tsf v.tsf -q", inputs_made)
     for name, source in (("image", "c_fa"), ("labels", "mask"), ("proc", "mask")):
         shutil.copy(f"{inputs_made}/{source}.nii.gz", f"{inputs_made}/{name}.nii.gz")
-    with gzip.open(f"{inputs_made}/mask.nii.gz") as file: # a region that leaves the streamlines alone: one voxel
+    with gzip.open(f"{inputs_made}/mask.nii.gz") as file: # a region of one voxel, which leaves the streamlines unchanged
         mask = file.read()
     first = mask.index(1, 352)
     with gzip.open(f"{inputs_made}/far.nii.gz", "wb") as file:
@@ -128,7 +128,7 @@ def prepare():
 
 
 def print_of(folder):
-    """Names, kinds and contents of all that lies in a folder."""
+    """Returns names, kinds and contents of everything in a folder."""
     seen = {}
     for place, folders, files in os.walk(folder):
         for name in folders + files:
@@ -180,7 +180,7 @@ def attack(number, told, words, needed, target, kind, following=False):
     after = print_of(folder)
     lines = [text for text in done.stderr.splitlines() if not text.startswith("glslines: warning: ")]
     problem = ""
-    # a file that is no sidecar under the name of one stays, and the sidecar takes its other name
+    # a file that is no sidecar stays under the name of a sidecar, and the sidecar takes its other name
     other_name = fixed and fixed.endswith(".json") and done.returncode == 0
     if other_name and all(after.get(name) == was for name, was in before.items()):
         lines = [f"the sidecar has another name than {fixed}"]

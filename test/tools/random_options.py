@@ -27,13 +27,13 @@ jobs = int(sys.argv[5]) if len(sys.argv) > 5 else 2
 device = os.environ.get("GLS_PROOF_DEVICE", "llvmpipe")
 folder = f"{work}/in"
 files = [f"{folder}/{name}" for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "roi.nii.gz")]
-# samples of bedpostX, and what lies on their grid
+# samples of bedpostX, and other files on their grid
 scenes = f"{work}/scenes"
 GETTERS = ("boot", "prob", "prob", "det", "ptt", "ifod1", "ifod2", "sdstream", "fact", "eudx", "tensordet", "tensorprob", "closest", "bedpost", "bedpost", "nulldist1", "nulldist2", "seedtest")
 
 
 class Refused(Exception):
-    """Options that exclude each other."""
+    """options that exclude each other"""
 
 
 def run(arguments, where, environment=None, code=0):
@@ -46,12 +46,12 @@ def run(arguments, where, environment=None, code=0):
 
 
 def pick(r, name, *values):
-    """Nothing, or the option with one of the values."""
+    """Returns nothing, or the option with one of the values."""
     return [] if r.random() < 0.6 else [name, str(r.choice(values))]
 
 
 def inputs(r, getter):
-    """The images, and whether they are those of the scenes."""
+    """Returns the images, and whether they are those of the scenes."""
     if getter == "bedpost" and r.random() < 0.7:
         scene = r.choice(("crossing", "even", "turn1", "second"))
         return ["--bedpostx", f"{scenes}/{scene}", "--roi", f"{scenes}/block.nii", *pick(r, "--seed-radius", 0.4), *pick(r, "--start-fibre", "any", "by-f", "all")]
@@ -103,7 +103,7 @@ def tissue_options(r, getter):
 
 
 def region_options(r, tissue, in_scenes):
-    """A region or two, and by what rule."""
+    """Returns one or two regions, and their rule."""
     spheres = ("18,3,3,2", "5,3,3,1.5", "14,3,3,3") if in_scenes else ("0,0,0,8", "8,0,4,5", "-6,5,0,9")
     o = []
     for sphere in r.sample(spheres, r.choice((1, 1, 2, 3))):
@@ -116,7 +116,7 @@ def region_options(r, tissue, in_scenes):
 
 
 def result_options(r):
-    """The images, options on which the bytes depend, and further results."""
+    """Returns the images, options on which the bytes depend, and further results."""
     getter = r.choice(GETTERS)
     images = inputs(r, getter)
     in_scenes = images[0] == "--bedpostx"
@@ -154,7 +154,7 @@ FDT = (("--fdt-paths", None, ("p.nii.gz",), True), ("--fdt-lengths", None, ("l.n
 
 
 def fdt_results(r, options, in_scenes):
-    """Options of results of probtrackx2, their files, and those of them whose parts add up, if all do."""
+    """Returns options of results of probtrackx2, their files, and those files whose parts add up, if all do."""
     masked = "--seed-gmwmi" not in options and "--seed-sphere" not in options
     rows = [row for row in FDT if r.random() < 0.4 and (masked or row[0] not in ("--fdt-matrix1", "--fdt-matrix2", "--fdt-network", "--fdt-targets"))]
     if r.random() < 0.6 or not rows:
@@ -171,7 +171,7 @@ def fdt_results(r, options, in_scenes):
 
 
 def way(r, options, results):
-    """Options on which the bytes may not depend, and how the run is made."""
+    """Returns options on which the bytes do not depend, and how the run is made."""
     o = pick(r, "--chunk-size", 1, 7, 33, 100, 25000)
     o += r.choice((["--device", device], ["--device", device], ["--device", f"{device},{device}"], ["--device", f"{device},{device},{device}"]))
     many = "--nseeds" not in options or options[options.index("--nseeds") + 1] in ("100", "250")
@@ -207,7 +207,8 @@ def make(images, options, results, o, kind, environment, r, suffix, where):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        # one that was killed when its outputs had their names and the journal was still there ends by the same command, too
+        # if a run was killed when its outputs had their names and the journal was still there, the same command completes it,
+        # too
         if not os.path.exists(f"{where}/a.json") or os.path.exists(f"{where}/a.{suffix}.resume"):
             run([*base, "--resume"], where, environment)
     else:
@@ -217,13 +218,13 @@ def make(images, options, results, o, kind, environment, r, suffix, where):
 
 
 def contents(path):
-    """What is in a file, of an image without what compression makes of it."""
+    """Returns the content of a file, of an image without its compression."""
     with (gzip.open if path.endswith(".gz") else open)(path, "rb") as file:
         return file.read()
 
 
 def skips(images, options, results, o, suffix, where):
-    """Whether a run that is there is skipped, and another is not. What is wrong, or nothing."""
+    """Checks that a complete run is skipped, and another one is not. Returns what is wrong, or nothing."""
     base = ["track", *images, "-q", "-o", f"a.{suffix}", *options, *o, *results[0], "--skip-existing"]
     times = {name: os.stat(f"{where}/{name}").st_mtime_ns for name in os.listdir(where)}
     run(base, where)
@@ -232,7 +233,7 @@ def skips(images, options, results, o, suffix, where):
     at = options.index("--rng-seed") + 1
     others = {word: word.replace("labels.nii", "changed.nii").replace("four.nii", "changed.nii").replace("mask.nii.gz", "roi.nii.gz") for word in results[0]}
     changes = [("--rng-seed", ["1" if k == at else word for k, word in enumerate(options)], results[0])]
-    # one image of results at a time is another
+    # an image of results is another one at a time
     changes += [(word, options, [new if w == word else w for w in results[0]]) for word, new in others.items() if word != new]
     for what, new, names in changes:
         if run(["track", *images, "-q", "-o", f"a.{suffix}", *new, *o, *names, "--skip-existing"], where, code=4) == 0:
@@ -241,7 +242,7 @@ def skips(images, options, results, o, suffix, where):
 
 
 def points(path):
-    """Coordinates as the file has them, one streamline behind the other, as bytes."""
+    """Returns the coordinates in the file, one streamline behind the other, as bytes."""
     if path.endswith(".trx"):
         with zipfile.ZipFile(path) as archive:
             names = [name for name in archive.namelist() if name.startswith("positions")]
@@ -254,7 +255,7 @@ def points(path):
 
 
 def maps_alone(images, options, r, tractogram, where):
-    """Maps of a run that writes no tractogram against those of the tractogram. What differs, or nothing."""
+    """Compares maps of a run that writes no tractogram with maps of the tractogram. Returns the difference, or nothing."""
     os.makedirs(where)
     o, _, environment = way(r, options, ([], [], []))
     o = [word for word in o if word not in ("--density", "d.nii.gz")]
@@ -272,14 +273,14 @@ def maps_alone(images, options, r, tractogram, where):
 
 
 def compare(place, ways, results, options):
-    """What the two ways made besides the tractogram. What differs, or nothing."""
+    """Compares the results of both ways besides the tractogram. Returns the difference, or nothing."""
     names = results[1] + [name for name in ("d.nii.gz", "a_weights.txt") if all(os.path.exists(f"{place}/{k}/{name}") for k in range(2))]
     for name in names:
         if contents(f"{place}/0/{name}") != contents(f"{place}/1/{name}"):
             return f"FAIL: another {name}"
     one, two = (json.load(open(f"{place}/{k}/a.json")) for k in range(2))
-    # what was tracked beyond a selection is counted, too, and is more or less
-    if one["lengths"]["median_mm"] is None or two["lengths"]["median_mm"] is None:  # shards do not know it
+    # streamlines that were tracked beyond a selection are counted, too; their number differs
+    if one["lengths"]["median_mm"] is None or two["lengths"]["median_mm"] is None:  # shards do not have this number
         one["lengths"]["median_mm"] = two["lengths"]["median_mm"] = None
     for key in ("counts", "lengths") if "--select" not in options else ():
         if one[key] != two[key]:
@@ -321,7 +322,7 @@ def combination(seed):
     except Refused as refused:
         return told, f"refused: {refused}"
     except (RuntimeError, subprocess.TimeoutExpired) as error:
-        # what is refused has to be refused every time
+        # a combination that is refused has to be refused every time
         return told, f"FAIL: {error}"
 
 
@@ -330,7 +331,7 @@ os.makedirs(work)
 subprocess.run([program, "phantom", folder, "--shape", "16", "18", "16", "--directions", "45", "--bvals", "1000,2500", "-q"], check=True)
 os.makedirs(scenes)
 subprocess.run([sys.executable, f"{os.path.dirname(os.path.abspath(__file__))}/../cli/bedpost.py", "write"], cwd=scenes, check=True)
-# the mask, numbered by rows, as labels; and what changed of them
+# the mask, numbered by rows, as labels; and their changes
 for name, every in ((f"{work}/labels.nii", 9), (f"{work}/changed.nii", 6)):
     image = bytearray(contents(files[3]))
     first = int(struct.unpack_from("<f", image, 108)[0])

@@ -41,7 +41,7 @@ STYLE = """.wy-nav-content { max-width: 60rem; }
 .rst-content table.docutils td code, .rst-content table td code { white-space: normal; overflow-wrap: anywhere; }
 .rst-content img { background: #000; margin: .3rem 0; }
 """
-#: a menu of the versions, where more than one is there; of a page that another version does not have it leads to the contents
+#: a menu of the versions, if there are several; if another version does not have the page, the menu leads to the contents
 MENU = """document.addEventListener("DOMContentLoaded", () => fetch("../versions.json").then(answer => answer.json()).then(versions => {
   const [here, page] = location.pathname.split("/").slice(-2);
   if (versions.length < 2) return;
@@ -58,12 +58,12 @@ MENU = """document.addEventListener("DOMContentLoaded", () => fetch("../versions
 
 
 def title(page):
-    """The heading of a page up to its colon."""
+    """Returns the heading of a page up to its colon."""
     return re.search(r"^# (.*)", page.read_text(), re.M)[1].split(":")[0]
 
 
 def navigation():
-    """Lines of mkdocs' nav, from the groups and links of the manual's contents."""
+    """Returns the lines of mkdocs' nav, from the groups and links of the manual's contents."""
     lines = ["- Contents: index.md"]
     for line in (ROOT / "src/doc/README.md").read_text().splitlines():
         group, page = re.fullmatch(r"([A-Z][\w ]+):", line), re.match(r"- .*\]\((\S+\.md)\)|- \[[^]]*\]\((\S+\.md)\)", line)
@@ -89,7 +89,7 @@ def write_pages(pages):
 
 
 class Page(html.parser.HTMLParser):
-    """The links, the loaded files and the anchors of a page."""
+    """Returns the links, the loaded files and the anchors of a page."""
 
     def __init__(self, path):
         super().__init__()
@@ -106,7 +106,7 @@ class Page(html.parser.HTMLParser):
 
 
 def check(site):
-    """All that is wrong with the pages."""
+    """Returns all faults of the pages."""
     pages = {path: Page(path) for path in site.rglob("*.html")}
     wrong = []
     for path, page in pages.items():
@@ -135,7 +135,7 @@ def check(site):
 
 
 def write_versions(site):
-    """The list of the versions that are there, and the way to the newest."""
+    """Writes the list of the versions that exist, and a page that leads to the newest one."""
     versions = sorted((page.parent.name for page in site.glob("*/index.html")), key=lambda v: [int(n) for n in v.split(".")], reverse=True)
     (site / "versions.json").write_text(json.dumps(versions) + "\n")
     (site / "index.html").write_text(f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>glslines</title>\n'

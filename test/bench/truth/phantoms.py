@@ -28,13 +28,13 @@ def signal_at_b0(tissue):
 
 class Bundle:
     def __init__(self, name, control, tangents, radius):
-        """Curve through the control points, in proportion to the distances between them."""
+        """Returns the curve through the control points, whose parameter is proportional to the distances between them."""
         control = np.asarray(control, float)
         way = np.r_[0, np.cumsum(np.linalg.norm(np.diff(control, axis=0), axis=1))]
         ahead, behind = control[2:] - control[1:-1], control[1:-1] - control[:-2]
         middle = {"symmetric": ahead + behind, "incoming": behind, "outgoing": ahead}[tangents]
         slope = np.vstack([-control[0], middle, control[-1]])
-        if tangents == "symmetric" and not control[:, 2].any():  # in the plane ends go along the first and the last pair of points
+        if tangents == "symmetric" and not control[:, 2].any():  # in the plane, the ends go along the first and the last pair of points
             slope[0], slope[-1] = control[1] - control[0], control[-1] - control[-2]
         slope /= np.linalg.norm(slope, axis=1)[:, None]
         curve, at = CubicHermiteSpline(way, control, slope), np.linspace(0, way[-1], 600)
@@ -73,7 +73,7 @@ GEOMETRIES = {"isbi2013": isbi2013, "fibercup": fibercup}
 
 
 def directions(n):
-    """Nearly even over the half sphere, every second one turned round."""
+    """Returns directions that are nearly even over the half sphere; every second one is turned round."""
     i = np.arange(n) + 0.5
     z, turn = i / n, np.pi * (1 + 5**0.5) * i
     d = np.c_[np.sqrt(1 - z * z) * np.cos(turn), np.sqrt(1 - z * z) * np.sin(turn), z]
@@ -82,7 +82,7 @@ def directions(n):
 
 
 def fibre_signal(b, along, across):
-    """Signal of a spread fibre at 0, 0.001 .. 1, the cosine of the angle between its direction and the gradient."""
+    """Returns the signal of a spread fibre at 0, 0.001 .. 1, the cosine of the angle between its direction and the gradient."""
     share = (np.arange(200) + 0.5) / 200
     tilt = 1 + np.log(share + (1 - share) * np.exp(-2 * CONCENTRATION)) / CONCENTRATION
     turn = 2 * np.pi * (np.arange(48) + 0.5) / 48
@@ -92,7 +92,8 @@ def fibre_signal(b, along, across):
 
 
 def ends(scene, centre):
-    """Two masks a bundle: voxels at the border of the phantom that are nearest to the end of it. Bundles whose ends overlap share their voxels."""
+    """Returns two masks for each bundle: the voxels at the border of the phantom that are nearest to its ends. Bundles whose
+    ends overlap share their voxels."""
     bundles = scene["bundles"]
     point = np.array([p for b in bundles for p in (b.point[0], b.point[-1])])
     radius = np.repeat([b.radius for b in bundles], 2)
@@ -100,7 +101,7 @@ def ends(scene, centre):
     distance = np.linalg.norm(centre[:, None] - point, axis=2) - radius
     nearest = distance.argmin(1)
     near = inside & (distance.min(1) < 0.5 * scene["voxel"])
-    # what of the bundle lies beyond a plane across its end: the last 1.5 voxels
+    # the part of the bundle beyond a plane across its end: the last 1.5 voxels
     tangent = np.array([t for b in bundles for t in (-b.tangent[0], b.tangent[-1])])
     beyond = ((centre - point[nearest]) * tangent[nearest]).sum(1) > -1.5 * scene["voxel"]
     own = [near & beyond & (nearest == e) for e in range(len(point))]
@@ -177,7 +178,7 @@ def make(name, snr, folder):
     save("5tt", np.column_stack([grey, 0 * grey, white, fluid, 0 * grey]))
     save("fibres", part)
     np.savetxt(folder / "dwi.bval", bval[None], fmt="%g")
-    np.savetxt(folder / "dwi.bvec", (bvec * [-1, 1, 1]).T, fmt="%.8f")  # FSL: x is negated on a grid whose determinant is positive
+    np.savetxt(folder / "dwi.bvec", (bvec * [-1, 1, 1]).T, fmt="%.8f")  # FSL's rule: x is negated on a grid whose determinant is positive
     rows = ["bundle\tstart\tend\ttruth\n"]
     for bundle, values, both in zip(bundles, part.T, ends(scene, centre)):
         save("bundles/" + bundle.name, values > 0.1, np.uint8)
@@ -189,7 +190,7 @@ def make(name, snr, folder):
 
 
 def make_own(tool, snr, folder):
-    """The phantom that is built in."""
+    """Makes the built-in phantom."""
     folder = Path(folder)
     subprocess.run([tool, "phantom", folder, "--snr", str(snr), "-q", "--force"], check=True)
     tissue = nib.load(folder / "tissue.nii.gz")

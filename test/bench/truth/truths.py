@@ -38,7 +38,7 @@ SCANNED = ["isbi2013-30"]
 
 
 def own_rows():
-    """Name of a row, and its options of `glslines track`."""
+    """name of a row, and its options of `glslines track`"""
     rows = {"default": [], "default, --act": ["--act", "5tt.nii.gz"]}
     for model in ("opdt", "csa"):
         for getter in ("boot", "det"):
@@ -81,7 +81,7 @@ class Bench:
         self.version = run(tool, "--version").stdout.split("\n")[0].strip()
 
     def truth(self, name):
-        """Folder of a phantom, made where it is not there."""
+        """Returns the folder of a phantom, which is made if it does not exist."""
         folder = self.work / name
         if not (folder / "truth.tsv").exists():
             kind, snr = name.rsplit("-", 1)
@@ -92,7 +92,7 @@ class Bench:
         return folder
 
     def responses(self, folder):
-        """The response of single fibres by tournier's rule, with those of dhollander at b = 0 and of fluid."""
+        """Returns the response of single fibres by tournier's rule, with the responses of dhollander at b = 0 and of fluid."""
         if not (folder / "responses/wm.txt").exists():
             (folder / "responses").mkdir(exist_ok=True)
             for algorithm in ("tournier", "dhollander"):
@@ -110,12 +110,12 @@ class Bench:
         return json.loads(to.with_suffix(".json").read_text())["counts"]["half_streamline_ends"]
 
     def mrtrix(self, truth):
-        """FODs and peaks as MRtrix3's manual makes them of one shell: white matter and fluid, normalised."""
+        """Computes FODs and peaks as MRtrix3's manual makes them from one shell: white matter and fluid, normalised."""
         folder = self.truth(truth) / "mrtrix"
         if not (folder / "peaks.nii.gz").exists():
             folder.mkdir(exist_ok=True)
             run("mrconvert", "../dwi.nii.gz", "-fslgrad", "../dwi.bvec", "../dwi.bval", "dwi.mif", "-force", folder=folder)
-            erode = 3 if min(nib.load(folder / "../mask.nii.gz").shape) > 10 else 1  # nothing would be left of five slices
+            erode = 3 if min(nib.load(folder / "../mask.nii.gz").shape) > 10 else 1  # do not erode: nothing would be left of five slices
             run("dwi2response", "dhollander", "dwi.mif", "wm.txt", "gm.txt", "csf.txt", "-mask", "../mask.nii.gz", "-erode", erode, "-force", "-nthreads", "2", folder=folder)
             run("dwi2fod", "msmt_csd", "dwi.mif", "wm.txt", "raw.mif", "csf.txt", "rawcsf.mif", "-mask", "../mask.nii.gz", "-force", "-nthreads", "2", folder=folder)
             run("mtnormalise", "raw.mif", "fod.mif", "rawcsf.mif", "csf.mif", "-mask", "../mask.nii.gz", "-force", folder=folder)
@@ -141,11 +141,11 @@ class Bench:
             table = gradient_table(np.loadtxt(folder / "dwi.bval"), bvecs=vectors)
             data = np.asarray(series.dataobj, dtype=np.float32)
             fa = np.nan_to_num(TensorModel(table).fit(data, mask=mask).fa)
-            for limit in (0.7, 0.6, 0.5, 0.4):  # the tutorial's limit, or the highest that voxels reach
+            for limit in (0.7, 0.6, 0.5, 0.4):  # limit of the tutorial, or the highest value that voxels reach
                 if (fa > limit).sum() >= 100:
                     break
             response = auto_response_ssst(table, data, roi_radii=max(data.shape), fa_thr=limit)[0]
-            where = mask & ((fa > 0.1) | (np.asarray(nib.load(folder / "p_wm.nii.gz").dataobj) > 0))  # streamlines do not leave it
+            where = mask & ((fa > 0.1) | (np.asarray(nib.load(folder / "p_wm.nii.gz").dataobj) > 0))  # streamlines do not leave the mask
             fods = ConstrainedSphericalDeconvModel(table, response, sh_order_max=8).fit(data, mask=where).shm_coeff
             nib.save(nib.Nifti1Image(fods.astype(np.float32), series.affine), folder / "dipy_fod.nii.gz")
             nib.save(nib.Nifti1Image((fa * mask).astype(np.float32), series.affine), folder / "dipy_fa.nii.gz")
@@ -184,7 +184,7 @@ class Bench:
                 **{k: round(100 * s["mean_" + k], 2) for k in ("overlap", "overreach", "f1")}}
 
     def places(self, truth, tracks):
-        """Shares of the ends of all streamlines by the place where they lie."""
+        """Returns the shares of the ends of all streamlines by the place where they lie."""
         folder = self.truth(truth)
         load = lambda name: np.asarray(nib.load(folder / name).dataobj)
         affine = np.linalg.inv(nib.load(folder / "mask.nii.gz").affine)
@@ -204,14 +204,15 @@ class Bench:
 
 
     def weights(self, truth, tracks):
-        """Share of the SIFT2 weights on valid streamlines, %: by the rule of the score, both ends within a voxel of those of a bundle, all points within two of the bundle."""
+        """Returns the share of the SIFT2 weights that lies on valid streamlines, %. A streamline is valid by the rule of the
+        score: both ends within a voxel of those of a bundle, all points within two voxels of the bundle."""
         folder, at = self.truth(truth), self.work / truth / "msmt"
         if not (folder / "msmt_wm.nii.gz").exists():
             run(self.tool, "fit", "dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", at, "--model", "msmt", "-q", "--force", folder=folder)
         (self.work / "weights.txt").unlink(missing_ok=True)
         try:
             run(self.tool, "weights", tracks, "msmt_wm.nii.gz", self.work / "weights.txt", "--force", "-q", folder=folder)
-        except RuntimeError as error:  # weights that did not converge within 1000 iterations are written all the same
+        except RuntimeError as error:  # weights that did not converge within 1000 iterations are written, too
             if not (self.work / "weights.txt").exists():
                 raise error
         weight, bundles = np.loadtxt(self.work / "weights.txt"), []
@@ -254,7 +255,7 @@ def versions(kind, bench):
 
 
 def tables(records):
-    """A table for each truth: the mean of the runs, and of valid and f1 each run."""
+    """Returns a table for each truth: the means over the runs, and valid and f1 of each run."""
     text = []
     of = lambda row, key: [r["score"][key] for r in row]
     for truth in TRUTHS:
@@ -280,7 +281,7 @@ PLACES = ["target", "edge of the mask", "beside bundles", "border of a bundle", 
 
 
 def scan_table(records):
-    """One parameter at a time, and where the ends of half-streamlines lie."""
+    """Returns the tables of single parameters, and of the places where the ends of half-streamlines lie."""
     head = ["row", "valid %", "invalid %", "no connection %", "bundles", "f1 %", "near a target %", *(f"{p} %" for p in PLACES[1:])]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     rows = {}
