@@ -75,6 +75,19 @@ def main():
         run(tool, "response", dwi, bval, bvec, mask, at("own_" + name), "--algorithm", name, *own, *constraint, "--force", "-q")
         got = [at(f"own_{name}_response.txt")] if single else of("own_" + name)
         compare(name, got, out, ["single fibres"] if single else tissues, at(f"own_{name}_voxels.nii.gz"), at(name + "_voxels.nii"), 2)
+    # shells: MRtrix3 gets those of -shells, and computes mask and tensor from them, too
+    for name, theirs, own in (("fa", ["-threshold", 0.6], ["--fa-threshold", 0.6, "--erode", 0]), ("tournier", [], ["--csd-directions", at("dirs.txt")])):
+        for b in (1000, 2500):
+            files = [at(f"{name}_{b}.txt"), at(f"{name}_{b}_voxels.nii")]
+            run(dwi2response, name, at("dwi.mif"), files[0], "-shells", f"0,{b}" if name == "fa" else b, "-mask", mask, "-voxels", files[1], *theirs, "-quiet", "-force", "-scratch", work)
+            run(tool, "response", dwi, bval, bvec, mask, at(f"own_{name}_{b}"), "--algorithm", name, "--shells", b, *own, "--force", "-q")
+            compare(f"{name} -shells {b}", [at(f"own_{name}_{b}_response.txt")], [files[0]], ["single fibres"], at(f"own_{name}_{b}_voxels.nii.gz"), files[1], 2)
+    # of three shells, two for tissues
+    run(tool, "phantom", at("three"), "--shape", 22, 22, 22, "--bvals", 700, 1500, 2500, "--directions", 30, "--force", "-q")
+    run("mrconvert", "-quiet", "-force", at("three/dwi.nii.gz"), "-fslgrad", at("three/dwi.bvec"), at("three/dwi.bval"), at("three.mif"))
+    run(dwi2response, "dhollander", at("three.mif"), *of("three"), "-shells", "0,700,2500", "-mask", at("three/mask.nii.gz"), "-voxels", at("three_voxels.nii"), "-quiet", "-force", "-scratch", work)
+    run(tool, "response", *(at("three/" + f) for f in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz")), at("own_three"), "--shells", 700, 2500, "--csd-directions", at("dirs.txt"), "--force", "-q")
+    compare("dhollander -shells 0,700,2500", of("own_three"), of("three"), tissues, at("own_three_voxels.nii.gz"), at("three_voxels.nii"), 1)
     # with noise, the axes of tournier (mean directions of lobes) show that MRtrix3's integration weights depend on rounded
     # directions
     run(tool, "phantom", at("noisy"), "--shape", 20, 20, 20, "--bvals", 2000, "--directions", 60, "--snr", 10, "--force", "-q")
