@@ -285,7 +285,8 @@ const cmd_command command_recognize = {
     .summary = "Recognise the bundles of an atlas",
     .description =
         "Moves each bundle of the atlas to the streamlines near it (by a registration of centroids), then finds all "
-        "streamlines within a distance of it. Of several atlases a part must agree. This is the method of BundleSeg, "
+        "streamlines within a distance of it. With several atlases --vote-ratio says how many must agree. This is the "
+        "method of BundleSeg, "
         "with an exact search. A streamline may be in several bundles. The atlas must lie in the space of TRACKS to "
         "within about 20 mm and 10 degrees; --atlas-transform brings it there. Memory: about 320 bytes for each "
         "streamline.",
@@ -312,10 +313,11 @@ const cmd_command command_clean = {
     .of_tractograms = true,
     .synopsis = "TRACKS OUT [options]",
     .summary = "Drop outliers of a bundle, and streamlines that repeat others",
-    .description = "Takes all streamlines of TRACKS as one bundle. With --duplicates first drops those that repeat "
-                   "others, then by --method those that lie apart. The column clean_score has the score of each; "
-                   "those that are dropped go to --rejected, or with --keep-all stay as a group. Memory: 144 bytes for "
-                   "each streamline, with qb 400.",
+    .description =
+        "Takes all streamlines of TRACKS as one bundle. Streamlines that repeat others are dropped first, with "
+        "--duplicates, then those that lie apart, by --method. The column clean_score has the score of "
+        "each; --rejected writes those that are dropped, and with --keep-all they stay as a group. Memory: "
+        "144 bytes for each streamline, with qb 400.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram of a bundle: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.",
                              "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
     .max_positionals = 2,

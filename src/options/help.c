@@ -289,12 +289,17 @@ void cmd_help(FILE *out, const cmd_command *command, int width)
 {
     cmd_values values;
     cmd_table table;
+    char summary[256];
     cmd_defaults_list(command, &table, &values);
     fprintf(out, "Usage: glslines %s %s\n\n", command->name, command->synopsis);
+    snprintf(summary, sizeof summary, "%s.", command->summary);
+    cmd_wrap(out, summary, 0, 0, width);
+    fputc('\n', out);
     cmd_wrap(out, command->description, 0, 0, width);
     for (const char *const *p = command->positionals; p && *p; p += 2) {
         if (p == command->positionals) fputs("\nArguments:\n", out);
-        fprintf(out, "  %-10s", p[0]);
+        fprintf(out, "  %-9s ", p[0]);
+        if (strlen(p[0]) > 9) fprintf(out, "\n%*s", 12, "");
         cmd_wrap(out, p[1], 12, 12, width);
     }
     help_options(out, &table, values.bytes, width);

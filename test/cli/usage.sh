@@ -87,6 +87,10 @@ for command in $("$tool" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) 
     # an output is no input, so that no file stands twice in an example
     twice=$("$tool" "$command" --help | awk '/^    glslines / { split("", seen); for (i = 2; i <= NF; i++) if ($i ~ /^[^-].*\./ && seen[$i]++) print }')
     [ -z "$twice" ] || note "$command --help: a file stands twice in $twice"
+    # it begins with what the command does, as the list of commands has it, and a name of an argument does not run into its text
+    does=$("$tool" --help | awk -v c="$command" '/^Commands:/ { on = 1 } /^Topics/ { on = 0 } on && $1 == c { at = 1; $1 = ""; text = $0; next } on && at && /^      / { text = text " " $0; next } { at = 0 } END { gsub(/ +/, " ", text); print substr(text, 2) }')
+    "$tool" "$command" --help | tr '\n' ' ' | tr -s ' ' | grep -qF -e " $does. " || note "$command --help does not say: $does"
+    "$tool" "$command" --help | sed -n '/^Arguments:/,/^$/p' | grep -qE '^  [A-Z]+[A-Z][a-z]' && note "$command --help: a name runs into its text"
 done
 # values that mean another option here
 bridged "--nseeds N for N seeds, or --select N" track --phantom --seeds 1000

@@ -198,7 +198,7 @@ class Calls:
         return [ctypes.c_void_p(0) if is_pointer(a) else number(a) for a in arguments]
 
 
-def outcome(library, name, returns, values, seconds=10):
+def outcome(library, name, returns, values, seconds=60):
     """Makes a call in a process of its own. Returns its result, or the signal that ended it as a negative number, and the text
     of the failure."""
     reading, writing = os.pipe()
