@@ -36,6 +36,13 @@ typedef enum gls_cluster_reverse {
     GLS_CLUSTER_REVERSE_COPIED     /* its resampled points in reverse order, as qbx_and_merge() of DIPY */
 } gls_cluster_reverse;
 
+/* A source of random numbers. */
+typedef struct gls_draws {
+    /* Sets out[0 .. k - 1] to k of the numbers 0 to n - 1, none of them twice, in random order. */
+    void (*draw)(void *user, uint64_t n, uint64_t k, uint64_t *out);
+    void *user;
+} gls_draws;
+
 typedef struct gls_cluster_options {
     size_t size;                 /* size of this struct, set by the default function */
     gls_cluster_method method;   /* default GLS_CLUSTER_QUICKBUNDLES */
@@ -48,7 +55,11 @@ typedef struct gls_cluster_options {
                                     however       far; default UINT32_MAX - 1 */
     gls_cluster_order order;     /* default GLS_CLUSTER_ORDER_FILE */
     uint64_t seed;               /* of GLS_CLUSTER_ORDER_RANDOM; default 0 */
-    const uint64_t *list;        /* for GLS_CLUSTER_ORDER_LIST: n_list different numbers; borrowed until
+    uint64_t most;               /* GLS_CLUSTER_ORDER_RANDOM takes at most so many streamlines; default 0: all */
+    const gls_draws *draws;      /* of GLS_CLUSTER_ORDER_RANDOM in place of `seed`: once for the streamlines, and with
+                                    GLS_CLUSTER_MERGED once for the clusters that are merged, as qbx_and_merge() of DIPY;
+                                    borrowed until gls_clusters_complete(). Default NULL */
+    const uint64_t *list;        /* of GLS_CLUSTER_ORDER_LIST, n_list different numbers; borrowed until
                                     gls_clusters_complete(). Default NULL */
     size_t n_list;
     uint32_t block; /* streamlines that are prepared at a time; affects only the time. Default 0: chosen */
@@ -87,6 +98,10 @@ GLS_API gls_status gls_clusters_append_centroids(const gls_clusters *clusters, c
 /* Number of the cluster of each streamline, gls_clusters_streamlines() elements; GLS_CLUSTER_NONE: in none. Valid until
  * the next call that changes the clusters. */
 GLS_API const uint32_t *gls_clusters_members(const gls_clusters *clusters);
+/* Lists the members of all clusters: those of cluster k are line[first[k]] to line[first[k + 1] - 1], in the order in
+ * which they came; those of merged clusters cluster by cluster, as DIPY lists them. first: memory for
+ * gls_clusters_count() + 1 elements, line: for gls_clusters_streamlines(). */
+GLS_API gls_status gls_clusters_list(const gls_clusters *clusters, uint64_t *first, uint64_t *line);
 /* GLS_CLUSTER_QUICKBUNDLESX: replaces the clusters by those of another threshold, from 0 on. */
 GLS_API gls_status gls_clusters_set_level(gls_clusters *clusters, size_t level);
 

@@ -43,6 +43,8 @@
 #include <glslines/peaks.h>
 #include <glslines/phantom.h>
 #include <glslines/qball.h>
+#include <glslines/recobundles.h>
+#include <glslines/recognition.h>
 #include <glslines/render.h>
 #include <glslines/report.h>
 #include <glslines/responses.h>

@@ -1,5 +1,5 @@
-/* Recognition of bundles: streamlines that lie near those of model bundles, which are moved to them first, and votes of
- * several atlases (BundleSeg, St-Onge et al. 2023). */
+/* Recognition of bundles: streamlines that lie near those of model bundles, which are moved to them first (BundleSeg,
+ * St-Onge et al. 2023), or RecoBundles; and votes of several atlases. */
 #ifndef GLSLINES_RECOGNITION_H
 #define GLSLINES_RECOGNITION_H
 
@@ -11,13 +11,23 @@
 extern "C" {
 #endif
 
+/* How bundles are found. */
+typedef enum gls_recognition_method {
+    GLS_RECOGNITION_SEARCH,     /* streamlines near those of a model that was moved to them */
+    GLS_RECOGNITION_RECOBUNDLES /* clusters near a model to which they were moved, each as a whole */
+} gls_recognition_method;
+
 typedef struct gls_recognition_options {
-    size_t size;          /* size of this struct, set by the default function */
-    double cluster;       /* last threshold of the clusters of the tractogram, mm, below 25; default 12 */
-    double model_cluster; /* last threshold of the clusters of a model, mm, below 15; default 4 */
-    double reduction;     /* clusters are in the neighbourhood of a model within this distance, mm; default 16 */
+    size_t size;                   /* size of this struct, set by the default function */
+    gls_recognition_method method; /* default GLS_RECOGNITION_SEARCH */
+    /* thresholds, mm; 0, the default: of the method, a search or RecoBundles */
+    double cluster;       /* last one of the clusters of the tractogram: 12, below 25; 15, below 20 */
+    double model_cluster; /* the same of a model: 4, below 15; 2.5, below 20 */
+    double reduction;     /* clusters are in the neighbourhood of a model within this distance: 16; 15 */
+    double min_length;    /* RecoBundles: streamlines of the tractogram are longer, mm; default 50 */
+    bool refine;          /* RecoBundles: once more around what was found, by an affine transform; default false */
     double vote_ratio;    /* share of the atlases that must recognise a streamline, above 0, at most 1; default 0.5 */
-    bool local;           /* default true: move each model to its neighbourhood by a registration */
+    bool local;           /* default true: register each model and its neighbourhood */
     bool unique;          /* each streamline is in the nearest bundle only; default false */
     uint64_t seed;        /* seed of random orders and choices; default 0 */
 } gls_recognition_options;
@@ -47,23 +57,25 @@ typedef struct gls_model_info {
 /* A recognised bundle. */
 typedef struct gls_recognized {
     const char *name;
-    uint64_t models; /* number of atlases that have the bundle, with streamlines */
-    uint64_t count;  /* number of its streamlines */
-    double distance; /* median distance of its streamlines from models, mm; NaN: none */
-    double coverage; /* mean over its models */
+    double threshold; /* the largest one of its models, mm */
+    uint64_t models;  /* atlases that have it with streamlines */
+    uint64_t count;   /* its streamlines */
+    double distance;  /* median distance of its streamlines from models, mm; NaN: none */
+    double coverage;  /* mean over its models */
 } gls_recognized;
 
 /* Begins without models. GLS_ERR_ARGUMENT names the option that is out of range. */
 GLS_API gls_status gls_recognition_create(const gls_recognition_options *options, gls_recognition **recognition);
 /* Frees `recognition`, which may be NULL. */
 GLS_API void gls_recognition_destroy(gls_recognition *recognition);
-/* Adds a model: the bundle of this name in an atlas; a streamline is near it within `threshold` mm. *model: a sink that
+/* Adds a model: the bundle of this name in an atlas; a streamline, of
+ * RecoBundles a cluster, is near it within `threshold` mm. *model: a sink that
  * receives the streamlines, in the space of the tractogram; valid until the next model. All models before
  * gls_recognition_sink(). GLS_ERR_ARGUMENT: the atlas has the bundle already; the threshold is not above 0. */
 GLS_API gls_status gls_recognition_add(gls_recognition *recognition, const char *atlas, const char *bundle,
                                        double threshold, gls_sink *model);
-/* A sink that receives the streamlines of the tractogram; it stays with the caller. Memory: about 320 bytes for each.
- */
+/* A sink that receives the streamlines of the tractogram; it stays with the caller. Memory: about 320 bytes for each,
+ * 500 with RecoBundles. */
 GLS_API gls_sink gls_recognition_sink(gls_recognition *recognition);
 /* Recognises the bundles. Call it after the last streamline, before the functions below. The result does not depend on
  * the number of threads. */

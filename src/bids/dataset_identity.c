@@ -30,7 +30,7 @@
 /* Whether the output of the option `name` is a part of the tractogram. */
 static bool is_in_tractogram(const char *name)
 {
-    return gls_choice_find("sample|stat-tck|segment|segment-unique|cluster|weights", name, strlen(name)) >= 0;
+    return gls_choice_find("sample|stat-tck|segment|segment-unique|cluster|recognize|weights", name, strlen(name)) >= 0;
 }
 
 /* Whether the tractogram or its columns depend on an option; threads, devices and other outputs do not matter. */

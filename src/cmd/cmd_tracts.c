@@ -289,7 +289,9 @@ const cmd_command command_recognize = {
         "method of BundleSeg, "
         "with an exact search. A streamline may be in several bundles. The atlas must lie in the space of TRACKS to "
         "within about 20 mm and 10 degrees; --atlas-transform brings it there. Memory: about 320 bytes for each "
-        "streamline.",
+        "streamline. --method recobundles moves the clusters near a bundle to it instead, and takes those that are "
+        "near "
+        "it then: 500 bytes for each.",
     .positionals =
         CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "ATLAS",
                   "Folder of tractograms (TRX, TRK, TCK, VTK or VTP), each a bundle named up to the first dot; or a "
@@ -297,10 +299,12 @@ const cmd_command command_recognize = {
                   "OUT", "The tractogram of --output."),
     .max_positionals = 3,
     .aliases = CMD_TEXTS("seed", "rng-seed"),
-    .examples = CMD_TEXTS("The bundles of a folder as groups of one file, and how well they were found:",
-                          "glslines recognize tracks.trx atlas/ -o bundles.trx --table bundles.tsv",
-                          "A file for each bundle, with thresholds of its own:",
-                          "glslines recognize tracks.tck atlases/ --config config.json --each found/{}.tck"),
+    .examples =
+        CMD_TEXTS("The bundles of a folder as groups of one file, and how well they were found:",
+                  "glslines recognize tracks.trx atlas/ -o bundles.trx --table bundles.tsv",
+                  "A file for each bundle, with thresholds of its own:",
+                  "glslines recognize tracks.tck atlases/ --config config.json --each found/{}.tck",
+                  "RecoBundles:", "glslines recognize tracks.trx atlas/ -o bundles.trx --method recobundles --refine"),
 };
 
 /* `glslines clean`: drops outliers and repetitions of a bundle. */

@@ -238,11 +238,11 @@ gls_status gls_atlas_check(const gls_recognition *r, const char *atlas, const ch
         else if (m.is_far)
             gls_log(GLS_LOG_WARNING, "%s: no streamlines of %s are near the bundle %s", m.atlas, tracks, m.bundle);
         else if (m.registered && m.slr.at_bound)
-            gls_log(
-                GLS_LOG_WARNING,
-                "%s: the bundle %s was moved as far as is allowed (20 mm, 10 degrees, scale 0.8 to 1.2): check that "
-                "the atlas lies in the space of %s",
-                m.atlas, m.bundle, tracks);
+            gls_log(GLS_LOG_WARNING,
+                    "%s: the bundle %s was moved as far as the registration allows: check that the atlas lies in the "
+                    "space of "
+                    "%s",
+                    m.atlas, m.bundle, tracks);
     }
     if (total == 0) return gls_fail(GLS_ERR_INPUT, "%s: all its bundles are empty", atlas);
     if (gls_recognition_gap(r) > OTHER_SPACE)

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "geometry/draws.h"
 #include "geometry/quickbundles.h"
 #include "geometry/quickbundlesx.h"
 #include "streamlines/builder.h"
 #include "util/allocation.h"
-#include "util/maths.h"
 #include "util/status.h"
 #include "util/threads.h"
 
@@ -82,6 +82,7 @@ gls_status gls_clusters_create(const gls_cluster_options *options, gls_clusters 
     GLS_REQUIRE(options && clusters);
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE((options->threshold || options->n_thresholds == 0) && (options->list || options->n_list == 0));
+    GLS_REQUIRE(!options->draws || options->draws->draw);
     gls_status status = check(options);
     if (status) return status;
     gls_clusters *c = calloc(1, sizeof *c);
@@ -194,16 +195,8 @@ static int by_key(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Returns a random key for item i. use: number of the order, so that two orders differ. */
-static uint64_t random_key(uint64_t seed, uint64_t i, uint32_t use)
-{
-    uint32_t word[4];
-    gls_philox((const uint32_t[4]){(uint32_t)i, (uint32_t)(i >> 32), use, GLS_PHILOX_ORDER}, seed, word);
-    return (uint64_t)word[1] << 32 | word[0];
-}
-
-/* Makes the order of n items by keys: random ones, or with `length` the longest first. */
-static gls_status sort_items(uint64_t n, uint64_t seed, uint32_t use, const float *length, uint64_t **order)
+/* Makes the order by length, the longest first. */
+static gls_status sort_by_length(uint64_t n, const float *length, uint64_t **order)
 {
     keyed *k = malloc((n + 1) * sizeof *k);
     *order = malloc((n + 1) * sizeof **order);
@@ -212,10 +205,10 @@ static gls_status sort_items(uint64_t n, uint64_t seed, uint32_t use, const floa
         return gls_no_memory();
     }
     for (uint64_t i = 0; i < n; i++) {
-        uint32_t bits = 0;
+        uint32_t bits;
         /* floats from 0 on are ordered as their bits are */
-        if (length) memcpy(&bits, &length[i], sizeof bits);
-        k[i] = (keyed){length ? UINT32_MAX - bits : random_key(seed, i, use), i};
+        memcpy(&bits, &length[i], sizeof bits);
+        k[i] = (keyed){UINT32_MAX - bits, i};
     }
     qsort(k, n, sizeof *k, by_key);
     for (uint64_t i = 0; i < n; i++) (*order)[i] = k[i].line;
@@ -227,23 +220,11 @@ static gls_status sort_items(uint64_t n, uint64_t seed, uint32_t use, const floa
 static gls_status take_list(gls_clusters *c)
 {
     const gls_cluster_options *o = &c->options;
-    uint8_t *seen = calloc((size_t)c->n + 1, 1);
-    c->order = malloc((o->n_list + 1) * sizeof *c->order);
-    gls_status status = seen && c->order ? GLS_OK : gls_no_memory();
-    for (size_t k = 0; k < o->n_list && !status; k++) {
-        if (o->list[k] >= c->n)
-            status = gls_fail(GLS_ERR_ARGUMENT,
-                              "clusters: the order names streamline %" PRIu64
-                              " (counted from 0), but there are only %" PRIu64,
-                              o->list[k], c->n);
-        else if (seen[o->list[k]]++)
-            status = gls_fail(GLS_ERR_ARGUMENT, "clusters: the order names streamline %" PRIu64 " twice", o->list[k]);
-        else
-            c->order[k] = o->list[k];
-    }
     c->n_order = o->n_list;
-    free(seen);
-    return status;
+    c->order = malloc((o->n_list + 1) * sizeof *c->order);
+    if (!c->order) return gls_no_memory();
+    if (o->n_list > 0) memcpy(c->order, o->list, o->n_list * sizeof *c->order);
+    return gls_draws_check(c->order, o->n_list, c->n);
 }
 
 /* Makes the order in which streamlines are taken; NULL: as they come. */
@@ -251,8 +232,10 @@ static gls_status make_order(gls_clusters *c)
 {
     c->n_order = c->n;
     switch (c->options.order) {
-    case GLS_CLUSTER_ORDER_RANDOM: return sort_items(c->n, c->options.seed, 0, NULL, &c->order);
-    case GLS_CLUSTER_ORDER_LENGTH: return sort_items(c->n, 0, 0, c->length, &c->order);
+    case GLS_CLUSTER_ORDER_RANDOM:
+        if (c->options.most > 0 && c->options.most < c->n) c->n_order = c->options.most;
+        return gls_draws_take(c->options.draws, c->options.seed, 0, c->n, c->n_order, &c->order);
+    case GLS_CLUSTER_ORDER_LENGTH: return sort_by_length(c->n, c->length, &c->order);
     case GLS_CLUSTER_ORDER_LIST: return take_list(c);
     case GLS_CLUSTER_ORDER_FILE: break;
     }
@@ -260,6 +243,37 @@ static gls_status make_order(gls_clusters *c)
 }
 
 /* --- The result. */
+
+/* Sorts the order in which streamlines were taken by that of their n clusters, which were taken in `order`; NULL: as
+ * they are. */
+static gls_status sort_order(gls_clusters *c, const uint64_t *order, size_t n)
+{
+    uint64_t *at = calloc(n + 2, sizeof *at), *rank = malloc((n + 1) * sizeof *rank),
+             *sorted = malloc((c->n_order + 1) * sizeof *sorted);
+    const gls_status status = at && rank && sorted ? GLS_OK : gls_no_memory();
+    for (size_t k = 0; k < n && !status; k++) rank[order ? order[k] : k] = k;
+    /* streamlines in no cluster come last */
+    for (int fills = 0; fills < 2 && !status; fills++) {
+        for (uint64_t k = 0; k < c->n_order; k++) {
+            const uint64_t line = c->order ? c->order[k] : k;
+            const uint64_t r = c->cluster[line] == GLS_CLUSTER_NONE ? n : rank[c->cluster[line]];
+            if (fills)
+                sorted[at[r]++] = line;
+            else if (r < n)
+                at[r + 1]++;
+        }
+        for (size_t k = 0; k < n && !fills; k++) at[k + 1] += at[k];
+    }
+    if (!status) {
+        free(c->order);
+        c->order = sorted;
+        sorted = NULL;
+    }
+    free(at);
+    free(rank);
+    free(sorted);
+    return status;
+}
 
 /* Clusters the centroids of the tree once more, and replaces the clusters of streamlines by those. */
 static gls_status merge(gls_clusters *c)
@@ -279,7 +293,8 @@ static gls_status merge(gls_clusters *c)
     for (size_t k = 0; k < n && !status; k++)
         gls_points_pack(leaves->point + k * 3 * leaves->pad, points, leaves->pad, f.point + k * points);
     if (!status && c->options.order == GLS_CLUSTER_ORDER_RANDOM)
-        status = sort_items(n, c->options.seed, 1, NULL, &order);
+        status = gls_draws_take(c->options.draws, c->options.seed, 1, n, n, &order);
+    if (!status) status = sort_order(c, order, n);
     const double *last = &c->threshold[c->options.n_thresholds - 1];
     if (!status) status = gls_quickbundlesx_create(points, last, 1, &again);
     if (!status) status = gls_quickbundlesx_add(again, &f, order, n);
@@ -411,6 +426,25 @@ void gls_clusters_centroid(const gls_clusters *c, size_t k, float (*out)[3])
 const uint32_t *gls_clusters_members(const gls_clusters *c)
 {
     return c->cluster;
+}
+
+gls_status gls_clusters_list(const gls_clusters *c, uint64_t *first, uint64_t *line)
+{
+    GLS_REQUIRE(c && c->complete && first && line);
+    uint64_t *at = malloc((c->centroids.n + 1) * sizeof *at);
+    if (!at) return gls_no_memory();
+    first[0] = 0;
+    for (size_t k = 0; k < c->centroids.n; k++) {
+        at[k] = first[k];
+        first[k + 1] = first[k] + c->size[k];
+    }
+    const uint64_t n = c->order ? c->n_order : c->n;
+    for (uint64_t k = 0; k < n; k++) {
+        const uint64_t i = c->order ? c->order[k] : k;
+        if (c->cluster[i] != GLS_CLUSTER_NONE) line[at[c->cluster[i]]++] = i;
+    }
+    free(at);
+    return GLS_OK;
 }
 
 double gls_clusters_mean_distance(const gls_clusters *c, size_t k)
@@ -611,6 +645,9 @@ gls_sink gls_clusters_reassign(gls_clusters *c, double radius)
 {
     c->radius = radius;
     c->at = 0;
+    /* streamlines that an order lacks are assigned, too */
+    free(c->order);
+    c->order = NULL;
     gls_cells_finish(&c->cells);
     return (gls_sink){.append = reassign, .user = c};
 }

@@ -1,5 +1,6 @@
-/* Recognition of bundles. The tractogram and the models are clustered; each model is moved to the clusters near it by a
- * registration of centroids; then one search finds for each streamline the models near it, and atlases vote. */
+/* Recognition of bundles. By search: the tractogram and the models are clustered; each model is moved to the clusters
+ * near it by a registration of centroids; then one search finds for each streamline the models near it. Or by
+ * RecoBundles, one model after the other. Then atlases vote. */
 #include <glslines/recognition.h>
 
 #include <math.h>
@@ -7,113 +8,91 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <glslines/clusters.h>
-
 #include "geometry/features.h"
+#include "geometry/model_clusters.h"
+#include "geometry/recobundles.h"
 #include "geometry/recognition.h"
-#include "geometry/sorted_cells.h"
+#include "geometry/recognition_search.h"
 #include "util/allocation.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "util/threads.h"
 
-/* Number of points of a streamline; largest number of centroids in a registration. */
-enum { POINTS = 12, SELECTED = 250 };
 /* A centroid is covered by streamlines within this distance, mm. */
 #define COVERED 4.0
-
-/* A model bundle of an atlas. */
-typedef struct model {
-    gls_model_info info;
-    char *atlas;
-    gls_features features;  /* the streamlines of the bundle; moved by the registration */
-    gls_clusters *clusters; /* clusters of its streamlines; NULL as soon as the centroids are copied */
-    float (*centroid)[3];   /* centroids of its clusters, POINTS each; moved by the registration */
-    uint8_t *covered;       /* whether a centroid has a streamline near it */
-} model;
-
-/* Models near one streamline, on one thread. */
-typedef struct worker {
-    gls_hit *list;
-    size_t n, capacity;
-    double *nearest; /* distance of the nearest streamline of each model */
-    uint64_t *votes; /* for each model the number of streamlines that it recognises */
-    uint32_t *near, n_near;
-    uint32_t *place; /* candidates of a search */
-    float *gap;
-    bool failed;
-} worker;
-
-/* Where the bundles of a streamline lie. */
-typedef struct where {
-    int thread;
-    size_t from, n;
-} where;
-
-/* A bundle, and what is known of it at the end. */
-typedef struct bundle {
-    gls_recognized info;
-    char *name;
-    float *distance; /* distance of each of its streamlines from the models of the bundle, mm */
-    size_t capacity;
-} bundle;
-
-struct gls_recognition {
-    gls_recognition_options options;
-    model *model;
-    bundle *bundle;
-    size_t n_models, n_bundles;
-    gls_features features; /* streamlines of the tractogram */
-    gls_clusters *clusters;
-    /* centroids of the tractogram, and streamlines of the moved models */
-    float (*centroid)[3];
-    size_t n_centroids;
-    gls_cells cells;
-    uint32_t *owner; /* the model of each set of the cells */
-    uint64_t *first; /* number of the first streamline of each model among these sets */
-    double widest;   /* largest threshold, mm */
-    worker *worker;
-    where *where;
-    int n_threads;
-    uint64_t found, shared;
-    double gap; /* distance between the means of models and tractogram, mm */
-};
+/* Of --refine: distances as parts of those before, so that the defaults are those of the method's authors: 12 of 15 mm
+ * and 6 of 8. */
+#define REFINED_REDUCTION 0.8
+#define REFINED_PRUNING 0.75
 
 gls_recognition_options gls_recognition_options_default(void)
 {
-    return (gls_recognition_options){.size = sizeof(gls_recognition_options),
-                                     .cluster = 12,
-                                     .model_cluster = 4,
-                                     .reduction = 16,
-                                     .vote_ratio = 0.5,
-                                     .local = true};
+    return (gls_recognition_options){
+        .size = sizeof(gls_recognition_options), .min_length = 50, .vote_ratio = 0.5, .local = true};
 }
 
-gls_status gls_recognition_create(const gls_recognition_options *o, gls_recognition **recognition)
+/* Replaces 0 by the default of the method. */
+static void set_defaults(gls_recognition_options *o)
 {
-    GLS_REQUIRE(o && recognition);
-    GLS_REQUIRE_SIZE(o);
-    if (!(o->cluster > 0 && o->cluster < 25))
-        return gls_fail(GLS_ERR_ARGUMENT, "recognition: the threshold of clusters, %g mm, must be above 0 and below 25",
-                        o->cluster);
-    if (!(o->model_cluster > 0 && o->model_cluster < 15))
+    const bool reco = o->method == GLS_RECOGNITION_RECOBUNDLES;
+    if (o->cluster == 0) o->cluster = reco ? 15 : 12;
+    if (o->model_cluster == 0) o->model_cluster = reco ? 2.5 : 4;
+    if (o->reduction == 0) o->reduction = reco ? 15 : 16;
+}
+
+/* Checks what options may be. */
+static gls_status check(const gls_recognition_options *o)
+{
+    const bool reco = o->method == GLS_RECOGNITION_RECOBUNDLES;
+    const double most = reco ? 20 : 25, most_model = reco ? 20 : 15;
+    if (o->method != GLS_RECOGNITION_SEARCH && !reco)
+        return gls_fail(GLS_ERR_ARGUMENT, "recognition: there is no method %d", (int)o->method);
+    if (!(o->cluster > 0 && o->cluster < most))
+        return gls_fail(GLS_ERR_ARGUMENT, "recognition: the threshold of clusters, %g mm, must be above 0 and below %g",
+                        o->cluster, most);
+    if (!(o->model_cluster > 0 && o->model_cluster < most_model))
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "recognition: the threshold of clusters of models, %g mm, must be above 0 and below 15",
-                        o->model_cluster);
+                        "recognition: the threshold of clusters of models, %g mm, must be above 0 and below %g",
+                        o->model_cluster, most_model);
     if (!(o->reduction > 0) || !(o->vote_ratio > 0 && o->vote_ratio <= 1))
         return gls_fail(
             GLS_ERR_ARGUMENT,
             "recognition: the reduction, %g mm, must be above 0, and the ratio of votes, %g, above 0 and at "
             "most 1",
             o->reduction, o->vote_ratio);
+    return GLS_OK;
+}
+
+/* Makes what RecoBundles needs. */
+static gls_status create_reco(gls_recognition *r)
+{
+    gls_recobundles_options o = gls_recobundles_options_default();
+    o.cluster = r->options.cluster;
+    o.min_length = r->options.min_length;
+    o.seed = r->options.seed;
+    return gls_recobundles_create(&o, &r->reco);
+}
+
+gls_status gls_recognition_create(const gls_recognition_options *options, gls_recognition **recognition)
+{
+    GLS_REQUIRE(options && recognition);
+    GLS_REQUIRE_SIZE(options);
+    gls_recognition_options o = *options;
+    set_defaults(&o);
+    gls_status status = check(&o);
+    if (status) return status;
     gls_recognition *r = calloc(1, sizeof *r);
     if (!r) return gls_no_memory();
-    r->options = *o;
+    r->options = o;
     r->n_threads = omp_get_max_threads();
-    gls_features_init(&r->features, POINTS, false);
-    *recognition = r;
-    return GLS_OK;
+    gls_features_init(&r->features, GLS_RECOGNITION_POINTS, false);
+    if (o.method == GLS_RECOGNITION_RECOBUNDLES) status = create_reco(r);
+    if (status)
+        gls_recognition_destroy(r);
+    else
+        *recognition = r;
+    return status;
 }
 
 void gls_recognition_destroy(gls_recognition *r)
@@ -139,6 +118,8 @@ void gls_recognition_destroy(gls_recognition *r)
         free(r->worker[t].gap);
     }
     free(r->worker);
+    gls_recobundles_destroy(r->reco);
+    free(r->candidate);
     gls_features_finish(&r->features);
     gls_clusters_destroy(r->clusters);
     gls_cells_finish(&r->cells);
@@ -153,37 +134,15 @@ void gls_recognition_destroy(gls_recognition *r)
 
 /* --- Streamlines come. */
 
-/* Begins clusters whose centroids are merged. last: their last threshold. */
-static gls_status begin_clusters(const double *above, double last, uint64_t seed, gls_clusters **clusters)
-{
-    const double levels[] = {above[0], above[1], above[2], last};
-    gls_cluster_options o = gls_cluster_options_default();
-    o.method = GLS_CLUSTER_MERGED;
-    o.threshold = levels;
-    o.n_thresholds = 4;
-    o.points = POINTS;
-    o.reverse = GLS_CLUSTER_REVERSE_COPIED;
-    o.order = GLS_CLUSTER_ORDER_RANDOM;
-    o.seed = seed;
-    return gls_clusters_create(&o, clusters);
-}
-
-/* Returns a seed that differs between models and does not depend on their order. */
-static uint64_t seed_of(const gls_recognition *r, const char *name)
-{
-    uint64_t hash = 14695981039346656037u ^ r->options.seed;
-    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    return hash;
-}
-
 /* Takes streamlines of a model. */
 static gls_status append_model(void *user, const gls_streamlines *s)
 {
     gls_recognition *r = user;
-    model *m = &r->model[r->n_models - 1];
-    const gls_sink sink = gls_clusters_sink(m->clusters);
+    gls_model *m = &r->model[r->n_models - 1];
     gls_status status = gls_features_add(&m->features, s);
-    return status ? status : gls_sink_append(&sink, s);
+    if (status || !m->clusters) return status;
+    const gls_sink sink = gls_clusters_sink(m->clusters);
+    return gls_sink_append(&sink, s);
 }
 
 /* Finds the bundle of this name, or adds it. */
@@ -191,10 +150,10 @@ static gls_status find_bundle(gls_recognition *r, const char *name, size_t *inde
 {
     for (*index = 0; *index < r->n_bundles; (*index)++)
         if (strcmp(r->bundle[*index].name, name) == 0) return GLS_OK;
-    bundle *more = realloc(r->bundle, (r->n_bundles + 1) * sizeof *more);
+    gls_found_bundle *more = realloc(r->bundle, (r->n_bundles + 1) * sizeof *more);
     if (!more) return gls_no_memory();
     r->bundle = more;
-    r->bundle[r->n_bundles] = (bundle){.name = gls_text_copy(name)};
+    r->bundle[r->n_bundles] = (gls_found_bundle){.name = gls_text_copy(name)};
     if (!r->bundle[r->n_bundles].name) return gls_no_memory();
     r->bundle[r->n_bundles].info.name = r->bundle[r->n_bundles].name;
     r->n_bundles++;
@@ -205,7 +164,7 @@ gls_status gls_recognition_add(gls_recognition *r, const char *atlas, const char
                                gls_sink *sink)
 {
     static const double above[] = {30, 20, 15};
-    GLS_REQUIRE(r && atlas && name && sink && !r->clusters);
+    GLS_REQUIRE(r && atlas && name && sink && r->n == 0);
     if (!(threshold > 0 && isfinite(threshold)))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: the threshold %g mm must be finite and above 0", name, threshold);
     for (size_t k = 0; k < r->n_models; k++)
@@ -216,18 +175,20 @@ gls_status gls_recognition_add(gls_recognition *r, const char *atlas, const char
     if (!status && index >= GLS_BUNDLE_NONE)
         status = gls_fail(GLS_ERR_UNSUPPORTED, "more than %u bundles cannot be recognised at once", GLS_BUNDLE_NONE);
     if (status) return status;
-    model *more = realloc(r->model, (r->n_models + 1) * sizeof *more);
+    gls_model *more = realloc(r->model, (r->n_models + 1) * sizeof *more);
     if (!more) return gls_no_memory();
     r->model = more;
-    model *m = &r->model[r->n_models];
-    *m = (model){.atlas = gls_text_copy(atlas)};
+    gls_model *m = &r->model[r->n_models];
+    *m = (gls_model){.atlas = gls_text_copy(atlas)};
     if (!m->atlas) return gls_no_memory();
     m->info = (gls_model_info){
         .bundle = r->bundle[index].name, .atlas = m->atlas, .index = index, .threshold = threshold, .scale = 1};
-    gls_features_init(&m->features, POINTS, false);
+    gls_features_init(&m->features, r->reco ? GLS_RECOBUNDLES_POINTS : GLS_RECOGNITION_POINTS, false);
     r->n_models++;
     *sink = (gls_sink){.append = append_model, .user = r};
-    return begin_clusters(above, r->options.model_cluster, seed_of(r, name), &m->clusters);
+    if (r->reco) return GLS_OK;
+    return gls_model_clusters_begin(above, 3, r->options.model_cluster, GLS_RECOGNITION_POINTS, 0,
+                                    gls_model_seed(r->options.seed, name), NULL, &m->clusters);
 }
 
 /* Takes streamlines of the tractogram. */
@@ -236,14 +197,20 @@ static gls_status append(void *user, const gls_streamlines *s)
     static const double above[] = {45, 35, 25};
     gls_recognition *r = user;
     gls_status status = GLS_OK;
-    if (r->features.n + s->n >= UINT32_MAX)
+    gls_sink sink = {0};
+    if (r->n + s->n >= UINT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "bundles of more than %u streamlines cannot be recognised at once",
                         UINT32_MAX);
-    if (!r->clusters) status = begin_clusters(above, r->options.cluster, r->options.seed, &r->clusters);
-    if (!status) status = gls_features_add(&r->features, s);
-    if (status || !r->options.local) return status;
-    const gls_sink sink = gls_clusters_sink(r->clusters);
-    return gls_sink_append(&sink, s);
+    if (!r->reco && !r->clusters)
+        status = gls_model_clusters_begin(above, 3, r->options.cluster, GLS_RECOGNITION_POINTS, 0, r->options.seed,
+                                          NULL, &r->clusters);
+    if (!status && !r->reco) status = gls_features_add(&r->features, s);
+    if (!status && (r->reco || r->options.local)) {
+        sink = r->reco ? gls_recobundles_sink(r->reco) : gls_clusters_sink(r->clusters);
+        status = gls_sink_append(&sink, s);
+    }
+    if (!status) r->n += s->n;
+    return status;
 }
 
 gls_sink gls_recognition_sink(gls_recognition *r)
@@ -251,192 +218,88 @@ gls_sink gls_recognition_sink(gls_recognition *r)
     return (gls_sink){.append = append, .user = r};
 }
 
-/* --- Registration of models. */
+/* --- RecoBundles. */
 
-/* Completes clusters and copies their centroids. */
-static gls_status take_centroids(gls_clusters *clusters, float (**centroid)[3], size_t *n)
+/* Adds what a model recognises. */
+static gls_status add_candidates(gls_recognition *r, uint32_t k, const gls_recobundles_result *found)
 {
-    *n = 0;
-    if (!clusters) return GLS_OK;
-    gls_status status = gls_clusters_complete(clusters);
-    if (status) return status;
-    const size_t count = gls_clusters_count(clusters);
-    *centroid = malloc((count * POINTS + 1) * sizeof **centroid);
-    if (!*centroid) return gls_no_memory();
-    for (size_t k = 0; k < count; k++) gls_clusters_centroid(clusters, k, *centroid + k * POINTS);
-    *n = count;
+    if (r->n_candidates + found->n > r->candidate_capacity) {
+        const size_t capacity = 2 * r->candidate_capacity + (size_t)found->n;
+        gls_candidate *more = realloc(r->candidate, capacity * sizeof *more);
+        if (!more) return gls_no_memory();
+        r->candidate = more;
+        r->candidate_capacity = capacity;
+    }
+    for (uint64_t i = 0; i < found->n; i++)
+        r->candidate[r->n_candidates++] = (gls_candidate){found->line[i], k, found->distance[i]};
     return GLS_OK;
 }
 
-/* Returns the MDF distance of two point sets, mm. */
-static double measure(const float (*a)[3], const float (*b)[3])
+/* Comparison for qsort(): by streamline, then by model. */
+static int by_line(const void *a, const void *b)
 {
-    double direct = 0, turned = 0;
-    for (size_t p = 0; p < POINTS; p++) {
-        const float *x = a[p], *y = b[p], *z = b[POINTS - 1 - p];
-        const double u[3] = {(double)(x[0] - y[0]), (double)(x[1] - y[1]), (double)(x[2] - y[2])},
-                     v[3] = {(double)(x[0] - z[0]), (double)(x[1] - z[1]), (double)(x[2] - z[2])};
-        direct += sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
-        turned += sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    }
-    return fmin(direct, turned) / POINTS;
+    const gls_candidate *x = a, *y = b;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    return (x->model > y->model) - (x->model < y->model);
 }
 
-/* Whether the barycentres of two point sets lie within a distance. Those of sets that are nearer than it always do. */
-static bool may_be_near(const float (*a)[3], const float (*b)[3], double distance)
+/* Finds the bundle of each model. */
+static gls_status find_bundles(gls_recognition *r)
 {
-    double gap[3] = {0};
-    for (size_t p = 0; p < POINTS; p++)
-        for (int k = 0; k < 3; k++) gap[k] += (double)a[p][k] - (double)b[p][k];
-    return sqrt(gap[0] * gap[0] + gap[1] * gap[1] + gap[2] * gap[2]) <= POINTS * (distance + 1e-3);
-}
-
-/* An item with its random key. */
-typedef struct keyed {
-    uint64_t key;
-    uint32_t item;
-} keyed;
-
-/* Comparison for qsort(): by key, then by number. */
-static int by_key(const void *a, const void *b)
-{
-    const keyed *x = a, *y = b;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    return (x->item > y->item) - (x->item < y->item);
-}
-
-/* Copies at most SELECTED of the centroids list[0 .. n - 1], chosen by random keys. Returns their number. */
-static size_t choose(const float (*centroid)[3], keyed *list, size_t n, uint64_t seed, uint32_t use, float (*out)[3])
-{
-    for (size_t k = 0; k < n; k++) {
-        uint32_t word[4];
-        gls_philox((const uint32_t[4]){list[k].item, use, 1, GLS_PHILOX_ORDER}, seed, word);
-        list[k].key = (uint64_t)word[1] << 32 | word[0];
-    }
-    qsort(list, n, sizeof *list, by_key);
-    n = n < SELECTED ? n : SELECTED;
-    for (size_t k = 0; k < n; k++) memcpy(out + k * POINTS, centroid + list[k].item * POINTS, POINTS * sizeof *out);
-    return n;
-}
-
-/* Moves points by a matrix. */
-static void move(const double m[3][4], float (*point)[3], size_t n)
-{
-    for (size_t p = 0; p < n; p++) {
-        const double x = (double)point[p][0], y = (double)point[p][1], z = (double)point[p][2];
-        for (int k = 0; k < 3; k++) point[p][k] = (float)(m[k][0] * x + m[k][1] * y + m[k][2] * z + m[k][3]);
-    }
-}
-
-/* Computes how far a model is moved: it moves by the inverse of the matrix that brings its neighbourhood to it. */
-static void describe(model *m, const double map[3][4])
-{
-    double mean[3] = {0}, to[3], square = 0, trace = 0;
-    const size_t n = m->info.centroids * POINTS;
-    for (size_t p = 0; p < n; p++)
-        for (int k = 0; k < 3; k++) mean[k] += (double)m->centroid[p][k] / (double)n;
-    for (int k = 0; k < 3; k++) {
-        to[k] = map[k][0] * mean[0] + map[k][1] * mean[1] + map[k][2] * mean[2] + map[k][3];
-        square += (to[k] - mean[k]) * (to[k] - mean[k]);
-    }
-    m->info.shift = sqrt(square);
-    m->info.scale = 1 / m->info.slr.parameter[6];
-    for (int k = 0; k < 3; k++) trace += map[k][k] / m->info.scale;
-    m->info.angle = acos(fmin(fmax((trace - 1) / 2, -1), 1)) * 180 / acos(-1.0);
-}
-
-/* Registers the chosen centroids, and moves the model. own, near: its centroids, and those of its neighbourhood. */
-static gls_status move_model(gls_recognition *r, model *m, keyed *own, keyed *near, size_t n_near)
-{
-    gls_slr_options o = gls_slr_options_default();
+    const gls_slr_options affine = gls_recobundles_slr(GLS_SLR_AFFINE);
     double map[3][4];
-    const uint64_t seed = seed_of(r, m->info.bundle);
-    for (int k = 0; k < 9; k++) {
-        o.high[k] = k < 3 ? 20 : k < 6 ? 10 : 1.2;
-        o.low[k] = k < 6 ? -o.high[k] : 0.8;
-    }
-    float(*fixed)[3] = malloc(2 * SELECTED * POINTS * sizeof *fixed), (*moving)[3] = fixed + SELECTED * POINTS;
-    if (!fixed) return gls_no_memory();
-    const size_t a = choose((const float(*)[3])m->centroid, own, m->info.centroids, seed, 0, fixed),
-                 b = choose((const float(*)[3])r->centroid, near, n_near, seed, 1, moving);
-    gls_status status =
-        gls_slr_find(&o, (const float(*)[3])fixed, a, (const float(*)[3])moving, b, POINTS, &m->info.slr);
-    free(fixed);
-    if (status) return status;
-    gls_affine_invert((const double(*)[4])m->info.slr.matrix, map);
-    describe(m, (const double(*)[4])map);
-    move((const double(*)[4])map, m->features.point, m->features.n * POINTS);
-    move((const double(*)[4])map, m->centroid, m->info.centroids * POINTS);
-    m->info.registered = true;
-    return GLS_OK;
-}
-
-/* Finds the neighbourhood of a model, and moves the model to it. */
-static gls_status place_model(gls_recognition *r, model *m)
-{
-    size_t n_near = 0, n = 0;
-    gls_status status = take_centroids(m->clusters, &m->centroid, &n);
-    m->info.centroids = n;
-    m->info.streamlines = m->features.n - m->features.n_void;
-    gls_clusters_destroy(m->clusters);
-    m->clusters = NULL;
-    keyed *own = malloc((n + 1) * sizeof *own), *near = malloc((r->n_centroids + 1) * sizeof *near);
-    m->covered = calloc(n + 1, 1);
-    if (!status && (!own || !near || !m->covered)) status = gls_no_memory();
-    for (size_t k = 0; k < n && !status; k++) own[k].item = (uint32_t)k;
-    for (size_t k = 0; k < r->n_centroids && !status; k++) {
-        const float(*wide)[3] = (const float(*)[3])r->centroid + k * POINTS;
-        for (size_t j = 0; j < n; j++) {
-            const float(*at)[3] = (const float(*)[3])m->centroid + j * POINTS;
-            if (!may_be_near(at, wide, r->options.reduction) || !(measure(at, wide) <= r->options.reduction)) continue;
-            near[n_near++].item = (uint32_t)k;
-            m->info.neighbours += gls_clusters_size(r->clusters, k);
-            break;
+    gls_status status = gls_recobundles_complete(r->reco);
+    for (size_t k = 0; k < r->n_models && !status; k++) {
+        gls_model *m = &r->model[k];
+        gls_recobundles_model o = gls_recobundles_model_default();
+        gls_recobundles_result found;
+        o.model_cluster = r->options.model_cluster;
+        o.reduction = r->options.reduction;
+        o.pruning = m->info.threshold;
+        o.stays = !r->options.local;
+        o.seed = gls_model_seed(r->options.seed, m->info.bundle);
+        status = gls_recobundles_find(r->reco, &o, &m->features, NULL, &found);
+        const uint64_t neighbours = found.neighbours;
+        if (!status && r->options.refine) {
+            o.reduction *= REFINED_REDUCTION;
+            o.pruning *= REFINED_PRUNING;
+            o.slr = &affine;
+            status = gls_recobundles_refine(r->reco, &o, &m->features, &found);
         }
+        if (status) return status;
+        m->info.centroids = found.centroids;
+        m->info.neighbours = neighbours;
+        m->info.coverage = found.coverage;
+        m->info.is_far = neighbours == 0 && m->info.streamlines > 0;
+        if (found.registered) gls_model_invert(&m->features, &found.slr, &m->info, map);
+        status = add_candidates(r, (uint32_t)k, &found);
     }
-    m->info.is_far = r->options.local && n > 0 && n_near == 0;
-    if (!status && n_near > 0) status = move_model(r, m, own, near, n_near);
-    free(own);
-    free(near);
+    if (!status && r->n_candidates > 0) qsort(r->candidate, r->n_candidates, sizeof *r->candidate, by_line);
     return status;
 }
 
-/* --- Search. */
-
-/* For gls_cells_fill(): a streamline of a model. */
-static void copy_line(const void *user, size_t id, float *out)
+/* Finds the models that recognise streamline i. */
+static void take_candidates(const gls_recognition *r, gls_worker *w, size_t i)
 {
-    const gls_recognition *r = user;
-    const uint32_t k = r->owner[id];
-    const gls_features *f = &r->model[k].features;
-    const size_t i = id - r->first[k];
-    if (gls_features_has(f, i))
-        gls_points_expand((const float(*)[3])f->point + i * POINTS, POINTS, f->pad, false, out);
-    else
-        for (size_t p = 0; p < 3 * f->pad; p++) out[p] = 1e6f; /* near nothing */
-}
-
-/* Sorts the streamlines of all models into cells. */
-static gls_status sort_models(gls_recognition *r)
-{
-    uint64_t n = 0;
-    r->first = malloc((r->n_models + 1) * sizeof *r->first);
-    if (!r->first) return gls_no_memory();
-    for (size_t k = 0; k < r->n_models; k++) {
-        r->first[k] = n;
-        n += r->model[k].features.n;
-        r->widest = fmax(r->widest, r->model[k].info.threshold);
+    size_t low = 0, high = r->n_candidates;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (r->candidate[middle].line < i)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    if (n >= UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "the models have more than %u streamlines", UINT32_MAX);
-    r->owner = malloc((size_t)(n + 1) * sizeof *r->owner);
-    if (!r->owner) return gls_no_memory();
-    for (size_t k = 0; k < r->n_models; k++)
-        for (size_t i = 0; i < r->model[k].features.n; i++) r->owner[r->first[k] + i] = (uint32_t)k;
-    return gls_cells_fill(&r->cells, (size_t)n, POINTS, (float)r->widest, copy_line, r, r->n_threads);
+    w->n_near = 0;
+    for (; low < r->n_candidates && r->candidate[low].line == i; low++) {
+        w->near[w->n_near++] = r->candidate[low].model;
+        w->nearest[r->candidate[low].model] = (double)r->candidate[low].distance;
+    }
 }
+
+/* --- Votes. */
 
 /* Adds a bundle to those of the streamline that a thread works on. */
-static void add_hit(worker *w, gls_hit one)
+static void add_hit(gls_worker *w, gls_hit one)
 {
     if (w->n == w->capacity) {
         const size_t capacity = 2 * w->capacity + 256;
@@ -459,32 +322,6 @@ static int by_distance(const void *a, const void *b)
     return (x->bundle > y->bundle) - (x->bundle < y->bundle);
 }
 
-/* Finds the nearest streamline of each model that is near enough. */
-static void find_models(gls_recognition *r, worker *w, size_t i)
-{
-    const gls_geometry_kernel *kernel = gls_geometry_kernels();
-    const gls_cells *c = &r->cells;
-    float x[3 * GLS_MAX_POINTS], y[3 * GLS_MAX_POINTS], mean[3];
-    const float slack = gls_distance_slack(r->features.extent) + gls_distance_slack(r->widest > 0 ? 300 : 0);
-    gls_features_expand(&r->features, i, x, y);
-    gls_points_mean(x, POINTS, c->pad, mean);
-    const size_t n = gls_cells_near(c, mean, (float)r->widest + slack, w->place, w->gap);
-    w->n_near = 0;
-    for (size_t k = 0; k < n; k++) {
-        const uint32_t m = r->owner[c->id[w->place[k]]];
-        const double best = w->nearest[m], limit = fmin(best, r->model[m].info.threshold);
-        const float gap = (float)limit + slack, *at = c->point + w->place[k] * 3 * c->pad;
-        float d, e;
-        if (w->gap[k] > gap * gap) continue;
-        kernel->both(at, x, y, POINTS, c->pad, &d, &e);
-        if (fminf(d, e) > gap) continue;
-        const double near = fmin(kernel->exact(at, x, POINTS, c->pad), kernel->exact(at, y, POINTS, c->pad));
-        if (!(near < limit)) continue;
-        if (isinf(best)) w->near[w->n_near++] = m;
-        w->nearest[m] = near;
-    }
-}
-
 /* Comparison for qsort(): by number. */
 static int by_number(const void *a, const void *b)
 {
@@ -493,7 +330,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Lets the models vote. */
-static void vote(gls_recognition *r, worker *w)
+static void vote(gls_recognition *r, gls_worker *w)
 {
     const size_t from = w->n;
     /* in the order of models, so that sums are rounded alike whatever was found first */
@@ -524,11 +361,14 @@ static void vote(gls_recognition *r, worker *w)
 static void recognise_some(void *user, int thread, size_t from, size_t until)
 {
     gls_recognition *r = user;
-    worker *w = &r->worker[thread];
+    gls_worker *w = &r->worker[thread];
     for (size_t i = from; i < until; i++) {
-        r->where[i] = (where){thread, w->n, 0};
-        if (w->failed || !gls_features_has(&r->features, i)) continue;
-        find_models(r, w, i);
+        r->where[i] = (gls_hits_of){thread, w->n, 0};
+        if (w->failed || (!r->reco && !gls_features_has(&r->features, i))) continue;
+        if (r->reco)
+            take_candidates(r, w, i);
+        else
+            gls_recognition_look(r, w, i);
         vote(r, w);
         r->where[i].n = w->n - r->where[i].from;
         for (uint32_t k = 0; k < w->n_near; k++) w->nearest[w->near[k]] = INFINITY;
@@ -539,10 +379,10 @@ static void recognise_some(void *user, int thread, size_t from, size_t until)
 static gls_status begin_search(gls_recognition *r)
 {
     r->worker = calloc((size_t)r->n_threads, sizeof *r->worker);
-    r->where = calloc(r->features.n + 1, sizeof *r->where);
+    r->where = calloc((size_t)r->n + 1, sizeof *r->where);
     if (!r->worker || !r->where) return gls_no_memory();
     for (int t = 0; t < r->n_threads; t++) {
-        worker *w = &r->worker[t];
+        gls_worker *w = &r->worker[t];
         w->nearest = malloc((r->n_models + 1) * sizeof *w->nearest);
         w->votes = calloc(r->n_models + 1, sizeof *w->votes);
         w->near = malloc((r->n_models + 1) * sizeof *w->near);
@@ -560,24 +400,33 @@ const gls_hit *gls_recognition_hits(const gls_recognition *r, uint64_t i, size_t
     return r->worker[r->where[i].thread].list + r->where[i].from;
 }
 
+gls_recognition_row gls_recognition_row_get(const gls_recognition *r, uint64_t i)
+{
+    size_t n;
+    const gls_hit *h = gls_recognition_hits(r, i, &n);
+    if (n == 0) return (gls_recognition_row){GLS_BUNDLE_NONE, 0, NAN, NAN};
+    const double gap = n > 1 ? (h[1].distance - h->distance) / r->bundle[h->bundle].info.threshold : 1;
+    return (gls_recognition_row){(uint16_t)h->bundle, (uint16_t)h->votes, (float)h->distance, (float)gap};
+}
+
 /* --- Summary. */
 
 /* Marks the centroids of the models of a bundle that have streamline i near them. */
 static void cover(gls_recognition *r, uint32_t b, uint64_t i)
 {
-    const float(*line)[3] = (const float(*)[3])r->features.point + i * POINTS;
+    const float(*line)[3] = (const float(*)[3])r->features.point + i * GLS_RECOGNITION_POINTS;
     for (size_t k = 0; k < r->n_models; k++) {
-        model *m = &r->model[k];
+        gls_model *m = &r->model[k];
         if (m->info.index != b) continue;
         for (size_t j = 0; j < m->info.centroids; j++) {
-            const float(*at)[3] = (const float(*)[3])m->centroid + j * POINTS;
-            if (!m->covered[j] && may_be_near(at, line, COVERED)) m->covered[j] = measure(at, line) < COVERED;
+            const float(*at)[3] = (const float(*)[3])m->centroid + j * GLS_RECOGNITION_POINTS;
+            if (!m->covered[j]) m->covered[j] = gls_centroids_within(at, line, GLS_RECOGNITION_POINTS, COVERED);
         }
     }
 }
 
 /* Adds the distance of a streamline to those of a bundle. */
-static gls_status add_distance(bundle *b, double distance)
+static gls_status add_distance(gls_found_bundle *b, double distance)
 {
     if (b->info.count == b->capacity) {
         const size_t capacity = 2 * b->capacity + 64;
@@ -601,27 +450,27 @@ static int by_value(const void *a, const void *b)
 static gls_status sum_up(gls_recognition *r)
 {
     gls_status status = GLS_OK;
-    for (uint64_t i = 0; i < r->features.n && !status; i++) {
+    for (uint64_t i = 0; i < r->n && !status; i++) {
         size_t n;
         const gls_hit *h = gls_recognition_hits(r, i, &n);
         r->found += n > 0;
         r->shared += n > 1;
         for (size_t k = 0; k < n && !status; k++) {
             status = add_distance(&r->bundle[h[k].bundle], h[k].distance);
-            cover(r, h[k].bundle, i);
+            if (!r->reco) cover(r, h[k].bundle, i);
         }
     }
     for (size_t k = 0; k < r->n_models; k++) {
-        model *m = &r->model[k];
+        gls_model *m = &r->model[k];
         size_t covered = 0;
         for (int t = 0; t < r->n_threads; t++) m->info.votes += r->worker[t].votes[k];
-        for (size_t j = 0; j < m->info.centroids; j++) covered += m->covered[j];
-        m->info.coverage = m->info.centroids > 0 ? (double)covered / (double)m->info.centroids : 0;
+        for (size_t j = 0; j < m->info.centroids && m->covered; j++) covered += m->covered[j];
+        if (m->covered) m->info.coverage = m->info.centroids > 0 ? (double)covered / (double)m->info.centroids : 0;
         if (m->info.streamlines > 0)
             r->bundle[m->info.index].info.coverage += m->info.coverage / (double)r->bundle[m->info.index].info.models;
     }
     for (size_t k = 0; k < r->n_bundles; k++) {
-        bundle *b = &r->bundle[k];
+        gls_found_bundle *b = &r->bundle[k];
         const size_t n = (size_t)b->info.count;
         b->info.distance = NAN;
         if (n == 0) continue;
@@ -631,23 +480,12 @@ static gls_status sum_up(gls_recognition *r)
     return status;
 }
 
-/* Adds up the points of streamlines. */
-static void add_points(const gls_features *f, double sum[3], double *n)
-{
-    for (size_t i = 0; i < f->n; i++) {
-        if (!gls_features_has(f, i)) continue;
-        for (size_t p = 0; p < POINTS; p++)
-            for (int k = 0; k < 3; k++) sum[k] += (double)f->point[i * POINTS + p][k];
-        *n += POINTS;
-    }
-}
-
 /* Finds the distance between the means of all models and of the tractogram. */
 static double find_gap(const gls_recognition *r)
 {
     double own[3] = {0}, models[3] = {0}, n_own = 0, n_models = 0, square = 0;
-    add_points(&r->features, own, &n_own);
-    for (size_t k = 0; k < r->n_models; k++) add_points(&r->model[k].features, models, &n_models);
+    gls_model_add_points(r->reco ? gls_recobundles_features(r->reco) : &r->features, own, &n_own);
+    for (size_t k = 0; k < r->n_models; k++) gls_model_add_points(&r->model[k].features, models, &n_models);
     if (!(n_own > 0 && n_models > 0)) return 0;
     for (int k = 0; k < 3; k++) square += pow(own[k] / n_own - models[k] / n_models, 2);
     return sqrt(square);
@@ -656,15 +494,17 @@ static double find_gap(const gls_recognition *r)
 gls_status gls_recognition_complete(gls_recognition *r)
 {
     GLS_REQUIRE(r && !r->where);
-    gls_status status = GLS_OK;
     r->gap = find_gap(r);
-    if (r->options.local) status = take_centroids(r->clusters, &r->centroid, &r->n_centroids);
-    for (size_t k = 0; k < r->n_models && !status; k++) status = place_model(r, &r->model[k]);
-    for (size_t k = 0; k < r->n_models && !status; k++)
-        r->bundle[r->model[k].info.index].info.models += r->model[k].info.streamlines > 0;
-    if (!status) status = sort_models(r);
+    for (size_t k = 0; k < r->n_models; k++) {
+        gls_model_info *m = &r->model[k].info;
+        m->streamlines = r->model[k].features.n - r->model[k].features.n_void;
+        gls_recognized *b = &r->bundle[m->index].info;
+        b->models += m->streamlines > 0;
+        b->threshold = fmax(b->threshold, m->threshold);
+    }
+    gls_status status = r->reco ? find_bundles(r) : gls_recognition_place(r);
     if (!status) status = begin_search(r);
-    if (!status) gls_parallel(r->features.n, 64, r->n_threads, recognise_some, r);
+    if (!status) gls_parallel((size_t)r->n, 64, r->n_threads, recognise_some, r);
     for (int t = 0; t < r->n_threads && !status; t++)
         if (r->worker[t].failed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the bundles of streamlines");
     return status ? status : sum_up(r);
@@ -689,7 +529,7 @@ size_t gls_recognition_models(const gls_recognition *r)
 
 uint64_t gls_recognition_streamlines(const gls_recognition *r)
 {
-    return r->features.n;
+    return r->n;
 }
 
 uint64_t gls_recognition_found(const gls_recognition *r)

@@ -2,18 +2,20 @@
 #ifndef GLS_GEOMETRY_RECOGNITION_H
 #define GLS_GEOMETRY_RECOGNITION_H
 
-#include <glslines/recognition.h>
-
-/* A streamline that is in a bundle. */
-typedef struct gls_hit {
-    uint32_t bundle, votes;
-    double distance; /* mean over the models that vote for it, mm */
-} gls_hit;
+#include "geometry/recognition_parts.h"
 
 /* Whether gls_recognition_complete() was called. */
 bool gls_recognition_is_complete(const gls_recognition *recognition);
 /* Returns the bundles of streamline i, the nearest first. *n: their number. Call it after the recognition is complete.
  */
 const gls_hit *gls_recognition_hits(const gls_recognition *recognition, uint64_t i, size_t *n);
+
+/* The columns of a streamline. */
+typedef struct gls_recognition_row {
+    uint16_t bundle, votes;
+    float distance, margin;
+} gls_recognition_row;
+/* The columns of streamline i. Once it is complete. */
+gls_recognition_row gls_recognition_row_get(const gls_recognition *recognition, uint64_t i);
 
 #endif

@@ -1,5 +1,4 @@
 /* The filter that marks recognised streamlines: columns with what was found, and a group for each bundle. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +10,7 @@
 /* The filter that adds columns and groups. */
 typedef struct marker {
     const gls_recognition *r;
-    uint64_t n;        /* streamlines that were recognised */
-    double *threshold; /* the largest one of the models of each bundle, mm */
+    uint64_t n; /* streamlines that were recognised */
     gls_sink next;
     uint64_t at;
     /* what is added to a block of at most `capacity` streamlines: four columns; members of n_own groups */
@@ -61,15 +59,11 @@ static void mark(marker *m, size_t i, size_t n)
 {
     size_t count;
     const gls_hit *h = gls_recognition_hits(m->r, m->at + i, &count);
-    m->bundle[i] = GLS_BUNDLE_NONE;
-    m->votes[i] = 0;
-    m->distance[i] = m->margin[i] = NAN;
-    if (count > 0) {
-        m->bundle[i] = (uint16_t)h->bundle;
-        m->votes[i] = (uint16_t)h->votes;
-        m->distance[i] = (float)h->distance;
-        m->margin[i] = count > 1 ? (float)((h[1].distance - h->distance) / m->threshold[h->bundle]) : 1;
-    }
+    const gls_recognition_row row = gls_recognition_row_get(m->r, m->at + i);
+    m->bundle[i] = row.bundle;
+    m->votes[i] = row.votes;
+    m->distance[i] = row.distance;
+    m->margin[i] = row.margin;
     for (size_t k = 0; k < count; k++) m->member[m->group[h[k].bundle] * n + i] = 1;
     if (count == 0 && m->rest < m->n_own) m->member[m->rest * n + i] = 1;
 }
@@ -134,7 +128,6 @@ static void discard(void *user)
     free(m->group);
     free(m->name);
     free(m->found);
-    free(m->threshold);
     free(m);
 }
 
@@ -169,9 +162,8 @@ static gls_status allocate(marker *m, bool only_found)
     const size_t n = gls_recognition_bundles(m->r);
     m->group = calloc(n + 1, sizeof *m->group);
     m->name = calloc(n + 1, sizeof *m->name);
-    m->threshold = calloc(n + 1, sizeof *m->threshold);
     if (only_found) m->found = malloc((m->n + 1) * sizeof *m->found);
-    return m->group && m->name && m->threshold && (m->found || !only_found) ? GLS_OK : gls_no_memory();
+    return m->group && m->name && (m->found || !only_found) ? GLS_OK : gls_no_memory();
 }
 
 gls_status gls_recognition_filter(const gls_recognition *r, gls_bundles_rest rest, const gls_sink *next,
@@ -193,10 +185,6 @@ gls_status gls_recognition_filter(const gls_recognition *r, gls_bundles_rest res
     if (status) {
         discard(m);
         return status;
-    }
-    for (size_t k = 0; k < gls_recognition_models(r); k++) {
-        const gls_model_info info = gls_recognition_model(r, k);
-        m->threshold[info.index] = fmax(m->threshold[info.index], info.threshold);
     }
     if (!only_found) m->next = *next;
     number_groups(m, only_found);

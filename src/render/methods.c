@@ -613,7 +613,10 @@ static void write_cluster(const writer *w)
 static void write_recognize(const writer *w)
 {
     gls_text_puts(w->out, " Bundles of an atlas were recognised");
-    CITE(w, "bundleseg", "quickbundles");
+    if (is_at(w, "parameters/method", "recobundles"))
+        CITE(w, "recobundles", "quickbundlesx");
+    else
+        CITE(w, "bundleseg", "quickbundles");
     if (!is_true_at(w, "parameters/no_local")) gls_text_puts(w->out, ", after each was registered"), CITE(w, "slr");
     gls_text_puts(w->out, ".");
 }

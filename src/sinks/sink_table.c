@@ -66,13 +66,20 @@ gls_status gls_sinks_take(gls_run_sinks *sinks)
     return status ? status : check_lengths(sinks);
 }
 
+/* Requires an input to be readable: a file, or where the sink takes them, a folder. */
+static gls_status check_input(const gls_run_sink *sink, const char *path)
+{
+    struct stat info;
+    const bool folder = sink->kind->takes_folders && stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    return gls_input_file_check(&(gls_input_file){.path = path, .folder = folder});
+}
+
 gls_status gls_sinks_name_inputs(gls_run_sinks *sinks)
 {
     gls_status status = GLS_OK;
     FOR_EACH(gls_run_sink, sink, sinks, take)
     {
-        for (size_t i = 0; i < sink->n_inputs && !status; i++)
-            status = gls_input_file_check(&(gls_input_file){.path = sink->input[i]});
+        for (size_t i = 0; i < sink->n_inputs && !status; i++) status = check_input(sink, sink->input[i]);
         if (!status) status = gls_run_reads_all(sinks->run, (const char *const *)sink->input, sink->n_inputs);
     }
     return status;
@@ -94,7 +101,7 @@ gls_status gls_sinks_prepare(gls_run_sinks *sinks)
 
 /* --- Identity. */
 
-/* Hash of an input file or folder, which must be readable. */
+/* Hash of an input file, which must be readable. */
 static gls_status hash_file(const char *path, uint64_t *hash)
 {
     gls_status status = gls_input_file_check(&(gls_input_file){.path = path});
@@ -138,7 +145,8 @@ gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash)
         *hash = gls_hash(part, sizeof part);
         for (size_t i = 0; i < sink->n_inputs && !status; i++) {
             uint64_t both[2] = {*hash, 0};
-            status = hash_file(sink->input[i], &both[1]);
+            status = check_input(sink, sink->input[i]);
+            if (!status) status = gls_input_hash(sink->input[i], &both[1]);
             *hash = gls_hash(both, sizeof both);
         }
         if (status) return status;

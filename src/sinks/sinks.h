@@ -24,6 +24,7 @@
     ROW(sample, 1)      \
     ROW(segment, 1)     \
     ROW(cluster, 1)     \
+    ROW(recognize, 1)   \
     ROW(seeds, 1)       \
     ROW(fdt_network, 1) \
     ROW(fdt, 3)         \
@@ -87,10 +88,11 @@ typedef struct gls_run_sinks {
 /* The functions of a kind, in the order in which they are called; only choice() is called earlier, after prepare().
  * NULL: nothing to do. If the options do not ask for the result, only take() is called. */
 typedef struct gls_sink_kind {
-    const char *role; /* key of the output in the sidecar; where an option asks for the sink, the name of the option,
-                       * with _ for - */
-    size_t size;      /* bytes of the state of a sink */
-    bool by_length;   /* with --distance-correction it sums lengths */
+    const char *role;   /* key of the output in the sidecar; where an option asks for the sink, the name of the option,
+                         * with _ for - */
+    size_t size;        /* bytes of the state of a sink */
+    bool by_length;     /* with --distance-correction it sums lengths */
+    bool takes_folders; /* an input may be a folder, all files of which count */
     /* Checks the options. If they ask for the result: sets wanted, names its files with gls_sink_reads() and
      * gls_sink_writes(), and refuses --shard if the results of parts cannot be merged. Name and format of the
      * tractogram are known. */

@@ -52,6 +52,9 @@ static gls_status collect(recognising *r)
     const gls_recognize_cli *o = r->o;
     gls_recognition_options options = gls_recognition_options_default();
     gls_tractogram_reader *reader = NULL;
+    options.method = (gls_recognition_method)o->method;
+    options.refine = o->refine;
+    options.min_length = o->min_length;
     options.cluster = o->clust_thr;
     options.model_cluster = o->model_clust_thr;
     options.reduction = o->reduction_thr;

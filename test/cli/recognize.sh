@@ -51,6 +51,63 @@ for name, n in zip(("first", "second", "third"), found):
 assert len(column("u_dps.tsv", "bundle")) == sum(b != "65535" for b in bundle)
 END
 
+# --- RecoBundles: its clusters are whole, in any number of threads ---
+reco="recognize t.trx atlas --method recobundles --min-length 5"
+expect 0 $reco -o b.tck --table b.tsv -q
+OMP_NUM_THREADS=1 "$tool" $reco -o b1.tck --table b1.tsv -q || note "RecoBundles in one thread"
+same b.tck b1.tck
+same b_dps.tsv b1_dps.tsv
+same b.tsv b1.tsv
+expect 0 $reco --refine -o br.trx --table br.tsv -q
+expect 0 cite br.trx
+says "Recognition of white matter bundles using local and global streamline-based registration"
+expect 0 $reco --min-length 1000 --table none.tsv
+says "no streamlines of t.trx are near the bundle first"
+python3 - << 'END' || note "RecoBundles"
+def rows(name):
+    lines = [line.split("\t") for line in open(name).read().splitlines()]
+    return [dict(zip(lines[0], line)) for line in lines[1:]]
+
+once, refined, none = rows("b.tsv"), rows("br.tsv"), rows("none.tsv")
+assert [r["bundle"] for r in once] == ["first", "second", "third"]
+assert all(int(r["streamlines"]) >= int(r["model"]) and float(r["coverage"]) == 1 for r in once), once
+assert all(0 < int(r["streamlines"]) <= int(o["neighbours"]) for r, o in zip(refined, once)), refined
+assert all(int(r["streamlines"]) == 0 and r["bmd_before"] in ("nan", "n/a", "NaN", "") for r in none), none
+# a streamline is in the nearest of its bundles, and each vote is one of the only atlas
+dps = rows("b_dps.tsv")
+assert {r["bundle_votes"] for r in dps} == {"0", "1"}
+assert sum(r["bundle"] != "65535" for r in dps) <= sum(int(r["streamlines"]) for r in once)
+END
+expect 2 recognize t.trx atlas --refine -o x.trx
+says "method recobundles"
+expect 2 $reco --clust-thr 21 -o x.trx
+
+# --- while tracking: the same groups, columns and table, for any number of seeds at a time ---
+track="track data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --nseeds 400 --dg tensordet --device llvmpipe -q"
+expect 0 $track -o s.trx --recognize atlas:s.tsv
+expect 0 $track -o s7.trx --recognize atlas --chunk-size 70
+expect 0 $track -o none --recognize atlas:s0.tsv
+expect 0 recognize t.trx atlas -o sr.trx --table sr.tsv -q
+same s.tsv sr.tsv
+same s.tsv s0.tsv
+same s.trx s7.trx
+python3 - << 'END' || note "bundles while tracking"
+import json, zipfile
+one, two = zipfile.ZipFile("s.trx"), zipfile.ZipFile("sr.trx")
+names = [n for n in two.namelist() if n.startswith(("groups/", "dps/bundle"))]
+assert len(names) >= 6 and "groups/unrecognized.uint32" in names, names
+assert all(one.read(n) == two.read(n) for n in names)
+counts = json.load(open("s.json"))["counts"]["recognized"]
+assert counts["first"] == len(one.read("groups/first.uint32")) // 4 > 0
+END
+expect 2 $track -o s.tck --recognize atlas
+says "must be a TRX file"
+expect 2 $track -o s8.trx --recognize atlas --shard 1/2
+says "not with --shard"
+expect 3 $track -o s8.trx --recognize absent
+expect 4 $track -o s9.trx --recognize atlas:atlas/first.trk --force
+cmp -s s9.trx /dev/null || test ! -e s9.trx || note "an output of a run that was refused"
+
 # --- atlases that vote, thresholds, transforms ---
 cp atlas/first.trk atlas/third.vtk both/one
 cp atlas/first.trk atlas/second.one.tck both/two

@@ -10,6 +10,8 @@ import json
 import os
 import sys
 
+# DIPY's threads wait busily for each other: beside other work its registrations take many times as long
+os.environ["OMP_NUM_THREADS"] = "1"
 import nibabel as nib
 import numpy as np
 from checks import outcome, report, run
@@ -17,6 +19,7 @@ from dipy.align import streamlinear as peer
 from dipy.segment.bundles import RecoBundles as PeerRecoBundles
 from dipy.tracking.distances import bundles_distances_mdf
 from dipy.tracking.streamline import Streamlines
+from trx import trx_file_memmap as trx_mm
 
 TOOL, LIBRARY, WORK = (os.path.abspath(word) for word in sys.argv[1:4])
 os.environ["GLSLINES_LIBRARY"] = LIBRARY
@@ -143,6 +146,19 @@ def check_recobundles():
         pruned, _ = reco.recognize(model, 2.5, reduction_thr=15, pruning_thr=8, slr_select=(25, 40))
         found.append(reco.refine(model, pruned, 2.5, slr_select=(25, 40))[1])
     report("RecoBundles: refined", dice(*found) >= 0.98, f"{len(found[0])}, DIPY {len(found[1])}, Dice {dice(*found):.4f}")
+    clusters = PeerRecoBundles(lines, greater_than=20, rng=np.random.default_rng(4)).cluster_map
+    found = []
+    for kind in (own.RecoBundles, PeerRecoBundles):
+        reco = kind(lines, greater_than=20, cluster_map=clusters, rng=np.random.default_rng(4))
+        bundle_found, labels = reco.recognize(model, 2.5, reduction_thr=15, pruning_thr=8, slr=False)
+        found.append((labels.tolist(), np.concatenate(bundle_found).tobytes()))
+    report("RecoBundles: given clusters, no registration", found[0] == found[1] and len(found[0][0]) > 0, f"{len(found[0][0])}")
+    for wrong in ({"pruning_distance": "mam"}, {"slr_method": "Powell"}):
+        try:
+            own.RecoBundles(lines, rng=np.random.default_rng(0)).recognize(model, 2.5, **wrong)
+            report(f"RecoBundles: {next(iter(wrong))} is refused", False)
+        except NotImplementedError:
+            report(f"RecoBundles: {next(iter(wrong))} is refused", True)
 
 
 def save(lines, name):
@@ -192,9 +208,41 @@ def check_command():
            and np.allclose(still["bundle_distance"][inside & clear], least.min(1)[inside & clear], atol=1e-4), f"{inside.sum()} of {len(inside)}")
 
 
+def check_recobundles_command():
+    """RecoBundles of the command against DIPY's, each with random draws of its own, and DIPY's with other draws."""
+    lines, truth = brain(3)
+    lines = moved(lines, [4, -3, 2, 3, -2, 4, 1.03])
+    save(lines, "subject.tck")
+    names = [f"bundle_{k}" for k in range(BUNDLES)]
+    for k, name in enumerate(names):
+        save(bundle(k, 30, 1), f"atlas/{name}.trk")
+    nib.save(nib.Nifti1Image(np.zeros((20, 20, 20), np.uint8), np.diag([20.0, 20, 20, 1]) - 200 * np.eye(4, k=3)), path("grid.nii.gz"))
+    found = {}
+    for text, more in (("once", []), ("refined", ["--refine"])):
+        run(TOOL, "recognize", path("subject.tck"), path("atlas"), "--method", "recobundles", "--min-length", "20",
+            "--reference", path("grid.nii.gz"), "-o", path(f"{text}.trx"), "--table", path(f"{text}.tsv"), "--force", "-q", *more)
+        groups = trx_mm.load(path(f"{text}.trx")).groups
+        found[text] = [np.sort(groups[name]).tolist() if name in groups else [] for name in names]
+    peers = []
+    for seed in (0, 1):
+        reco = PeerRecoBundles(Streamlines(lines), greater_than=20, rng=np.random.default_rng(seed))
+        peers.append([reco.recognize(Streamlines(bundle(k, 30, 1)), 2.5, reduction_thr=15, pruning_thr=8)[1] for k in range(BUNDLES)])
+    rows = [[dice(a, b) for a, b in zip(*pair)] for pair in ((found["once"], peers[0]), peers)]
+    report("recognize --method recobundles: with DIPY", all(a >= b - 0.05 for a, b in zip(*rows)) and np.mean(rows[0]) >= np.mean(rows[1]) - 0.02,
+           f"Dice {np.mean(rows[0]):.4f}, of two seeds of DIPY {np.mean(rows[1]):.4f}")
+    scores = {name: [dice(found_, np.flatnonzero(truth == k)) for k, found_ in enumerate(lists)]
+              for name, lists in (*found.items(), ("DIPY", peers[0]))}
+    report("recognize --method recobundles: with truth", np.mean(scores["once"]) >= np.mean(scores["DIPY"]) - 0.01
+           and np.mean(scores["refined"]) >= np.mean(scores["DIPY"]) - 0.01,
+           ", ".join(f"{name} {np.mean(values):.4f}" for name, values in scores.items()))
+    sizes = [int(row["streamlines"]) for row in csv.DictReader(open(path("once.tsv")), delimiter="\t")]
+    report("recognize --method recobundles: the table", sizes == [len(lines_) for lines_ in found["once"]])
+
+
 if __name__ == "__main__":
     os.makedirs(WORK, exist_ok=True)
     check_registration()
     check_recobundles()
     check_command()
+    check_recobundles_command()
     sys.exit(outcome())

@@ -17,15 +17,20 @@ _BLOCK = 16384
 Clusters = Tuple[NDArray[np.uint32], NDArray[np.float32]]
 
 
-def _blocks(streamlines: Sequence[Any], first: int) -> Tuple[Any, List[Any]]:
-    """Returns a block of streamlines, from number `first` on, as a struct, and the arrays that it points to."""
-    lines = [np.asarray(streamlines[i], dtype=np.float32) for i in range(first, min(first + _BLOCK, len(streamlines)))]
+def block_of(streamlines: Sequence[Any]) -> Tuple[Any, List[Any]]:
+    """All streamlines as a struct, and the arrays that it points to."""
+    return _blocks(streamlines, 0, len(streamlines))
+
+
+def _blocks(streamlines: Sequence[Any], first: int, most: int = _BLOCK) -> Tuple[Any, List[Any]]:
+    """Streamlines from number `first` on as a struct, and the arrays that it points to."""
+    lines = [np.asarray(streamlines[i], dtype=np.float32) for i in range(first, min(first + most, len(streamlines)))]
     for i, line in enumerate(lines):
         if line.ndim != 2 or line.shape[1] != 3:
             raise ValueError("streamline %d has the shape %s, not (n, 3)" % (first + i, line.shape))
     offset = np.zeros(len(lines) + 1, dtype=np.uint64)
     np.cumsum([len(line) for line in lines], out=offset[1:])
-    point = np.ascontiguousarray(np.concatenate(lines), dtype=np.float32)
+    point = np.ascontiguousarray(np.concatenate(lines) if lines else np.zeros((0, 3)), dtype=np.float32)
     block = structs["gls_streamlines"](n=len(lines), offset=offset.ctypes.data, point=point.ctypes.data)
     return block, [offset, point]
 
@@ -53,11 +58,7 @@ def find(streamlines: Sequence[Any], thresholds: Sequence[float], method: str, p
         options.list, options.n_list = order.ctypes.data, len(order)
     pointer = made(call.gls_clusters_create, ctypes.byref(options), destroy=call.gls_clusters_destroy)
     handle = _library.Handle(pointer, call.gls_clusters_destroy)
-    sink = call.gls_clusters_sink(handle.pointer)
-    for first in range(0, len(streamlines), _BLOCK):
-        block, arrays = _blocks(streamlines, first)
-        call.gls_sink_append(ctypes.byref(sink), ctypes.byref(block))
-        del arrays
+    append(call.gls_clusters_sink(handle.pointer), streamlines)
     call.gls_clusters_complete(handle.pointer)
     found = []
     for level in range(len(levels) - 1 if last else 0, len(levels)):
@@ -65,6 +66,67 @@ def find(streamlines: Sequence[Any], thresholds: Sequence[float], method: str, p
             call.gls_clusters_set_level(handle.pointer, level)
         found.append(_taken(handle.pointer, len(streamlines)))
     return found
+
+
+class Draws:
+    """A generator of numpy as the source of random choices of the library."""
+
+    def __init__(self, rng: Any) -> None:
+        self._raised: Optional[BaseException] = None
+
+        @ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p)
+        def draw(user: Any, n: int, k: int, out: Any) -> None:
+            try:
+                drawn = np.ascontiguousarray(rng.choice(n, k, replace=False), dtype=np.uint64)
+                ctypes.memmove(out, drawn.ctypes.data, 8 * k)
+            except BaseException as exception:
+                self._raised = exception
+
+        self._draw = draw
+        self._struct = structs["gls_draws"](draw=ctypes.cast(draw, ctypes.c_void_p))
+        self.address = ctypes.addressof(self._struct)
+
+    def run(self, function: Any, *arguments: Any) -> Any:
+        """Calls a function of the library, which draws. What the generator raises comes out."""
+        self._raised = None
+        try:
+            return function(*arguments)
+        finally:
+            if self._raised is not None:
+                raise self._raised
+
+
+def append(sink: Any, streamlines: Sequence[Any]) -> None:
+    """Hands streamlines to a sink of the library."""
+    for first in range(0, len(streamlines), _BLOCK):
+        block, arrays = _blocks(streamlines, first)
+        call.gls_sink_append(ctypes.byref(sink), ctypes.byref(block))
+        del arrays
+
+
+def merged(streamlines: Sequence[Any], thresholds: Sequence[float], points: int, rng: Any,
+           most: Optional[int] = None) -> Tuple[List[List[int]], NDArray[np.float32]]:
+    """The members of merged clusters, in DIPY's order, and the centroids. most: number of streamlines that are taken."""
+    options, draws = call.gls_cluster_options_default(), Draws(rng)
+    levels = np.ascontiguousarray(thresholds, dtype=np.float64)
+    options.method, options.order = constants["GLS_CLUSTER_MERGED"], constants["GLS_CLUSTER_ORDER_RANDOM"]
+    options.threshold, options.n_thresholds = levels.ctypes.data, len(levels)
+    options.points, options.reverse = points, constants["GLS_CLUSTER_REVERSE_COPIED"]
+    options.draws, options.most = draws.address, most or 0
+    pointer = made(call.gls_clusters_create, ctypes.byref(options), destroy=call.gls_clusters_destroy)
+    handle = _library.Handle(pointer, call.gls_clusters_destroy)
+    append(call.gls_clusters_sink(handle.pointer), streamlines)
+    draws.run(call.gls_clusters_complete, handle.pointer)
+    return found(handle.pointer, len(streamlines))
+
+
+def found(pointer: Any, n: int) -> Tuple[List[List[int]], NDArray[np.float32]]:
+    """The members of clusters of n streamlines, in their order, and the centroids."""
+    first = np.zeros(call.gls_clusters_count(pointer) + 1, dtype=np.uint64)
+    line = np.zeros(n + 1, dtype=np.uint64)
+    call.gls_clusters_list(pointer, first.ctypes.data, line.ctypes.data)
+    members = np.split(line[:int(first[-1])].astype(np.int64), first[1:-1].astype(np.int64)) if len(first) > 1 else []
+    return [part.tolist() for part in members], _taken(pointer, 0)[1]
 
 
 def _taken(pointer: Any, n: int) -> Clusters:
@@ -95,11 +157,7 @@ def references(streamlines: Sequence[Any], radius: float, points: int, nearest: 
     options.radius, options.points, options.nearest = radius, points, nearest
     pointer = made(call.gls_neighbours_create, ctypes.byref(options), destroy=call.gls_neighbours_destroy)
     handle = _library.Handle(pointer, call.gls_neighbours_destroy)
-    sink = call.gls_neighbours_references(handle.pointer)
-    for first in range(0, len(streamlines), _BLOCK):
-        block, arrays = _blocks(streamlines, first)
-        call.gls_sink_append(ctypes.byref(sink), ctypes.byref(block))
-        del arrays
+    append(call.gls_neighbours_references(handle.pointer), streamlines)
     return handle
 
 

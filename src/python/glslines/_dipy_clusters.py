@@ -137,19 +137,19 @@ def qbx_and_merge(streamlines: Any, thresholds: Any, *, nb_pts: int = 20, select
     ClusterMapCentroid
         The merged clusters.
     """
+    del verbose
+    rng = np.random.default_rng() if rng is None else rng
+    members, centroids = _clusters.merged(streamlines, thresholds, nb_pts, rng, select_randomly)
+    return map_of(streamlines, members, centroids)
+
+
+def map_of(streamlines: Any, members: Any, centroids: Any) -> Any:
+    """Clusters as a ClusterMapCentroid of DIPY."""
     from dipy.segment.clustering import ClusterCentroid, ClusterMapCentroid
 
-    del verbose
-    n = len(streamlines)
-    rng = np.random.default_rng() if rng is None else rng
-    ordering = rng.choice(n, min(n if select_randomly is None else select_randomly, n), replace=False)
-    members, centroids = _clusters.find(streamlines, thresholds, "QUICKBUNDLESX", nb_pts, "COPIED", ordering, last=True)[0]
-    leaves = _clusters.lists(members, len(centroids), ordering)
-    again = rng.choice(len(centroids), len(centroids), replace=False)
-    merged, merged_centroids = _clusters.find(centroids, [thresholds[-1]], "QUICKBUNDLESX", 0, "COPIED", again)[-1]
     found = ClusterMapCentroid()
-    for centroid, parts in zip(merged_centroids, _clusters.lists(merged, len(merged_centroids), again)):
-        found.add_cluster(_cluster(ClusterCentroid, centroid, [i for part in parts for i in leaves[part]]))
+    for indices, centroid in zip(members, centroids):
+        found.add_cluster(_cluster(ClusterCentroid, centroid, indices))
     found.refdata = streamlines
     return found
 

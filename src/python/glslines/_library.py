@@ -224,6 +224,13 @@ _SIGNATURES = {
     "gls_clusters_centroid": "vpnp",
     "gls_clusters_members": "pp",
     "gls_clusters_set_level": "tpn",
+    "gls_clusters_list": "tppp",
+    "gls_recobundles_create": "tpP",
+    "gls_recobundles_destroy": "vp",
+    "gls_recobundles_complete": "tp",
+    "gls_recobundles_take_clusters": "tpnppp",
+    "gls_recobundles_clusters": "pp",
+    "gls_recobundles_recognize": "tppppp",
     "gls_neighbours_create": "tpP",
     "gls_neighbours_destroy": "vp",
     "gls_neighbours_find": "tppPP",
@@ -264,6 +271,8 @@ _DEFAULTS = {
     "gls_cluster_options_default": "gls_cluster_options",
     "gls_neighbours_options_default": "gls_neighbours_options",
     "gls_slr_options_default": "gls_slr_options",
+    "gls_recobundles_options_default": "gls_recobundles_options",
+    "gls_recobundles_model_default": "gls_recobundles_model",
 }
 for _name, _letters in _SIGNATURES.items():
     _function = getattr(_dll, _name)
@@ -281,6 +290,8 @@ _dll.gls_neighbours_references.argtypes = [c_void_p]
 _dll.gls_neighbours_references.restype = structs["gls_sink"]
 _dll.gls_clusters_sink.argtypes = [c_void_p]
 _dll.gls_clusters_sink.restype = structs["gls_sink"]
+_dll.gls_recobundles_sink.argtypes = [c_void_p]
+_dll.gls_recobundles_sink.restype = structs["gls_sink"]
 _dll.gls_tractogram_writer_sink.argtypes = [c_void_p]
 _dll.gls_tractogram_writer_sink.restype = structs["gls_sink"]
 

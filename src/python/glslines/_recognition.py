@@ -3,8 +3,10 @@ see glslines.dipy."""
 
 from __future__ import annotations
 
+import ctypes
+import weakref
 from itertools import chain
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Sequence, Tuple
 
 import numpy as np
 from dipy.align import streamlinear as _peer  # type: ignore[attr-defined, import-not-found, unused-ignore]
@@ -18,8 +20,9 @@ from dipy.tracking.streamline import (  # type: ignore[attr-defined, import-not-
 )
 from numpy.typing import NDArray
 
-from . import _clusters, _slr
-from ._dipy_clusters import qbx_and_merge
+from . import _clusters, _library, _slr
+from ._dipy_clusters import map_of, qbx_and_merge
+from ._library import call, made, structs
 from ._names import nearest
 
 #: bounds of the parameters of the registration in RecoBundles
@@ -53,12 +56,16 @@ class StreamlineLinearRegistration(_peer.StreamlineLinearRegistration):  # type:
     refused. options: maxiter, ftol and gtol have an effect.
     """
 
-    def optimize(self, static: Any, moving: Any, *, mat: Any = None) -> Any:
-        """Returns the transform as a StreamlineRegistrationMap of DIPY."""
+    def check(self) -> None:
+        """Refuses what is not computed here."""
         if type(self.metric) is not _peer.BundleMinDistanceMetric:
             raise NotImplementedError("metric: %s is not computed here; BundleMinDistanceMetric is" % type(self.metric).__name__)
         if self.method != "L-BFGS-B" or self.evolution:
             raise NotImplementedError("method: L-BFGS-B without evolution is computed here")
+
+    def optimize(self, static: Any, moving: Any, *, mat: Any = None) -> Any:
+        """The transform as a StreamlineRegistrationMap of DIPY."""
+        self.check()
         fixed = _stacked(static, "Static")
         before = np.eye(4) if mat is None else np.asarray(mat, dtype=np.float64)
         first = _stacked(moving if mat is None else transform_streamlines(moving, before), "Moving", fixed.shape[1])
@@ -117,11 +124,38 @@ class RecoBundles(_bundles.RecoBundles):  # type: ignore[misc]
     """DIPY's RecoBundles. For the same rng it finds the same clusters and neighbourhoods. The bundles differ from DIPY's only
     because the registration ends in a slightly different minimum.
 
-    Parameters and methods are DIPY's. The distance is mdf; mam is refused.
+    Parameters and methods are DIPY's. Distances are mdf; mam is refused, as are other metrics and methods of the
+    registration than the defaults.
     """
 
+    def __init__(self, streamlines: Any, *, cluster_map: Any = None, rng: Any = None, **options: Any) -> None:
+        self._draws = _clusters.Draws(_Later(self))
+        super().__init__(streamlines, cluster_map=cluster_map, rng=rng, **options)
+        if cluster_map is None:
+            return
+        self._open(15)
+        first = np.cumsum([0] + [len(members) for members in self.indices]).astype(np.uint64)
+        line = np.array(list(chain(*self.indices)), dtype=np.uint64)
+        centroids = _stacked(self.centroids, "Centroids of", 20) if len(self.centroids) else np.zeros((0, 20, 3), np.float32)
+        call.gls_recobundles_take_clusters(self._own.pointer, len(centroids), centroids.ctypes.data, first.ctypes.data,
+                                           line.ctypes.data)
+
+    def _open(self, clust_thr: float) -> None:
+        """Hands the streamlines, whose lengths DIPY has looked at, to the library."""
+        options = call.gls_recobundles_options_default()
+        options.min_length, options.max_length, options.cluster = 0, np.inf, clust_thr
+        options.draws = self._draws.address
+        pointer = made(call.gls_recobundles_create, ctypes.byref(options), destroy=call.gls_recobundles_destroy)
+        self._own = _library.Handle(pointer, call.gls_recobundles_destroy, self._draws)
+        _clusters.append(call.gls_recobundles_sink(self._own.pointer), self.streamlines)
+
     def _cluster_streamlines(self, clust_thr: float, nb_pts: int) -> None:
-        self.cluster_map = qbx_and_merge(self.streamlines, [*self.start_thr, clust_thr], nb_pts=nb_pts, rng=self.rng)
+        if nb_pts != 20:
+            raise ValueError("nb_pts: models have 20 points, so clusters of %s cannot be compared with them" % nb_pts)
+        self._open(clust_thr)
+        self._draws.run(call.gls_recobundles_complete, self._own.pointer)
+        members, centroids = _clusters.found(call.gls_recobundles_clusters(self._own.pointer), len(self.streamlines))
+        self.cluster_map = map_of(self.streamlines, members, centroids)
         self.centroids = self.cluster_map.centroids
         self.nb_centroids = len(self.centroids)
         self.indices = [cluster.indices for cluster in self.cluster_map]
@@ -131,44 +165,58 @@ class RecoBundles(_bundles.RecoBundles):  # type: ignore[misc]
         return qbx_and_merge(model_bundle, [*self.start_thr, model_clust_thr], nb_pts=nb_pts,
                              select_randomly=select_randomly, rng=self.rng).centroids
 
-    def _reduce_search_space(self, model_centroids: Any, *, reduction_thr: float = 20, reduction_distance: str = "mdf") -> Any:
-        near = _near(self.centroids, model_centroids, reduction_thr, "reduction", reduction_distance)
-        clusters = [self.cluster_map[int(k)] for k in near]
-        if not clusters:
+    def _find(self, model: Any, around: Any, model_clust_thr: float, given: Dict[str, Any]) -> Tuple[Any, Any]:
+        """The bundle of a model and the numbers of its streamlines."""
+        for name in ("reduction_distance", "pruning_distance"):
+            if given[name].lower() != "mdf":
+                raise NotImplementedError("%s: %s is not computed here; mdf is" % (name, given[name]))
+        metric = None if given["slr_metric"] == "symmetric" else given["slr_metric"]
+        peer = StreamlineLinearRegistration(metric=metric, method=given["slr_method"],
+                                            x0="similarity" if given["slr_x0"] is None else given["slr_x0"])
+        peer.check()
+        bounds = _LOCAL[:len(peer.x0)] if given["slr_bounds"] is None else given["slr_bounds"]
+        slr, keep = _slr.options(len(peer.x0), bounds, peer.x0, progressive=False)
+        options, result = call.gls_recobundles_model_default(), structs["gls_recobundles_result"]()
+        options.model_cluster, options.reduction, options.pruning = model_clust_thr, given["reduction_thr"], given["pruning_thr"]
+        options.stays, options.slr = not given["slr"], ctypes.addressof(slr)
+        options.select_model, options.select_near = given["slr_select"]
+        blocks = [_clusters.block_of(model), _clusters.block_of([] if around is None else around)]
+        self._draws.run(call.gls_recobundles_recognize, self._own.pointer, ctypes.byref(options), ctypes.byref(blocks[0][0]),
+                        None if around is None else ctypes.byref(blocks[1][0]), ctypes.byref(result))
+        del keep, blocks
+        if not result.n:
             return Streamlines([]), []
-        return Streamlines(chain(*clusters)), [cluster.indices for cluster in clusters]
+        labels = np.frombuffer(ctypes.string_at(result.line, 8 * result.n), dtype=np.uint64).astype(np.int64)
+        found = self.streamlines[labels]
+        if result.registered:
+            found = transform_streamlines(found, np.array(result.slr.matrix, dtype=np.float64).reshape(4, 4))
+        return found, self.filtered_indices[labels]
 
-    def _register_neighb_to_model(self, model_bundle: Any, neighb_streamlines: Any, *, metric: Any = None, x0: Any = None,
-                                  bounds: Any = None, select_model: int = 400, select_target: int = 600,
-                                  method: str = "L-BFGS-B", nb_pts: int = 20, num_threads: Optional[int] = None) -> Any:
-        if metric == "symmetric":
-            metric = None
-        static, moving = (set_number_of_points(select_random_set_of_streamlines(lines, n, rng=self.rng), nb_points=nb_pts)
-                          for lines, n in ((model_bundle, select_model), (neighb_streamlines, select_target)))
-        x0 = "similarity" if x0 is None else x0
-        own = StreamlineLinearRegistration(metric=metric, x0=x0, method=method)
-        own.bounds = _LOCAL[:len(own.x0)] if bounds is None else bounds
-        found = own.optimize(static, moving)
-        return transform_streamlines(neighb_streamlines, found.matrix), found.fopt
+    @nearest
+    def recognize(self, model_bundle: Any, model_clust_thr: float, *, reduction_thr: float = 10,
+                  reduction_distance: str = "mdf", slr: bool = True, num_threads: Optional[int] = None, slr_metric: Any = None,
+                  slr_x0: Any = None, slr_bounds: Any = None, slr_select: Tuple[int, int] = (400, 600),
+                  slr_method: str = "L-BFGS-B", pruning_thr: float = 5, pruning_distance: str = "mdf") -> Tuple[Any, Any]:
+        """The bundle of a model in its space, and the numbers of its streamlines. Parameters are DIPY's; num_threads has
+        no effect."""
+        return self._find(model_bundle, None, model_clust_thr, locals())
 
-    def _prune_what_not_in_model(self, model_centroids: Any, transf_streamlines: Any, neighb_indices: Any, *, mdf_thr: float = 5,
-                                 pruning_thr: float = 10, pruning_distance: str = "mdf") -> Any:
-        found = qbx_and_merge(transf_streamlines, [40, 30, 20, 10, mdf_thr], nb_pts=20, select_randomly=500000, rng=self.rng)
-        near = _near(found.centroids, model_centroids, pruning_thr, "pruning", pruning_distance)
-        kept = list(chain(*(found[int(k)].indices for k in near)))
-        if not kept:
-            return Streamlines([]), []
-        initial = list(chain(*neighb_indices))
-        return transf_streamlines[np.array(kept)], [initial[i] for i in kept]
+    @nearest
+    def refine(self, model_bundle: Any, pruned_streamlines: Any, model_clust_thr: float, *, reduction_thr: float = 14,
+               reduction_distance: str = "mdf", slr: bool = True, slr_metric: Any = None, slr_x0: Any = None,
+               slr_bounds: Any = None, slr_select: Tuple[int, int] = (400, 600), slr_method: str = "L-BFGS-B",
+               pruning_thr: float = 6, pruning_distance: str = "mdf") -> Tuple[Any, Any]:
+        """The bundle once more, around what was recognised. Parameters are DIPY's."""
+        return self._find(model_bundle, pruned_streamlines, model_clust_thr, locals())
 
 
-def _near(centroids: Any, model: Any, radius: float, name: str, distance: str) -> NDArray[np.int64]:
-    """Returns the numbers of the centroids that lie within the radius of a centroid of the model."""
-    if distance.lower() != "mdf":
-        raise NotImplementedError("%s_distance: %s is not computed here; mdf is" % (name, distance))
-    if not len(model) or not len(centroids):
-        return np.zeros(0, dtype=np.int64)
-    # as in DIPY, a distance that equals the radius counts as within it
-    within = float(np.nextafter(np.float64(radius), np.inf))
-    rows, _ = _clusters.neighbours(_clusters.references(list(model), within, 0), list(centroids))
-    return np.unique(rows)
+class _Later:
+    """The generator that a RecoBundles has when it draws."""
+
+    def __init__(self, owner: RecoBundles) -> None:
+        self._owner = weakref.ref(owner)
+
+    def choice(self, n: int, size: int, replace: bool) -> Any:
+        owner = self._owner()
+        assert owner is not None
+        return owner.rng.choice(n, size, replace=replace)

@@ -1,0 +1,478 @@
+/* RecoBundles: clusters of the tractogram near a model, a registration of both, and the clusters that are near the
+ * model then. Registration and pruning work on streamlines of 20 points, which are moved as they are. */
+#include "geometry/recobundles.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geometry/draws.h"
+#include "geometry/model_clusters.h"
+#include "streamlines/builder.h"
+#include "util/allocation.h"
+#include "util/status.h"
+#include "util/threads.h"
+
+enum { POINTS = GLS_RECOBUNDLES_POINTS, MOST = 500000, BLOCK = 16384 };
+/* A centroid is covered by streamlines within this distance, mm. */
+#define COVERED 4.0
+
+/* Clusters of streamlines: their centroids, and their members one after the other. */
+typedef struct groups {
+    float (*centroid)[3];
+    size_t n;
+    uint64_t *first, *line;
+} groups;
+
+struct gls_recobundles {
+    gls_recobundles_options options;
+    gls_features features; /* streamlines of the right length */
+    uint64_t *id;          /* the number of each in the tractogram */
+    size_t capacity;
+    uint64_t n; /* streamlines of the tractogram */
+    gls_clusters *clusters;
+    groups wide; /* the clusters of the tractogram */
+    /* --- The bundle that was found last. */
+    uint64_t *place; /* its streamlines among the features */
+    uint64_t *line;  /* their numbers in the tractogram */
+    float *distance;
+    uint64_t found;
+};
+
+gls_recobundles_options gls_recobundles_options_default(void)
+{
+    return (gls_recobundles_options){
+        .size = sizeof(gls_recobundles_options), .min_length = 50, .max_length = 1e6, .cluster = 15};
+}
+
+gls_recobundles_model gls_recobundles_model_default(void)
+{
+    return (gls_recobundles_model){.size = sizeof(gls_recobundles_model),
+                                   .model_cluster = 2.5,
+                                   .reduction = 15,
+                                   .pruning = 8,
+                                   .pruning_cluster = 5,
+                                   .select_model = 400,
+                                   .select_near = 600};
+}
+
+gls_slr_options gls_recobundles_slr(gls_slr_type type)
+{
+    gls_slr_options o = gls_slr_options_default();
+    o.type = type;
+    o.progressive = false;
+    for (int k = 0; k < GLS_SLR_MAX; k++) {
+        o.high[k] = k < 3 ? 30 : k < 6 ? 45 : k < 9 ? 1.2 : 10;
+        o.low[k] = k >= 6 && k < 9 ? 0.8 : -o.high[k];
+    }
+    return o;
+}
+
+static void finish(groups *g)
+{
+    free(g->centroid);
+    free(g->first);
+    free(g->line);
+    *g = (groups){.n = 0};
+}
+
+void gls_recobundles_destroy(gls_recobundles *r)
+{
+    if (!r) return;
+    gls_features_finish(&r->features);
+    gls_clusters_destroy(r->clusters);
+    finish(&r->wide);
+    free(r->id);
+    free(r->place);
+    free(r->line);
+    free(r->distance);
+    free(r);
+}
+
+gls_status gls_recobundles_create(const gls_recobundles_options *o, gls_recobundles **recobundles)
+{
+    GLS_REQUIRE(o && recobundles);
+    GLS_REQUIRE_SIZE(o);
+    if (!(o->cluster > 0 && o->cluster < 20))
+        return gls_fail(GLS_ERR_ARGUMENT, "RecoBundles: the threshold of clusters, %g mm, must be above 0 and below 20",
+                        o->cluster);
+    if (!(o->min_length >= 0 && o->min_length < o->max_length))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "RecoBundles: lengths from %g to %g mm: the first must be 0 or more, and below the second",
+                        o->min_length, o->max_length);
+    gls_recobundles *r = calloc(1, sizeof *r);
+    if (!r) return gls_no_memory();
+    r->options = *o;
+    gls_features_init(&r->features, POINTS, false);
+    *recobundles = r;
+    return GLS_OK;
+}
+
+/* --- The tractogram. */
+
+/* Lengths of the streamlines of a block. */
+static void measure_one(void *user, int thread, const gls_streamlines *s, size_t i)
+{
+    float *length = user;
+    (void)thread;
+    length[i] = (float)gls_builder_length(s, i);
+}
+
+/* Takes those streamlines of a block that have the length. */
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    gls_recobundles *r = user;
+    const gls_recobundles_options *o = &r->options;
+    const size_t points = s->n > 0 ? (size_t)(s->offset[s->n] - s->offset[0]) : 0;
+    if (r->features.n + s->n > r->capacity) {
+        const size_t capacity = 2 * r->capacity + s->n;
+        uint64_t *more = realloc(r->id, capacity * sizeof *more);
+        if (!more) return gls_no_memory();
+        r->id = more;
+        r->capacity = capacity;
+    }
+    float *length = malloc((s->n + 1) * sizeof *length), (*point)[3] = malloc((points + 1) * sizeof *point);
+    uint64_t *offset = malloc((s->n + 1) * sizeof *offset);
+    gls_streamlines kept = {.offset = offset, .point = (const float(*)[3])point};
+    gls_status status = length && point && offset ? GLS_OK : gls_no_memory();
+    if (!status) gls_lines_parallel(s, 256, r->features.n_threads, measure_one, length);
+    if (!status) offset[0] = 0;
+    for (size_t i = 0; i < s->n && !status; i++) {
+        const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+        /* one whose length is no number is taken, so that its point is refused */
+        if (isfinite(length[i]) && !((double)length[i] > o->min_length && (double)length[i] < o->max_length)) continue;
+        memcpy(point + offset[kept.n], s->point + s->offset[i], n * sizeof *point);
+        r->id[r->features.n + kept.n] = r->n + i;
+        offset[kept.n + 1] = offset[kept.n] + n;
+        kept.n++;
+    }
+    if (!status) status = gls_features_add(&r->features, &kept);
+    if (!status) r->n += s->n;
+    free(length);
+    free(point);
+    free(offset);
+    return status;
+}
+
+gls_sink gls_recobundles_sink(gls_recobundles *r)
+{
+    return (gls_sink){.append = append, .user = r};
+}
+
+/* Hands streamlines of POINTS points to clusters. */
+static gls_status cluster(gls_clusters *clusters, const float (*point)[3], size_t n)
+{
+    const gls_sink sink = gls_clusters_sink(clusters);
+    uint64_t *offset = malloc((BLOCK + 1) * sizeof *offset);
+    gls_status status = offset ? GLS_OK : gls_no_memory();
+    for (size_t i = 0; i <= BLOCK && !status; i++) offset[i] = i * POINTS;
+    for (size_t from = 0; from < n && !status; from += BLOCK) {
+        const gls_streamlines s = {
+            .n = n - from < BLOCK ? n - from : BLOCK, .offset = offset, .point = point + from * POINTS};
+        status = gls_sink_append(&sink, &s);
+    }
+    free(offset);
+    return status;
+}
+
+/* Takes centroids and members of clusters. */
+static gls_status take(gls_clusters *clusters, groups *g)
+{
+    gls_status status = gls_model_clusters_take(clusters, &g->centroid, &g->n);
+    if (status) return status;
+    g->first = malloc((g->n + 1) * sizeof *g->first);
+    g->line = malloc((size_t)(gls_clusters_streamlines(clusters) + 1) * sizeof *g->line);
+    return g->first && g->line ? gls_clusters_list(clusters, g->first, g->line) : gls_no_memory();
+}
+
+gls_status gls_recobundles_complete(gls_recobundles *r)
+{
+    static const double above[] = {40, 25, 20};
+    GLS_REQUIRE(r && !r->wide.first);
+    const gls_recobundles_options *o = &r->options;
+    gls_status status = gls_model_clusters_begin(above, 3, o->cluster, 0, 0, o->seed, o->draws, &r->clusters);
+    if (!status) status = cluster(r->clusters, (const float(*)[3])r->features.point, r->features.n);
+    return status ? status : take(r->clusters, &r->wide);
+}
+
+gls_status gls_recobundles_take_clusters(gls_recobundles *r, size_t n, const float (*centroid)[3],
+                                         const uint64_t *first, const uint64_t *line)
+{
+    GLS_REQUIRE(r && !r->wide.first && first && (n == 0 || (centroid && line)));
+    groups *g = &r->wide;
+    for (uint64_t k = 0; k < first[n]; k++)
+        if (line[k] >= r->features.n)
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "RecoBundles: a cluster has streamline %" PRIu64 ", but there are %zu (counted from 0)",
+                            line[k], r->features.n);
+    g->centroid = malloc((n * POINTS + 1) * sizeof *g->centroid);
+    g->first = malloc((n + 1) * sizeof *g->first);
+    g->line = malloc((size_t)(first[n] + 1) * sizeof *g->line);
+    if (!g->centroid || !g->first || !g->line) return gls_no_memory();
+    if (n > 0) memcpy(g->centroid, centroid, n * POINTS * sizeof *g->centroid);
+    if (n > 0) memcpy(g->line, line, (size_t)first[n] * sizeof *g->line);
+    memcpy(g->first, first, (n + 1) * sizeof *g->first);
+    g->n = n;
+    return GLS_OK;
+}
+
+const gls_clusters *gls_recobundles_clusters(const gls_recobundles *r)
+{
+    return r->clusters;
+}
+
+uint64_t gls_recobundles_line(const gls_recobundles *r, uint64_t k)
+{
+    return k < r->features.n ? r->id[k] : UINT64_MAX;
+}
+
+const gls_features *gls_recobundles_features(const gls_recobundles *r)
+{
+    return &r->features;
+}
+
+/* --- A model. */
+
+/* What is known of a model while its bundle is found. */
+typedef struct search {
+    gls_recobundles *r;
+    const gls_recobundles_model *o;
+    float (*model)[3], (*near)[3]; /* streamlines of the model, and of its neighbourhood */
+    uint64_t *line;                /* those of the neighbourhood among the features */
+    size_t n_model, n_near;
+    groups own;    /* clusters of the model */
+    groups around; /* clusters with the neighbourhood around them; empty: those of the model */
+    groups pruned; /* clusters of the moved neighbourhood */
+} search;
+
+/* Copies the streamlines that have a length. */
+static gls_status copy(const gls_features *f, float (**point)[3], size_t *n)
+{
+    *n = 0;
+    *point = malloc((f->n * POINTS + 1) * sizeof **point);
+    if (!*point) return gls_no_memory();
+    for (size_t i = 0; i < f->n; i++)
+        if (gls_features_has(f, i)) memcpy(*point + (*n)++ * POINTS, f->point + i * POINTS, POINTS * sizeof **point);
+    return GLS_OK;
+}
+
+/* Clusters streamlines. use: so that random orders differ. */
+static gls_status group(const search *s, const float (*point)[3], size_t n, const double *above, size_t n_above,
+                        double last, uint32_t use, groups *g)
+{
+    gls_clusters *clusters = NULL;
+    const uint64_t seed = s->o->seed ^ (uint64_t)use << 32;
+    gls_status status = gls_model_clusters_begin(above, n_above, last, 0, MOST, seed, s->r->options.draws, &clusters);
+    if (!status) status = cluster(clusters, point, n);
+    if (!status) status = take(clusters, g);
+    gls_clusters_destroy(clusters);
+    return status;
+}
+
+/* Whether a centroid lies within a distance of any of others. */
+static bool is_near(const groups *g, const float (*centroid)[3], double distance)
+{
+    for (size_t k = 0; k < g->n; k++)
+        if (gls_centroids_within((const float(*)[3])g->centroid + k * POINTS, centroid, POINTS, distance)) return true;
+    return false;
+}
+
+/* Finds the clusters of the tractogram near the model, and copies their streamlines. */
+static gls_status find_neighbourhood(search *s)
+{
+    const gls_recobundles *r = s->r;
+    const groups *g = s->around.centroid ? &s->around : &s->own;
+    s->line = malloc((r->features.n + 1) * sizeof *s->line);
+    if (!s->line) return gls_no_memory();
+    for (size_t k = 0; k < r->wide.n; k++) {
+        if (!is_near(g, (const float(*)[3])r->wide.centroid + k * POINTS, s->o->reduction)) continue;
+        for (uint64_t m = r->wide.first[k]; m < r->wide.first[k + 1]; m++) s->line[s->n_near++] = r->wide.line[m];
+    }
+    s->near = malloc((s->n_near * POINTS + 1) * sizeof *s->near);
+    if (!s->near) return gls_no_memory();
+    for (size_t i = 0; i < s->n_near; i++)
+        memcpy(s->near + i * POINTS, r->features.point + s->line[i] * POINTS, POINTS * sizeof *s->near);
+    return GLS_OK;
+}
+
+/* Copies at most k of n streamlines, which are drawn. */
+static gls_status choose(const search *s, const float (*point)[3], size_t n, size_t k, uint32_t use, float (**out)[3],
+                         size_t *n_out)
+{
+    uint64_t *drawn = NULL;
+    *n_out = n < k ? n : k;
+    *out = malloc((*n_out * POINTS + 1) * sizeof **out);
+    gls_status status = *out ? GLS_OK : gls_no_memory();
+    if (!status) status = gls_draws_take(s->r->options.draws, s->o->seed, use, n, *n_out, &drawn);
+    for (size_t i = 0; i < *n_out && !status; i++)
+        memcpy(*out + i * POINTS, point + drawn[i] * POINTS, POINTS * sizeof **out);
+    free(drawn);
+    return status;
+}
+
+/* Registers the neighbourhood to the model, and moves it. */
+static gls_status move(search *s, gls_recobundles_result *result)
+{
+    const gls_slr_options similar = gls_recobundles_slr(GLS_SLR_SIMILARITY), *o = s->o->slr ? s->o->slr : &similar;
+    float(*fixed)[3] = NULL, (*moving)[3] = NULL;
+    size_t n_fixed = 0, n_moving = 0;
+    gls_status status = choose(s, (const float(*)[3])s->model, s->n_model, s->o->select_model, 2, &fixed, &n_fixed);
+    if (!status) status = choose(s, (const float(*)[3])s->near, s->n_near, s->o->select_near, 3, &moving, &n_moving);
+    if (!status)
+        status = gls_slr_find(o, (const float(*)[3])fixed, n_fixed, (const float(*)[3])moving, n_moving, POINTS,
+                              &result->slr);
+    if (!status) gls_centroids_move((const double(*)[4])result->slr.matrix, s->near, s->n_near * POINTS);
+    result->registered = !status;
+    free(fixed);
+    free(moving);
+    return status;
+}
+
+/* Distances of some streamlines of the bundle from the model. */
+static void measure_some(void *user, int thread, size_t from, size_t until)
+{
+    const search *s = user;
+    gls_recobundles *r = s->r;
+    (void)thread;
+    for (size_t i = from; i < until; i++) {
+        double least = INFINITY;
+        const float(*line)[3] = (const float(*)[3])s->near + r->place[i] * POINTS;
+        for (size_t k = 0; k < s->own.n; k++)
+            least = fmin(least, gls_centroids_distance((const float(*)[3])s->own.centroid + k * POINTS, line, POINTS));
+        r->distance[i] = (float)least;
+    }
+}
+
+/* Finds how many centroids of the model have a streamline of the bundle near them. */
+static double find_coverage(const search *s)
+{
+    const gls_recobundles *r = s->r;
+    size_t covered = 0;
+    for (size_t k = 0; k < s->own.n; k++)
+        for (uint64_t i = 0; i < r->found; i++) {
+            const float(*line)[3] = (const float(*)[3])s->near + r->place[i] * POINTS;
+            if (!gls_centroids_within((const float(*)[3])s->own.centroid + k * POINTS, line, POINTS, COVERED)) continue;
+            covered++;
+            break;
+        }
+    return s->own.n > 0 ? (double)covered / (double)s->own.n : 0;
+}
+
+/* Keeps the clusters of the moved neighbourhood that are near the model. */
+static gls_status prune(search *s, gls_recobundles_result *result)
+{
+    static const double above[] = {40, 30, 20, 10};
+    gls_recobundles *r = s->r;
+    gls_status status = group(s, (const float(*)[3])s->near, s->n_near, above, 4, s->o->pruning_cluster, 2, &s->pruned);
+    if (status) return status;
+    r->place = malloc((s->n_near + 1) * sizeof *r->place);
+    r->line = malloc((s->n_near + 1) * sizeof *r->line);
+    r->distance = malloc((s->n_near + 1) * sizeof *r->distance);
+    if (!r->place || !r->line || !r->distance) return gls_no_memory();
+    for (size_t k = 0; k < s->pruned.n; k++) {
+        if (!is_near(&s->own, (const float(*)[3])s->pruned.centroid + k * POINTS, s->o->pruning)) continue;
+        for (uint64_t m = s->pruned.first[k]; m < s->pruned.first[k + 1]; m++) r->place[r->found++] = s->pruned.line[m];
+    }
+    gls_parallel((size_t)r->found, 64, r->features.n_threads, measure_some, s);
+    result->coverage = find_coverage(s);
+    for (uint64_t i = 0; i < r->found; i++) {
+        r->place[i] = s->line[r->place[i]];
+        r->line[i] = r->id[r->place[i]];
+    }
+    result->n = r->found;
+    result->line = r->line;
+    result->distance = r->distance;
+    return GLS_OK;
+}
+
+/* Checks what options may be. */
+static gls_status check(const gls_recobundles_model *o)
+{
+    if (!(o->model_cluster > 0 && o->model_cluster < 20) || !(o->pruning_cluster > 0 && o->pruning_cluster < 10))
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "RecoBundles: the thresholds of clusters, %g mm for the model and %g mm for pruning, must be above 0, "
+            "and below 20 and 10",
+            o->model_cluster, o->pruning_cluster);
+    if (!(o->reduction > 0 && o->pruning > 0))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "RecoBundles: the distances %g mm (reduction) and %g mm (pruning) must be above 0",
+                        o->reduction, o->pruning);
+    if (o->select_model < 1 || o->select_near < 1)
+        return gls_fail(GLS_ERR_ARGUMENT, "RecoBundles: at least one streamline of each side must be registered");
+    return GLS_OK;
+}
+
+/* Begins without a bundle. */
+static void forget(gls_recobundles *r)
+{
+    free(r->place);
+    free(r->line);
+    free(r->distance);
+    r->place = r->line = NULL;
+    r->distance = NULL;
+    r->found = 0;
+}
+
+gls_status gls_recobundles_find(gls_recobundles *r, const gls_recobundles_model *o, const gls_features *model,
+                                const gls_features *around, gls_recobundles_result *result)
+{
+    static const double above[] = {40, 25, 20};
+    search s = {.r = r, .o = o};
+    float(*other)[3] = NULL;
+    size_t n_other = 0;
+    *result = (gls_recobundles_result){.n = 0};
+    gls_status status = check(o);
+    if (!status) status = copy(model, &s.model, &s.n_model);
+    if (!status && around) status = copy(around, &other, &n_other);
+    forget(r);
+    if (!status) status = group(&s, (const float(*)[3])s.model, s.n_model, above, 3, o->model_cluster, 0, &s.own);
+    if (!status && around)
+        status = group(&s, (const float(*)[3])other, n_other, above, 3, o->model_cluster, 1, &s.around);
+    if (!status) status = find_neighbourhood(&s);
+    result->centroids = s.own.n;
+    result->neighbours = s.n_near;
+    if (!status && s.n_near > 0 && !o->stays) status = move(&s, result);
+    if (!status && s.n_near > 0) status = prune(&s, result);
+    free(s.model);
+    free(s.near);
+    free(s.line);
+    free(other);
+    finish(&s.own);
+    finish(&s.around);
+    finish(&s.pruned);
+    return status;
+}
+
+gls_status gls_recobundles_refine(gls_recobundles *r, const gls_recobundles_model *o, const gls_features *model,
+                                  gls_recobundles_result *result)
+{
+    if (r->found == 0) return GLS_OK;
+    gls_features around;
+    gls_features_init(&around, POINTS, false);
+    around.point = malloc((size_t)r->found * POINTS * sizeof *around.point);
+    if (!around.point) return gls_no_memory();
+    around.n = (size_t)r->found;
+    for (size_t i = 0; i < around.n; i++)
+        memcpy(around.point + i * POINTS, r->features.point + r->place[i] * POINTS, POINTS * sizeof *around.point);
+    gls_status status = gls_recobundles_find(r, o, model, &around, result);
+    gls_features_finish(&around);
+    return status;
+}
+
+gls_status gls_recobundles_recognize(gls_recobundles *r, const gls_recobundles_model *o, const gls_streamlines *model,
+                                     const gls_streamlines *around, gls_recobundles_result *result)
+{
+    GLS_REQUIRE(r && r->wide.first && o && model && result);
+    GLS_REQUIRE_SIZE(o);
+    gls_features own, other;
+    gls_features_init(&own, POINTS, false);
+    gls_features_init(&other, POINTS, false);
+    gls_status status = gls_features_add(&own, model);
+    if (!status && around) status = gls_features_add(&other, around);
+    if (!status) status = gls_recobundles_find(r, o, &own, around ? &other : NULL, result);
+    gls_features_finish(&own);
+    gls_features_finish(&other);
+    return status;
+}
