@@ -328,7 +328,7 @@ static gls_status check_format(const char *dwi)
     return status;
 }
 
-gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
+gls_status gls_series_find_table(const char *dwi, const char *remedy, char **bval, char **bvec)
 {
     static const char *const names[][2] = {{"bvals", "bvecs"}, {"bval", "bvec"}};
     const char *slash = strrchr(dwi, '/');
@@ -351,10 +351,11 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
     if (status) return status;
     return gls_fail(
         GLS_ERR_INPUT,
-        "%s: no gradient table lies %sbeside it (%.*s.bval and .bvec, or bvals and bvecs in its folder): "
-        "name its files, BVAL and BVEC, behind the series; FODs are no series: 'glslines track' reads them by "
-        "--sh FILE",
-        dwi, gls_mif_is_name(dwi) ? "in its header (dw_scheme) or " : "", (int)stem, dwi);
+        "%s: no gradient table lies %sbeside it (%.*s.bval and .bvec, or bvals and bvecs in its folder): %s", dwi,
+        gls_mif_is_name(dwi) ? "in its header (dw_scheme) or " : "", (int)stem, dwi,
+        remedy ? remedy
+               : "name its files, BVAL and BVEC, behind the series; FODs are no series: 'glslines track' reads them by "
+                 "--sh FILE");
 }
 
 /* Warns if a file of the directions that FSL's eddy rotated lies beside the series, but the directions are read from

@@ -13,8 +13,9 @@
 
 /* Finds the gradient table of a series. *bval and *bvec, from malloc: "-" and "-" if the header of a .mif has the
  * table; else x.bval and x.bvec, or x.bvals and x.bvecs, beside x.nii.gz; else bvals and bvecs, or bval and bvec, in
- * the same folder. GLS_ERR_INPUT: there is no table. */
-gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec);
+ * the same folder. GLS_ERR_INPUT: there is no table; the message ends with the remedy, what to give; NULL: as for
+ * 'glslines track'. */
+gls_status gls_series_find_table(const char *dwi, const char *remedy, char **bval, char **bvec);
 /* Path of a part of the gradient table. NULL for "-", which means that another file holds this part: the file of
  * b-values or the image. */
 const char *gls_table_path(const char *path);

@@ -424,7 +424,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!status) status = choose_format(job);
     if (!status && job->options.dwi && !job->options.bval) {
         status = gls_input_file_check(&(gls_input_file){.path = job->options.dwi});
-        if (!status) status = gls_series_find_table(job->options.dwi, &job->bval, &job->bvec);
+        if (!status) status = gls_series_find_table(job->options.dwi, NULL, &job->bval, &job->bvec);
         job->options.bval = job->bval;
         job->options.bvec = job->bvec;
     }

@@ -60,7 +60,7 @@ gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *con
     GLS_REQUIRE(n <= SERIES_MAX_FILES - SERIES_N_FILES);
     const bool found = !first[SERIES_BVAL];
     gls_status status = found ? gls_input_file_check(&(gls_input_file){.path = first[SERIES_DWI]}) : GLS_OK;
-    if (found && !status) status = gls_series_find_table(first[SERIES_DWI], &run->bval, &run->bvec);
+    if (found && !status) status = gls_series_find_table(first[SERIES_DWI], NULL, &run->bval, &run->bvec);
     const gls_input_file file[SERIES_N_FILES] = {
         [SERIES_DWI] = {.role = "dwi", .path = first[SERIES_DWI]},
         [SERIES_BVAL] = {.role = "bval", .path = gls_table_path(found ? run->bval : first[SERIES_BVAL])},

@@ -123,7 +123,7 @@ static gls_status read_table(const char *path, const facts *f, char **table, gls
     options.without_b0 = true;
     *table = NULL;
     *gradients = NULL;
-    if (f->n_volumes < 2 || gls_series_find_table(path, &bval, &bvec) != GLS_OK) return GLS_OK;
+    if (f->n_volumes < 2 || gls_series_find_table(path, NULL, &bval, &bvec) != GLS_OK) return GLS_OK;
     const bool own = strcmp(bval, "-") == 0;
     gls_log_mute_info(true);
     gls_status status = own ? gls_gradients_read_table(path, &options, &f->grid, f->n_volumes, gradients)

@@ -31,7 +31,7 @@ gls_status gls_signal_input_name(gls_signal_input *in, gls_tract_run *run, const
             in->bvec = strdup(o->bvec);
             status = in->bval && in->bvec ? GLS_OK : gls_no_memory();
         } else {
-            status = gls_series_find_table(series, &in->bval, &in->bvec);
+            status = gls_series_find_table(series, "give --bval and --bvec, or --scheme", &in->bval, &in->bvec);
         }
     }
     if (status) return status;

@@ -46,6 +46,7 @@ typedef struct registration {
     gls_linear_result found;
     gls_velocity flow;
     gls_image *forward, *back, *jacobian;
+    bool has_volumes; /* an image has several, of which --volume chooses one */
     gls_field_quality quality;
     char *path[8]; /* outputs, owned */
     size_t n_paths;
@@ -86,12 +87,12 @@ static void warn_of_grid(const char *name, const gls_grid *grid)
         gls_log(GLS_LOG_WARNING, "%s: voxels of %.3g to %.3g mm: the result is as coarse as that; compare it by eye",
                 name, low, high);
     if (least < 8)
-        gls_log(GLS_LOG_WARNING, "%s: only %d voxels along an axis: turns about the others are hardly seen there", name,
-                least);
+        gls_log(GLS_LOG_WARNING, "%s: only %d voxel%s along an axis: turns about the others are hardly seen there",
+                name, least, least == 1 ? "" : "s");
 }
 
 /* Reads one volume. */
-static gls_status read_image(const registration *r, const char *path, gls_image **image, size_t *volume)
+static gls_status read_image(registration *r, const char *path, gls_image **image, size_t *volume)
 {
     *volume = r->o->volume >= 0 ? (size_t)r->o->volume : 0;
     gls_status status = gls_image_read(path, GLS_IMAGE_ANY, image);
@@ -99,14 +100,14 @@ static gls_status read_image(const registration *r, const char *path, gls_image 
     if ((*image)->n_volumes > 1 && r->o->volume < 0)
         return gls_fail(GLS_ERR_INPUT, "%s: has %zu volumes: choose one by --volume N, 0 for the first", path,
                         (*image)->n_volumes);
+    r->has_volumes |= (*image)->n_volumes > 1;
     if ((*image)->n_volumes == 1) *volume = 0;
     if (*volume >= (*image)->n_volumes) return gls_fail(GLS_ERR_INPUT, "%s: has no volume %d", path, r->o->volume);
     return GLS_OK;
 }
 
 /* Reads an image and its masks; lesion NULL: none. */
-static gls_status read_side(const registration *r, const char *path, const char *mask_path, const char *lesion_path,
-                            side *s)
+static gls_status read_side(registration *r, const char *path, const char *mask_path, const char *lesion_path, side *s)
 {
     gls_image *mask = NULL, *lesion = NULL;
     uint64_t bad = 0;
@@ -509,6 +510,8 @@ static gls_status work(registration *r, const char *const *file)
     if (!status) status = read_side(r, file[1], o->fixed_mask, NULL, &r->fixed);
     if (!status) status = read_side(r, file[0], o->moving_mask, o->lesion_mask, &r->moving);
     if (!status) status = read_channels(r);
+    if (!status && o->volume >= 0 && !r->has_volumes)
+        status = gls_fail(GLS_ERR_ARGUMENT, "--volume %d: no image has several volumes: leave it out", o->volume);
     if (!status) status = set_options(r);
     if (!status) status = check_boxes(r);
     if (!status) status = compute(r);

@@ -187,6 +187,26 @@ static gls_status transform_tracks(gls_tract_run *run, const gls_transform_cli *
 
 /* --- Images. */
 
+/* Checks that values and fill value of an image that is written as int32 are such numbers. */
+static gls_status check_labels(const char *in, const gls_image *image, double fill)
+{
+    const size_t n = gls_grid_voxels(&image->grid) * image->n_volumes;
+    bool whole = true;
+    if (!(fill == trunc(fill) && fill >= INT32_MIN && fill <= INT32_MAX))
+        return gls_fail(GLS_ERR_ARGUMENT, "--fill %g: an image of labels has whole numbers from %d to %d", fill,
+                        INT32_MIN, INT32_MAX);
+#pragma omp parallel for reduction(&& : whole) schedule(static)
+    for (size_t i = 0; i < n; i++) {
+        const double value = (double)image->data[i];
+        whole = whole && value == trunc(value) && fabs(value) <= 0x1p31;
+    }
+    if (whole) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: has values that are no whole numbers from %d to %d: --interpolation label is for images of "
+                    "labels; take nearest or linear",
+                    in, INT32_MIN, INT32_MAX);
+}
+
 /* Replaces labels that float has rounded by their places in a table, which float holds. place 0: label 0; the place
  * behind the last label: `fill`. *table comes from malloc, also after a failure. GLS_ERR_INPUT: several volumes, or
  * values that are no labels. */
@@ -253,9 +273,10 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
                                                                                      : GLS_RESAMPLE_LINEAR;
     if (labels && o->interpolation == INTERPOLATE_AUTO)
         gls_log(GLS_LOG_INFO, "%s: an image of labels: each voxel gets the label with the largest share", in);
-    if (labels && !gls_image_has_labels(moving) && o->interpolation == INTERPOLATE_LABEL)
-        gls_log(GLS_LOG_WARNING, "%s: its values are no labels, or at most 0 and 1", in);
-    if (rounded && how != GLS_RESAMPLE_LINEAR) status = number_labels(in, moving, o->fill, &table, &last);
+    if (labels) status = check_labels(in, moving, o->fill);
+    if (!status && labels && !gls_image_has_labels(moving))
+        gls_log(GLS_LOG_WARNING, "%s: its values are at most 0 and 1: is it an image of labels?", in);
+    if (!status && rounded && how != GLS_RESAMPLE_LINEAR) status = number_labels(in, moving, o->fill, &table, &last);
     if (!status)
         status =
             gls_image_resample(moving, transform, &grid, how, table ? (float)last : (float)o->fill, &made, &outside);
@@ -305,6 +326,8 @@ gls_status gls_tract_transform(gls_tract_run *run, const void *options, const ch
     (void)n;
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "transform: needs --output FILE");
     if (o->peaks && o->fod) return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --fod exclude each other");
+    if (o->peaks && o->interpolation > INTERPOLATE_NEAREST)
+        return gls_fail(GLS_ERR_ARGUMENT, "--peaks: takes the vectors of the nearest voxel: leave out --interpolation");
     if (o->modulate && !o->fod) return gls_fail(GLS_ERR_ARGUMENT, "--modulate: needs --fod");
     if (o->transform.n == 0) return gls_fail(GLS_ERR_ARGUMENT, "transform: needs -t FILE, the transform");
     const bool compose = strcmp(file[0], "compose") == 0;

@@ -72,17 +72,16 @@ static gls_status write_field(gls_tract_run *run, const gls_transform_cli *o, co
     gls_grid grid;
     gls_image *field = NULL;
     uint64_t outside = 0;
+    bool has_grid = o->template_image != NULL;
     gls_status status = gls_image_name_check(o->output);
     if (!status && o->to != TO_AUTO && o->to != TO_ITK && o->to != TO_MRTRIX)
         status = gls_fail(GLS_ERR_ARGUMENT, "--to: the chain has a field, which is written for itk or mrtrix alone");
-    for (size_t i = 0; i < t->n && !o->template_image; i++)
-        if (t->step[i].field) {
-            if (t->step[i].inverted || i > 0)
-                return gls_fail(GLS_ERR_ARGUMENT,
-                                "compose: needs --template IMAGE, as the first step is no field as it is");
-            grid = t->step[i].field->grid;
-            break;
-        }
+    if (!has_grid && t->step[0].field && !t->step[0].inverted) {
+        grid = t->step[0].field->grid;
+        has_grid = true;
+    }
+    if (!status && !has_grid)
+        status = gls_fail(GLS_ERR_ARGUMENT, "compose: needs --template IMAGE, as the first step is no field as it is");
     if (!status && o->template_image) status = gls_grid_read(o->template_image, &grid);
     if (!status) status = gls_image_allocate(&grid, 3, false, &field);
     if (!status) outside = sample_chain(t, positions, field);

@@ -345,6 +345,11 @@ gls_status gls_transform_read_affine(const gls_transform_source *s, gls_transfor
                           "%s: from=%s: formats of affine maps are itk, mrtrix, flirt, afni, lta, "
                           "niftyreg and dipy",
                           s->path, format);
+    else if ((s->moving || s->fixed) && strcmp(format, "flirt") != 0 && strcmp(format, "afni") != 0)
+        status = gls_fail(GLS_ERR_ARGUMENT,
+                          "%s: moving=IMAGE and fixed=IMAGE belong to matrices of FLIRT and AFNI; this file is read as "
+                          "%s: leave them out, or name its format by from=FORMAT",
+                          s->path, format);
     else if (strcmp(format, "lta") == 0)
         status = read_lta(&f, step->map);
     else if (strcmp(format, "itk") == 0)

@@ -173,6 +173,9 @@ gls_status gls_transform_read_field(const gls_transform_source *s, gls_transform
         status = gls_fail(GLS_ERR_INPUT, "%s: has %zu volumes, but a field has three: x, y and z", s->path,
                           field->n_volumes);
     if (!status) status = find_meaning(s, &in, field, &m);
+    if (!status && (s->fixed || (s->moving && !m.fsl)))
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: %s=IMAGE does not belong to a field that is read as %s: leave it out",
+                          s->path, s->fixed ? "fixed" : "moving", m.format);
     if (!status && m.fsl) status = moving_map(s->moving, moving);
     if (status) {
         gls_image_destroy(field);

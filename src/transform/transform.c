@@ -53,6 +53,7 @@ static gls_status parse(const char *text, gls_transform_source *s)
     char *copy = strdup(text), *rest = copy;
     const char *name = copy ? gls_names_next(&rest, ',') : NULL;
     gls_status status = name ? GLS_OK : gls_no_memory();
+    if (!status && !*name) status = gls_fail(GLS_ERR_ARGUMENT, "transform '%s': names no file", text);
     if (!status && !(s->path = strdup(name))) status = gls_no_memory();
     for (const char *part; !status && (part = gls_names_next(&rest, ','));) status = take_part(s, text, part);
     free(copy);

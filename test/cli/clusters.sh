@@ -114,6 +114,12 @@ assert count("once.tck") + count("twice.tck") == 2 * n and count("once.tck") <= 
 assert count("half.tck") + count("lower.tck") == n and abs(count("half.tck") - count("lower.tck")) <= 1
 END
 expect 2 clean t.trx no.trx --method none
+# an option of one method is refused by the others
+for options in "cci --alpha 0.5" "qb --min-cci 2" "qb --power 2" "mahalanobis --drop 5" "none --duplicates 1 --drop 5" "qb --clean-distance 3" "cci --clean-length points"; do
+    # shellcheck disable=SC2086
+    expect 2 clean t.trx no.trx --method $options
+    says "can use it"
+done
 expect 2 clean t.trx
 expect 4 clean t.trx t.trx --force
 

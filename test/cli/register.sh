@@ -91,6 +91,8 @@ expect 3 register series.nii fixed.nii -o x
 says "choose one by --volume N"
 expect 0 register series.nii fixed.nii -o series --type rigid --levels 8 --volume 1
 expect 3 register series.nii fixed.nii -o x --volume 2
+expect 2 register fixed.nii fixed.nii -o x --type rigid --volume 0
+says "--volume 0: no image has several volumes"
 expect 3 register moving.nii fixed.nii -o x --fixed-mask empty.nii
 expect 3 register slab.nii fixed.nii -o x --type rigid --levels 8
 says "do not overlap"

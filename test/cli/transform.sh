@@ -175,4 +175,22 @@ done
 expect 0 sample lines.tck large.nii -o x.txt
 says "large.nii: has whole numbers above 16777216, which are rounded here"
 
+# what a transform or an image does not need is refused, and so is what an image of labels cannot hold
+expect 2 transform large.nii -t shift.txt,moving=large.nii -o x.nii
+says "shift.txt: moving=IMAGE and fixed=IMAGE belong to matrices of FLIRT and AFNI"
+expect 2 transform large.nii -t positions.nii,fixed=large.nii -o x.nii
+says "positions.nii: fixed=IMAGE does not belong to a field"
+expect 2 transform large.nii -t ,inverse -o x.nii
+says "names no file"
+expect 2 transform compose -t shift.txt -o x.nii
+says "compose: needs --template IMAGE"
+expect 0 transform compose -t shift.txt --template large.nii -o grid.nii
+expect 2 transform large.nii -t shift.txt -o x.nii --fill 0.5
+says "--fill 0.5: an image of labels has whole numbers"
+expect 2 transform large.nii -t shift.txt -o x.nii --fill 3e9
+expect 3 transform positions.nii -t shift.txt -o x.nii --interpolation label
+says "positions.nii: has values that are no whole numbers"
+expect 2 transform positions.nii -t shift.txt -o x.nii --peaks --interpolation linear
+says "--peaks: takes the vectors of the nearest voxel"
+
 finish "spatial transforms"

@@ -84,7 +84,7 @@ static int teardown(void **state)
 static void expect_found(const char *dwi, const char *want_bval, const char *want_bvec)
 {
     char *found[2];
-    assert_int_equal(gls_series_find_table(path_of(dwi), &found[0], &found[1]), GLS_OK);
+    assert_int_equal(gls_series_find_table(path_of(dwi), NULL, &found[0], &found[1]), GLS_OK);
     assert_string_equal(found[0], *want_bval == '-' ? "-" : path_of(want_bval));
     assert_string_equal(found[1], *want_bvec == '-' ? "-" : path_of(want_bvec));
     free(found[0]);
@@ -97,7 +97,7 @@ static void test_find(void **state)
     char *found[2];
     put_series("a.mif", "");
     put_series("A.MIF", "");
-    assert_int_equal(gls_series_find_table(path_of("a.mif"), &found[0], &found[1]), GLS_ERR_INPUT);
+    assert_int_equal(gls_series_find_table(path_of("a.mif"), NULL, &found[0], &found[1]), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "a.mif: no gradient table lies in its header (dw_scheme) or beside it ("));
     put("bvals", bval);
     put("bvecs", bvec);
