@@ -79,7 +79,7 @@ COLUMNS=120 "$program" help | awk 'BEGIN { print "| code | meaning |"; print "|-
     /^$/ { inside = 0 }
     inside { code = $1; sub(/^ *[0-9]+ +/, ""); print "| " code " | " $0 " |" }' > "$work/exit codes"
 
-# Each "<!-- NAME -->" whose table was made is followed by it up to "<!-- end of NAME -->".
+# Each "<!-- NAME -->" whose table was made is followed by the table and by "<!-- end of NAME -->".
 for text in $texts; do
     awk -v work="$work" '
         !name && /^<!-- .* -->$/ {
@@ -125,7 +125,7 @@ for topic in src/doc/*.md; do
     case $name in README) continue ;; esac
     grep -qF "]($name.md)" src/doc/README.md || note "src/doc/README.md: $name.md is not listed"
 done
-# what troubleshooting says is printed stands in the source
+# messages that troubleshooting quotes stand in the source
 grep '^Printed: `' src/doc/troubleshooting.md | sed 's/^Printed: `\(.*\)`$/\1/' > "$work/printed"
 [ "$(wc -l < "$work/printed")" -ge 10 ] || note "src/doc/troubleshooting.md: hardly any line of what is printed"
 while read -r text; do
@@ -140,7 +140,7 @@ assert record["version"] == sys.argv[1] and record["title"] == re.search('^title
 assert record["license"] == re.search("^license: (.*)", citation, re.M)[1] and record["upload_type"] == "software"
 assert record["creators"][0]["name"] == re.search('name: "(.*)"', citation)[1] and record["keywords"] == re.findall("^  - ([^\\n:]*)$", citation, re.M)
 END
-# what is unreleased will be this version; without it the newest entry is this version
+# the heading Unreleased stands for this version; without it the newest entry has to be this version
 grep '^## ' src/doc/CHANGELOG.md | head -n 1 | grep -qE "^## (Unreleased|$version, [0-9]{4}-[0-9]{2}-[0-9]{2})$" ||
     note "src/doc/CHANGELOG.md: the newest entry is neither '## Unreleased' nor '## $version, DATE'"
 grep -q "^## $version, " src/doc/CHANGELOG.md && grep -qx '## Unreleased' src/doc/CHANGELOG.md &&
@@ -152,7 +152,7 @@ sh -c '. test/setup.sh; printf "%s\n" $BUILD_PACKAGES' | sort > "$work/packages"
 sed -n '/^sudo apt-get install/,/[^\\]$/p' README.md | sed 's/^sudo apt-get install -y//' | tr -d '\\' | tr -s ' \n' '\n' | grep . | sort > "$work/named"
 diff "$work/packages" "$work/named" || note "README.md: other packages than BUILD_PACKAGES of test/setup.sh"
 
-# --- command lines: the command is one, and so is each of its options; behind -- stand those of track ---
+# --- command lines: each command exists, and so does each of its options; options behind -- are those of track ---
 words=$(echo "$commands" | tr ' ' '|')
 # shellcheck disable=SC2086
 sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;bjoin' -e '}' $texts | grep -oE '(^|[ `(/])glslines ('"$words"')( [^`|)]*)?' | sed 's/^[ `(/]//' > "$work/lines" || true
@@ -163,7 +163,7 @@ while read -r name command rest; do
         [ -z "$option" ] || grep -qE "^\| \`(-[a-zA-Z], )?$option[ \`]" "$work/options: $command" || note "$name $command has no option $option"
     done
 done < "$work/lines"
-# options that are named alone are options of some command, or of a program that is named beside them
+# an option that is named alone is one of some command, or of a program that is named beside it
 cat "$work/options: "* | grep -oE '^\| `[^`]*`' | grep -oE -e '--[a-z][a-z-]*' | sort -u > "$work/known"
 printf '%s\n' --version --quick --paper --update --build --install --dpi --group-add --gpus --bind --contain --nv --cores --array --cflags --libs --static --ntasks --job-name --rm --cpus --mem --no-deps --variable >> "$work/known"
 # shellcheck disable=SC2086

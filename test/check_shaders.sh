@@ -9,7 +9,7 @@ refuse() { # FILE TEXT
     printf 'FAIL %s\n%s\n' "$1" "$2" | head -n 20
 }
 
-# Storage blocks of a shader for the least that OpenGL ES demands: four, at the bindings 0 to 3.
+# Checks that a shader uses no more storage blocks than OpenGL ES demands: four, at the bindings 0 to 3.
 check_blocks() { # FILE
     checked=$((checked + 1))
     bindings=$(grep -oE '^layout\(std430, binding = [0-9]+\)' "$1" | grep -oE '[0-9]+\)' | tr -d ')' | sort -n | tr '\n' ' ')
@@ -20,7 +20,7 @@ for folder in "$@"; do
     for shader in "$folder"/*.comp; do
         [ -e "$shader" ] || { echo "FAIL no shader in $folder"; exit 1; }
         checked=$((checked + 1))
-        # subgroup operations exist in glslang only for a SPIR-V of version 1.3 or newer, and that asks for explicit locations
+        # glslang has subgroup operations only in SPIR-V 1.3 or newer, which needs explicit locations
         options=
         if grep -q GL_KHR_shader_subgroup "$shader"; then options="-G --target-env spirv1.3 --auto-map-locations --auto-map-bindings -o /dev/null"; fi
         # shellcheck disable=SC2086

@@ -18,14 +18,14 @@ expect_none() {
     fi
 }
 
-# who lacks the rights of root hears which program needs them
+# without the rights of root, the message names the program that needs them
 {
     heard=$(. test/setup.sh && id() { echo 1000; } && PATH=/none && apt_update_once 2>&1) || true
     [ "$heard" = "error: apt-get needs root; run this script as root or install sudo" ] || echo "as_root: $heard"
 } | expect_none "without root the program that needs it is named"
 
-# where another package manager is at work, installing waits for it, says so once, and gives up in the end
-locked() { # N: apt-get where the first N tries find the lock
+# if another package manager is at work, the script waits for it, says so once, and gives up in the end
+locked() { # N: apt-get for which the first N tries find the lock
     tries=$(mktemp)
     (
         . test/setup.sh
@@ -50,7 +50,7 @@ updated after 3" ] || echo "a lock that is released: $heard"
     case $heard in "$note"*"error: another package manager is still at work; run this again when it has finished") ;; *) echo "a lock that stays: $heard" ;; esac
 } | expect_none "installing waits for another package manager"
 
-# includes in TIER of other folders of src than those allowed
+# prints includes in TIER of other folders of src than the allowed ones
 upward() {
     tier=$1
     shift
@@ -84,7 +84,7 @@ upward() {
     upward cmd util gpu phantom track record check sinks tools run bids render bench options
 } | expect_none "tiers: util <- gpu, image, streamlines <- transform <- compute, dwi, registration, tractogram <- phantom <- track <- tracts, weights <- geometry <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- cmd"
 
-# the rooms inside src/track: what a folder there includes of the others, and of the files beside them
+# the rooms inside src/track: prints what a folder there includes of other folders, and of the files beside them
 inside() {
     room=$1
     shift
@@ -102,7 +102,7 @@ inside() {
     inside check getter run
 } | expect_none "rooms of the tracker: shader <- field <- getter, guide <- engine <- tracker.c <- run <- check <- tracker_create.c"
 
-# quoted includes as pairs "file included", whole paths; tsort names those that lie on a circle
+# prints quoted includes as pairs "file included", with whole paths; tsort names the files on a circle
 circles() {
     tsort "$1" 2>&1 > /dev/null | sed 's/^tsort: //' || true
 }
@@ -143,7 +143,7 @@ slots() {
     done
 } | expect_none "glsl/slots.txt names every slot and its candidates"
 
-# without comments and strings, so that naming a function in a message is no call
+# prints the code without comments and strings, so that the name of a function in a message does not count as a call
 code() {
     for file in "$@"; do
         sed -e 's/"\([^"\\]\|\\.\)*"/""/g' -e 's@//.*@@' "$file" | awk -v file="$file" '
@@ -171,7 +171,7 @@ locale_calls="$locale_calls|strn?casecmp|strcasestr|strcoll|v(sn|s|as|d|f)?print
 # shellcheck disable=SC2086
 {
     code $(find src -name '*.[ch]' -not -name plain.c -not -path src/util/json_text.c) | grep -E "(^|[^A-Za-z_])($locale_calls) *\(" || true
-    # calls of printf()'s family, whole, that print a number with a point; the program alone prints, and sets no locale
+    # prints calls of printf()'s family that print a number with a point; the program alone prints, and sets no locale
     grep -rPzo '\n[^\n]*(?<!\w)(s|sn|as|d|f)printf(\((?:[^"()]|"(?:[^"\\]|\\.)*"|(?2))*\))' src --include='*.[ch]' --exclude=plain.c |
         tr '\n\0' ' \n' | sed -E 's/" *PRI[a-zA-Z0-9]+/d"/g; s/%%//g' | { grep -E "%[-+ #0-9.*']*[hlL]*[aefgAEFG]" || true; }
 } | expect_none "numbers and letters do not depend on the locale"
@@ -179,7 +179,7 @@ locale_calls="$locale_calls|strn?casecmp|strcasestr|strcoll|v(sn|s|as|d|f)?print
 # comments in plain English: words that this project once used in a sense of its own. Each has a plain one: describe, warn, know (tell); repair (mend);
 # store, write, add (put); converge, decide (settle); block or batch (parcel, courier); completion count (receipt); counts (tally); inputs (study)
 rooms="src glsl"
-# the text of comments, and nothing else
+# prints only the text of comments
 comments() {
     for file in "$@"; do
         sed -e 's/"\([^"\\]\|\\.\)*"/""/g' -e 's@//\(.*\)@/*\1*/@' "$file" | awk -v file="$file" '
@@ -203,16 +203,16 @@ comments() {
     grep -rnE '\bstatus [!=]= GLS_OK\b' $rooms --include='*.[ch]' || true
 } | expect_none "no private words, MAX_ and MIN_, one test of a status"
 
-# _exit is left out: the text of the sources was searched for it above
+# _exit is left out, because the source is searched for it above
 [ -e "$build/libglslines.so" ] || echo "$build/libglslines.so is not built" | expect_none "the shared library"
 nm -D --defined-only "$build/libglslines.so" | awk '$2 ~ /[TDBRVW]/ && $3 !~ /^gls_/ { print $3 }' | expect_none "the shared library exports gls_* only"
 nm -D --undefined-only "$build/libglslines.so" | awk '{ sub(/@.*/, "", $NF) } $NF ~ /^(exit|abort|v?printf|puts|putchar|perror)$/ { print $NF }' | expect_none "the shared library calls no exit, abort or printf"
 
-# of this build, not of others below it
+# only files of this build, not of other builds below it
 { find "$build" "$build/test" -maxdepth 1 -type f \( -perm -100 -o -name '*.so' -o -name '*.so.*' \) -exec sh test/rpath.sh {} + 2>&1 || true; } |
     expect_none "no library is loaded from the current folder"
 
-# one subject a file; tables may be as long as they are, and so may a subject that is one
+# a file is one subject; tables may be long, and so may a single subject
 find src glsl include test -name '*.[ch]' -o -name '*.glsl' -o -name '*.comp' | xargs wc -l | awk '$2 != "total" && $1 > 800 { print "     note: " $2 " has " $1 " lines: is it one subject?" }'
 
 find glsl -type f -not -name slots.txt | xargs awk 'length > 120 { print FILENAME ":" FNR ": " length " columns" }' | expect_none "shader lines up to 120 columns"
@@ -227,7 +227,7 @@ else
     echo "     clang-format 14 is not here: layout not checked"
 fi
 
-# true and false tell a reader of a call nothing
+# a bare true or false in a call says nothing to its reader
 cat include/glslines/*.h | tr '\n' ' ' | grep -oE 'GLS_API [^;{]*;' | { grep -E '[(,] *bool [a-z_]+ *[,)]' || true; } | expect_none "functions of the public headers take names instead of bool"
 
 # every public header compiles alone as C11 and as C++

@@ -18,7 +18,7 @@ check() { # NAME COMMAND...
     fi
 }
 
-# exits CODE TEXT COMMAND...: the exit code, and a text on standard error
+# exits CODE TEXT COMMAND...: checks the exit code, and a text on standard error
 exits() {
     wanted=$1 text=$2
     shift 2

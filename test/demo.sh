@@ -14,7 +14,7 @@ cmake -S "$root" -B "$root/build" -G Ninja -DGLS_TESTS=OFF > "$log" 2>&1 || {
     cat "$log" >&2
     exit 1
 }
-# ninja says "[12/345] ..." of each file: a line for each tenth, and the log if it fails
+# ninja prints "[12/345] ..." for each file: print a line for each tenth, and the log if it fails
 { cmake --build "$root/build" 2>&1 || echo "the build failed"; } | awk -v log_file="$log" '
     { print >> log_file }
     match($0, /^\[[0-9]+\/[0-9]+\]/) {

@@ -40,7 +40,7 @@ for stage in $stages; do
         ;;
     esac
 done
-# no test may be left out because there is no device: llvmpipe is one
+# no test may be left out for lack of a device, because llvmpipe is one
 export GLSLINES_CHECKED= GLS_TEST_REQUIRE_GPU=1 GLS_TEST_REQUIRE_GLES=1 CTEST_OUTPUT_ON_FAILURE=1
 passed=0 failed=0 skipped=0 failures= left_out=
 
@@ -53,7 +53,7 @@ if real=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))' 2
     export PATH
 fi
 
-# check NAME COMMAND...: status 77 means that what it needs is not on this machine
+# check NAME COMMAND...: runs a check; status 77 means that this machine lacks what it needs
 check() {
     name=$1
     shift
@@ -87,7 +87,7 @@ quietly() {
     }
 }
 
-# What a command in the background came to.
+# Prints the outcome of a command in the background.
 outcome() { # PID LOG
     wait "$1"
     status=$?
@@ -181,7 +181,7 @@ run_ctest() { # FOLDER CTEST-OPTIONS...
 
 header() { printf '\n=== %s === %s s\n' "$1" $(($(date +%s) - started)); }
 
-# The build of the other stages, and what tests it. Without a warning of the compiler being an error: users have compilers that nobody knew.
+# The build of the other stages, and its tests. Warnings of the compiler are no errors here, because users have compilers that nobody has tried.
 stage_quick() {
     header "quick: build and quick tests"
     # shellcheck disable=SC2086
@@ -191,7 +191,7 @@ stage_quick() {
     run_ctest build -L quick -LE peer
 }
 
-# Tests of the GPU and of the command line that are not quick.
+# Tests of the GPU and of the command line that take longer.
 stage_gpu() {
     header "gpu: the other tests on llvmpipe"
     # packages and Python of later stages come over the network meanwhile
@@ -200,7 +200,8 @@ stage_gpu() {
     limit=
 }
 
-# Tests of units under the sanitizers, and an eighth of those of the command line: each of these has its turn within sixteen days, because all of them take half an hour.
+# Unit tests under the sanitizers, and an eighth of the tests of the command line: each of these has its turn within sixteen days, because all of them
+# take half an hour.
 stage_sanitize() {
     header "address and undefined-behaviour sanitizers"
     # shellcheck disable=SC2086
@@ -223,7 +224,7 @@ stage_sanitize() {
     unset ASAN_OPTIONS UBSAN_OPTIONS LSAN_OPTIONS GLS_TEST_REQUIRE_LOCALE
 }
 
-# clang compiles all of it without a warning, without the optional libraries, too; its unit tests.
+# clang compiles all code without a warning, also without the optional libraries; its unit tests run.
 stage_clang() {
     header "clang: build without optional libraries, and unit tests"
     # shellcheck disable=SC2086
@@ -231,7 +232,7 @@ stage_clang() {
     CC=clang check "build with clang" configure_and_build build/clang all -DGLS_WERROR=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DGLS_ISAL=OFF -DGLS_UNITY=OFF && run_ctest build/clang -L unit
 }
 
-# Own code under ThreadSanitizer, by clang, whose OpenMP the sanitizer understands; drivers are told apart by their names.
+# The project's own code under ThreadSanitizer, by clang, whose OpenMP the sanitizer understands; findings in drivers are recognised by their names.
 stage_threads() {
     header "threads: data races"
     # libarcher tells the sanitizer how OpenMP's threads wait for each other
@@ -245,10 +246,10 @@ stage_threads() {
     unset TSAN_OPTIONS OMP_TOOL_LIBRARIES OMP_NUM_THREADS
 }
 
-# All readers under libFuzzer, from the kept inputs, built by clang: so many seconds of processes in all.
+# All readers under libFuzzer, from the kept inputs, built by clang. The time is seconds of all processes together.
 fuzz() { # SECONDS
     set -- "$1" test/fuzz/corpus/*/
-    each=$((($1 + $# - 2) / ($# - 1))) # 0 would be without end
+    each=$((($1 + $# - 2) / ($# - 1))) # 0 would mean no end
     shift
     for corpus; do
         name=$(basename "$corpus")
@@ -321,7 +322,7 @@ stage_source() {
     pool_end
 }
 
-# What later stages need comes over the network in the background, while others compute: packages, then the peers' Python.
+# Fetches in the background what later stages need from the network, while others compute: packages, then the peers' Python.
 fetching=
 fetch() {
     if [ "$(id -u)" -ne 0 ] && ! sudo -n true 2> /dev/null; then return; fi
@@ -340,7 +341,7 @@ fetch() {
     case " $stages " in *" peers "* | *" python "*) quiet=quiet_fetch && find_python ;; esac
 }
 
-# What failed there fails again, and is told, in the stage itself.
+# a command that failed there fails again, with its message, in the stage itself
 await_fetch() {
     [ -z "$fetching" ] || wait "$fetching"
     fetching=
@@ -360,7 +361,7 @@ find_python() {
         cp test/peer/requirements.txt "$build/venv/complete"
 }
 
-# niivue from npm; where Node is too old for it, its check is left out in plain sight.
+# niivue from npm; if Node is too old for it, its check is left out, and the output says so.
 find_niivue() {
     modules=$build/npm/node_modules
     command -v npm > /dev/null 2>&1 || need_packages nodejs npm || return 1
@@ -383,7 +384,7 @@ prepare_chroots() {
     chroots=$!
 }
 
-# What failed there fails again, and is told, in the stage itself.
+# a command that failed there fails again, with its message, in the stage itself
 await_chroots() {
     [ -z "${chroots:-}" ] || wait "$chroots"
     chroots=
@@ -405,12 +406,12 @@ stage_peers() {
     limit=
 }
 
-# Nightly: what the suites of the peers test, row by row; the manual has its table.
+# Nightly: compares, row by row, with what the suites of the peers test; the manual has its table.
 stage_suites() {
     header "suites: rows of the peers' own tests"
     check "Python with the peers" find_python || return
     check "rows against MRtrix3, DIPY, nibabel, trx-python" "$python" test/peer/suites.py build/glslines build/suites
-    # its licence allows research alone: it is installed for this comparison, and nothing of it is kept
+    # its licence allows only research: it is installed for this comparison, and nothing of it is kept
     check "dmri-commit" quietly "$python" -m venv build/commit && check "dmri-commit is installed" quietly build/commit/bin/pip install dmri-commit==2.4.2 &&
         check "weights against dmri-commit" "$python" test/peer/commit.py build/glslines build/commit/work build/commit/bin/python
 }
@@ -418,7 +419,7 @@ stage_suites() {
 stage_python() {
     header "python: package, BIDS, wheel"
     check "Python with the peers" find_python || return
-    # what follows mostly uses one core, and the wheel compiles all anew: beside each other
+    # the next checks mostly use one core, and the wheel compiles everything again: run them beside each other
     quietly "$python" -m venv "$build/python/tools"
     export TQDM_DISABLE=1
     check "NULL is refused" python3 test/python/nulls.py build/libglslines.so include/glslines
@@ -521,7 +522,7 @@ stage_packages() {
     check_as_root "source package on a Debian 13 without a compiler" as_root sh test/packaging/chroots.sh "$build/chroots" sdist
 }
 
-# An emulated machine, which leaves much of the cores idle: beside the stages that follow.
+# An emulated machine, which leaves much of the cores idle, beside the stages that follow.
 stage_gbm() {
     header "GBM: a render node in a virtual machine, in the background"
     # shellcheck disable=SC2086
@@ -621,7 +622,7 @@ mkdir -p "$build"
 [ "${GLS_TIDY:-OFF}" != ON ] || export PIP_NO_CACHE_DIR=1
 case $stages in quick*) ;; *) [ -x build/glslines ] && [ -e build/test/CTestTestfile.cmake ] || stage_quick ;; esac
 for stage in $stages; do
-    # on a slow or busy machine a day's stages come first
+    # on a slow or busy machine the stages of the day come first
     if [ "$stage" = "$nightly_turn" ] && [ $(($(date +%s) - started)) -gt 1500 ]; then
         left_out="$left_out
   the nightly stage $stage: the stages before took more than 25 minutes"

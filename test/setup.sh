@@ -15,7 +15,7 @@ GUEST_PACKAGES="qemu-system-x86 busybox-static cpio xz-utils zstd"
 CHROOT_PACKAGES="debootstrap"
 MESA_PACKAGES="meson ninja-build bison flex gcc g++ pkg-config libdrm-dev libexpat1-dev zlib1g-dev python3-mako dpkg-dev"
 ARM64_PACKAGES="gcc-aarch64-linux-gnu qemu-user-static"
-# of the arm64 root, in which no package is installed
+# packages of the arm64 root, in which no package is installed
 ARM64_LIBRARIES="libc6-dev libegl1 libegl-mesa0 libgl1-mesa-dri libopengl0 libgles2 libgbm1 libepoxy0 libgomp1 zlib1g-dev libegl-dev libgles-dev libgbm-dev libepoxy-dev libnifti2-dev
     liblapacke-dev libopenblas-dev libcjson-dev libxxhash-dev libcmocka-dev"
 PACKAGE_PACKAGES="dpkg-dev file xz-utils abigail-tools binutils lintian"
@@ -85,7 +85,7 @@ need_packages() {
     fi
     missing=$(missing_packages "$@")
     if [ -n "$missing" ] && [ -n "${fetching:-}" ]; then
-        # apt-get works for one at a time
+        # only one apt-get can run at a time
         wait "$fetching"
         fetching=
         missing=$(missing_packages "$@")
@@ -101,7 +101,7 @@ need_packages() {
     fi
 }
 
-# The same, but goes on without what cannot be had.
+# Does the same, but goes on without packages that cannot be had.
 want_packages() {
     command -v apt-get > /dev/null 2>&1 || return 0
     for package in $(missing_packages "$@"); do
@@ -110,7 +110,7 @@ want_packages() {
     done
 }
 
-# Makes a locale that is not there yet.
+# Makes a locale that does not exist yet.
 need_locale() {
     normal=$(printf '%s' "$1" | sed 's/UTF-8/utf8/')
     locale -a 2> /dev/null | grep -qixe "$1" -e "$normal" && return 0
@@ -120,7 +120,7 @@ need_locale() {
     }
 }
 
-# Where this machine's apt has Debian from; nothing if it is no Debian.
+# Prints where this machine's apt has Debian from; nothing if it is no Debian.
 debian_mirror() {
     apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' 2> /dev/null | head -n 1
 }

@@ -12,7 +12,7 @@ for unit in 01/1 01/2 02/1 02/2 03; do
     mkdir -p "$made"
     "$program" fit -q "$name-preproc_dwi.nii.gz" "$name-preproc_dwi.bval" "$name-preproc_dwi.bvec" "$name-brain_mask.nii.gz" "$made/fit" --model csd &&
         "$program" peaks -q "$made/fit_sh.nii.gz" -o "$made/peaks.nii.gz" || exit 1
-    # samples of bedpostX of another direction in each unit
+    # each unit has samples of bedpostX along another direction
     python3 - "$name-brain_mask.nii.gz" "$derived/fsl/$sub${ses:+_$ses}.bedpostX" << 'PY'
 import gzip, os, struct, sys
 raw, folder = gzip.open(sys.argv[1]).read(), sys.argv[2]
@@ -58,7 +58,7 @@ direct() {
     check "no source is a file URI" sh -c "! grep -l 'file://' inside/${stem}_*.json"
     check "a source" grep -q '"Sources":.*"bids:source:derivatives/fits/sub-02/ses-2/peaks.nii.gz"' peaks/${stem}_*_tractogram.json
     exits 0 "0 tracked, 5 up to date" bids peaks participant -- --peaks "$peaks" --dg fact $few
-    # two pipes could not be told apart by their contents
+    # two pipes cannot be distinguished by their contents
     mkfifo pipe.nii.gz
     exits 3 "pipe.nii.gz: is not a regular file" timeout 60 "$program" bids data piped participant --participant-label 03 --no-report -- --peaks "$peaks" --dg fact --include pipe.nii.gz $few
     rm pipe.nii.gz
@@ -76,7 +76,7 @@ direct() {
     exits 2 "'{desc': braces" bids some participant -- --peaks "sub-{subject}_desc-{desc}.nii.gz" --dg fact
     exits 2 "'{subject/x.nii.gz': braces" bids some participant -- --peaks "sub-{subject/x.nii.gz" --dg fact
 
-    # --- one file of all ---
+    # --- one file for all participants ---
     one=$derived/fits/sub-01/ses-1
     for option in "--peaks $one/peaks.nii.gz" "--act $one/fit_fa.nii.gz" "--mask $one/fit_fa.nii.gz" "--include $one/fit_fa.nii.gz:1" \
         "--sample $one/fit_fa.nii.gz" "--bedpostx $derived/fsl/sub-03.bedpostX"; do

@@ -13,7 +13,7 @@ mask=data/${stem}_desc-brain_mask.nii.gz
 again() { # a file with the same image, packed in another way
     gzip -dc "$1" | gzip -1 > again && mv again "$1"
 }
-comes() { # COMMAND...: waits up to a minute until it succeeds
+comes() { # COMMAND...: waits up to a minute until the command succeeds
     tries=0
     until "$@"; do
         [ $tries -lt 600 ] || return 1
@@ -23,7 +23,7 @@ comes() { # COMMAND...: waits up to a minute until it succeeds
 }
 has_child() { child=$(ps -o pid= --ppid $parent | head -n 1) && [ -n "$child" ]; }
 has_masks() { [ "$(ls -d ended_$whom/sub-0*/dwi/.sub-0*stage/*desc-seed_mask.json 2> /dev/null | wc -l)" -eq 2 ]; }
-same() { # FOLDER: what it holds, but for logs
+same() { # FOLDER: compares names and contents of the files in the folder, except logs
     (cd "$1" && find . -type f ! -path './logs/*' -exec cksum {} + | sort -k 3)
 }
 
@@ -72,7 +72,7 @@ for file in $tract.trx ${stem}_desc-seed_mask.nii.gz ${stem}_desc-stop_mask.json
     check "$(basename "$file") is back" test -s "out/$file"
     check "with it the same tractogram" cmp out/$tract.trx kept.trx
 done
-for image in desc-stop_mask desc-seed_mask; do # what tells of an image: the texts may be others', what it tells may not be gone
+for image in desc-stop_mask desc-seed_mask; do # names in the records that say which image was used: other texts may differ, these may not be missing
     json=out/${stem}_$image.json
     cp $json kept
     for broken in '' '{' '{}' '{"Type": "ROI"}'; do
@@ -90,7 +90,7 @@ check "it is left" test "$(wc -c < out/$tract.trx)" -eq 1000
 check "--force makes it anew" bids out participant --participant-label 01 --force -- $options
 check "the same" cmp out/$tract.trx kept.trx
 
-# --- what others wrote ---
+# --- files that other programs wrote ---
 for file in $tract.trx $tract.json ${stem}_desc-seed_mask.nii.gz ${stem}_desc-stop_mask.json; do
     rm -rf foreign
     mkdir -p foreign/sub-01/dwi
@@ -186,7 +186,7 @@ mkdir $stage
 cp kept.trx $stage
 exits 0 "0 tracked, 1 up to date" bids killed participant --participant-label 01 -- $options
 check "what a run left that was killed before is gone" test ! -e $stage
-waiting() { # FOLDER: a run whose files are complete, and that waits for the lock under which they get their names
+waiting() { # FOLDER: a run whose files are complete, and which waits for the lock under which the files get their names
     mkdir -p "$1/logs"
     rm -f held
     python3 -c '
@@ -227,7 +227,7 @@ until [ "$(cat resumed/sub-01/dwi/.sub-01*stage/*.resume 2> /dev/null | wc -c)" 
     sleep 0.02
     tries=$((tries + 1))
 done
-# it is held, and so cannot end while the other looks
+# the process is stopped, so it cannot end while the other one looks
 kill -STOP $child
 exits 0 "0 tracked, 0 up to date, 1 busy" bids resumed participant --participant-label 01 -- $options --nseeds 20000
 kill -9 $child
@@ -246,7 +246,7 @@ kill -SEGV $child
 wait $parent
 check "a process that breaks down gives exit code 5" test $? -eq 5
 check "and takes no other unit with it" grep -q '2 tracked, 0 up to date, 0 busy elsewhere, 1 failed' broken.err
-# a signal to the whole group, or to every process alone, as schedulers send it
+# send a signal to the whole group, or to every single process, as schedulers do
 for whom in group each; do
     setsid "$program" bids data ended_$whom participant --no-report --jobs 2 -- $options --nseeds 300000 --chunk-size 100000 2> ended.err &
     parent=$!
@@ -322,7 +322,7 @@ check "new names of an old date" atlas
 check "are taken" test "$(head -n 1 $matrix.tsv | tr '\t' ';')" = ";a;b;c;d"
 cp $matrix.tsv new.tsv
 cp ${matrix%relmat}nodes.tsv new_nodes.tsv
-cp kept $matrix.tsv # of the run before, as where this one was killed before the matrix had its name
+cp kept $matrix.tsv # files of the run before, as they are if this run was killed before the matrix had its name
 check "a matrix that has not got its name" atlas
 check "gets it" cmp new.tsv $matrix.tsv
 rm $matrix.tsv ${matrix%relmat}nodes.tsv
@@ -354,7 +354,7 @@ rm data/sub-01/dwi/sub-01_space-T1w_desc-preproc_dwi.nii.gz
 check "a run of one participant" bids spaces participant --participant-label 02 -- $options
 check "leaves the rows of others" test "$(cut -f 1,2 spaces/logs/units.tsv | tr '\t\n' ',;')" = "unit,state;sub-01_space-ACPC,failed;sub-01_space-T1w,failed;sub-02_space-ACPC,up to date;sub-03_space-ACPC,tracked;"
 exits 3 "has a session '1'" bids sessions participant --session-label 1 -- $options
-# names that are none of BIDS are told: of folders, and of series
+# a warning lists names of folders and series that are not names of BIDS
 mkdir -p named
 cp data/dataset_description.json named
 cp -r data/sub-01 named/sub-01
@@ -390,10 +390,10 @@ exits 3 "the value of 'run' must be a text" bids out participant --bids-filter-f
 rm data/sub-01/dwi/*run-01*
 
 # --- entities that change what values mean ---
-listed() { # OPTION...: which series are listed, with their state
+listed() { # OPTION...: lists the series with their states
     "$program" bids forms forms_out participant --raw --list "$@" 2> forms.err | tail -n +2 | awk -F '\t' '{ print $1, $NF }' | sort
 }
-form() { # ENTITIES: a series with them
+form() { # ENTITIES: makes a series with these entities
     for ending in nii.gz bval bvec; do cp data/${stem}_desc-preproc_dwi.$ending "forms/sub-01/dwi/sub-01_$1dwi.$ending"; done
 }
 mkdir -p forms/sub-01/dwi

@@ -42,7 +42,7 @@ check "same bytes as track" cmp plain.trx "$one.trx"
 find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %i %.Y %s' {} + | sort > before
 "$program" bids data out participant --no-report -- $options 2> again.err
 check "a second run finds all done" grep -q '0 tracked, 2 up to date' again.err
-# options that the getter does not use are what the run makes of them; files of other programs among the logs stay
+# options that the getter does not use are handled as in a run of `track`; files of other programs among the logs stay
 mkdir -p csd/logs
 echo theirs > csd/logs/CITATION.md
 for time in first second; do "$program" bids data csd participant --participant-label 01 --no-report -- $options --model csd --dg prob 2> csd.err; done
@@ -68,7 +68,7 @@ check "numbers in it" awk -F '\t' 'NR > 1 && ($1 !~ /^sub-0[12]$/ || $2 != "ses-
 
 # --- one table of all profiles ---
 check "without profiles" test ! -e out/tract_profiles.csv
-profile() { # FOLDER NAME LINES: with the numbers of rows that pandas writes
+profile() { # FOLDER NAME LINES: compares a table, with the numbers of rows that pandas writes
     mkdir -p "$1" && printf "$3" > "$1/$2_desc-profiles_tractography.csv"
 }
 profile afq/sub-01/ses-1/dwi sub-01_ses-1 ',tractID,nodeID,fa\n0,CST,0,0.5\n1,CST,1,\n'
@@ -86,7 +86,7 @@ exits 3 "line 2 has 2 cells, the first line 3" bids afq group --filter track=pro
 profile afq/sub-03 sub-03_track-prob 'tract,node\nCST,0\n'
 exits 3 "needs the columns tractID and nodeID" bids afq group --filter track=prob
 check "the table of before stays" grep -qx "CST,0,0.5,02,unknown" afq/tract_profiles.csv
-# what another program wrote there stays, and so do inputs under the name of the output; names that are none of BIDS are left out
+# files of other programs stay, and so do inputs under the name of the output; names that are not names of BIDS are left out
 profile hostile/sub-01 sub-01 'tractID,nodeID,fa,subjectID,sessionID\nCST,0,0.5,me,now\n'
 table=hostile/sub-01/sub-01_desc-profiles_tractography.csv
 cp "$table" table.csv
@@ -129,7 +129,7 @@ exits 2 "give a shorter path" bids "$long" participant
 mkdir nothing
 exits 3 "no tractogram, no table of profiles and no connectome" bids nothing group
 
-# --- fits, names of before ---
+# --- fits, names of earlier versions ---
 check "--fit-outputs of what is tracked" bids out participant --participant-label 01 --fit-outputs -- $options
 check "--fit-outputs at once, --legacy-names" bids legacy participant --participant-label 01 --fit-outputs --legacy-names -- $options
 for name in model-tensor_param-fa model-opdt_param-sh; do
@@ -146,7 +146,7 @@ check "and its sidecar" test -s $old.json
 check "group with --legacy-names" bids legacy group
 check "its row" grep -q track-boot legacy/group.tsv
 
-# --- reports, several at a time ---
+# --- reports of several units at a time ---
 check "two at a time, with reports" "$program" bids -q data both participant --jobs 2 -- $options
 for n in 01 02; do
     stem=sub-${n}_ses-1_space-ACPC_tract-wholebrain_track-boot
@@ -189,7 +189,7 @@ check "as if nothing had been" cmp "$one.trx" killed/sub-01/ses-1/dwi/sub-01_ses
 
 # --- selection ---
 bids out participant --list > list.tsv
-# the model and the getter of the data, as with track
+# the model and the getter follow from the data, as with track
 check "a series without a method" bids plain participant --participant-label 01 -- --nseeds 100 --device llvmpipe
 check "its name" test -f plain/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-ifod2_tractogram.trx
 check "--list" test "$(wc -l < list.tsv)" -eq 3
@@ -214,7 +214,7 @@ for n in 01 02; do
     mv labelled/sub-$n/anat/sub-${n}_space-ACPC_label-WM_probseg.nii.gz labelled/sub-$n/anat/sub-${n}_space-ACPC_dseg.nii.gz
 done
 check "a dseg without a table is not guessed" test "$("$program" bids labelled none participant --list | cut -f 6 | tail -n 1)" = FA
-# every warning reaches the records of the run; what bids sets is not taken for given, and each name is that of a file
+# every warning is in the records of the run; options that bids sets do not count as given, and each name is the name of a file
 check "seeds by FA, for want of a segmentation" "$program" bids -q labelled wanting participant --participant-label 01 --jobs 1 -- $options
 python3 - << 'PY' || failed=1
 import glob, json, os
@@ -279,7 +279,7 @@ for mask in glob.glob("made/sub-*/**/*_desc-brain_mask.nii.gz", recursive=True):
     d = struct.unpack("<3h", raw[42:48])
     head = bytearray(raw[:352])
     head[70:74] = struct.pack("<2h", 4, 16)
-    lacking = 4 if "sub-02" in mask else 5  # a region that a subject lacks
+    lacking = 4 if "sub-02" in mask else 5  # a region that one subject lacks
     folder = "made/" + os.path.basename(mask).split("_")[0] + "/anat/" + os.path.basename(mask).split("_")[0]
     values = [1 + (v // d[0] // d[1]) // 10 * 2 + (v % d[0]) // (d[0] // 2 + 1) for v in range(d[0] * d[1] * d[2])]
     values = [v % lacking for v in values]

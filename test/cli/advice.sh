@@ -2,7 +2,7 @@
 few="--nseeds 300 --sphere small --force"
 method="--model opdt"
 
-# changed FROM TO EXPRESSION: a mask whose voxels, bytes, are changed
+# changed FROM TO EXPRESSION: writes a mask whose voxels (bytes) are changed
 changed() {
     python3 - "$@" <<'PYTHON'
 import gzip, sys
@@ -11,7 +11,7 @@ open(sys.argv[2], "wb").write(data[:352] + bytes(eval(sys.argv[3]) for v in data
 PYTHON
 }
 
-# warns TEXT ARGUMENTS...: a run that warns of this, on the screen and in the sidecar
+# warns TEXT ARGUMENTS...: checks that a run warns of this, on the screen and in the sidecar
 warns() {
     text=$1
     shift
@@ -23,13 +23,13 @@ warns() {
 
 changed "$mask" "$work/all.nii" 1
 changed "$roi" "$work/labels.nii" '2 * v'
-# a run as it should be warns of nothing
+# a normal run has no warning
 succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few $method -q -o w.trx
 [ ! -s "$work/stderr" ] || note "a run as it should be warns"
 warns "covers the whole grid" "$dwi" "$bval" "$bvec" "$work/all.nii" "$roi"
 warns "neither 0 nor 1 (one is 2)" "$dwi" "$bval" "$bvec" "$mask" "$work/labels.nii"
 warns "of the seed mask are at or below --fa-threshold" "$dwi" "$bval" "$bvec" "$mask" "$mask"
-# a map of FA in other units stops nothing; in its own it does, and a mask of one value is none
+# a map of FA in other units ends no streamline, and is warned of; a map in the right units, or a mask of one value, is not
 python3 - "$mask" "$work/fa.nii" "$work/mask255.nii" <<'PYTHON'
 import gzip, struct, sys
 data = gzip.open(sys.argv[1]).read()
@@ -45,7 +45,7 @@ for words in "--fa $work/fa.nii --fa-threshold 150" "--fa $work/mask255.nii"; do
     succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few $method -q -o w.trx $words
     ! grep -q "FA goes to 1" "$work/stderr" || note "a warning of units: $words"
 done
-# one that is no number ends streamlines: told where seeds or the mask have it, refused where the whole mask has it
+# NaN in the stop map ends streamlines: a warning if seeds or the mask have it, an error if the whole mask has it
 python3 - "$mask" "$roi" "$work" <<'PYTHON'
 import gzip, struct, sys
 mask, roi = (gzip.open(name).read() for name in sys.argv[1:3])
@@ -62,16 +62,16 @@ succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few $method -q -o w.trx --
 ! grep -q NaN "$work/stderr" || note "a warning of a map that is NaN outside the mask"
 rm "$work"/out/*
 fails 3 "nan_mask.nii: is NaN or infinite in every voxel of the mask" track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few $method -o w.trx --fa "$work/nan_mask.nii"
-# sides that the two forms of a header swap are told in every command, without -v
+# every command warns, without -v, if the two forms of a header swap left and right
 python3 - "$mask" "$work/flipped.nii" <<'PYTHON'
 import gzip, struct, sys
 data = bytearray(gzip.open(sys.argv[1]).read())
 struct.pack_into("<2h", data, 252, 1, 1)
-struct.pack_into("<f", data, 76, -struct.unpack_from("<f", data, 76)[0])  # qfac: the other sense of the third axis
+struct.pack_into("<f", data, 76, -struct.unpack_from("<f", data, 76)[0])  # qfac: reverses the third axis
 open(sys.argv[2], "wb").write(data)
 PYTHON
 warns "flipped.nii: the sform has the axes LAS, the qform LAI: one of them is wrong" "$dwi" "$bval" "$bvec" "$work/flipped.nii" "$roi"
-# seeds without a signal: a run without streamlines says why, also where directions are fitted at each step
+# seeds without a signal: a run without streamlines says why, also if directions are fitted at each step
 python3 - "$dwi" "$roi" "$work/dark.nii" <<'PYTHON'
 import gzip, struct, sys
 data, roi = bytearray(gzip.open(sys.argv[1]).read()), gzip.open(sys.argv[2]).read()[352:]
@@ -96,7 +96,7 @@ for method in "eudx" "fact --model csa"; do
 done
 succeeds track $dark $few --dg boot --model opdt -q -o w.trx
 grep -q " % of seeds have an OPDT without a positive peak" "$work/stderr" || note "no reason for an empty run of boot"
-# where the user gives a direction, a peak alone is not enough
+# if the user gives a direction, a peak alone is not enough
 succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --dg boot --model opdt --seed-direction 1,0,0 --max-angle 1 -q -o w.trx
 grep -q " % of seeds: no direction lies within --max-angle of --seed-direction" "$work/stderr" || note "no reason: --seed-direction"
 ! grep -q "positive peak" "$work/stderr" || note "--seed-direction: peaks of which nothing is known"

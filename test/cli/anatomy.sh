@@ -62,7 +62,7 @@ succeeds track $an --act "$a/nan.nii" -o nan.tck
 grep -q "1 voxels with a value that is not a number" "$work/stderr" || note "no warning of a value that is not a number"
 clean
 
-# files of fractions are the image of five
+# files of fractions give the same as the image of five tissues
 succeeds track $an --act "$a/sums.nii" -o sums.tck
 says "in 1 voxels the fractions do not add up to 1; the largest error is 0.25"
 clean
@@ -85,7 +85,7 @@ succeeds merge -o "$a/merged.tck" "$a"/part_shard-?of3.tck
 require cmp "$a/merged.tck" "$a/act.tck"
 rm -f "$a"/part_* "$a"/merged*
 
-# the first N of the run without --select
+# --select gives the first N streamlines of the run without it
 succeeds track $an --act "$t" --select 40 --nseeds 200 -o select.tck
 cp "$work/out/select.tck" "$work/out/select.json" "$a"
 require python3 - "$a/act.tck" "$a/select.tck" "$a/select.json" <<'PYTHON'
@@ -118,7 +118,7 @@ succeeds track $an --select 100000 -o few.tck
 grep -q "warning: --select" "$work/stderr" || note "no warning of fewer streamlines than --select"
 clean
 
-# seeds: each kind gives some, those on the interface grow into white matter only
+# each kind of seeds gives some streamlines; those on the interface grow into white matter only
 for kind in "--seed-sphere 0,0,10,8" "--seed-rejection $a/wm.nii" "--seed-gmwmi auto --act $t"; do
     succeeds track $an $kind --dry-run
     place=${kind#* } && [ "$place" = "auto --act $t" ] && place="the interface of grey and white matter"
@@ -133,7 +133,7 @@ succeeds track $an --act "$t" --dry-run
 grep -q "tissue      $t, rule act" "$work/stdout" || note "--dry-run does not tell the tissue"
 clean
 
-# lengths are those of cropped ends
+# the limits of length apply to streamlines with cropped ends
 succeeds track $an --act "$t" --crop-at-gmwmi --min-length 20 -o crop.tck
 require python3 - "$work/out/crop.tck" "$work/out/crop.json" <<'PYTHON'
 import json, math, struct, sys
@@ -152,7 +152,7 @@ for key, value in found.items(): assert abs(told[key] - value) < 0.03, (key, tol
 PYTHON
 clean
 
-# nothing is accepted: every reason is told
+# nothing is accepted: the message lists every reason
 succeeds track $an --act "$t" --include-end 0,0,0,0.1 -o none.tck
 grep -q "ending where tissue allows no end" "$work/stderr" && grep -q "ending outside the regions for ends" "$work/stderr" ||
     note "an empty result does not tell why"

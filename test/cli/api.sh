@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.sh"
 part=${3:-same}
 
-# same API LIMITS OPTIONS... : tracks the phantom, mostly with its 724 directions, and compares with the file of OpenGL
+# same API LIMITS OPTIONS... : tracks the phantom, mostly with its 724 directions, and compares the file with that of OpenGL
 same() {
     api=$1
     limits=$2
@@ -13,7 +13,7 @@ same() {
     cmp -s a.trx expected.trx || note "another tractogram: $*, $api, limits '$limits'"
 }
 
-# Mesa gives the newest version that it has: nothing of 3.2 must be needed
+# Mesa gives the newest version that it has; set the version, because nothing of 3.2 may be needed
 MESA_GLES_VERSION_OVERRIDE=3.1
 export MESA_GLES_VERSION_OVERRIDE
 if [ "$part" = same ]; then
@@ -26,7 +26,7 @@ grep -q '"gles":.*false' list.json && ! grep -q '"gles":.*true' list.json || not
 
 fi
 
-# software compiles both alike; compilers of GPUs need not, so it is asked for
+# a software renderer compiles both in the same way, but compilers of GPUs need not; so the source asks for equal rounding
 set -- --device llvmpipe --mapping single
 options="--dg ptt --nseeds 20"
 if [ "$part" = same ]; then
@@ -37,14 +37,14 @@ for options in "--dg boot --nseeds 300" "--dg prob --nseeds 300 --sphere small" 
     same gles gles31 "$@" $options
 done
 fi
-# where there is a fifth storage block, it holds the ODFs of parallel transport
+# if there is a fifth storage block, it has the ODFs of parallel transport
 # shellcheck disable=SC2086
 "$tool" track --phantom --model opdt "$@" $options --api gl -o expected.trx --force -q || note "exit code $?: $options"
 # shellcheck disable=SC2086
 if [ "$part" = same ]; then
 same auto "" "$@" $options
 grep -q '"version":.*OpenGL ES' a.json && note "OpenGL ES was taken where there is OpenGL"
-# whole cells in place of pairs of voxels, in one buffer, three and four: 38 layers of 40 x 52 x 362 cells of 16 bytes
+# whole cells instead of pairs of voxels, in one, three and four buffers: 38 layers of 40 x 52 x 362 cells of 16 bytes
 GLSLINES_ODF_CELLS=8
 export GLSLINES_ODF_CELLS
 for layers in 38 13 10; do
@@ -53,14 +53,14 @@ for layers in 38 13 10; do
 done
 # shellcheck disable=SC2086
 same gles "" "$@" $options
-# without memory for them pairs do, and without memory for these single values
+# if the cells do not fit into memory, pairs are used, and if these do not fit either, single values
 for limit in "200000000 436.6" "100000000 109.1"; do
     # shellcheck disable=SC2086
     GLSLINES_INJECT=memory:${limit% *} "$tool" track --phantom --model opdt "$@" $options -o a.trx --force > stdout 2> stderr || note "exit code $?: no memory for cells"
     cmp -s a.trx expected.trx || note "another tractogram without memory for cells"
     grep -q "less than ${limit#* } MiB" stderr || note "that there is no memory for cells is not told: $(cat stderr)"
 done
-# single values in one buffer and in four, each of which has a layer of the next
+# single values in one buffer and in four, each of which also has the first layer of the next one
 GLSLINES_ODF_CELLS=1
 for layers in 38 11; do
     # shellcheck disable=SC2086
@@ -81,7 +81,7 @@ done
 
 else
 
-# a driver that ends at OpenGL 4.2
+# a driver that has no OpenGL above 4.2
 (
     MESA_GL_VERSION_OVERRIDE=4.2
     export MESA_GL_VERSION_OVERRIDE
@@ -94,14 +94,14 @@ else
 )
 failures=$?
 
-# where invocations of a work group mix up arrays of their own, groups have one
+# if invocations of a work group mix up their own arrays, groups have one invocation
 "$tool" track --phantom --model opdt --device llvmpipe --dg det --nseeds 200 --sphere small -q -o apart.tck || note "exit code $?"
 GLSLINES_FORCE_LIMITS=apart=0 "$tool" track --phantom --model opdt --device llvmpipe --dg det --nseeds 200 --sphere small -q -o alone.tck 2> stderr || note "exit code $?: groups of one"
 cmp -s apart.tck alone.tck || note "groups of one track otherwise"
 grep -q 'mixes up what invocations' stderr || note "a renderer that mixes up invocations is not told"
 
-# Mesa's softpipe offers OpenGL ES 3.1 and no OpenGL 4.3: another implementation, with a rounding of its own, which nobody has to know for what it mixes up. Kernels larger than
-# these take it minutes.
+# Mesa's softpipe has OpenGL ES 3.1, but no OpenGL 4.3. It is another implementation with its own rounding, so mistakes show. Larger kernels take it
+# minutes.
 if GALLIUM_DRIVER=softpipe "$tool" devices 2> /dev/null | grep -q '^0: softpipe'; then
     GALLIUM_DRIVER=softpipe "$tool" devices --json | grep -q '"apart":.*false' || note "softpipe: what it mixes up is not found"
     export GLSLINES_CHECKED="$work/checked.json"
@@ -135,7 +135,7 @@ PYTHON
         grep -q "\"${dg}4\":.*\"single\"" checked.json || note "the test of $dg on softpipe is not kept: $(cat checked.json)"
     done
     unset GLSLINES_CHECKED
-    # what other commands compute there has the bytes that it has elsewhere; a fit that does not fit is the CPU's, which is said
+    # other commands compute the same bytes there; a fit that the device cannot do runs on the CPU, with a message
     "$tool" phantom soft --shape 16 16 16 --voxel-size 8 --bvals 1000 3000 --directions 30 --force -q || note "exit code $?: phantom"
     fit="fit soft/dwi.nii.gz soft/dwi.bval soft/dwi.bvec soft/mask.nii.gz --model msmt --sh-order 4 --force -q"
     # shellcheck disable=SC2086

@@ -2,7 +2,7 @@
 # Tests of the warning of directions along wrong axes: axes.sh TOOL WORK_DIR. Needs a device (a software renderer will do).
 . "$(dirname "$0")/common.sh"
 
-# doubts WORDS ARGUMENTS...: one warning of directions, which holds the words; no words: none
+# doubts WORDS ARGUMENTS...: checks that there is one warning about directions, which has the words; no words: no warning
 doubts() {
     words=$1
     shift
@@ -29,7 +29,7 @@ doubts "" "$@" --sh-basis tournier07
 doubts "better as tournier07" "$@" --sh-basis descoteaux07_legacy
 doubts "better as tournier07" "$@" --sh-basis descoteaux07
 
-# peaks: right axes are world axes; on this grid, LAS, FSL's and the image's have x mirrored
+# peaks: the right axes are world axes; on this grid, LAS, x is mirrored in FSL's axes and in those of the image
 "$tool" peaks f_sh.nii.gz -o peaks.nii.gz --sh-basis tournier07 -q || note "peaks"
 cp peaks.nii.gz dyads1.nii.gz
 set -- --mask p/mask.nii.gz --roi p/roi.nii.gz
@@ -43,7 +43,7 @@ doubts "" --peaks dyads1.nii.gz --peaks-frame world "$@"
 doubts "" --peaks p/peaks.nii.gz "$@" --cutoff 0.3
 doubts "" --peaks peaks.nii.gz --peaks-frame image "$@" --dg seedtest
 
-# right axes give longer streamlines; the same of samples of bedpostX, and of peaks that are all of one length
+# right axes give longer streamlines; so do they with samples of bedpostX, and with peaks that all have one length
 mean() {
     "$tool" track "$@" --nseeds 300 -o out.tck --force -q > /dev/null 2> stderr || note "track $*: $(tail -1 stderr)"
     sed -n 's/.*"mean_mm":[^0-9]*\([0-9.]*\).*/\1/p' out.json | head -1
@@ -88,7 +88,7 @@ right=$(mean --bedpostx right --roi p/roi.nii.gz) wrong=$(mean --bedpostx wrong 
 checks=$((checks + 1))
 awk "BEGIN { exit !($right > 1.1 * $wrong && $wrong > 0) }" || note "mean lengths along samples: $right mm, wrong $wrong mm"
 
-# the same of a crop says nothing of the axes
+# a crop of the same data is too small to judge the axes
 "$tool" phantom small --shape 18 20 18 -q || note "phantom small"
 awk 'NR == 1 { for (i = 1; i <= NF; i++) $i = -$i } { print }' small/dwi.bvec > small.bvec
 doubts "" small/dwi.nii.gz small/dwi.bval small.bvec small/mask.nii.gz small/roi.nii.gz --model opdt --dg det

@@ -1,13 +1,13 @@
 # Inputs that are missing, damaged or do not fit. Sourced by run.sh.
 fails 3 "$b/none.nii.gz" track "$b/none.nii.gz" "$bval" "$bvec" "$mask" "$roi"
-# a series that is not there has no table beside it either
+# a series that does not exist has no table beside it either
 for command in "track $b/none.nii.gz" "fit $b/none.nii.gz f" "response $b/none.nii.gz r" "track $b"; do
     # shellcheck disable=SC2086
     fails 3 "cannot be read: " $command
 done
 fails 3 "cannot be read: No such file" track "$b/none.mif"
 fails 3 "no gradient table lies beside it" track "$mask"
-# a series of a format that is not read: the format is named, for each command that reads series and images
+# a series in a format that is not read: the message names the format, in each command that reads series and images
 printf 'NRRD0005\ntype: float\ndimension: 4\nDWMRI_b-value:=1000\n' > "$work/dwi.nrrd"
 printf '\0\0\0\1\0\0\0\5%0400d' 0 > "$work/dwi.mgh"
 printf '%0128dDICM%0300d' 0 0 > "$work/dwi.dcm"
@@ -38,7 +38,7 @@ fails 3 "$dwi" track "$dwi" "$bval" "$bvec" "$dwi" "$roi"
 fails 3 "$b/short.bval" track "$dwi" "$b/short.bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/words.bval" track "$dwi" "$b/words.bval" "$bvec" "$mask" "$roi"
 fails 3 "$b/no_b0.bval" track "$dwi" "$b/no_b0.bval" "$bvec" "$mask" "$roi"
-# b-values in other units, and such that make no shell: what is wrong with which file, and what to do
+# b-values in other units, or without shells: the message says what is wrong with which file, and what to do
 for model in opdt csa csd msmt; do
     fails 3 "$b/ms_um2.bval: no diffusion-weighted volume: the largest of 34 b-values is 2 s/mm2" fit "$dwi" "$b/ms_um2.bval" "$bvec" "$mask" f --model $model
     grep -q -e '--b0-threshold 50); multiply b-values in ms/um2 by 1000' "$work/stderr" || note "ms/um2 with $model"
@@ -51,7 +51,7 @@ fails 3 "three volumes or more of nearly one b-value): take --model opdt" fit "$
 fails 3 "glslines: $dwi: no shell has b = 300 s/mm2" fit "$dwi" "$bval" "$bvec" "$mask" f --model msmt --shells 300
 fails 3 "three weighted volumes or more of nearly one b-value" response "$dwi" "$b/one.bval" "$bvec" "$mask" r --algorithm tournier
 fails 3 "the shells are: 300 (30 volumes); --shells B uses the shell" fit "$dwi" "$b/low.bval" "$bvec" "$mask" f --model csd
-# responses that cannot be estimated: options that the command has
+# responses that cannot be estimated: the message names options that the command has
 fails 3 "lower --fa-threshold (--algorithm fa)" response "$dwi" "$bval" "$bvec" "$mask" r --algorithm fa --fa-threshold 0.99
 python3 - "$roi" "$b/few.nii.gz" <<'PYTHON'
 import gzip, sys
@@ -62,7 +62,7 @@ PYTHON
 inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
 fails 3 "$dwi: responses: a tissue has no voxels" fit "$dwi" "$bval" "$bvec" "$b/few.nii.gz" f --model msmt
 fails 3 "take responses of other series by --response-wm, --response-gm and --response-csf, or --model csd" fit "$dwi" "$bval" "$bvec" "$b/few.nii.gz" f --model msmt
-# What results and regions read is checked before any work: missing files before the series is read, others before it is fitted.
+# Files that results and regions read are checked before any work: missing files before the series is read, others before it is fitted.
 printf 'bundle\tinclude\nmiddle\t0,0,0,30\n' > "$work/bundles.tsv"
 for words in "--connectome $b/none.nii:c.csv" "--sample $mask,$b/none.nii:s.csv" "--profile $b/none.nii:p.csv" \
     "--profile $work/bundles.tsv:$b/none.nii:p.csv" "--segment $b/none.nii:s.tsv" "--fdt-network $b/none.nii:n" "--fdt-targets $b/none.nii:t.nii" \
@@ -78,12 +78,12 @@ for words in "--sample $bval:s.csv" "--profile $work/bundles.tsv:$bval:p.csv"; d
     # shellcheck disable=SC2086
     fails 3 "$bval: is not a NIfTI image" track "$dwi" "$bval" "$bvec" "$b/few.nii.gz" "$roi" --model msmt -o t.tck $words
 done
-# labels stand behind regions alone
+# only regions may have labels behind the name
 for words in "$mask $roi:1" "$mask:1 $roi" "$mask $roi --fa $mask:1,2"; do
     # shellcheck disable=SC2086
     fails 3 "make a mask of the labels" track "$dwi" "$bval" "$bvec" $words
 done
-# habits of FSL and of shells: the beginning of names, packed texts, standard output
+# habits of FSL and of shells: abbreviated names, packed texts, standard output
 fails 3 "No such file or directory: give the name of a folder" track --bedpostx "$b/merged" --roi "$roi"
 gzip -c "$bval" > "$work/packed.txt"
 for words in "$work/packed.txt $bvec $mask $roi" "$bval $work/packed.txt $mask $roi" "$bval $bvec $mask $roi --seeds $work/packed.txt" \
@@ -96,7 +96,7 @@ for words in "--output-seeds -" "--connectome $roi:-" "--sidecar -" "--trace -";
     fails 2 "-: this output is not written to standard output" track "$dwi" "$bval" "$bvec" "$mask" "$roi" -o t.tck $words
 done
 fails 3 "$b/none.tck: cannot be read: No such file" report "$b/none.tck"
-# a byte order mark is no number
+# a byte order mark is no part of a number
 succeeds fit "$dwi" "$b/marked.bval" "$bvec" "$mask" f --model csd
 clean
 for file in short nan two_rows; do
@@ -106,7 +106,7 @@ fails 3 "$b/empty.nii.gz" track "$dwi" "$bval" "$bvec" "$b/empty.nii.gz" "$roi"
 fails 3 "$b/empty.nii.gz" track "$dwi" "$bval" "$bvec" "$mask" "$b/empty.nii.gz"
 fails 3 "$b/outside.nii.gz" track "$dwi" "$bval" "$bvec" "$mask" "$b/outside.nii.gz"
 fails 3 "$b/zeros.nii.gz" track "$b/zeros.nii.gz" "$bval" "$bvec" "$mask" "$roi"
-# masks on another grid are resampled, which a warning says, if half of them or more is left; a stop map is not
+# masks on another grid are resampled, with a warning, if half of them or more is left; a stop map is not
 for file in moved smaller; do
     succeeds track "$dwi" "$bval" "$bvec" "$b/$file.nii.gz" "$roi" --dry-run
     grep -q "$file.nii.gz: lies on another grid" "$work/stderr" || note "no warning of another grid: $file"
@@ -132,7 +132,7 @@ grep -q "smaller.nii.gz: lies on another grid" "$work/stderr" || note "fit: no w
 clean
 fails 3 "$b/zeros.nii.gz" fit "$b/zeros.nii.gz" "$bval" "$bvec" "$mask" f
 
-# SH and ODF images: counts that fit no order, grids, directions that do not match
+# SH and ODF images: wrong counts, wrong grids, directions that do not match
 fails 3 "$dwi: 34 volumes fit no SH order" track --sh "$dwi" --fa "$mask" --roi "$roi"
 fails 3 "$b/sh14.nii.gz: 14 volumes" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --sh "$b/sh14.nii.gz"
 fails 3 "$b/smaller.nii.gz" track --sh "$b/sh15.nii.gz" --fa "$b/smaller.nii.gz" --roi "$roi"

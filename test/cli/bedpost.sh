@@ -42,7 +42,7 @@ counted() {
     same merged.tck again.tck
     expect 0 $track --bedpostx crossing --roi seed.nii --start-fibre any -o whole.trx --skip-existing
     says "nothing to do"
-    # what lies in the folder beside the samples is no obstacle: links to nowhere and to the folder, pipes, closed files
+    # other files in the folder do no harm: links to nothing and to the folder, pipes, files without permission
     cp -r crossing odd
     mkdir odd/logs
     ln -s nowhere odd/logs/dangling
@@ -52,7 +52,7 @@ counted() {
     same any.tck odd.tck
     expect 0 $track --bedpostx odd --roi seed.nii --start-fibre any -o odd.tck --skip-existing
     says "nothing to do"
-    # a folder with other contents is another input, whatever its name
+    # another folder with other contents is another input, whatever its name
     cp -r crossing other
     expect 0 $track --bedpostx other --roi seed.nii --start-fibre any -o whole.trx --skip-existing
     says "nothing to do"
@@ -78,7 +78,7 @@ counted() {
     done
     expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-any --include x18.nii --include far.nii -o way_any.tck
     same waypoint.tck way_any.tck
-    # a half that meets the second waypoint first is gone, if it is the first one
+    # a half that meets the second waypoint first is rejected, if it is the first half
     expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-ordered --include x18.nii --include x5.nii -o ordered.tck
     python3 "$here/bedpost.py" check waypoint ordered.tck || note "waypoints in order"
     same waypoint.tck ordered.tck
@@ -88,7 +88,7 @@ counted() {
     says "streamlines  0"
     expect 2 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --stop -o y.tck
     says "--region-rule: must be streamline with --stop"
-    # each half needs all waypoints by itself; the first one, with some of them, waits for the second
+    # each half needs all waypoints by itself; the first half, which met some of them, waits for the second
     expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-one-way --include x18.nii -o one_way.tck
     python3 "$here/bedpost.py" check one_way one_way.tck || note "waypoints one way"
     expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-one-way --include x18.nii --include x5.nii -o nothing.tck --force
@@ -102,7 +102,7 @@ counted() {
     done
     expect 0 $track --bedpostx row --roi seed.nii --stop-leaving labels.nii:7 -o same.tck --force
     same row.tck same.tck
-    # the point that is left out still meets an avoid mask, but no waypoint
+    # the point that is left out still counts for an avoid mask, but not for a waypoint
     for more in "--exclude 19,3,3,0.6" "--include 19,3,3,0.6"; do
         expect 0 $track --bedpostx row --roi seed.nii --stop-leaving x18.nii $more -o nothing.tck --force
         says "streamlines  0"
@@ -110,7 +110,7 @@ counted() {
     expect 2 $track --bedpostx row --roi seed.nii --act seed.nii --region-rule halves -o y.tck
     says "--region-rule: must be streamline with tissue"
     if grep -q "seeds" stdout stderr; then note "--region-rule is refused behind the line about seeds"; fi
-    # the loop check leaves out what comes behind, and nothing else
+    # the loop check leaves out the part behind the loop, and nothing else
     for sign in 1 -1; do
         expect 0 track --device llvmpipe --seeds-per-voxel 1000 --bedpostx turn$sign --roi low$sign.nii -o turn.tck --output-seeds turn.txt --force
         expect 0 track --device llvmpipe --seeds-per-voxel 1000 --bedpostx turn$sign --roi low$sign.nii -o checked.tck --loop-check --force
@@ -120,7 +120,7 @@ counted() {
     says "--loop-check: only --dg bedpost can use it"
     expect 2 $track --bedpostx row --roi seed.nii --act seed.nii --backtrack --loop-check -o y.tck
     says "--backtrack: cannot be used with --loop-check"
-    # fractions end halves: none where they are 1; at the seed that of the first fibre counts, whichever starts
+    # fractions end halves: none if they are 1; at the seed the fraction of the first fibre counts, whichever fibre starts
     counted even seed.nii even --stop-by-fraction
     counted even seed.nii even_chunks --stop-by-fraction --chunk-size 37
     same even.tck even_chunks.tck

@@ -4,7 +4,8 @@
 mkdir tmp bin
 export TMPDIR="$work/tmp"
 
-# expect CODE TEXT ARGUMENTS...: the exit code, TEXT in the one message of a failure, no temporary file left, no JSON after a failure
+# expect CODE TEXT ARGUMENTS...: checks the exit code, TEXT in the single message of a failure, that no temporary file is left, and that no JSON comes
+# after a failure
 expect() {
     code=$1
     text=$2
@@ -43,7 +44,7 @@ expect 4 one.json --trace one.json --json one.json
 # shellcheck disable=SC2086
 TMPDIR="$work/nowhere" expect 4 nowhere $small --dg boot --no-ceilings
 
-# the data of the benchmark, which another program reads, give the benchmark's streamlines in `track`, too
+# `track` gives the streamlines of the benchmark from the data that the benchmark writes for other programs
 # shellcheck disable=SC2086
 expect 0 "" $small --dg det --no-ceilings --write-data data
 find data -type f | LC_ALL=C sort | tr '\n' ' ' > names
@@ -81,7 +82,7 @@ assert record["host"]["cpu"] and record["host"]["cores"] >= 1 and record["repeti
 assert record["grid"]["dimensions"] == [18, 20, 18] and record["data"]["volumes"] == 160
 assert all(v > 1e6 for v in record["devices"][0]["ceilings"].values()), record["devices"]
 columns = record["columns"]
-# each getter of track's --dg with both mappings
+# each getter of --dg of track, with both mappings
 getters = sys.argv[1].split("|")
 assert len(getters) >= 7 and [c["dg"] for c in columns] == [dg for dg in getters for _ in range(2)], columns
 assert [c["mapping"] for c in columns[:2]] == ["auto", "single"]
@@ -117,7 +118,7 @@ if [ "$("$tool" devices --json | python3 -c 'import json, sys; print(json.load(s
     expect 7 subgroup --mapping subgroup --dg prob --shape 18x20x18 --nseeds 10 --no-ceilings -q
 fi
 
-# a mask ends streamlines as in track: by default where the nearest voxel lies outside
+# a mask ends streamlines as in track: by default if the nearest voxel lies outside
 cat > mask.py <<'END'
 import json, sys
 nearest, named, interpolated = (json.load(open(p)) for p in ("default.json", "nearest.json", "interpolated.json"))

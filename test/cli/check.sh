@@ -9,7 +9,7 @@ shaders=$here/../../glsl
 export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-$work}/.cache}}"
 [ "$part" = compilers ] || export MESA_SHADER_CACHE_DISABLE=false
 export GLSLINES_CHECKED="$work/devices.json" XDG_CACHE_HOME="$work/cache"
-# a crash must end the process by its signal: a sanitizer's handler would turn it into an exit
+# a crash must end the process by its signal, because a sanitizer's handler would turn it into an exit
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:handle_segv=0" UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:handle_segv=0"
 
 note() {
@@ -18,7 +18,7 @@ note() {
     head -n 8 stdout stderr
 }
 
-# expect CODE ARGUMENTS... : the exit code of a check on llvmpipe
+# expect CODE ARGUMENTS... : checks the exit code of a check on llvmpipe
 expect() {
     code=$1
     shift
@@ -42,7 +42,7 @@ for variant in boot4 ptt4:group closest:single pft:group; do
     [ $variant != boot4 ] || says '^boot4 +group'
 done
 [ ! -e devices.json ] || note "--compile-only kept something"
-# the seconds are CPU time: a process that the system stops for two seconds is not told to have compiled in them
+# the seconds are CPU time: time in which the system stops the process does not count as compiling
 python3 - "$tool" << 'END' || note "--compile-only counts time in which nothing ran"
 import os, signal, subprocess, sys, time
 
@@ -98,14 +98,14 @@ says 'seconds: has no effect without --check'
 expect 2 --check --doctor
 says 'doctor: has no effect with --check'
 
-# --- what is kept --------------------------------------------------------------------------------------------------------------------------------
+# --- stored results -----------------------------------------------------------------------------------------------------------------------------
 
 prob=$(printf 'llvmpipe%s' "$("$tool" devices --json | python3 -c '
 import json, sys
 d = next(d for d in json.load(sys.stdin) if "llvmpipe" in d["renderer"])
 print(d["renderer"][len("llvmpipe"):], d["version"], sep=" | ")')")
 printf '{"%s | glslines %s": {"prob4": "group"}}' "$prob" "$("$tool" --version | sed 's/^glslines //;q')" > devices.json
-# --mapping auto takes what was found
+# --mapping auto takes the stored mapping
 "$tool" track --phantom --model opdt --device llvmpipe --dg prob --nseeds 20 -o a.trx -q
 grep -q '"mapping":.*"group"' a.json || note "--mapping auto does not take what was found: $(cat devices.json)"
 GLSLINES_CHECKED= "$tool" track --phantom --model opdt --device llvmpipe --dg prob --nseeds 20 -o b.trx -q
@@ -117,7 +117,7 @@ elif [ "$part" = computing ] || [ "$part" = mistakes ]; then
 
 # --- computing -----------------------------------------------------------------------------------------------------------------------------------
 
-# wrong FILE FROM TO VARIANT... : a mistake in a shader is found
+# wrong FILE FROM TO VARIANT... : checks that a mistake in a shader is found
 wrong() {
     rm -rf shaders
     mkdir -p "shaders/$(dirname "$1")"

@@ -21,7 +21,7 @@ vector = [[float(v) for v in line.split()] for line in open("source/dwi.bvec")]
 size = (len(head) - start) // len(b)
 volume = [head[start + t * size:start + (t + 1) * size] for t in range(len(b))]
 count = size // struct.calcsize(kind)
-# spoilt volumes: noise, and where numbers allow it voxels that are not finite
+# spoilt volumes have noise and, if the type allows it, voxels that are not finite
 def spoil():
     values = [random.randrange(1, 9000) for _ in range(count)]
     if kind == "f":
@@ -37,7 +37,7 @@ def write(folder, chosen, bval, bvec, data):
     with open(folder + "/dwi.bvec", "w") as f:
         for axis in range(3): print(*("%.17g" % bvec(axis, t) for t in chosen), file=f)
     print('{"Name": "test", "BIDSVersion": "1.10.0", "DatasetType": "derivative", "GeneratedBy": [{"Name": "test"}]}', file=open(folder + "/data/dataset_description.json", "w"))
-low = lambda t: b[t] or 60      # b = 0 with a little weight, which only --b0-threshold 60 takes for b = 0
+low = lambda t: b[t] or 60      # b = 0 with a little weighting, which only --b0-threshold 60 counts as b = 0
 one = [t for t in range(len(b)) if b[t] in (0, 1000)]
 write("alone", one, low, lambda a, t: vector[a][t], volume)
 write("lowest", [t for t in range(len(b)) if b[t] in (0, 700)], low, lambda a, t: vector[a][t], volume)
@@ -53,7 +53,7 @@ done
 conventions="--b0-threshold 60"
 others="--bvec-frame image --bvalue-scaling off"
 
-# compare FOLDER FILE...: the files of this folder and of `among` are the same
+# compare FOLDER FILE...: checks that the files of this folder and of `among` are the same
 compare() {
     against=$1
     shift
@@ -64,14 +64,14 @@ compare() {
     done
 }
 
-# work_in FOLDER OPTIONS...: runs the command of the row there
+# work_in FOLDER OPTIONS...: runs the command of the row in the folder
 work_in() {
     folder=$1
     shift
     checks=$((checks + 1))
     # shellcheck disable=SC2086
     (cd $folder && "$tool" $command "$@") >stdout 2>stderr || note "$row in $folder: $(tail -n 1 stderr)"
-    # of its vectors, whose length is 2, only `among` is warned
+    # only `among` gets a warning, because its vectors have the length 2
     grep '^glslines: warning: ' stderr | grep -v 'vectors are not of length 1' | sort >warnings_$folder
 }
 
@@ -108,7 +108,7 @@ data set, seeds where FA is high|out/sub-1/dwi/sub-1_tract-wholebrain_track-detc
 TABLE
 [ $n -eq 18 ] || note "$n rows"
 
-# --tensor-shells: the tensor is of its shells, the model of --shells
+# --tensor-shells: the tensor is fitted to these shells, the model to those of --shells
 row="tensor of another shell"
 few="$few -q"
 (cd lowest && "$tool" fit dwi.nii dwi.bval dwi.bvec mask.nii c --no-model $conventions -q) || note "$row"
@@ -140,7 +140,7 @@ in="among/dwi.nii among/dwi.bval among/dwi.bvec among/mask.nii among/roi.nii"
     expect 0 track $in --model csd --shells 1000 --tensor-shells 700 $conventions $others $few --shard 1/2 -o s.tck
     expect 0 track $in --model csd --shells 1000 $conventions $others $few --shard 2/2 -o s.tck
     expect 3 merge s_shard-1of2.tck s_shard-2of2.tck -o merged.tck -q
-    # what needs a series, and shells that are not there
+    # options that need a series, and shells that do not exist
     expect 2 track --sh alone/c_sh.nii.gz --roi alone/roi.nii --shells 1000 $few -o no.tck
     says "--shells: needs DWI"
     expect 3 fit $(echo "$in" | sed 's/ [^ ]*$//') no --no-model --tensor-shells 500 $conventions $others -q

@@ -7,7 +7,7 @@ set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii
 expect 0 track "$@" -o t.trx --cluster 8:c.tck
 contains t.json '"clusters"'
 
-# --- the same clusters while tracking and of the file, with any number of threads ---
+# --- the same clusters while tracking and from the file, with any number of threads ---
 expect 0 cluster t.trx -o k.trx --threshold 8 --centroids k.tck --table k.tsv --largest 2 -q
 OMP_NUM_THREADS=1 "$tool" cluster t.trx -o k1.trx --threshold 8 --centroids k1.tck --table k1.tsv --largest 2 -q || note "one thread"
 OMP_NUM_THREADS=5 "$tool" cluster t.trx -o k5.trx --threshold 8 --centroids k5.tck --table k5.tsv --largest 2 -q || note "five threads"

@@ -3,7 +3,7 @@
 # Other tests have the options, the refusals and the comparisons; this one is for a machine that nobody has seen yet.
 . "$(dirname "$0")/common.sh"
 
-# known WHAT: a Python program that asserts
+# known WHAT: runs a Python program with assertions
 known() {
     checks=$((checks + 1))
     python3 - > python.log 2>&1 || { note "$1"; cat python.log; }
@@ -31,7 +31,7 @@ expect 0 merge p_shard-1of2.trx p_shard-2of2.trx -o p.trx
 same p.trx t.trx
 expect 0 track --sh fit_sh.nii.gz --fa fit_fa.nii.gz --mask mask.nii.gz --roi roi.nii.gz --dg det -o t.tck $few
 
-# --- what a tractogram holds, and other files of it ---
+# --- contents of a tractogram, and other files made from it ---
 expect 0 info t.trx --json info.json --check
 expect 0 convert t.trx t.trk
 expect 0 convert t.trk u.trx
@@ -50,7 +50,7 @@ voxels = bytes((1 if x < nx / 2 else 2) for z in range(nz) for y in range(ny) fo
 open("halves.nii", "wb").write(bytes(data[:start]) + voxels)
 END
 expect 0 connectome t.trx halves.nii matrix.csv
-# several images of labels in one reading: the bytes of runs of their own
+# several images of labels in one reading give the bytes of separate runs
 python3 -c "
 data = bytearray(open('halves.nii', 'rb').read())
 data[352:] = bytes(1 + (i // 7) % 3 for i in range(len(data) - 352))

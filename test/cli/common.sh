@@ -1,5 +1,5 @@
-# What the tests of the command line share. Sourced with the arguments TOOL WORK_DIR ...; then the work folder, which is new and empty, is the current one.
-# Every failure of the tool has to give the documented exit code, one line that names the culprit, and no file.
+# Checks that the tests of the command line share. Sourced with the arguments TOOL WORK_DIR ...; then the work folder, which is new and empty, is the
+# current one. Every failure of the tool has to give the documented exit code, one line that names the culprit, and no file.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -15,21 +15,21 @@ checks=0
 note() {
     failures=$((failures + 1))
     echo "FAIL: $*"
-    # what came first, the error, and what a sanitizer says
+    # prints the first lines, the error, and the report of a sanitizer
     sed 's/^/    | /' "$work/stderr" | awk 'NR <= 5 || /glslines: |Sanitizer|runtime error|    #[0-9]/' | head -n 40
 }
 
-# errors: how many error lines the last command printed
+# errors: prints how many error lines the last command printed
 errors() {
     grep '^glslines: ' "$work/stderr" | grep -vc '^glslines: warning: '
 }
 
-# files: names and contents of all files of the work folder
+# files: prints names and contents of all files of the work folder
 files() {
     find . -type f ! -name 'std*' -print0 | sort -z | xargs -0 cksum
 }
 
-# expect CODE ARGUMENTS...: a failure is one line and changes no file, unless it is of an iteration (8)
+# expect CODE ARGUMENTS...: checks that a failure has one line and changes no file, unless an iteration failed (8)
 expect() {
     code=$1
     shift
@@ -43,7 +43,7 @@ expect() {
     [ "$code" -eq 8 ] || [ "$before" = "$(files)" ] || note "$*: other files than before"
 }
 
-# says TEXT: in what the last command printed
+# says TEXT: checks that the last command printed the text
 says() {
     cat stdout stderr | grep -qF -e "$1" || note "no \"$1\" in the output"
 }
@@ -58,7 +58,7 @@ same() {
     cmp -s "$1" "$2" || note "$1 and $2 differ"
 }
 
-# finish WHAT: ends the test
+# finish WHAT: ends the test, with the name WHAT
 finish() {
     [ $failures -eq 0 ] || { echo "FAIL $1: $failures failures"; exit 1; }
     echo "ok   $1"

@@ -2,7 +2,7 @@
 # Gradients that deviate from voxel to voxel: every command that reads a series says that it does not use them: deviations.sh TOOL WORK_DIR.
 . "$(dirname "$0")/common.sh"
 
-# warns COMMAND ARGUMENTS...: a warning, which the sidecar has, too, if there is one
+# warns COMMAND ARGUMENTS...: checks that the command warns, also in the sidecar if there is one
 warns() {
     echo "$1" >> walked
     expect 0 "$@"

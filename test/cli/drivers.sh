@@ -10,7 +10,7 @@ printf '{"file_format_version": "1.0.0", "ICD": {"library_path": "%s"}}' "$stand
 export MESA_SHADER_CACHE_DIR="${MESA_SHADER_CACHE_DIR:-${XDG_CACHE_HOME:-${HOME:-$work}/.cache}}"
 export __EGL_VENDOR_LIBRARY_FILENAMES="$work/stand_in.json:$mesa" GLSLINES_CHECKED=
 ulimit -c 0
-# a crash must end the process by its signal; the stand-in is no part of what is looked at for leaks
+# a crash must end the process by its signal; leaks of the stand-in do not count
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:handle_segv=0:detect_leaks=0" UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:handle_segv=0"
 
 note() {
@@ -39,10 +39,10 @@ try() {
     run "$1" track --phantom --model opdt --dg det --nseeds 5 -o x.trx --force --dry-run "$2" "$3"
 }
 
-# driver; seconds that it gets, which only one that hangs uses up; what is left out; why
+# columns: driver; seconds that it gets, which only a driver that hangs uses up; what is left out; why
 while IFS='|' read -r driver seconds place reason; do
     export GLSLINES_PROBE="$seconds" GLS_TEST_DRIVER="$driver" XDG_CACHE_HOME="$work/cache-$driver"
-    # a run that is the first to meet it
+    # the first run that meets this driver
     try 0 --device auto
     says "^glslines: warning: $place is left out: $reason" stderr
     says '^device: software renderer' stderr
@@ -73,7 +73,7 @@ try 5 --device gpu
 says '^glslines: no GPU offers' stderr
 try 5 --device /dev/dri/renderD255
 says '^glslines: /dev/dri/renderD255: the driver crashed' stderr
-# a driver that works again is taken again once 'glslines devices' has tried it
+# a driver that works again is used again after 'glslines devices' has tried it
 export GLS_TEST_DRIVER=none
 try 0 --device auto
 says 'renderD255 is left out' stderr
@@ -81,12 +81,12 @@ run 0 devices
 ! grep -q 'not usable' stdout || note "what works is not usable"
 try 0 --device auto
 ! grep -q 'is left out' stderr || note "what works is left out"
-# what was found is for these drivers, and this start of the machine: another state, and it is tried again
+# the finding is valid for these drivers, and until the machine restarts; in another state the driver is tried again
 sed -i '1s/.*/0123456789abcdef/; 2i /dev/dri/renderD255\tthe driver crashed (signal 11)' "$work"/cache-open-crash/glslines/drivers/*
 try 0 --device auto
 ! grep -q 'is left out' stderr || note "an old note is believed"
 
-# what is kept is of use: a run that has it starts no other process, which a crash in this one shows
+# the stored finding is used: a run that has it starts no other process, so that a crash would end this one
 export GLS_TEST_DRIVER=open-crash
 timeout 100 "$tool" track --phantom --model opdt --dry-run --nseeds 5 -o y.trx > stdout 2> stderr
 [ $? -eq 139 ] || note "a driver that is known to work is tried in another process"

@@ -13,7 +13,7 @@ faulty() {
     checks=$((checks + 1))
 }
 
-# one_line CODE TEXT : how the last run has to have failed
+# one_line CODE TEXT : checks how the last run failed
 one_line() {
     [ "$code" -eq "$1" ] || note "exit code $code, not $1: $rules"
     [ "$(grep -vc "^glslines: warning: " "$work/stderr")" -eq 1 ] || note "not one line: $rules"
@@ -33,7 +33,7 @@ track="track $i/dwi.nii.gz $i/dwi.bval $i/dwi.bvec $i/mask.nii.gz $i/roi.nii.gz 
 # shellcheck disable=SC2086
 "$tool" $track -o "$work/expected.trx" || { echo "FAIL: no tractogram"; exit 1; }
 
-# faults that no other way leads round
+# faults without another way
 for case in 'open:1+ 5 context' 'compile:1+ 5 does.not.compile' 'dispatch:1+ 5 driver' 'alloc:1+ 5 out.of.memory' 'upload:1+ 5 out.of.memory' 'readback:1+ 5 out.of.memory' \
     'reset:1+ 5 lost' 'memory:1000 5 out.of.memory' 'dispatch:4+ 5 driver' 'readback:3+ 5 out.of.memory'; do
     # shellcheck disable=SC2086
@@ -48,7 +48,7 @@ faulty 'alloc' $track -o a.trx
 one_line 2 "'alloc'"
 empty
 
-# a kernel that leaves behind what is no number of directions
+# a kernel that writes something else than a number of directions
 mkdir -p "$work/shaders/kernel"
 sed 's/direction\[at + DIRECTIONS_COUNT\] = n;/direction[at + DIRECTIONS_COUNT] = 100000u;/' "$here/../../glsl/kernel/initial.comp" > "$work/shaders/kernel/initial.comp"
 export GLSLINES_SHADER_DIR="$work/shaders"
@@ -58,7 +58,7 @@ unset GLSLINES_SHADER_DIR
 one_line 5 "directions of a seed"
 empty
 
-# kernels that do nothing, without a word from the driver
+# kernels that do nothing, without a message from the driver
 # shellcheck disable=SC2086
 faulty 'skip:9+' $track --mapping single -o a.trx
 one_line 5 "ended a kernel before its end"
@@ -70,7 +70,7 @@ unset GLSLINES_FORCE_LIMITS
 one_line 5 "ended a kernel before its end"
 empty
 
-# single faults, anywhere: the same file, or none
+# single faults at any call: the same file, or none
 for rules in alloc:1 alloc:4 alloc:9 upload:2 upload:30 compile:2 dispatch:1 dispatch:7 dispatch:31 skip:1 skip:2 skip:3 skip:4 skip:5 skip:17 readback:1 readback:5 readback:11 reset:1 reset:20 reset:90 reset:150 \
     reset:60,reset:200 memory:100000 memory:1000000 memory:4000000 alloc:5,readback:2,reset:120; do
     for suffix in trx tck; do

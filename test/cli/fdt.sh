@@ -7,7 +7,7 @@ python3 "$here/bedpost.py" write || note "the scenes were not written"
 track="track --device llvmpipe --seeds-per-voxel 200"
 # shellcheck disable=SC2086
 {
-    # FSL's maps and number: the row of the mask full, nothing elsewhere
+    # FSL's maps and numbers: the row of the mask is full, the rest is empty
     expect 0 $track --bedpostx row --roi seed.nii -o none --fdt-paths row_paths.nii --waytotal row_total --fdt-lengths mean.nii
     python3 "$here/bedpost.py" map row row_paths.nii row_total || note "the map of the row"
     python3 "$here/bedpost.py" map mean mean.nii row_total || note "the map of lengths"
@@ -45,11 +45,11 @@ track="track --device llvmpipe --seeds-per-voxel 200"
     # from x = 5 the faces of the regions at 8 and 18 lie 2.5 and 12.5 mm ahead
     expect 0 $track --bedpostx row --roi five.nii -o none --fdt-network labels.nii:hand/network --distance-correction
     [ "$(cat hand/network)" = "$(printf '0  500  2500\n0  0  0\n0  0  0')" ] || note "the network by hand"
-    # seeds in all labels are right for a network
+    # seeds in all labels are accepted for a network
     expect 0 $track --bedpostx row --roi labels.nii --seeds-per-voxel 1 -o none --fdt-network labels.nii:hand/seeded
     ! grep -q "neither 0 nor 1" stderr || note "a warning of seeds in labels"
     python3 "$here/bedpost.py" four || note "matrices by hand"
-    # seeds to targets, and matrix 3 with columns of its own, on a coarser grid
+    # seeds to targets, and matrix 3 whose columns have their own, coarser grid
     for lengths in no yes; do
         [ "$lengths" = yes ] && more=--distance-correction || more=
         expect 0 $track --bedpostx row --roi four.nii -o none --fdt-targets labels.nii:targets.nii $more --force
@@ -57,7 +57,7 @@ track="track --device llvmpipe --seeds-per-voxel 200"
         expect 0 $track --bedpostx row --roi seed.nii -o none --seed-direction 1,0,0 --fdt-matrix3 four.nii:lr.dot --fdt-lrtarget3 coarse.nii $more --force
         python3 "$here/bedpost.py" columns lr.dot $lengths || note "columns of matrix 3, lengths: $lengths"
     done
-    # the same whatever the batches; parts of a run add up
+    # results do not depend on batches; parts of a run add up
     expect 0 $track --bedpostx crossing --roi four.nii --start-fibre any -o none --fdt-targets labels.nii:targets.nii --fdt-paths paths.nii --force
     expect 0 $track --bedpostx crossing --roi four.nii --start-fibre any -o none --fdt-targets labels.nii:batch_targets.nii --chunk-size 37
     same targets.nii batch_targets.nii

@@ -47,7 +47,7 @@ succeeds track --sh g_sh.nii.gz --sh-basis descoteaux07 --fa f_fa.nii.gz --mask 
 succeeds track $files --sh f_sh.nii.gz --fa f_fa.nii.gz --dg det $few -o c.tck --sidecar none
 [ "$(grep -c 'SH of even order' "$work/stderr")" -eq 1 ] || note "basis and order are not named once"
 require cmp "$work/out/a.tck" "$work/out/c.tck"
-# rounding may bend a few of the fifty
+# rounding may bend a few of the fifty streamlines
 require python3 "$here/tck.py" same "$work/out/a.tck" "$work/out/b.tck" 0.9
 succeeds track --sh f_sh.nii.gz --fa f_fa.nii.gz --roi "$roi" --dry-run -o d.trx
 clean
@@ -79,7 +79,7 @@ require sh -c "! cmp -s '$work/out/m.trx' '$work/m.trx'"
 grep -q '^glslines: warning: .*one shell' "$work/stderr" || note "no warning of mixed shells"
 clean
 
-# the cache: not made by a plan, written, reused, refitted after another parameter, other data, damage
+# the cache: a plan does not make it; a run writes it; it is reused, and fitted again after another parameter, other data, or damage
 succeeds track $files --model csd --cache-dir cache --dry-run -o d.trx
 [ ! -e "$work/out/cache" ] || note "--dry-run makes the cache"
 fails 4 "cannot be used" track $files --model csd --cache-dir "$roi" --dry-run -o d.trx
@@ -120,7 +120,7 @@ tracks $files --model csd --cache-dir cache
 rm "$work"/out/cache/glslines_fa_*
 tracks $files --model csd --cache-dir cache
 [ "$(grep -c '^cache: kept' "$work/stderr")" -eq 1 ] || note "what was deleted is not kept anew"
-# nothing is replaced that others put there, an input of the run among it, and no link is followed
+# files of others are not replaced, an input of the run among them, and no link is followed
 cp "$work/out/cache/$fa" "$work/fa.nii"
 gzip -dc "$roi" >"$work/out/cache/$fa"
 echo thesis >"$work/thesis"

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 few="track --phantom --model opdt --device auto --mapping group --dg det --sphere small --nseeds 250 --force -q"
 
-# run NAME OPTIONS...: under $inject and $limits, with the bytes that one batch after the other gives
+# run NAME OPTIONS...: runs under $inject and $limits, and compares with the bytes of one batch after the other
 run() {
     name=$1
     shift
@@ -17,7 +17,7 @@ run() {
 counts() {
     grep -qE "\"$2\":[[:space:]]*$3(,|\$)" "$1.json" || note "$1: $2 is not $3"
 }
-# same_counts NAME NAME: of seeds, streamlines and ends
+# same_counts NAME NAME: compares the numbers of seeds, streamlines and ends
 same_counts() {
     python3 - "$1.json" "$2.json" 2> stderr << 'END' || note "$1 and $2: $(tail -1 stderr)"
 import json, sys
@@ -25,7 +25,7 @@ got, want = (json.load(open(name))["counts"] for name in sys.argv[1:])
 assert got == want, (got, want)
 END
 }
-# kernels NAME KERNEL: the only one that tracked in the timeline NAME.trace
+# kernels NAME KERNEL: checks that only this kernel tracked, by the timeline NAME.trace
 kernels() {
     python3 - "$1.trace" "$2" 2> stderr << 'END' || note "$1: $(tail -1 stderr)"
 import json, sys
@@ -40,7 +40,7 @@ for chunk in 90 40; do
     same chunk.trx plain.trx
 done
 counts chunk batches 7
-# a timeline: phases of a thread or device lie in each other or apart, and each batch has its own
+# in a timeline, two phases of a thread or device lie one in the other or apart, and each batch has its own phases
 run timed --chunk-size 40 --trace timed.trace
 same timed.trx plain.trx
 python3 - 2> stderr << 'END' || note "--trace: $(tail -1 stderr)"
@@ -64,27 +64,27 @@ for name in ("begin pass 1", "list", "begin pass 2", "wait for pass 2", "place",
 device = [lane for lane, name in lanes.items() if name.endswith("device 1") and not name.startswith("host")]
 kernels = [e["name"] for e in phases if e["tid"] in device]
 assert all(kernels.count(name) >= len(batches) for name in ("initial.comp", "track.comp", "gather.comp")), kernels
-# each kernel ran once on nothing before the first seeds came
+# each kernel ran once without work before the first seeds came
 begin = min(e["ts"] for e in phases if e["name"] == "begin pass 1")
 early = {e["name"] for e in phases if e["tid"] in device and e["ts"] < begin}
 assert "rehearse" in {e["name"] for e in phases} and early >= {"initial.comp", "track.comp", "gather.comp"}, early
-# the second batch's pass 2 was given to the device before the first had ended
+# the device got the second batch's pass 2 before the first one had ended
 ends = {e["args"]["seed"]: e["ts"] + e["dur"] for e in phases if e["name"] == "wait for pass 2"}
 begins = {e["args"]["seed"]: e["ts"] for e in phases if e["name"] == "begin pass 2"}
 assert all(begins[b] < ends[a] for a, b in zip(batches[2:], batches[3:])), (begins, ends)
 END
 code=4 run timed --trace timed.trx
-# few seeds: buffers for no more
+# few seeds need only small buffers
 run short
 same short.trx plain.trx
 counts short batch_seeds 250
-# a pool that is too small: several rounds a batch
+# the pool is too small, so that a batch takes several rounds
 limits=storage_bytes=400000 run rounds --chunk-size 90
 same rounds.trx plain.trx
 flight=0 run thin --compress 0.1
 run chunk --chunk-size 60 --compress 0.1
 same chunk.trx thin.trx
-# what regions make of a streamline depends on its own seed, and not on one of the batch that was begun meanwhile
+# the effect of regions on a streamline depends on its own seed, and not on a seed of the batch that was begun meanwhile
 rules="--exclude 0,0,0,20 --include -20,0,0,22"
 # shellcheck disable=SC2086
 flight=0 run ruled $rules
@@ -98,7 +98,7 @@ flight=0 run some --select 100
 run chunk --chunk-size 30 --select 100
 same chunk.trx some.trx
 
-# the device is lost, or out of memory, while two batches are on their way; what was not committed is not counted
+# the device is lost, or out of memory, while two batches are under way; results that were not committed are not counted
 inject=reset:150 run lost --chunk-size 40
 same lost.trx plain.trx
 same_counts lost plain
@@ -109,11 +109,11 @@ for call in 6 7; do
     same_counts smaller plain
     counts smaller halvings 1
 done
-# what fails before the first seeds come is left to tracking
+# a failure before the first seeds is left to tracking
 inject=readback:1 run early --chunk-size 40
 same early.trx plain.trx
 counts early halvings 0
-# a failure that cannot be mended; the journal has what was committed
+# a failure from which the run cannot recover; the journal has the committed results
 code=5 inject=dispatch:14 run broken --chunk-size 40 --resume
 [ ! -e broken.trx ] || note "a file in spite of a failure"
 [ -s broken.trx.resume ] || note "no journal"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests of what holds for every direction getter: getters.sh TOOL WORK_DIR. Each is tracked in small batches, told to end by a signal and
-# resumed; and in two shards, which are merged. Needs a device (a software renderer will do) and python3.
+# Tests of properties of every direction getter: getters.sh TOOL WORK_DIR. Each is tracked in small batches, ended by a signal and resumed; and in two
+# shards, which are merged. Needs a device (a software renderer will do) and python3.
 . "$(dirname "$0")/common.sh"
 
 expect 0 phantom data --shape 18 20 18 --voxel-size 3 --bvals 1000 --directions 20 -q
@@ -13,7 +13,7 @@ opdt, csd = "--model opdt --sphere small".split(), "--model csd --sh-order 4 --r
 options = json.loads(subprocess.run([tool, "help", "--format", "json"], capture_output=True, check=True).stdout)
 names = next(o["choices"] for c in options["commands"] if c["name"] == "track" for o in c["options"] if o["name"] == "dg")
 assert len(names) >= 16, names
-# what a getter needs besides; a row without a getter of its name is another way to track with one
+# further options that a getter needs; a row without a getter of its name is another way to track with one
 needs = {name: opdt for name in names}
 needs.update({name: csd for name in ("ifod1", "ifod2", "sdstream")})
 needs.update({name: [] for name in ("tensordet", "tensorprob", "nulldist1", "nulldist2", "seedtest")})
@@ -23,7 +23,7 @@ needs["one_way"] = opdt + "--dg bedpost --region-rule halves-one-way --include 0
 needs["leaving"] = opdt + "--dg prob --act data/5tt.nii.gz --backtrack --stop-leaving 0,0,0,9 --stop-leaving 9,0,0,6 --exclude-end 0,0,15,6".split()
 needs["noise"] = opdt + "--dg fact --step-noise 0.15 --retries 3".split()
 needs["rk4"] = "--dg tensorprob --rk4".split()
-# what a report says of it
+# the words of a report about the getter
 told_of = {"closest": "by the closest peaks of orientation distributions", "bedpost": "samples of the directions of fibres", "halves": "<td>halves</td>", "seedtest": "no steps: they are the points of their seeds",
            "pft": "by tissue, according to the continuous map criterion", "leaving": "the rules of anatomically-constrained tractography (Smith et al., 2012), with back-tracking"}
 ended, faults = 0, []
@@ -81,9 +81,9 @@ for name, how in needs.items():
     run("density", f"{name}.trx", f"{name}_again.nii")
     same(name, f"{name}.nii", f"{name}_again.nii")
 
-    # weights and reports of those that no other test makes some of
+    # weights and reports of getters for which no other test makes any
     if name in ("closest", "bedpost", "pft"):
-        # so few streamlines need their weights held together
+        # so few streamlines need regularised weights
         run("weights", f"{name}.trx", "fod_sh.nii.gz", "-o", f"{name}.txt", "-q", "--device", "cpu", "--reg-tikhonov", "1")
         if sum(len(line.split()) for line in open(f"{name}.txt") if not line.startswith("#")) != json.load(open(f"{name}.json"))["counts"]["streamlines"]:
             faults.append(f"{name}: not a weight for each streamline")
@@ -92,7 +92,7 @@ for name, how in needs.items():
         html = open(f"{name}.html").read()
         faults.extend(f"{name}.html: says nothing of \"{text}\"" for text in ("Why half-streamlines ended", told_of[name]) if text not in html)
 
-    # in batches as large as the shards
+    # batches as large as the shards
     for part in ("1/2", "2/2"):
         run(*words, "--shard", part, "-o", f"{name}_part.trx", *maps(name + "_part"))
     for kind in ("trx", "nii", "csv"):
@@ -102,7 +102,7 @@ for name, how in needs.items():
     if not os.path.exists(f"{name}.json"):
         continue
     whole, parts = (json.load(open(f"{n}.json")) for n in (name, name + "_merged"))
-    # the median of measured lengths does not follow from those of the shards
+    # the median of measured lengths cannot be computed from those of the shards
     if parts["lengths"]["median_mm"] is None:
         whole["lengths"]["median_mm"] = None
     for what in "counts", "lengths":

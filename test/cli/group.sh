@@ -20,7 +20,7 @@ PYTHON
     clean
 done
 
-# faulty DEVICES FAULTS KEY OPTIONS...: a run under these faults; KEY is what the sidecar has to count
+# faulty DEVICES FAULTS KEY OPTIONS...: a run under these faults; KEY is the counter that the sidecar has to have
 faulty() {
     devices=$1 faults=$2 key=$3
     shift 3

@@ -2,13 +2,13 @@
 files="$dwi $bval $bvec $mask $roi --dg prob --device llvmpipe -q"
 few="$files --model opdt --sphere small --nseeds 100"
 
-# made ARGUMENTS...: a run into the output folder, which is made once and found then
+# made ARGUMENTS...: checks that a run into the output folder is made once, and skipped then
 made() {
     succeeds "$@"
     succeeds "$@" --skip-existing
 }
 
-# other WHAT ARGUMENTS...: outputs of another run
+# other WHAT ARGUMENTS...: checks that outputs of another run are not taken for this run's
 other() {
     what=$1
     shift
@@ -17,7 +17,7 @@ other() {
     grep -q "made with another $what" "$work/stderr" || note "no word of another $what: $*"
 }
 
-# changed FILE ARGUMENTS...: one output is not the file that the run wrote
+# changed FILE ARGUMENTS...: checks that an output is recognised that is not the file that the run wrote
 changed() {
     what=$1
     shift
@@ -26,7 +26,7 @@ changed() {
     grep -qF "$what: is no file that" "$work/stderr" || note "no word of $what: $*"
 }
 
-# words that stand where a file may, and options that make the same but for the last digit
+# words that may stand for a file, and options that differ only in the last digit
 made track $few --max-angle 60 --model csd -o a.tck
 other max_angle track $few --max-angle 60.00000000000001 --model csd -o a.tck
 other sphere track $files --nseeds 100 --sphere symmetric362 --max-angle 60 --model csd -o a.tck
@@ -50,16 +50,16 @@ made $phantom --seeds "$work/one.txt"
 other seeds $phantom --seeds "$work/two.txt"
 other phantom track $files --model opdt --sphere small --seeds "$work/one.txt" -o a.tck
 
-# a part of a run is not the whole
+# a part of a run is not the whole run
 clean
 made track $few -o a.tck --shard 1/2
 other shard track $few -o a_shard-1of2.tck
 
-# outputs that this run did not write, though they are there
+# the files exist, but this run did not write them
 clean
 made track $few -o a.tck --density "$work/out/d.nii.gz" --write-mask m.nii.gz
 succeeds track $few -o a.tck --density d.nii.gz --skip-existing
-cp "$work/out/d.nii.gz" "$work/out/e.nii.gz" # the same map wherever it lies
+cp "$work/out/d.nii.gz" "$work/out/e.nii.gz" # a map counts as the same wherever the file lies
 succeeds track $few -o a.tck --density e.nii.gz --skip-existing
 cp "$mask" "$work/out/e.nii.gz"
 changed e.nii.gz track $few -o a.tck --density e.nii.gz
@@ -70,7 +70,7 @@ changed y/d.nii.gz track $few -o x.tck --density y/d.nii.gz
 made track $few -o z.tck --density x/z.nii.gz --dec z_dec.nii.gz --output-seeds z.csv --model csd --weights
 changed e.nii.gz track $few -o a.tck --dec e.nii.gz # the run made no such map
 
-# every output is known by what is in it: emptied, cut, or of another run
+# every output is recognised by its contents: emptied, cut, or of another run
 clean
 printf 'bundle\tinclude\nA\t%s\n' "$roi" >"$work/rules.tsv"
 all="track $few --model csd -o a.tck --weights --density d.nii.gz --dec e.nii.gz --connectome $roi:c.csv --profile $work/rules.tsv:p.csv
@@ -93,13 +93,13 @@ for name in $outputs; do
     cp "$work/kept" "$work/out/$name"
 done
 succeeds $all --skip-existing
-# a sidecar that tells nothing of outputs
+# a sidecar that says nothing of outputs
 sed 's/"outputs"/"other"/' "$work/out/a.json" >"$work/kept" && cp "$work/kept" "$work/out/a.json"
 run $all --skip-existing
 [ "$code" -eq 4 ] || note "exit code $code, not 4: a sidecar without checksums"
 grep -q "a.json: has no checksums of outputs" "$work/stderr" || note "no word of a sidecar without checksums"
 
-# with --force, too, inputs stay what they are, and what was changed is made anew
+# with --force, too, inputs are not changed, and changed outputs are made again
 cp "$mask" "$work/mask.nii.gz"
 run track "$dwi" "$bval" "$bvec" "$work/mask.nii.gz" "$roi" --nseeds 99 -q -o a.tck --density "$work/mask.nii.gz" --skip-existing --force
 [ "$code" -eq 4 ] || note "exit code $code, not 4: an input as output, --skip-existing --force"
@@ -108,7 +108,7 @@ printf x >>"$work/out/a.tck"
 succeeds track $few -o a.tck --skip-existing --force
 succeeds track $few -o a.tck --skip-existing
 
-# equal outputs that a store keeps as one file are as good as two
+# equal outputs that a store keeps as one file count as two
 succeeds track $few --min-length 240 -o a.tck --density d.nii.gz --fdt-paths e.nii.gz --force
 require cmp "$work/out/d.nii.gz" "$work/out/e.nii.gz"
 ln -f "$work/out/d.nii.gz" "$work/out/e.nii.gz"
@@ -141,7 +141,7 @@ run $report --skip-existing
 # the second file of a pair is a part of its input
 clean
 mkdir "$work/pairs"
-pairs() { # pairs OF NAME...: a .hdr and .img pair of each image, with a value changed in that of OF
+pairs() { # pairs OF NAME...: makes a .hdr and .img pair of each image, with a changed value in the pair of OF
     of=$1
     shift
     for image in "$@"; do python3 "$here/pair.py" "$i/$image.nii.gz" "$work/pairs/$image.hdr" $([ "$image" != "$of" ] || echo changed); done
@@ -165,7 +165,7 @@ pairs mask mask
 other "region, tissue image or file for a result such as --connectome" track $few -o b.tck --connectome "$work/pairs/mask.hdr:c.csv"
 clean
 
-# an empty result stays one
+# an empty result still counts as a result
 clean
 for again in "" --skip-existing; do
     run track $few --min-length 240 --fail-if-empty -o a.tck $again
@@ -173,7 +173,7 @@ for again in "" --skip-existing; do
     grep -q ': a.tck: has no streamline (--fail-if-empty)' "$work/stderr" || note "the message: $(cat "$work/stderr")"
 done
 
-# a sidecar that is a pipe is none, and nobody waits for it
+# a sidecar that is a pipe counts as none, and the program does not wait for it
 rm "$work/out/a.json"
 mkfifo "$work/out/a.json"
 (cd "$work/out" && timeout 60 "$tool" track $few --min-length 240 -o a.tck --skip-existing >"$work/stdout" 2>"$work/stderr")
@@ -208,7 +208,7 @@ mkfifo "$work/out/a_shard-2of2.json"
 code=$?
 [ "$code" -eq 3 ] || note "exit code $code, not 3: a pipe beside a shard"
 
-# maps of shards: parts of one map and one run, wherever they lie
+# maps of shards can be merged if they are parts of one map and one run, wherever they lie
 clean
 mkdir "$work/out/a" "$work/out/b"
 for k in 1 2; do
@@ -221,7 +221,7 @@ succeeds merge a/d_shard-1of2.nii.gz d_shard-2of2.nii.gz -o sum.nii.gz -q
 require cmp "$work/out/sum.nii.gz" "$work/out/w.nii.gz"
 succeeds merge a/c_shard-2of2.csv a/c_shard-1of2.csv -o sum.csv -q
 require cmp "$work/out/sum.csv" "$work/out/w.csv"
-# unlike TEXT SHARD SHARD OUTPUT
+# unlike TEXT SHARD SHARD OUTPUT: checks that the merge is refused with this text
 unlike() {
     run merge "$2" "$3" -o "$4" -q
     [ "$code" -eq 3 ] || note "exit code $code, not 3: merge $2 $3"
@@ -229,7 +229,7 @@ unlike() {
     [ ! -e "$work/out/$4" ] || note "$4 was written"
 }
 unlike "of another run than a/d_shard-1of2.nii.gz: the parameters differ" a/d_shard-1of2.nii.gz b/d_shard-2of2.nii.gz x.nii.gz
-# a shard without the map that the other one has, whose labels no sidecar of the whole would name
+# a shard lacks the map that the other one has; no sidecar of the merged run would name its labels
 mkdir "$work/out/c"
 succeeds track $few -o c/t.tck --shard 2/2 --density c/d.nii.gz
 unlike "a region, tissue image or file for a result such as --connectome differs" a/t_shard-1of2.tck c/t_shard-2of2.tck x.tck
@@ -281,7 +281,7 @@ run track --phantom --model opdt --seeds-per-voxel 1000000 --sphere small --shar
 grep -q "a run has at most 4294967296 seeds" "$work/stderr" || note "no word of too many seeds"
 [ -z "$(ls "$work/out")" ] || note "files of a run of too many seeds"
 
-# lengths of the merged run are those of the whole where last steps are parts of one
+# lengths in the merged run are those of the whole run, also if last steps are parts of a step
 clean
 crop="$few --act $i/5tt.nii.gz --crop-at-gmwmi"
 succeeds track $crop -o w.tck
@@ -294,7 +294,7 @@ assert whole["min_mm"] != round(whole["min_mm"])
 assert all(abs(whole[key] - merged[key]) < 1e-9 for key in whole if key != "median_mm") and merged["median_mm"] is None
 PYTHON
 
-# Where other files give directions, mask, FA and seeds, nothing but the header and the table of the series is read.
+# if other files give directions, mask, FA and seeds, only the header and the table of the series are read
 clean
 run fit $dwi $bval $bvec $mask "$work/f" --model opdt --sh-order 4 -q
 head -c 2000 "$dwi" >"$b/cut.nii.gz"

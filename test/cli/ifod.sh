@@ -33,7 +33,7 @@ fod="track --sh fod_sh.nii.gz --mask data/mask.nii.gz --roi data/roi.nii.gz --de
     expect 2 "--fa" $fod --dg prob
 }
 
-# the three getters that read whole ODFs take what is interpolated between voxels
+# the three getters that read whole ODFs accept --odf-interpolation
 for dg in prob det closest; do
     for values in auto coefficients amplitudes; do
         # shellcheck disable=SC2086
@@ -43,7 +43,7 @@ for dg in prob det closest; do
     ! cmp -s $dg.coefficients.tck $dg.amplitudes.tck || { failures=$((failures + 1)) && echo "FAIL: $dg: amplitudes change nothing"; }
 done
 
-# no FA is needed; what was not given is MRtrix3's
+# no FA is needed; options that are not given have MRtrix3's defaults
 for dg in ifod2 ifod1 sdstream; do
     # shellcheck disable=SC2086
     {
@@ -76,7 +76,7 @@ for dg in ifod2 ifod1 sdstream; do
     [ "$(cat directions.0.1)" -gt 0 ] || note "$dg: no direction above a cutoff of 0.1"
     [ $dg = sdstream ] || [ "$(cat directions.0.1)" -lt "$(cat directions.0)" ] || note "$dg: a cutoff of 0.1 changes nothing"
 done
-# a map that was made up for want of a stop map is no data: FA is fitted, or asked for
+# a map that stands in for a missing stop map is no data: FA is fitted, or required
 printf 'bundle\tinclude\nall\t0,0,0,200\n' > all.tsv
 cp fod_fa.nii.gz fa.nii.gz
 # shellcheck disable=SC2086
@@ -106,7 +106,7 @@ for table in named given; do
     expect 0 "" profile $table.trx fa.nii.gz --bundles all.tsv -o again.csv -q --force
     same $table.csv again.csv
 done
-# the run before fitted a tensor, this one did not
+# the earlier run fitted a tensor, this one did not
 expect 0 "Improved probabilistic streamlines" cite --format methods ifod2.whole.trx
 grep "Streamlines were tracked" stdout | grep -q Basser && note "a tensor is cited that was not fitted"
 grep "Orientation distributions were computed" stdout | grep -q Basser || note "the tensor of the fit is not cited"

@@ -76,7 +76,7 @@ expect 3 edit group_x.trx both_x.trx other.trx
 expect 0 edit x_y.trx y_x.trx ordered.trx
 expect 0 info ordered.trx --count
 says "x: min 1, mean 1, max 1"
-# a name twice would make a file that cannot be read
+# a name that comes twice would make an unreadable file
 expect 2 edit own.trx out.trx --group-by-file
 says 'the name "own"'
 
@@ -88,7 +88,7 @@ expect 2 score huge.trx --against huge.trx
 expect 0 score same.trx --against same.trx
 says "density_correlation	nan"
 
-# --- track scalars and the timestamp by which MRtrix3 knows to which tracks they belong ---
+# --- track scalars have the timestamp by which MRtrix3 finds their tractogram ---
 expect 0 convert ends.trx ends.tck
 says "2 of 4 values are not finite"
 expect 0 convert ends.tck back.trx --tsf ends_v.tsf=v --reference head.nii
@@ -97,7 +97,7 @@ says "values are not finite and are written as 0"
 expect 0 convert labels.trx labels.tck
 says "integers above 16777216 are rounded"
 expect 0 edit empty.tck plain.tck
-# rows stay those of the tractogram, also where a copy leaves out streamlines without points
+# rows belong to the same streamlines, also if a copy leaves out streamlines without points
 expect 0 sample empty.tck small.nii --tsf rows.tsf --output rows.tsv --trx rows.trx --reference head.nii
 says "leaves out 1 streamline without points"
 python3 - << 'END' || note "track scalar files"
@@ -169,7 +169,7 @@ says "more.tsf: has values for more than the 2 streamlines of the tractogram"
 expect 3 convert ends.tck z.tck --tsf ends.tck=v
 says "ends.tck: is no track scalar file"
 
-# x and x_1 are columns of their own; x_0 and x_1 are one of two values
+# x and x_1 are separate columns; x_0 and x_1 are one column of two values
 python3 -c "
 print('x\\tx_1\\ty_0\\ty_1')
 for i in range(10): print(f'{i}\\t1\\t2\\t3')" > table.tsv
@@ -179,7 +179,7 @@ says "x: 1 x float64"
 says "x_1: 1 x float64"
 says "y: 2 x float64"
 
-# --- headers of TCK files: what another one cannot hold is in the sidecar ---
+# --- headers of TCK files: the sidecar has the lines that another format cannot hold ---
 expect 0 edit odd.tck header.tck
 python3 - << 'END' || note "the header of a TCK file"
 import json
@@ -188,7 +188,7 @@ text = open("header.tck", "rb").read().decode(errors="replace")
 assert "step_size: 0.5\n" in text and set(left) == {"", "tab", "roi"} and left["roi"].count("\n") == 299, left
 END
 
-# --- limits of length with the slack of tckedit: a tenth of the step, or the half of one after downsampling ---
+# --- limits of length are slack by a tenth of the step, or half a step after downsampling, as in tckedit ---
 python3 - << 'END'
 import struct
 
@@ -232,7 +232,7 @@ expect 4 score ends.trx --truth truth.tsv --json apart.json --force
 expect 0 segment ends.trx truth.tsv --table apart.tsv --force
 cmp apart.json apart.copy || note "the data of a region were replaced by a sidecar"
 
-# --- a command that is run again keeps the name of its sidecar ---
+# --- a command that is repeated uses the same name for its sidecar ---
 for turn in first second; do
     expect 0 connectome ends.trx head.nii again.csv --nodes again_nodes.csv --force
     [ ! -e again.csv.json ] || note "a second sidecar: the $turn time"
@@ -242,7 +242,7 @@ done
 expect 2 stats ends.trx --histogram h.tsv --bin 1e-9
 says "in bins of 1e-09 mm needs more than"
 
-# --- an end, however far a streamline goes ---
+# --- a command ends, however far a streamline goes ---
 printf '{"a": {"head": "head.nii", "tail": "tail.nii"}}\n' > far.json
 checks=$((checks + 1))
 timeout -k 5 120 "$tool" score far.tck --truth far.json --template head.nii > stdout 2> stderr || note "a streamline that goes far away"

@@ -14,9 +14,10 @@ fail() {
     exit 1
 }
 
-# the pkg-config file names the folders beside it, wherever the library was installed; below /usr those of the system, which no command needs
+# the pkg-config file names the folders beside it, wherever the library was installed; below /usr it names the system's folders, which commands need
+# not name
 build=$(dirname "$tool")
-# folders PC_DIR PREFIX: what the file there names
+# folders PC_DIR PREFIX: checks the folders that the file there names
 folders() {
     ! grep // "$1/glslines.pc" || fail "glslines.pc has a double slash"
     for folder in prefix=$2 libdir=$2/lib64 includedir=$2/include; do
@@ -26,13 +27,13 @@ folders() {
 }
 if [ -e "$build/glslines.pc" ] && command -v pkg-config > /dev/null; then
     source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:[A-Z]*=//p' "$build/CMakeCache.txt")
-    # the file of this build, moved
+    # the file of this build, in another place
     libraries=$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
     mkdir -p "root/$libraries/pkgconfig"
     cp "$build/glslines.pc" "root/$libraries/pkgconfig"
     found=$(PKG_CONFIG_LIBDIR=$PWD/root/$libraries/pkgconfig pkg-config --variable=includedir glslines)
     [ "$(realpath -m "$found")" = "$PWD/root/include" ] || fail "glslines.pc of this build: headers in $found"
-    # also where CMake is given the whole path of the libraries' folder
+    # also if CMake is given the whole path of the library folder
     for choice in "$PWD/first $PWD/first/lib64" "/usr /usr/lib64" "/usr lib64"; do
         prefix=${choice% *}
         cmake -S "$source" -B configured -DGLS_TESTS=OFF -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR="${choice#* }" > configure.log 2>&1 || { cat configure.log; fail "not configured"; }
@@ -40,7 +41,7 @@ if [ -e "$build/glslines.pc" ] && command -v pkg-config > /dev/null; then
         [ "$prefix" = /usr ] || prefix=$PWD/stage$prefix
         folders "$PWD/stage${choice% *}/lib64/pkgconfig" "$prefix"
     done
-    # that build elsewhere, and in the folder of a package
+    # the file of that build in another place, and in the folder of a package
     cmake --install configured --prefix "$PWD/moved" --component pkgconfig > install.log || fail "not installed elsewhere"
     folders "$PWD/moved/lib64/pkgconfig" "$PWD/moved"
     cmake --install configured --prefix "$PWD/package/usr" --component pkgconfig > install.log || fail "not installed for a package"

@@ -11,7 +11,7 @@ for name in de_DE.UTF-8 tr_TR.UTF-8; do
     exit 1
 done
 
-# what writes numbers as text, and what reads them again
+# commands that write numbers as text, and commands that read them
 commands() {
     expect 0 phantom data --shape 18 20 18 --voxel-size 4.5 --directions 30 -q
     set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz
@@ -44,7 +44,7 @@ cd ..
 python3 - << 'END' || note "files with a locale are others"
 import json, os, re, sys
 
-def plain(value):  # without what differs from run to run
+def plain(value):  # leave out what differs from run to run
     if isinstance(value, dict):
         return {k: plain(v) for k, v in value.items() if k not in ("seconds", "run", "command_line", "absolute_path", "rates")}
     return [plain(v) for v in value] if isinstance(value, list) else value
@@ -69,7 +69,7 @@ for name in bad:
 sys.exit(bool(bad))
 END
 
-# names that are compared without case
+# names that are compared without regard to case
 export GLS_TEST_LOCALE=tr_TR.UTF-8
 cd tr || exit 1
 cp ../c/data/dwi.nii.gz DWI.NII.GZ

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.sh"
 source=$(cd "$here/../.." && pwd)
 
-# have PROGRAM: whether it is installed; where tests must not be left out its absence is a failure
+# have PROGRAM: whether it is installed; if tests must not be left out, its absence is a failure
 have() {
     command -v "$1" > path && return 0
     [ -z "${GLS_TEST_REQUIRE_GPU:-}" ] || note "$1 is not installed"
@@ -23,7 +23,7 @@ for file in "$source"/src/doc/*.md; do
     echo "$topics" | grep -qx "$name" || note "src/doc/$name.md is no topic"
 done
 
-# --- text: code may be wider than the terminal, all else not; no marks are left ---
+# --- text: only code may be wider than the terminal; no marks of Markdown are left ---
 for topic in $topics; do
     for width in 60 80 120; do
         COLUMNS=$width "$tool" help "$topic" > text || note "help $topic"
@@ -77,7 +77,7 @@ words=$("$tool" help --help | sed -n 's/^    glslines help --search //p')
 "$tool" help --search glyphs nowhere-at-all > found 2> errors
 [ $? -eq 2 ] && [ ! -s found ] && [ "$(wc -l < errors)" -eq 1 ] || note "help --search of a word that is nowhere"
 "$tool" help --directory share || note "help --directory"
-# files that are there stay, and where links lead, too, unless --force is given; then all of them are new, or none
+# existing files, and the targets of links, stay unless --force is given; then all of them are replaced, or none
 find share -type f -exec cksum {} + | sort > pages
 echo mine > mine
 ln -sf "$PWD/mine" share/man/man7/glslines-speed.7
@@ -93,7 +93,7 @@ rmdir share/man/man7/glslines-speed.7
 find share -type f -exec cksum {} + | sort | cmp -s - pages || note "help --directory --force writes other files"
 "$tool" help --force 2> errors
 [ $? -eq 2 ] || note "help --force"
-# a name that is too long is told, and makes no folder
+# a name that is too long gives an error, and no folder is made
 "$tool" help --directory "$(printf 'deep%0196d/' 1 2 3 4 5 6 7 8 9)" 2> errors
 { [ $? -eq 4 ] && grep -q 'the name is too long' errors && [ ! -e deep* ]; } || note "help --directory of a name that is too long: $(cat errors)"
 for command in $commands; do
@@ -112,7 +112,7 @@ fi
 
 # the pages ask for tbl in their first line, which man follows, and so it does with the width of the terminal; groff has to be told
 if command -v groff > /dev/null; then
-    printf '.pl 10000i\n' > endless # one page for all, so that no table happens to meet the end of a page
+    printf '.pl 10000i\n' > endless # one page for all pages, so that no table happens to meet the end of a page
     groff -t -man -rLL=78n -rcR=1 -ww -T ascii endless share/man/man*/* > page 2> lint || note "groff"
     [ ! -s lint ] || note "groff: $(head -n 3 lint)"
 fi
@@ -135,7 +135,7 @@ _glslines
 printf '%s\n' "${COMPREPLY[@]}"
 BASH
 
-# completes EXPECTED WORDS...: the last word is the one that is completed
+# completes EXPECTED WORDS...: checks the completions of the last word
 completes() {
     expected=$1
     shift

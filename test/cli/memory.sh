@@ -10,7 +10,8 @@ brain=$work/brain
 "$tool" phantom "$brain" --shape 60 60 40 --directions 48 -q || note "no phantom of a brain"
 files="$brain/dwi.nii.gz $brain/dwi.bval $brain/dwi.bvec $brain/mask.nii.gz $brain/roi.nii.gz"
 
-# the smallest of these is below what batches take of the size that long runs have, by what the program itself says; with the fewest buffers of OpenGL ES it is a test of its own
+# the smallest limit is below the need of batches of the size that long runs have, as the program itself says; with the fewest buffers of OpenGL ES it
+# is a test of its own
 limits=${4:-}
 [ -z "$limits" ] || export GLSLINES_FORCE_LIMITS="$limits"
 for getter in prob boot; do
@@ -31,7 +32,7 @@ done
 unset GLSLINES_FORCE_LIMITS
 [ -z "$limits" ] || return 0
 
-# eudx along tensors stays below what is announced before the run
+# eudx along tensors needs less than is announced before the run
 "$tool" phantom "$work/large" --shape 110 120 110 --voxel-size 2 --directions 7 -q || note "no large phantom"
 large="$work/large/dwi.nii.gz $work/large/dwi.bval $work/large/dwi.bvec $work/large/mask.nii.gz $work/large/roi.nii.gz"
 (cd "$work/out" && python3 "$work/peak.py" "$work/peak" "$tool" track $large --dg eudx --nseeds 100 --device llvmpipe -o eudx.tck > "$work/stdout" 2> "$work/stderr") || note "eudx of a large series"
@@ -40,7 +41,7 @@ announced=$(sed -n 's/^memory: at most about \([0-9]*\)[0-9.]* MB of the host.*/
 [ -n "${ASAN_OPTIONS:-}" ] || [ "$(cat "$work/peak")" -le "${announced:-0}" ] || note "eudx: took $(cat "$work/peak") MB, announced '$announced'"
 clean
 
-# limits that cannot be kept: by the images alone, before they are read, and by the smallest batch
+# limits that are too small: for the images, before they are read, and for the smallest batch
 fails 2 "the input images alone take at least" track $files --memory-limit 10
 fails 2 "with the smallest batches this run takes" track $files --model opdt --memory-limit 100 --sh-order 8 --device llvmpipe
 fails 2 "--memory-limit" track --memory-limit 0

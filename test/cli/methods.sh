@@ -51,7 +51,7 @@ def read_methods(name):
 def check(name, *wanted):
     side, head, words = json.load(open(f"{name}.json")), header(f"{name}.tck"), read_methods(f"{name}.tck")
     values, counts = side["parameters"], side["counts"]
-    # what was used, by MRtrix3's names; a value that was not used is in neither
+    # the values that were used, by MRtrix3's names; a value that was not used is in neither
     expected = {"step_size": values["step_size_mm"], "max_angle": values["max_angle_degrees"], "min_dist": values["min_length_mm"],
                 "max_dist": values["max_length_mm"], "rng_seed": side["rng"]["rng_seed"],
                 "max_num_seeds": side["voxels"]["seeds"] * values["seeds_per_voxel"] if values["seeds_per_voxel"] else values["nseeds"],
@@ -83,7 +83,7 @@ def check(name, *wanted):
     faults.extend(f"{name}: no \"{text}\" in: {words}" for text in texts if text not in words)
 
 
-# small spheres and few seeds: the texts are what counts here
+# small spheres and few seeds, because only the texts are tested here
 opdt, csd = ["--model", "opdt", "--sphere", "small"], ["--sphere", "small", "--model", "csd", "--shells", "2000", "--sh-order", "4", "--response-radius", "0", "--response-voxels", "30"]
 names = track["dg"]["choices"]
 ways = {name: opdt for name in names}
@@ -115,7 +115,7 @@ for preset in track["preset"]["choices"]:
     run("track", "--device", "llvmpipe", *given, "--preset", preset, "--nseeds", "40", *([] if preset in ("tckgen", "qsirecon") else ["--dg", "ptt"]), "--min-length", "6", "-o", f"preset_{preset}.tck", "-q")
     check(f"preset_{preset}", *([] if preset == "default" else [f"preset {preset}"]))
 
-# results of track, and the commands on what it wrote: each paragraph leads on to those before
+# results of track, and the commands on its outputs: each paragraph continues those before
 labels = "data/roi.nii.gz"
 run("track", "--device", "llvmpipe", "--sh", "fod_sh.nii.gz", "--roi", "data/roi.nii.gz", "--nseeds", "300", "--dg", "ifod2", "--weights", "--density", "tdi.nii",
     "--connectome", f"{labels}:net.csv", "--min-length", "6", "-o", "all.tck", "-q")
@@ -143,7 +143,7 @@ for command, values in (("weights", {"method": "linear"}), ("weights", {"method"
     json.dump(side, open("other.json", "w"))
     read_methods("other.json")
 
-# every paper is of some run, and in the table of the manual
+# every paper is cited by some run, and stands in the table of the manual
 papers = run("cite").strip().split("\n")[1:]
 keys = re.findall(r"^@\w+\{(\w+),$", run("cite", "--format", "bibtex"), re.M)
 if len(set(keys)) != len(keys) or len(keys) != len(papers) + 1:

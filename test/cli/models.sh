@@ -31,7 +31,7 @@ tracks $files --model csd --sphere repulsion724
 sidecar sphere directions 362
 clean
 
-# the rule of MRtrix3: other ODFs, a response of any order, which is that of the fit where none is asked for
+# the rule of MRtrix3 gives other ODFs, and accepts a response of any order; by default the fit has the order of the response
 tracks $files --model csd
 sidecar parameters csd_rule '"dipy"'
 sidecar model csd_rule '"dipy"'
@@ -60,7 +60,7 @@ fails 2 "--csd-rule: only --model csd" fit "$dwi" "$bval" "$bvec" "$mask" m --mo
 tracks $files --model csd --response-fa 0.98
 grep -q 'only 0 voxels have FA above 0.98: .*--response-fa' "$work/stderr" || note "the response takes other voxels without a warning"
 
-# 288 neighbours at the pole of 307 axes: more than loops on a software renderer may visit for every vertex
+# 288 neighbours at the pole of 307 axes: more than the loops of a software renderer may visit for every vertex
 awk 'function put(t, p) { t *= atan2(0, -1) / 180; p *= atan2(0, -1) / 180
                           x = sin(t) * cos(p); y = sin(t) * sin(p); z = cos(t); printf "%.9f %.9f %.9f\n%.9f %.9f %.9f\n", x, y, z, -x, -y, -z }
      BEGIN { for (p = 0; p < 360; p += 1.25) put(10, p)

@@ -1,11 +1,11 @@
 # Multi-tissue deconvolution: a series alone, responses, fits that other commands read, normalisation. Sourced by run.sh.
 "$tool" phantom "$work/two" --shape 16 16 16 --directions 30 --bvals 1000 2500 -q
 two="$work/two/dwi.nii.gz"
-# all voxels where a series comes alone; else four slices say as much
+# all voxels if only a series is given; for the rest four slices are enough
 slices="$two $work/two/dwi.bval $work/two/dwi.bvec $work/two/slices.nii"
 four_slices "$work/two/mask.nii.gz" "$work/two/slices.nii"
 
-# entry FILE KEY... VALUE: of a sidecar in out
+# entry FILE KEY... VALUE: checks an entry of a sidecar in out
 entry() {
     require python3 - "$work/out/$1" "$@" <<'PYTHON'
 import json, sys
@@ -28,7 +28,7 @@ succeeds track "$two" --dry-run -o d.trx
 grep -q '^seeds .*made from the fit' "$work/stdout" || note "--dry-run does not tell where seeds come from"
 grep -q '^model  *msmt, order 8' "$work/stdout" || note "--dry-run does not show the model"
 
-# shards of it, of which each makes its seeds after the fit; the table by FSL's names; without one
+# shards of it, each of which makes its seeds after the fit; the table by FSL's names; without a table
 mkdir "$work/fsl" && cp "$two" "$work/fsl/data.nii.gz" && cp "$work/two/dwi.bval" "$work/fsl/bvals" && cp "$work/two/dwi.bvec" "$work/fsl/bvecs"
 for i in 1 2; do succeeds track "$work/fsl/data.nii.gz" $few --shard $i/2 -o s.trx; done
 succeeds merge s_shard-1of2.trx s_shard-2of2.trx -o s.trx
@@ -66,7 +66,7 @@ while read -r line; do
 done < examples
 clean
 succeeds response "$two" r
-# two tissues where there is one shell, or two responses
+# two tissues, if there is one shell or two responses
 succeeds fit "$dwi" "$bval" "$bvec" "$mask" s --model auto
 require test ! -e "$work/out/s_gm.nii.gz"
 succeeds fit $slices w --model msmt --response-wm r_wm.txt --response-csf r_csf.txt
@@ -76,10 +76,10 @@ for algorithm in tournier fa; do
     grep -q '^# Shells: 1000' "$work/out/${algorithm}_response.txt" || note "$algorithm: not the shell asked for"
 done
 succeeds track "$two" --model csd --response tournier_response.txt --shells 1000 $few -o t.trx
-# of voxels that are given: all shells
+# responses from given voxels: all shells
 succeeds response "$two" "$work/two/dwi.bval" "$work/two/dwi.bvec" "$work/two/roi.nii.gz" manual --algorithm manual
 grep -q '^# Shells: 0,1000,2500' "$work/out/manual_response.txt" || note "manual: not all shells"
-# of an image of tissues, which may be of another grid; of all voxels above an FA
+# responses from an image of tissues, which may have another grid; from all voxels above an FA
 succeeds response "$two" "$work/two/dwi.bval" "$work/two/dwi.bvec" "$work/two/mask.nii.gz" five --algorithm msmt_5tt --act "$work/two/5tt.nii.gz" --pvf 0.6 --voxels 100
 for file in wm.txt gm.txt csf.txt voxels.nii.gz; do require test -s "$work/out/five_$file"; done
 grep -q '^# Shells: 0,1000,2500' "$work/out/five_gm.txt" || note "msmt_5tt: not all shells"
@@ -97,7 +97,7 @@ fails 2 "needs --act" response "$two" m --algorithm msmt_5tt
 fails 2 "--act: only --algorithm msmt_5tt" response "$two" m --act "$work/two/5tt.nii.gz"
 fails 2 "exclude each other" response "$two" m --algorithm fa --fa-threshold 0.5 --voxels 100
 fails 3 "a tissue image has 5 volumes" response "$two" m --algorithm msmt_5tt --act "$two"
-# of voxels a thousandth as long: in metres
+# voxels a thousand times shorter, because lengths are in metres
 python3 - "$work/two/5tt.nii.gz" "$work/metres.nii" <<'PYTHON'
 import gzip, struct, sys
 raw = bytearray(gzip.open(sys.argv[1]).read())

@@ -1,7 +1,7 @@
 # Multi-tissue deconvolution of input that may be wrong: responses of other data, units, b-values, voxels without a value. Sourced by run.sh.
 "$tool" phantom "$work/two" --shape 16 16 16 --directions 30 --bvals 1000 2500 -q
 two="$work/two/dwi.nii.gz"
-# of what is fitted four slices say as much as all
+# four slices are enough for the fit
 table="$work/two/dwi.bval $work/two/dwi.bvec $work/two/slices.nii"
 four_slices "$work/two/mask.nii.gz" "$work/two/slices.nii"
 succeeds response "$two" r
@@ -16,7 +16,7 @@ run track "$two" --response-wm "$work/other.txt" --response-csf "$work/r_csf.txt
 [ "$code" -eq 0 ] || note "--force-response does not force it"
 fails 3 "names the shell" track "$two" --model msmt --shells 1000 1001
 
-# responses that stand for each other: that of white matter is refused, that of CSF warned of
+# responses in each other's place: that of white matter is refused, for that of CSF there is a warning
 awk '!/^#/ { print $1 }' "$work/r_wm.txt" > "$work/r_gm.txt"
 fails 3 "r_csf.txt: has one coefficient a shell" track "$two" --response-wm "$work/r_csf.txt" --response-gm "$work/r_wm.txt" --dry-run
 run track "$two" --response-wm "$work/r_csf.txt" --response-csf "$work/r_gm.txt" --force-response --dry-run
@@ -29,7 +29,7 @@ for order in "gm csf 1" "csf gm 0"; do
     [ $? -eq "$3" ] || note "$order: exchanged responses"
 done
 
-# vectors whose lengths tell b-values
+# vectors whose lengths stand for b-values
 awk 'NR == FNR { for (i = 1; i <= NF; i++) b[i] = $i; next } { for (i = 1; i <= NF; i++) printf "%.9f ", $i * (b[i] > 50 ? sqrt(b[i] / 2500) : 1); print "" }' \
     "$work/two/dwi.bval" "$work/two/dwi.bvec" > "$work/scaled.bvec"
 awk '{ for (i = 1; i <= NF; i++) printf "%s ", ($i > 50 ? 2500 : $i); print "" }' "$work/two/dwi.bval" > "$work/nominal.bval"
@@ -40,10 +40,10 @@ succeeds track "$two" "$work/nominal.bval" "$work/scaled.bvec" --bvalue-scaling 
 grep -q '^shell .*b = 2500 s/mm2: 60 volumes' "$work/stdout" || note "--bvalue-scaling off scales them"
 clean
 
-# b-values that are no shells; b = 0 that MRtrix3 takes for a shell
+# b-values without shells; b = 0 that MRtrix3 takes for a shell
 awk '{ for (i = 1; i <= NF; i++) printf "%s ", ($i > 50 ? 300 + 97 * i : $i); print "" }' "$work/two/dwi.bval" > "$work/grid.bval"
 fails 3 "form no shell" track "$two" "$work/grid.bval" "$work/two/dwi.bvec" --dry-run -o d.trx
-# on a grid of them, as in diffusion spectrum imaging, one shell is taken, by track and by fit
+# from b-values on a grid, as in diffusion spectrum imaging, track and fit take one shell
 awk '{ for (i = 1; i <= NF; i++) printf "%s ", ($i > 50 ? 400 + 150 * int(i / 6) : $i); print "" }' "$work/two/dwi.bval" > "$work/dsi.bval"
 for run in "track $two $work/dsi.bval $work/two/dwi.bvec --dry-run -o d.trx" "fit $two $work/dsi.bval $work/two/dwi.bvec d"; do
     # shellcheck disable=SC2086
@@ -53,7 +53,7 @@ for run in "track $two $work/dsi.bval $work/two/dwi.bvec --dry-run -o d.trx" "fi
 done
 [ -e "$work/out/d_sh.nii.gz" ] || note "fit of a grid wrote no FODs"
 clean
-# an option that csd alone has chooses it for fit
+# an option that only csd has makes fit use csd
 succeeds fit "$two" d --csd-rule mrtrix --sh-order 4
 [ -e "$work/out/d_sh.nii.gz" ] || note "--csd-rule chose another model"
 clean
@@ -63,7 +63,7 @@ succeeds track "$two" "$work/low.bval" "$work/two/dwi.bvec" --dry-run -o d.trx
 grep -q 'volumes up to b = 20 s/mm2 count as b = 0' "$work/stderr" "$work/stdout" || note "not told what counts as b = 0"
 clean
 
-# what may be wrong though it runs
+# data that may be wrong although the fit runs
 python3 - "$work" <<'PYTHON'
 import sys
 work = sys.argv[1]
@@ -98,14 +98,14 @@ succeeds $scaled --sh f_wm.nii.gz --step-size 1.5vox
 grep -q '^glslines: warning: --step-size' "$work/stderr" || note "no warning of steps longer than a voxel"
 clean
 
-# without b0: responses have to be given; voxels that are not finite are empty, all of them are an error
+# without b0, responses have to be given; voxels that are not finite are empty, and an error if all of them are
 python3 - "$work" <<'PYTHON'
 import gzip, struct, sys
 work = sys.argv[1]
 data = bytearray(gzip.open(work + "/two/dwi.nii.gz").read())
 start, volumes = int(struct.unpack_from("<f", data, 108)[0]), struct.unpack_from("<h", data, 48)[0]
 size = (len(data) - start) // volumes * 2
-stored = struct.unpack_from(f"<{(len(data) - start) // 2}h", data, start) # int16, which knows no NaN
+stored = struct.unpack_from(f"<{(len(data) - start) // 2}h", data, start) # int16 has no NaN
 data = data[:start] + struct.pack(f"<{len(stored)}f", *stored)
 struct.pack_into("<hh", data, 70, 16, 32)
 broken = bytearray(data)
@@ -140,7 +140,7 @@ assert any(values[7 + 16 * 8 + 256 * 8::4096])
 PYTHON
 clean
 fails 3 "no value inside the mask" fit "$work/nan.nii" $table v --model msmt --response-wm "$work/r_wm.txt" --response-csf "$work/r_csf.txt"
-# doubts: few directions for the order, few voxels for a response, gradients that deviate from voxel to voxel
+# warnings: few directions for the order, few voxels for a response, gradients that deviate from voxel to voxel
 "$tool" phantom "$work/poor" --shape 18 20 18 --directions 12 -q
 : >"$work/poor/grad_dev.nii.gz"
 succeeds fit "$work/poor/dwi.nii.gz" "$work/poor/dwi.bval" "$work/poor/dwi.bvec" "$work/poor/mask.nii.gz" poor --model msmt

@@ -28,7 +28,7 @@ END
 check() {
     python3 check.py "$@" 2> why || note "$* $(cat why)"
 }
-# what the last command printed
+# prints the output of the last command
 printable() {
     check print stdout stderr
 }
@@ -62,7 +62,7 @@ with zipfile.ZipFile("odd.trx") as a, zipfile.ZipFile("keys.trx", "w") as b:
         b.writestr(entry, data)
 END
 
-# --- what is printed: names in the file ---
+# --- printed text: names in the file ---
 expect 0 info keys.trx --check --json info.json
 printable
 says 'note\x1b[8m: \x1b]52;c;cm0=\x07\u202e'
@@ -80,7 +80,7 @@ printable
 expect 3 convert odd.trx none.trx --fields "$evil"
 printable
 
-# --- what is printed: names of files, in messages and dry runs of all commands ---
+# --- printed text: names of files, in messages and dry runs of all commands ---
 for command in $("$tool" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
     # shellcheck disable=SC2086
     "$tool" "$command" "$evil" "$evil" "$evil" "--$evil" > stdout 2> stderr
@@ -111,7 +111,7 @@ printable
 __EGL_VENDOR_LIBRARY_FILENAMES=$evil "$tool" devices --doctor --json > stdout 2> stderr
 check json stdout
 
-# --- tables: fields of their own, which read back ---
+# --- tables: each name is one field, which reads back ---
 expect 0 stats odd.trx --groups -o stats.csv --histogram stats.tsv -q
 expect 0 profile odd.trx "$folder/fa,\"md\".nii.gz" -o profile.csv --stats -q
 expect 0 profile odd.trx "$folder/fa,\"md\".nii.gz" -o buan.tsv --mode buan -q
@@ -163,7 +163,7 @@ expect 3 score odd.trx --truth bundles.tsv --template data/mask.nii.gz
 says 'bundles.tsv: line 3: '
 says 'cst_left_end0.nii.gz'
 
-# --- JSON: names that are no UTF-8, and runs that know themselves by them ---
+# --- JSON: names that are no UTF-8, and runs that recognise their outputs by them ---
 set -- "$@" "$folder/roi.nii.gz" -o "$folder/t.trx" --density "$folder/d.nii.gz"
 cp data/roi.nii.gz "$folder"
 expect 0 track "$@" --progress json

@@ -76,7 +76,7 @@ COMMANDS = [
     "bench --shape 18x20x18 --nseeds 20 --repeat 1 --dg prob --json={o.json}",
     "bench --shape 18x20x18 --nseeds 20 --repeat 1 --dg prob --write-data {p/}",
 ]
-# those that work long before they make a file
+# commands that work long before they make a file
 SLOW = ("track", "response", "weights", "render", "report", "bench")
 
 
@@ -107,7 +107,7 @@ def attempt(told, command, codes, folder, output=None, cwd=None, prefix=""):
     runs += 1
     before = {} if prefix.startswith("rmdir") else files(folder)
     words = [*user, *(["sh", "-c", f'{prefix} exec "$@"', "sh"] if prefix else []), tool, *words_of(command, folder, output)]
-    # -q and --force stand before what bids hands to track
+    # -q and --force stand before the options that bids hands to track
     at = words.index("--") if "--" in words else len(words)
     words[at:at] = ["--force"] if command.startswith("info") else ["-q", "--force"]
     done = subprocess.run(words, cwd=cwd or folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=60)
@@ -158,7 +158,7 @@ for command in COMMANDS:
     else:
         os.mkdir(f"{folder}/{name}.json")
     attempt("a name of another kind", command, (4,), folder)
-    # the folder in which it stands is gone, which only the first file that is made finds
+    # the folder of the output has been removed, which the run finds when it makes the first file
     gone = fresh("out", other, 0o755) + "/gone"
     os.mkdir(gone)
     if user:

@@ -31,7 +31,7 @@ mv "$work/a.trx" "$work/out/a.trx"
 cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "an existing output was changed"
 require test "$(find "$work/out" -type f | wc -l)" -eq 2
 
-# a sidecar stays with its output: another of the same stem gets one of its own, and not even --force takes it
+# a sidecar stays with its output: another output of the same stem gets its own sidecar, and --force does not replace the first one
 for force in "" --force; do
     succeeds track --phantom $small -o a.trk $force -q
     require grep -q '"path":.*"a\.trk"' "$work/out/a.trk.json"
@@ -43,7 +43,7 @@ run fit "$dwi" "$bval" "$bvec" "$mask" a --model csd --force
 grep -q '^glslines: a\.json: is the sidecar of a\.trx' "$work/stderr" || note "the output that has the sidecar is not named"
 cksum "$work/out/a.trx" "$work/out/a.json" | cmp -s - "$work/before" || note "the sidecar of another output was changed"
 rm "$work/out/a.trk" "$work/out/a.trk.json"
-# one whose output is gone may be replaced
+# a sidecar whose output does not exist any more may be replaced
 succeeds track --phantom $small -o b.trx -q
 rm "$work/out/b.trx"
 succeeds track --phantom $small -o b.tck --force -q
@@ -66,7 +66,7 @@ for suffix in trk tck; do
     clean
 done
 
-# an empty result is a valid file, and a failure only where asked for
+# an empty result is a valid file, and a failure only if an option says so
 succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $small --fa-threshold 2 -o e.trx
 require test -s "$work/out/e.trx"
 grep -q '^glslines: warning: no streamline' "$work/stderr" || note "an empty result is not told"
@@ -81,7 +81,7 @@ succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" --dry-run
 grep -q '^seeds  *100,000' "$work/stdout" || note "--dry-run does not show the seeds"
 require test -z "$(find "$work/out" -type f)"
 
-# places that cannot be written: also for root, whom no permission stops
+# places that cannot be written, also by root, whom no permission stops
 : >"$work/file"
 fails 4 "$work/file/a.trx" track --phantom $small -o "$work/file/a.trx"
 fails 4 "$work/none/a.trx" track --phantom $small -o "$work/none/a.trx"
@@ -97,7 +97,7 @@ if [ "$(id -u)" -ne 0 ]; then
     fails 4 "$work/locked/a.trx" track --phantom $small -o "$work/locked/a.trx"
 fi
 
-# full disk: a small file system where mounting is allowed, else a limit on the size of files, which fails in the same places
+# full disk: a small file system if mounting is allowed, else a limit on the size of files, which fails in the same places
 mkdir -p "$work/disk"
 if mount -t tmpfs -o size=64k tmpfs "$work/disk" 2>/dev/null; then
     for suffix in trx trk tck; do
@@ -109,7 +109,7 @@ if mount -t tmpfs -o size=64k tmpfs "$work/disk" 2>/dev/null; then
     umount "$work/disk"
 else
     for suffix in trx trk tck; do
-        # 25 is SIGXFSZ: ignored, the write fails in place of the program
+        # 25 is SIGXFSZ: if it is ignored, the write fails and the program goes on
         (trap '' 25 && ulimit -f 128 && cd out && "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 20000 -o a.$suffix -q 2>"$work/stderr")
         code=$?
         [ "$code" -eq 4 ] || note "full disk: exit code $code, not 4"
@@ -137,7 +137,7 @@ for signal in TERM:143 HUP:129 XCPU:152; do
 done
 clean
 
-# a program that was started without standard error writes its messages nowhere, and not into a file of its own
+# a program that was started without standard error does not write its messages into a file of its own
 (cd out && "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 100 -o quiet.trx 2>&- >&- </dev/null)
 code=$?
 [ "$code" -eq 4 ] || [ "$code" -eq 0 ] || note "closed standard descriptors: exit code $code"
@@ -150,14 +150,14 @@ require python3 -c "import json; d = json.load(open('$work/stdout')); assert len
 succeeds devices --doctor
 grep -q '^Devices:' "$work/stdout" || note "devices --doctor lists no device"
 
-# names of open files are no names to put a file under
+# names of open files cannot be names of outputs
 clean
 few="--model opdt --nseeds 20 --device llvmpipe -q"
 for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
     (cd "$work/out" && { echo before; "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o a.tck --sidecar $name --force; } >"$work/kept" 2>"$work/stderr")
     code=$?
     [ "$code" -eq 4 ] || note "exit code $code, not 4: --sidecar $name"
-    # a user who may not write to /dev is told that before
+    # a user who may not write to /dev gets that message before
     grep -q "$name: .*\(open\|Permission denied\)" "$work/stderr" || note "no word of $name"
     [ "$(cat "$work/kept")" = before ] || note "what stood in the file of $name is gone"
     [ -z "$(ls "$work/out")" ] || note "files left behind: --sidecar $name"
@@ -177,7 +177,7 @@ for force in "" --force; do
         [ "$(ls "$work/out")" = a.json ] || note "$command wrote beside a file of another program"
     done
 done
-# the other name is taken likewise; where both are, nothing is written
+# the other name may be taken as well; if both are, nothing is written
 for force in "" --force; do
     clean
     echo '{"EchoTime": 0.09}' >"$work/out/a.tck.json"
@@ -191,7 +191,7 @@ for force in "" --force; do
     require cmp "$work/out/a.tck.json" "$work/out/a.json"
     [ -e "$work/out/a.tck" ] && note "a tractogram without its sidecar $force"
 done
-# an output that is itself called x.json has its sidecar beside it, also a second time
+# an output that is itself called x.json has its sidecar beside it, also when it is written again
 clean
 for force in "" --force; do
     succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o none --output-seeds a.json $force
@@ -201,7 +201,7 @@ done
 run track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o none
 [ "$code" -eq 2 ] || note "exit code $code, not 2: a run that would write nothing"
 require grep -q 'nothing would be written' "$work/stderr"
-# nor does the sidecar of responses become that of a tractogram
+# nor does a tractogram get the sidecar of responses
 clean
 succeeds response "$dwi" "$bval" "$bvec" "$mask" a --algorithm fa --shells 2000 -q
 require python3 -c 'import json, sys; assert json.load(open(sys.argv[1]))["parameters"]["shells_s_per_mm2"] == [2000]' "$work/out/a.json"
@@ -216,7 +216,7 @@ for part in 1 2; do succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o
 require cmp "$work/out/m_shard-1of2.nii.gz" "$work/out/m_shard-2of2.nii.gz"
 clean
 
-# names as long as the system takes them, in plans and in messages
+# names as long as the system allows, in plans and in messages
 deep=$(python3 -c 'print("/".join(["x" * 200] * 9))')
 mkdir -p "$work/out/$deep"
 run track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few -o "$deep/a.tck" --dry-run

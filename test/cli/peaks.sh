@@ -3,7 +3,7 @@
 # and numpy and nibabel, without which the parts that write images are left out.
 . "$(dirname "$0")/common.sh"
 
-# says TEXT: the last message has it
+# says TEXT: checks that the last message has the text
 says() {
     grep -qF -e "$1" stdout stderr || note "no '$1'"
 }
@@ -21,7 +21,7 @@ expect 3 peaks data/dwi.nii.gz -o none.nii.gz
 says "SH order"
 expect 4 peaks fod_sh.nii.gz -o fod_sh.nii.gz --force
 
-# vectors that fit wrote, and names of dtifit, are read along their axes without a word
+# vectors that fit wrote, and names of dtifit, are read along their axes without a message
 expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz tensor --no-model --tensor-maps -q
 cp one.nii.gz dti_V1.nii.gz
 for file in tensor_v1.nii.gz:image tensor_v3.nii.gz:image dti_V1.nii.gz:fsl one.nii.gz:world; do
@@ -86,7 +86,7 @@ track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --n
     expect 3 $track --peaks peaks.pam5 -o x.tck
     says "pam_to_niftis"
 
-    # images of peaks that have as many volumes as SH coefficients, and the other way round
+    # images of peaks that have as many volumes as SH coefficients, and the reverse
     for n in 2 3 5 12; do
         expect 0 peaks fod_sh.nii.gz -o of_$n.nii.gz --number $n -q
         expect 3 $track --sh of_$n.nii.gz --dg ifod2 -o x.tck
@@ -184,7 +184,7 @@ END
         expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.whole.trx
         expect 0 merge $dg.part_shard-*.trx -o $dg.merged.trx
         expect 0 info $dg.merged.trx
-        # the same again is known, other peaks are not
+        # a run with the same peaks is skipped, a run with other peaks is not
         expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.whole.trx --skip-existing
         says "nothing to do"
         expect 4 $track --peaks one.nii.gz --dg $dg -o $dg.whole.trx --skip-existing
@@ -194,7 +194,7 @@ END
         expect 0 $track --peaks peaks.nii.gz --dg $dg --act data/5tt.nii.gz -o $dg.act.tck
         expect 0 $track --peaks peaks.nii.gz --dg $dg --select 50 --resume -o $dg.some.tck
         expect 0 $track --peaks peaks.nii.gz --dg $dg --include 0,0,0,12 -o $dg.region.tck
-        # the same peaks, found on the way
+        # the same peaks, reached by another path
         expect 0 $track --sh fod_sh.nii.gz --dg $dg -o $dg.own.tck
         expect 0 cite $dg.tck
     done
@@ -202,7 +202,7 @@ END
     same fact.tck five.tck
     expect 3 $track --sh five.nii --dg ifod2 -o x.tck
     says "five.nii: has 5 dimensions (dimension 5 is 3), but at most 4 can be used"
-    # one of 1 and one of 2 joined are those of 3; amplitudes that are given
+    # images of one peak and of two peaks are joined to one of three; amplitudes that are given
     expect 0 $track --peaks one.nii.gz --dg fact -o one.tck
     expect 0 $track --peaks one.nii.gz --peaks one.nii.gz --dg fact -o twice.tck
     same one.tck twice.tck
@@ -216,7 +216,7 @@ END
     # a seed without a peak
     expect 0 $track --peaks one.nii.gz --cutoff 1000 -o none.tck
     says "amplitudes may be below --cutoff (--seed-cutoff 1000): lower it"
-    # amplitudes of which none is above 0
+    # amplitudes that are nowhere above 0
     for value in nan -1; do
         python3 - $value << 'END'
 import gzip, struct, sys

@@ -1,4 +1,4 @@
-# Particle filtering: scenes whose ends can be told, options that do not go with it, and the same bytes however a run is cut up. Sourced by run.sh.
+# Particle filtering: scenes whose ends are known, options that do not go with it, and the same bytes however a run is cut up. Sourced by run.sh.
 f=$work/pft
 mkdir -p "$f"
 # fibres along x through a slab where streamlines must not end, to grey matter beyond x = 25.5
@@ -30,14 +30,14 @@ write("one.nii", [[1.0] * n])
 write("roi.nii", [along(lambda x: float(x == 8))])
 write("grey.nii", [along(lambda x: float(x >= 26 or x <= 2))])
 for name, value in (("thin", 0.7), ("solid", 1.0)): write(name + ".nii", [along(lambda x: value if 14 <= x <= 17 else 0.0)])
-# what prob meets: grey matter on all sides, and fluid that grows towards the end
+# scene for prob: grey matter on all sides, and fluid that grows towards the end
 write("mixed_in.nii", [along(lambda x: 0.9 if x >= 26 or x <= 2 else 0.04)])
 write("stubs.nii", [[float(x >= 26 or x <= 2 or (y == 0 and z == 0 and abs(x - 8) > 1)) for z in range(nz) for y in range(ny) for x in range(nx)]])
 write("mixed_out.nii", [along(lambda x: 0.0 if x < 10 or x > 20 else 0.05 * (x - 10))])
 open(out + "/seeds.txt", "w").write("8 0 0\n" * 8 + "".join("8 %d %d\n" % (1 + i % 5, 1 + i // 5 % 5) for i in range(112)))
 PYTHON
 scene="--odf $f/odf.nii --sphere $f/sphere.txt --sh-frame image --fa $f/one.nii --roi $f/roi.nii --step-size 0.5mm --max-angle 30 --min-length 1 --max-length 60 --precision float"
-# filtered TAKEN RUNS SAVED LOST EXHAUSTED: what the sidecar of FILE.tck says of the filter; and that the parts add up
+# filtered TAKEN RUNS SAVED LOST EXHAUSTED: checks the counts of the filter in the sidecar of FILE.tck, and that the parts add up
 filtered() {
     file=$1
     shift
@@ -50,7 +50,7 @@ assert " ".join(str(n) for n in counts.values()) == sys.argv[2]
 PYTHON
 }
 slab="$scene --seed-grid 1 --dg det --act-rule pve --map-include $f/grey.nii"
-# ends FILE: streamlines, and how many of them end at the first points beyond both borders of grey matter
+# ends FILE: prints the number of streamlines, and how many of them end at the first points beyond both borders of grey matter
 ends() {
     python3 "$here/tck.py" ends "$1" 2.5 25.5
 }
@@ -62,7 +62,7 @@ succeeds track $slab --map-exclude "$f/thin.nii" --pft -o thin.tck
 # three runs for each, each with a particle that goes on
 filtered thin 49 147 147 0 0
 clean
-# each run of the filter goes two points beyond the bad end: six of them to cross
+# each run of the filter goes two points beyond the bad end: six points to cross
 succeeds track $slab --map-exclude "$f/thin.nii" --pft --pft-trials 2 -o few.tck
 says "streamlines  0"
 filtered few 49 98 98 0 49
@@ -72,7 +72,7 @@ says "streamlines  0"
 says "49 none"
 filtered solid 49 49 0 49 0
 clean
-# nothing but a half that met pure white matter may end
+# only a half that met pure white matter may end
 succeeds track $slab --map-exclude "$f/thin.nii" --pft --pft-min-wm 1 -o white.tck
 [ "$(ends "$work/out/white.tck")" = "49 49" ] || note "pure white matter was met: $(ends "$work/out/white.tck")"
 clean
@@ -100,12 +100,12 @@ clean
 for part in 1 2 3; do succeeds track $chance --shard "$part/3" -o "$f/part.tck" -q; done
 succeeds merge -o "$f/merged.tck" "$f"/part_shard-?of3.tck
 require cmp "$f/merged.tck" "$f/one.tck"
-# counts of the filter are sums of those of the shards
+# the counts of the filter are the sums of those of the shards
 succeeds report "$f/one.tck" -o "$f/one.html" --force -q
 require grep -q 'caption>Particle filter' "$f/one.html"
 for name in one merged; do tr -d ' \t\n' <"$f/$name.json" | grep -o '"particle_filter":{[^}]*}' >"$f/$name.counts"; done
 require cmp "$f/one.counts" "$f/merged.counts"
-# the pool is full in the midst of the blocks for a half's particles: streamlines that ended before keep their points
+# the pool is full while the blocks for the particles of a half are taken: streamlines that ended before keep their points
 full="$(echo "$scene" | sed 's/--roi [^ ]*//; s/--step-size 0.5mm/--step-size 0.02mm/') --dg det --act-rule pve --seeds $f/seeds.txt --map-include $f/stubs.nii --map-exclude $f/thin.nii --pft"
 full="$full --pft-back 0.08mm --pft-front 0.04mm --pft-particles 10"
 succeeds track $full --chunk-size 25 -o "$f/part.tck" --force -q
@@ -115,7 +115,7 @@ clean
 succeeds track $chance --pft-trials 1 -o trials.tck -q
 cmp -s "$work/out/trials.tck" "$f/one.tck" && note "one trial is as good as twenty"
 clean
-# the first twenty of them, and their map
+# the first twenty streamlines, and their map
 succeeds track $chance --select 20 --density density.nii -o twenty.tck -q
 [ "$(grep -ac '^count: 0*20$' "$work/out/twenty.tck")" -eq 1 ] || note "not 20 streamlines with --select 20"
 require test -s "$work/out/density.nii"
@@ -131,7 +131,7 @@ require cmp "$work/out/one.tck" "$f/one.tck"
 clean
 
 fails 2 "needs --act FILE" track $scene --dg prob --pft
-# the phantom has tissue of its own, the same as that of its file, and an option that needs tissue takes it
+# the phantom has its own tissue, the same as in its file, and an option that needs tissue uses it
 phantom_tissue="track --phantom --model csd --sh-order 4 --dg prob --pft --nseeds 40"
 succeeds $phantom_tissue -o own.tck
 says "tissue: built-in phantom ends streamlines"

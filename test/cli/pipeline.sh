@@ -1,8 +1,8 @@
-# What pipelines rely on: runs that are skipped, a plan as JSON, threads, TCK keys, sidecars. Sourced by run.sh.
+# Features on which pipelines rely: runs that are skipped, a plan as JSON, threads, TCK keys, sidecars. Sourced by run.sh.
 files="$dwi $bval $bvec $mask $roi --fa-threshold 0.1 --max-angle 60 --min-length 0 --max-length 500 --sphere small --model opdt --dg prob --device llvmpipe"
 succeeds track $files --nseeds 200 -o a.tck -q
 cp out/a.tck whole.tck
-# done before: nothing is touched
+# a run that was made before changes nothing
 touch -d 2001-01-01 out/a.tck
 succeeds track $files --nseeds 200 -o a.tck --skip-existing
 grep -q 'nothing to do' stderr || note "a run that is skipped says so"
@@ -25,7 +25,7 @@ gzip.open(sys.argv[1], "wb").write(bytes(data))
 PYTHON
 other roi --nseeds 200
 cp kept.nii.gz in/roi.nii.gz
-# images of regions and what maps read are inputs like the others
+# images of regions, and files that maps read, are inputs, too
 python3 - in/mask.nii.gz region.nii.gz 1 << 'PYTHON'
 import gzip, sys
 data = bytearray(gzip.open(sys.argv[1]).read())
@@ -62,7 +62,7 @@ succeeds track $files --nseeds 200 -o b.tck --nthreads 1 -q
 require cmp out/b.tck whole.tck
 clean
 fails 2 --nthreads track $files --nthreads 0
-# the limits of --nthreads hold for the variable, too; stacks that are too small are refused, or made larger
+# the limits of --nthreads apply to the variable, too; stacks that are too small are refused, or enlarged
 for n in 4097 100000; do
     export OMP_NUM_THREADS=$n
     fails 2 "OMP_NUM_THREADS=$n: must be 1 to 4096 threads" track $files --dry-run
@@ -92,7 +92,7 @@ assert m["request_mib"] % 50 == 0 and m["request_mib"] * 2**20 > m["host_bytes"]
 PYTHON
 fails 2 "--json" track $files --json
 
-# keys of TCK files mean what MRtrix3 means by them; those of shards add up
+# keys of TCK files have the meaning that they have in MRtrix3; those of shards add up
 clean
 succeeds track $files --nseeds 200 --min-length 10 -o c.tck -q
 for part in 1 2; do succeeds track $files --nseeds 200 --min-length 10 -o "$work/s.tck" --shard $part/2 -q; done
@@ -108,7 +108,7 @@ assert float(keys["min_dist"]) == 10 and float(keys["step_size"]) == d["paramete
 assert "threshold" not in keys and float(keys["stop_map_threshold"]) == 0.1 and keys["max_num_seeds"] == "200"
 # a short run has no buffers for the 25,000 seeds of a batch
 assert d["run"]["batch_seeds"] <= 1000, d["run"]
-# the sidecar: what was read, and by what
+# the sidecar: which files were read, and by which option
 assert d["parameters"]["write_method"] == "tck" and d["parameters"]["mask"] and d["parameters"]["roi"]
 assert d["inputs"]["dwi"]["absolute_path"].startswith("/") and d["inputs"]["dwi"]["xxh3_64"]
 assert d["software"]["libraries"]["zlib"]

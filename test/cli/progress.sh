@@ -2,7 +2,7 @@
 # Progress for programs and terminals: JSON lines from start to end whatever happens, escape sequences on terminals alone. Usage: sh progress.sh GLSLINES FOLDER
 . "$(dirname "$0")/../checks.sh"
 
-# events FILE STATUS EXIT: every line is an object, the first start, the last end with this status and code
+# events FILE STATUS EXIT: checks that every line is an object, the first one is start, and the last one is end with this status and code
 events() {
     python3 - "$@" <<'END'
 import json, sys
@@ -29,7 +29,7 @@ check "a run" events good.json ok 0
 "$program" track --phantom --model opdt -q --progress-file file.json --device llvmpipe --nseeds 300 -o a.trx --force 2> silent
 check "into a file" events file.json ok 0
 check "nothing else then" test ! -s silent
-# within a batch the number of seeds grows, on a device whose batches take long; while it does not, the time left falls
+# within a batch the number of seeds grows on a device whose batches take long; otherwise the time left falls
 moves() {
     python3 - "$1" <<'END'
 import json, sys
@@ -83,7 +83,7 @@ echo "-1 2" > table.bval
 check "a file of another kind is refused" test $? -eq 4
 check "and stays" grep -qx -e "-1 2" table.bval
 
-# a reader that does not read holds no run that is to end
+# a run ends although the reader of its progress does not read
 for free in 0 700; do
     mkfifo full
     check "a full pipe, $free bytes free" timeout 60 python3 - "$program" $free << 'PYTHON'

@@ -22,14 +22,14 @@ l=$r/labels.nii
 for text in 1,2,3 1,2,3,4,5 1,2,3,0 1,2,3,nan 1,2,x,4 "$l:" "$l:0" "$l:3-1"; do
     fails 2 "--include $text" track $rg --include "$text"
 done
-# numbers of a sphere that single precision does not hold, nor the squares of distances
+# numbers of a sphere that single precision cannot hold, or whose squares it cannot hold
 for sphere in 1e40,0,0,1 0,-1e39,0,1 1e307,0,0,1e308 0,0,0,1e39 0,0,1e16,1; do
     fails 2 "--stop-at $sphere" track $rg --stop-at "$sphere"
     fails 2 "--seed-sphere $sphere" track $dwi --sphere small --seed-sphere "$sphere"
 done
 python3 - "$r" <<'PYTHON'
 import struct, sys
-# voxels of 1e-38 mm: their inverse is no number of single precision
+# voxels of 1e-38 mm: single precision cannot hold their inverse
 head = bytearray(open(sys.argv[1] + "/labels.nii", "rb").read())
 struct.pack_into("<2h", head, 252, 0, 1)
 struct.pack_into("<12f", head, 280, 1e-38, 0, 0, 0, 0, 1e-38, 0, 0, 0, 0, 1e-38, 0)
@@ -47,7 +47,7 @@ fails 3 "cannot be reached" track $rg --include 900,0,0,3
 fails 3 "wholly in regions of --exclude" track $rg --include "$l:3" --exclude "$l:3,7"
 fails 3 "no seed was found in this region" track $rg --tracking-mask 0,0,0,0.01
 
-# all of them at once, in parts, on two devices, in small batches: the same bytes, and counts that add up
+# all regions at once, in parts, on two devices, in small batches: the same bytes, and counts that add up
 rules="--include $l:3 --exclude $l:7 --exclude 900,0,0,3 --tracking-mask $r/inner.nii --stop-at $l:1000-1010 --mask-stop nearest"
 succeeds track $rg $rules -o whole.tck
 grep -q 'warning: --exclude 900,0,0,3: has no effect' "$work/stderr" || note "no warning of a region outside"
@@ -64,7 +64,7 @@ assert c["met"]["exclude"] == c["rejected"]["excluded"] and c["seeds_rejected"] 
 assert [r["role"] for r in d["regions"]] == ["mask", "include", "exclude", "exclude", "tracking-mask", "stop-at"]
 assert d["parameters"]["mask_stop"] == "nearest" and len(d["parameters"]["exclude"]) == 2
 PYTHON
-# streamlines that --max-length cut meet a region to include by the points that they have left
+# streamlines that --max-length cut meet an include region only with the points that are left
 for dg in prob ptt; do
     succeeds track $rg --dg $dg --nseeds 600 --max-length 16 --include "$l:7" -o cut.tck
     mv "$work"/out/cut.* "$r"
@@ -87,11 +87,11 @@ succeeds merge -o "$r/merged.tck" "$r"/part_shard-?of3.tck
 require cmp "$r/merged.tck" "$r/whole.tck"
 require python3 -c 'import json, sys; a, b = (json.load(open(p)) for p in sys.argv[1:]); assert a["counts"] == b["counts"]' "$r/whole.json" "$r/merged.json"
 rm "$r/part_shard-2of3".*
-# a part with another region is one of another run
+# a part of a run with another region is a part of another run
 succeeds track $rg --include "$l:7" --shard 2/3 -o "$r/part.tck" -q
 fails 3 "part_shard" merge -o m.tck "$r/part_shard-1of3.tck" "$r/part_shard-2of3.tck" "$r/part_shard-3of3.tck"
 
-# a sphere whose squared radius is beyond single precision holds everything
+# a sphere whose squared radius is beyond single precision contains everything
 succeeds track $rg --nseeds 20 -o all.tck
 succeeds track $rg --nseeds 20 --include 0,0,0,1e30 -o met.tck
 require python3 -c 'import json; a, b = (json.load(open("out/" + n + ".json"))["counts"]["streamlines"] for n in ("all", "met")); assert a == b > 0'

@@ -25,7 +25,7 @@ def save(name, n, step, value, origin=None, flip=1, volumes=1):
 def head(x, y, z):
     r = math.sqrt((x / 33) ** 2 + (y / 42) ** 2 + (z / 31) ** 2)
     if ((x - 31) / 7) ** 2 + (y / 7) ** 2 + ((z - 6) / 7) ** 2 < 1 or (x / 7) ** 2 + ((y - 40) / 8) ** 2 + ((z + 8) / 7) ** 2 < 1:
-        return 120.0  # an ear and a nose, so that no turn leaves the head as it is
+        return 120.0  # an ear and a nose, so that no turn maps the head to itself
     if r > 1.1:
         return 0.0
     hole = ((x + 10) / 6) ** 2 + (y / 15) ** 2 + ((z - 4) / 6) ** 2 < 1 or ((x - 9) / 5) ** 2 + ((y - 9) / 12) ** 2 + (z / 8) ** 2 < 1
@@ -44,7 +44,7 @@ save("empty.nii", N, S, lambda x, y, z: 0.0)
 END
 python3 make.py || note "make.py"
 
-# --- what is written, the same for any number of threads ---
+# --- outputs, which are the same for any number of threads ---
 OMP_NUM_THREADS=1 expect 0 register moving.nii fixed.nii -o one --warped --jacobian --levels 8,3 --iterations 20,10
 OMP_NUM_THREADS=3 expect 0 register moving.nii fixed.nii -o two --warped --jacobian --levels 8,3 --iterations 20,10
 for name in affine.txt warp.nii.gz inverse_warp.nii.gz velocity.nii.gz warped.nii.gz jacobian.nii.gz; do same one_$name two_$name; done
@@ -64,7 +64,7 @@ for p in ((20, 0, 0), (0, 25, 0), (0, 0, 20), (-20, -20, 0)):
     moved = [sum(m[r][c] * p[c] for c in range(3)) + m[r][3] - p[r] for r in range(3)]
     assert all(abs(a - b) < 1.5 for a, b in zip(moved, (4, -3, 2))), moved
 END
-# what is written is read, and the inverse brings points back
+# the outputs can be read, and the inverse brings points back
 expect 0 transform moving.nii -t one_warp.nii.gz -t one_affine.txt --template fixed.nii -o by_hand.nii.gz
 same by_hand.nii.gz one_warped.nii.gz
 expect 0 transform fixed.nii -t one_affine.txt,inverse -t one_inverse_warp.nii.gz --template moving.nii -o to_moving.nii.gz

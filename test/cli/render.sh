@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 look=$here/picture.py
 
-# is EXPECTED CHECK ARGUMENTS...: what picture.py prints
+# is EXPECTED CHECK ARGUMENTS...: compares the output of picture.py
 is() {
     expected=$1
     shift
@@ -37,7 +37,7 @@ bundle = [[(x + 3 * math.sin(t / 4), -30 + 2 * t, 4 * math.cos(x + t / 9)) for t
 tck("bundle.tck", bundle)
 tck("empty.tck", [])
 broken = [list(line) for line in bundle]
-broken[3][4] = (0, math.nan, 1) # a coordinate alone is no end of a streamline
+broken[3][4] = (0, math.nan, 1) # one coordinate alone does not make an end of a streamline
 tck("broken.tck", broken)
 
 def nifti(path, values, dim, flip=False):
@@ -54,7 +54,7 @@ def nifti(path, values, dim, flip=False):
     with open(path, "wb") as f:
         f.write(head + struct.pack("<%df" % len(values), *values))
 
-# bright where the world's x is below 0, on two grids whose x axes run in opposite directions
+# an image that is bright where the world's x is below 0, on two grids whose x axes run in opposite directions
 n = 20
 for name, flip in (("left.nii", False), ("flipped.nii", True)):
     nifti(name, [2 if (x < 10) != flip else 1 for z in range(n) for y in range(n) for x in range(n)], (n, n, n), flip)
@@ -63,7 +63,7 @@ END
 head -c 700 bundle.tck > text.trx
 printf 'this is no tractogram\n' > words.trx
 
-# --- left is left: where a streamline at a known side of the body appears, in each view ---
+# --- sides: where a streamline at a known side of the body appears, in each view ---
 set -- --fit 120 --tile 100x100 --color '#ff0000' --radius 1 --no-labels --device llvmpipe --force -q
 for row in L:left:right:left:right:middle:middle R:right:left:right:left:middle:middle A:up:up:middle:middle:left:right \
     P:down:down:middle:middle:right:left S:middle:middle:up:up:up:up I:middle:middle:down:down:down:down; do
@@ -105,12 +105,12 @@ for variant in "--opacity 0.3" "--style lines --views slab --slab coronal:3" "--
     done
     expect 0 render bundle.tck -o other.png "$@" --api gles
     cmp one.png other.png || note "$variant: other bytes by OpenGL ES"
-    # strips of few rows, as devices with small buffers draw them
+    # strips of few rows, as on devices with small buffers
     GLSLINES_FORCE_LIMITS=storage_bytes=80000 "$tool" render bundle.tck -o other.png "$@" || note "small buffers"
     cmp one.png other.png || note "$variant: other bytes in strips"
 done
 
-# --- what is drawn ---
+# --- contents of pictures ---
 set -- --tile 100x100 --device llvmpipe -q --force
 expect 0 render bundle.tck -o few.png --max-streamlines 10 "$@"
 is 10 text few.png glslines:shown
@@ -149,7 +149,7 @@ expect 0 convert bundle.tck weights.trx --reference left.nii --weights weights.t
 expect 0 render weights.trx -o weights.png --color dps:weights --range 0,20 --colormap inferno "$@"
 expect 0 render group.trx -o group.png --color group:some --views superior --no-labels --fit 100 --occlusion 0 "$@"
 is left where group.png 0 0 100 100
-# a colour for each group, by a table or by name; of two groups the first by name; the legend has them all
+# a colour for each group, by a table or by name; of two groups of a streamline, the first by name; the legend lists all
 python3 -c 'import struct, zipfile
 with zipfile.ZipFile("group.trx", "a") as b:
     b.writestr("groups/other.uint32", struct.pack("<6I", *range(15, 21)))
@@ -192,7 +192,7 @@ bright=$(python3 "$look" pixel crowd.png 100 200 | cut -d' ' -f1) dark=$(python3
 for picture in crowd density; do
     [ "$(python3 "$look" share $picture.png 400 400 800 400)" != 0.0000 ] || note "$picture: no streamline in coronal slices"
 done
-# what is named is drawn as named; the views do not depend on how many streamlines are drawn, but on how many there are
+# groups that are named keep their colours; views do not depend on how many streamlines are drawn, but on how many there are
 expect 0 render crowd.tck -o named.png --views superior --tile 100x100 --device llvmpipe -q --no-labels
 is "100 100" size named.png
 expect 0 render crowd.tck -o fewer.png --max-streamlines 500 --device llvmpipe -q --no-labels
@@ -238,7 +238,7 @@ is "" same other.png other.png
 LP_NUM_THREADS=1 OMP_NUM_THREADS=1 "$tool" render --odf z.nii -o one.png --views oblique "$@" || note "ODFs by one thread"
 LP_NUM_THREADS=2 OMP_NUM_THREADS=4 "$tool" render --odf z.nii -o other.png --views oblique "$@" || note "ODFs by four threads"
 cmp one.png other.png || note "ODFs: other bytes with more threads"
-# an image alone: its slices
+# only an image: its slices
 expect 0 render --image z.nii --image-range 0,2 -o image.png --views coronal "$@"
 is "128 128 128" pixel image.png 50 50
 expect 2 render -o x.png
@@ -323,7 +323,7 @@ done
 expect 4 render bundle.tck -o tck.png
 expect 4 render bundle.tck -o missing/x.png
 expect 5 render bundle.tck -o x.png --device nothing
-# --- the picture is no input ---
+# --- the picture must not be an input ---
 cp left.nii own.nii
 ln own.nii own.png
 expect 4 render bundle.tck --reference own.nii -o own.png --force "$@"
@@ -333,7 +333,7 @@ expect 4 render bundle.tck --colors colours.txt -o colours.png --force "$@"
 mkdir turned && ln colours.txt turned/0003.png
 expect 4 render bundle.tck --colors colours.txt -o turned --turn 8 --frames --force "$@"
 says "is an input"
-# a folder that was made for frames goes with them
+# a folder that was made for frames is removed with them
 expect 4 render bundle.tck -o bundle.tck --turn 8 --frames "$@"
 expect 5 render bundle.tck -o gone --turn 8 --frames --device nothing
 [ ! -e gone ] || note "a folder without frames"
@@ -343,7 +343,7 @@ expect 2 render bundle.tck -o x.png --fit 1e-9
 expect 2 render bundle.tck -o x.png --tile 8192x8192 --views superior,left,anterior,posterior,inferior,right,oblique,axial,sagittal --columns 3
 says "536870912 pixels"
 
-# --- points that are far away: what is seen of their lines is drawn, in no longer time; of floats' largest, the end ---
+# --- points that are far away: the visible part of their lines is drawn, in no longer time; the largest floats are refused ---
 python3 - << 'END'
 import math, struct
 for name, far in (("near", 100), ("km", 1e9), ("float", 3e38)):

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Tests of glslines report: report.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3. What a browser makes of reports: test/report.
+# Tests of glslines report: report.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3. test/report tests reports in a browser.
 . "$(dirname "$0")/common.sh"
 
-# The page is well-formed, complete and asks for nothing from outside; its JSON is the sidecar's; it has so many pictures.
+# Checks that the page is well-formed and complete, loads nothing from outside, and has the JSON of the sidecar and this number of pictures.
 check_page() { # FILE PICTURES
     python3 - "$@" << 'END' || note "$1 as a page"
 import base64, html.parser, json, sys, zlib
@@ -72,10 +72,10 @@ expect 3 report t.trx --image nowhere.nii --device llvmpipe -o bad_image.html
 expect 0 report t.json -o from_sidecar.html --device llvmpipe -q --no-view
 check_page from_sidecar.html 3
 contains from_sidecar.html 'asked for without it'
-# the same again is the same
+# a second report has the same bytes
 expect 0 report t.trx --image data/mask.nii.gz --device llvmpipe -q -o again.html
 cmp t.html again.html || note "the same report twice"
-# tractograms of others, without a sidecar; without a grid there is no density
+# tractograms of other programs, without a sidecar; without a grid there is no density
 mkdir other
 expect 0 convert t.trx other/o.tck -q
 rm other/o.json
@@ -83,7 +83,7 @@ expect 0 report other/o.tck --device llvmpipe -q
 check_page other/o.html 2
 contains other/o.html 'There is no sidecar'
 contains other/o.html 'There is no map: other/o.tck has no grid'
-# what another command made of a tractogram
+# a tractogram that another command made
 expect 0 edit t.trx selected.trx --number 20 -q
 expect 0 report selected.json --device llvmpipe -q
 check_page selected.html 3
@@ -92,14 +92,14 @@ grep -q 'There is no sidecar' selected.html && note "a sidecar that is there is 
 expect 0 cite selected.trx --format methods
 says '20 were selected'
 says 'steps of'
-# a connectome finds its tractogram; tables that are none
+# a connectome finds its tractogram; files that are no tables
 printf '0,3,nan\n0,0,-1\n0,0,0\n' > small.csv
 printf 'index\tlabel\tname\n1\t1\tone\n2\t2\ttwo<i>\n3\t3\tthree\n' > small_nodes.tsv
 expect 0 report small.csv -q
 check_page small.html 1
 contains small.html '<tr><th scope="row">one</th><td>two&lt;i&gt;</td><td class="number">3</td></tr>'
 contains small.html '2 of 3 pairs of different regions are joined'
-# a line and a column of names, as --header and --bids write them
+# a row and a column of names, as --header and --bids write them
 printf ',2,17\n2,0,3\n17,0,0\n' > headed.csv
 printf '\t2\t17\n2\tn/a\t3\n17\t3\t0\n' > whole_relmat.tsv
 for matrix in headed.csv whole_relmat.tsv; do
@@ -129,7 +129,7 @@ for regions in 4096 4097; do
     expect $((regions == 4096 ? 3 : 7)) report wide.csv
     says "$([ $regions -eq 4096 ] && echo 'no square matrix' || echo 'has more than 4096 regions')"
 done
-# what was given, by getter; a tensor that was fitted; one definition of length
+# the options that were given, by getter; a tensor that was fitted; one definition of length
 for more in "--dg ifod2" "--dg ptt" "--dg ifod1 --compress" "--dg det --downsample 3" "--dg ifod2 --act data/5tt.nii.gz --crop-at-gmwmi"; do
     # shellcheck disable=SC2086
     expect 0 track "$@" $more -o given.trx --report given.html --force
@@ -157,7 +157,7 @@ a, b = (json.load(open(f))["lengths"] for f in ("whole.json", "merged.json"))
 assert all(a[k] == b[k] for k in a if k != "median_mm") and b["median_mm"] is None, (a, b)' || note "lengths of merged shards"
 contains given.html 'seeds where regions or tissue let no streamline begin: '
 grep -q '@article{tensor,' given.html || note "the tensor of a response is not cited"
-# straight from the tracker; a report that fails leaves the run as it is
+# a report straight from the tracker; a report that fails leaves the run as it is
 expect 0 track "$@" -o r.trx --report r.html --picture r.png
 check_page r.html 3
 [ -s r.png ] || note "--picture"
@@ -223,11 +223,11 @@ expect 4 report t.trx t.trx
 expect 2 report t.trx two.html three.html
 expect 2 report t.trx --max-streamlines 0
 expect 4 report t.trx -o t.trx --force
-# a device that is not there costs the pictures, not the report
+# if the device does not exist, only the pictures are missing
 expect 0 report t.trx -o blind.html --device nothing
 grep -q 'warning: the report has no pictures' stderr || note "no warning of missing pictures"
 contains blind.html 'There are no pictures: '
-# beside the output, with FA behind
+# beside the output, with FA behind the streamlines
 expect 0 track --phantom --model opdt --nseeds 100 -o beside.trx --report --picture with.png --device llvmpipe -q
 [ -s beside.html ] || note "no report beside the output"
 expect 0 render beside.trx -o without.png --device llvmpipe -q
@@ -236,7 +236,7 @@ expect 4 track --phantom --model opdt --nseeds 100 -o other.trx --report=beside.
 expect 2 track --phantom --model opdt --nseeds 100 -o other.trx --report beside.txt --device llvmpipe -q
 expect 0 report beside.trx -o no_view.html --mqc new/folder --force --no-view --device llvmpipe -q
 [ -s new/folder/beside_glslines_general_mqc.json ] || note "the folder of --mqc is not made"
-# without its script nothing is shown that does nothing
+# without its script the page shows no control that would do nothing
 grep -q 'id="stage" hidden' beside.html && grep -q 'id="controls" hidden' beside.html || note "an empty 3-D view without a script"
 # --- no output of a report is an input or another output; the pictures, which say nothing of it, are left out ---
 for name in t.trx t.json beside.html; do
@@ -247,7 +247,7 @@ expect 4 report t.trx --mqc mqc2 --versions v.yml -o beside2.html --device nothi
 ln data/5tt.nii.gz own.html
 expect 4 track "$@" -o r3.trx --include data/5tt.nii.gz:1 --report=own.html --force
 says "is an input"
-# what the page and MultiQC get is one file each, also where it would be overwritten
+# the page and MultiQC get one file each; a run that would overwrite one is refused
 mkdir -p mqc3
 expect 4 report t.trx --mqc mqc3 --versions mqc3/t_glslines_general_mqc.json -o beside3.html --device nothing --force -q
 expect 4 report t.trx --mqc mqc3 -o mqc3/t_glslines_lengths_mqc.json --device nothing --force -q

@@ -1,20 +1,20 @@
 # A run that was killed goes on from its journal and gives the bytes of one that was not. Sourced by run.sh.
 run_of="$dwi $bval $bvec $mask $roi --model opdt --dg prob --sphere small --chunk-size 50 -q"
 
-# same FILE...: as in the undisturbed run, and nothing beside them
+# same FILE...: compares with the undisturbed run; no other file may lie beside them
 same() {
     for name; do require cmp "$work/out/$name" "$work/whole/$name"; done
     require test "$(find "$work/out" -type f | wc -l)" -eq $(($# + 1))
 }
 
-# undisturbed ARGUMENTS...: what the others have to give
+# undisturbed ARGUMENTS...: makes the run whose bytes the others have to give
 undisturbed() {
     rm -rf "$work/whole"
     succeeds "$@"
     mv "$work/out" "$work/whole" && mkdir "$work/out"
 }
 
-# killed SIGNAL BYTES ARGUMENTS...: ended as soon as the journal has so many bytes
+# killed SIGNAL BYTES ARGUMENTS...: ends a run as soon as the journal has so many bytes
 killed() {
     (cd "$work/out" && exec python3 - "$work/stderr" "a.$suffix.resume" "$tool" "$@") <<'PYTHON'
 import os, signal, subprocess, sys, time
@@ -58,7 +58,7 @@ a, b = (json.load(open(name)) for name in sys.argv[1:])
 assert all(a[key] == b[key] for key in ("counts", "lengths", "inputs", "output"))
 PYTHON
 clean
-# twice, by a signal that ends it in order, and with the last record torn
+# killed twice, by a signal that ends it in order, and with the last record torn
 killed TERM 60000 $all --resume
 [ "$code" -eq 143 ] || note "SIGTERM: exit code $code"
 grep -q 'to continue this run, give the same command' "$work/stderr" || note "SIGTERM: nothing about going on"
@@ -69,14 +69,14 @@ cp "$work/out/a.trx.resume" "$work/journal"
 succeeds $all --resume
 same a.trx
 clean
-# a byte that changed in the middle: what stands behind it is tracked again
+# a byte in the middle has changed: the seeds from there on are tracked again
 cp "$work/journal" "$work/out/a.trx.resume"
 printf '\252' | dd of="$work/out/a.trx.resume" bs=1 seek=70000 conv=notrunc 2>/dev/null
 succeeds $all --resume
 same a.trx
 clean
 
-# what is no journal of this run
+# files that are no journal of this run
 other() {
     cp "$work/journal" "$work/out/a.trx.resume"
     run "$@"

@@ -17,7 +17,8 @@ run() {
     checks=$((checks + 1))
 }
 
-# fails CODE TEXT ARGUMENTS... : a failure as it has to be: with -q the one line is all there is, but for warnings. TEXT stands in it. (Failures without -q: expect, in common.sh.)
+# fails CODE TEXT ARGUMENTS... : checks a failure: with -q there is only one line, except for warnings; it has TEXT. (Failures without -q: expect, in
+# common.sh.)
 fails() {
     want=$1
     text=$2
@@ -62,7 +63,7 @@ roi=$i/roi.nii.gz
 few="--nseeds 50 --sphere small"
 files="$dwi $bval $bvec $mask $roi"
 
-# sidecar KEY... VALUE: an entry of out/m.json
+# sidecar KEY... VALUE: checks an entry of out/m.json
 sidecar() {
     require python3 - "$work/out/m.json" "$@" <<'PYTHON'
 import json, sys
@@ -80,7 +81,7 @@ tracks() {
     require python3 -c "import json; assert json.load(open('$work/out/m.json'))['counts']['streamlines'] > 25"
 }
 
-# four_slices MASK OUT.nii: the four in the middle along z of a mask of the phantom
+# four_slices MASK OUT.nii: writes the four middle slices along z of a mask of the phantom
 four_slices() {
     python3 - "$@" <<'PYTHON'
 import gzip, struct, sys

@@ -1,8 +1,8 @@
-# Nothing is overwritten that should not be, nothing is left behind, and files that belong together come together. Sourced by run.sh.
+# Nothing is overwritten by mistake, nothing is left behind, and files that belong together appear together. Sourced by run.sh.
 files="$dwi $bval $bvec $mask $roi"
 few="--nseeds 100 --model opdt --sphere small -q"
 
-# one_line CODE TEXT: how the last run has to have failed
+# one_line CODE TEXT: checks how the last run failed
 one_line() {
     [ "$code" -eq "$1" ] || note "exit code $code, not $1: $2"
     grep -qF -e "$2" "$work/stderr" || note "the message does not name '$2'"
@@ -18,7 +18,7 @@ clean
 fails 4 "another output" track $files $few -o a.trx --sidecar ./a.trx
 mkdir "$work/bad/folder"
 fails 4 "another output" track $files $few -o a.trx --sidecar "../bad/../out/a.trx"
-# with --skip-existing, too, and before the inputs are read
+# also with --skip-existing, and before the inputs are read
 head -c 500 "$dwi" >"$work/bad/series.nii.gz"
 inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
 fails 4 "another output" track "$work/bad/series.nii.gz" $bval $bvec $mask $roi $few -o a.trx --sidecar ./a.trx --skip-existing
@@ -37,7 +37,7 @@ for force in "" --force; do
     clean
 done
 
-# inputs and special files stay, with --force, too
+# inputs and special files are not replaced, with --force, too
 cp -r "$i" "$work/own"
 cp "$mask" "$work/own/s_fa.nii.gz"
 sum=$(cat "$work"/own/*.* | cksum)
@@ -50,7 +50,7 @@ run fit "$o/dwi.nii.gz" "$o/dwi.bval" "$o/dwi.bvec" "$o/s_fa.nii.gz" "$o/s" --fo
 one_line 4 "is an input"
 [ "$(cat "$work"/own/*.* | cksum)" = "$sum" ] || note "an input was changed"
 [ -z "$(ls "$work/out")" ] || note "files beside inputs that would be overwritten"
-# so does what is read along with them: the other file of a pair, the values of a .mih, under any name
+# nor are files that are read along with them: the other file of a pair, the values of a .mih, under any name
 rm -r "$work/own"
 mkdir "$work/own"
 for name in dwi mask roi; do python3 "$here/pair.py" "$i/$name.nii.gz" "$o/$name.hdr"; done
@@ -70,7 +70,7 @@ mv "$work/out/t.trx" "$work/pair.trx"
 clean
 sum=$(cat "$work"/own/* "$work/pair.trx" | cksum)
 ln "$o/dwi.img" "$o/hard.nii.gz"
-# stays PATH ARGUMENTS...: an output that is a part of an input
+# stays PATH ARGUMENTS...: checks that an output that is a part of an input is refused
 stays() {
     taken=$1
     shift
@@ -111,7 +111,7 @@ done
 [ -p "$work/out/fifo" ] && [ -L "$work/out/soft" ] && [ -c /dev/null ] || note "a special file was replaced"
 clean
 
-# standard descriptors that are closed get no file's contents
+# if standard descriptors are closed, no file gets their numbers and then messages
 (cd "$work/out" && "$tool" track $files --nseeds 100 --sphere small -o a.trx <&- >&- 2>&-)
 require python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$work/out/a.json"
 clean
@@ -144,7 +144,7 @@ for pause in 0.3 0.6 0.9; do
     clean
 done
 
-# a signal that comes when all outputs have their names changes nothing any more
+# a signal that comes when all outputs have their names has no effect
 python3 - "$tool" "$work/out" track $files $few -o a.trx <<'PYTHON' || note "SIGTERM when all was written: $(cat "$work/out/codes")"
 import os, signal, subprocess, sys, time
 tool, folder, *arguments = sys.argv[1:]
@@ -165,7 +165,7 @@ PYTHON
 checks=$((checks + 1))
 clean
 
-# an input that is a pipe is waited for, and one signal ends that: without a writer, and with one that says nothing or not all
+# the program waits for an input that is a pipe, and one signal ends that: a pipe without a writer, without data, or with a part of the data
 succeeds track $files $few -o t.trx --sidecar none
 mv "$work/out/t.trx" "$work/t.trx"
 printf 'bundle\tinclude\nA\tpipe.nii.gz\n' >"$work/bundles.tsv"
@@ -219,7 +219,7 @@ def fed(line):
     if "--resume" in line:
         open("o.trx", "w").close()
     try:
-        # a program that has ended reads no pipe, and says why
+        # after the program has ended it reads no pipe, and says why
         pipe = os.open("pipe.nii.gz", os.O_WRONLY | os.O_NONBLOCK)
         os.set_blocking(pipe, True)
         with open(pipe, "wb") as file:
@@ -244,7 +244,7 @@ if code != 4 or "o.trx: exists already" not in error or sorted(os.listdir()) != 
     wrong.append(f"output beside a journal: exit code {code}, left {os.listdir()}: {error}")
 os.unlink("o.trx")
 os.unlink("pipe.nii.gz")
-# and one that says all is as good as a file
+# a pipe that gives all data works as a file does
 os.mkfifo("pipe.nii.gz")
 run = subprocess.Popen([tool, "density", tracks, "o.nii", "--template", "pipe.nii.gz", "-q"])
 with open("pipe.nii.gz", "wb") as pipe:
@@ -259,7 +259,7 @@ sys.exit(bool(wrong))
 PYTHON
 checks=$((checks + 1))
 clean
-# those that are read twice, to be told from others in the sidecar, have to be files
+# inputs that are read twice, or identified in the sidecar, have to be files
 mkfifo "$work/out/pipe.nii.gz" "$work/out/pipe.mif" "$work/out/pipe.bval"
 run track pipe.nii.gz $bval $bvec $mask $roi $few -o a.trx
 one_line 3 "pipe.nii.gz: is not a regular file"
@@ -279,7 +279,7 @@ for command in "track $files $few --nseeds 5000 -o a.trx" "fit $dwi $bval $bvec 
     clean
 done
 
-# a sidecar that appears during the run stays; nothing of the run is left then
+# a sidecar that appears during the run is not replaced; nothing of the run is left then
 (cd "$work/out" && exec "$tool" track $files --nseeds 3000 --sphere small --chunk-size 100 -o a.trx --sidecar s.json >"$work/stdout" 2>"$work/stderr") &
 child=$!
 until grep -q 'seeds' "$work/stderr" || ! kill -0 $child 2>/dev/null; do sleep 0.05; done
@@ -290,7 +290,7 @@ one_line 4 "s.json: exists already"
 grep -qx mine "$work/out/s.json" || note "a sidecar that appeared meanwhile was overwritten"
 require test "$(folder_of)" -eq 1
 clean
-# two runs of one stem at once: a sidecar each
+# two runs of one stem at once: each has its own sidecar
 for suffix in trx tck; do
     (cd "$work/out" && exec "$tool" track $files $few -o st.$suffix 2>"$work/stderr.$suffix") &
     eval "child_$suffix=$!"
@@ -335,7 +335,7 @@ for dg in prob det ptt; do
     done
 done
 
-# a vector that is no number is told where it does not matter, and refused where it does
+# a vector that is not finite is warned of if it does not matter, and refused if it does
 sed '2s/^ *[^ ]*/nan/' "$bvec" >"$work/b0.bvec"
 run track "$dwi" "$bval" "$work/b0.bvec" "$mask" "$roi" --nseeds 10 --sphere small -v -o n.trx
 [ "$code" -eq 0 ] || note "a vector of a b0 that is no number: exit code $code"

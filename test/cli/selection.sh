@@ -9,7 +9,7 @@ succeeds track $an --act "$t" -o act.tck
 cp "$work/out/act.tck" "$work/out/act.json" "$a"
 clean
 
-# shards that select: the same bytes, each going on until it has as many itself, in all formats
+# shards that select: the same bytes, in all formats; each shard goes on until it has as many streamlines itself
 for format in trx tck; do
     n=90
     [ $format = tck ] && n=40
@@ -20,7 +20,7 @@ for format in trx tck; do
 done
 succeeds merge -o "$a/bare.tck" "$a"/part_shard-?of3.tck --sidecar none
 require cmp "$a/bare.tck" "$a/one.tck"
-# how many were tried for a selection is not known to all shards: the header does not say it, and MRtrix3 reads it
+# not all shards know how many streamlines were tried for a selection: the header does not say it, and MRtrix3 reads it
 head -c 2000 "$a/one.tck" | grep -aq "^count: 0*40$" || note "count is not the number of streamlines"
 head -c 2000 "$a/one.tck" | grep -aq "^total_count:" && note "total_count of a selection"
 require python3 - "$a/one.json" "$a/merged.json" <<'PYTHON'
@@ -31,7 +31,7 @@ assert merged["seeds"] == one["seeds"]
 PYTHON
 rm -f "$a"/part_* "$a"/merged* "$a"/one* "$a"/bare*
 
-# back-tracking: what was accepted without it comes with it, with the same points, and more besides
+# back-tracking accepts the streamlines that are accepted without it, with the same points, and more
 succeeds track $an --act "$t" --backtrack -o back.tck
 cp "$work/out/back.tck" "$work/out/back.json" "$a"
 require python3 - "$a/act.tck" "$a/back.tck" "$a/act.json" "$a/back.json" <<'PYTHON'
@@ -63,7 +63,7 @@ for how in "--dg boot --sh-order 4" "--dg ifod1 --model csd --sh-order 4" "--dg 
 done
 clean
 
-# Points that are left out: the same streamlines, of which the lengths are those of the points that are written
+# points that are left out: the same streamlines, whose lengths are those of the points that are written
 succeeds track $an --act "$t" --downsample 3 -o thin.trx
 require python3 -c 'import json, sys; a, b = (json.load(open(p)) for p in sys.argv[1:]); assert a["counts"]["streamlines"] == b["counts"]["streamlines"] and 0.95 * a["lengths"]["mean_mm"] < b["lengths"]["mean_mm"] < a["lengths"]["mean_mm"] and 2 * b["counts"]["points"] < a["counts"]["points"]' "$a/act.json" "$work/out/thin.json"
 succeeds track $an --act "$t" --compress 0.5 -o "$a/thin.tck" --chunk-size 9

@@ -3,7 +3,7 @@ s=$work/shards
 mkdir -p "$s"
 unset SLURM_PROCID SLURM_NTASKS SLURM_STEP_ID SLURM_STEP_NUM_TASKS OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE PMIX_RANK
 
-# The sidecars of a single and of a merged run: equal but for what names the run and tells its times.
+# Compares the sidecars of a single and of a merged run: they differ only in names and times of the run.
 cat >"$work/same_sidecar.py" <<'PYTHON'
 import json, sys
 single, merged = (json.load(open(path)) for path in sys.argv[1:])
@@ -16,7 +16,7 @@ for d in (single, merged):
 assert single == merged and list(single) == list(merged), [key for key in single if single[key] != merged.get(key)]
 PYTHON
 
-# whole_and_parts SUFFIX SHARDS OPTIONS... : one run, its parts last first, and the parts merged
+# whole_and_parts SUFFIX SHARDS OPTIONS... : makes one run, its parts in reverse order, and the merged parts
 whole_and_parts() {
     suffix=$1
     parts=$2
@@ -58,7 +58,7 @@ d = json.load(open(sys.argv[1]))
 assert d["shard"]["index"] == 2 and d["shard"]["count"] == 3 and d["shard"]["total_seeds"] == 200
 assert d["shard"]["first_seed"] == 67 and d["shard"]["seeds"] == 67 == d["counts"]["seeds"]
 PYTHON
-# what a merge leaves that is killed before the sidecar has its name: the next says that it is there, or writes both
+# a merge is killed before the sidecar has its name: the next merge says that the output exists, or writes both
 rm "$s/merged.json"
 run merge -o "$s/merged.trx" "$p1" "$p2" "$p3"
 [ "$code" -eq 4 ] && grep -q "merged.trx: exists already; --force overwrites it" "$work/stderr" || note "a merged file without its sidecar"
@@ -144,7 +144,7 @@ fails 3 "$s/whole.json: is not the sidecar of a shard: give files of 'track --sh
 fails 3 "$s/whole.trx: is no shard" merge -o m.trx "$s/whole.trx" --sidecar none
 fails 4 "$work/none/m.trx" merge -o "$work/none/m.trx" "$p1" "$p2" "$p3"
 
-# other REASON OPTIONS... : a part of another run, told with and without its sidecar
+# other REASON OPTIONS... : checks that a part of another run is recognised, with and without its sidecar
 mkdir "$work/other"
 other() {
     reason=$1
@@ -171,7 +171,7 @@ succeeds track "$work/other/in/dwi.nii.gz" "$work/other/in/dwi.bval" "$work/othe
 fails 3 "grid.dimensions is [18,20,19], not [18,20,18]" merge -o m.trx "$p1" "$work/other/part_shard-2of3.trx" "$p3"
 fails 3 "its reference grid differs" merge -o m.trx "$p1" "$work/other/part_shard-2of3.trx" "$p3" --sidecar none
 
-# another version, a file cut short, a changed byte, a sidecar that is missing or another's
+# another version, a truncated file, a changed byte, a sidecar that is missing or belongs to another file
 cp "$s/part_shard-2of3.json" "$work/part2.json"
 cp "$p2" "$work/part2.trx"
 sed 's/"version":\t"[0-9.]*"/"version":\t"99.0"/' "$work/part2.json" >"$s/part_shard-2of3.json"
@@ -196,7 +196,7 @@ printf 'x' | dd of="$p2" bs=1 seek=2000 conv=notrunc 2>/dev/null
 fails 3 "$p2: damaged" merge -o m.trx "$p1" "$p2" "$p3"
 cp "$work/part2.trx" "$p2"
 
-# another device: said once, in the sidecar too
+# parts of another device: one message, which the sidecar has, too
 for part in 2 3; do sed -i 's/"renderer":\t"[^"]*"/"renderer":\t"Other GPU"/' "$s/part_shard-${part}of3.json"; done
 succeeds merge -o m.trx "$p1" "$p2" "$p3"
 [ "$(grep -c 'on different devices (.* and Other GPU)' "$work/stderr")" -eq 1 ] || note "another device is not told once"
@@ -204,7 +204,7 @@ grep -q 'on different devices' "$work/out/m.json" || note "another device is not
 require cmp "$work/out/m.trx" "$s/whole.trx"
 clean
 
-# existing outputs, and those that cannot be written to the end
+# existing outputs, and outputs that cannot be written to the end
 echo old >"$work/out/m.trx"
 run merge -o m.trx "$p1" "$p2" "$p3"
 [ "$code" -eq 4 ] || note "merge: existing output: exit code $code, not 4"

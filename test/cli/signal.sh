@@ -2,7 +2,7 @@
 # Tests of weights --method commit: signal.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
 . "$(dirname "$0")/common.sh"
 
-# check WHAT PYTHON: an expression that is true; w(FILE): its numbers; j(FILE): its JSON
+# check WHAT PYTHON: checks that an expression is true; w(FILE): its numbers; j(FILE): its JSON
 check() {
     python3 -c "
 import json, sys
@@ -29,7 +29,7 @@ check "the table" "len(open('it.csv').readlines()) == j('w.json')['model']['iter
 for map in ic ec iso rmse nrmse; do [ -s m_$map.nii.gz ] || note "no m_$map.nii.gz"; done
 OMP_NUM_THREADS=1 expect 0 weights t.tck $dwi -o w1.txt --method commit --mask data/mask.nii.gz --peaks peaks.nii.gz -q
 same w.txt w1.txt
-# a lower tolerance goes on
+# a lower tolerance takes more iterations
 expect 0 weights t.tck $dwi -o more.txt --method commit --mask data/mask.nii.gz --peaks peaks.nii.gz --tol-fun 1e-5 -q
 check "a lower tolerance" "j('more.json')['model']['objective'] < j('w.json')['model']['objective'] and
     j('more.json')['model']['iterations'] > j('w.json')['model']['iterations']"
@@ -46,7 +46,7 @@ def values(name):
 sums = [sum(v) for v in zip(*(values("norm_%s.nii.gz" % k) for k in ("ic", "ec", "iso")))]
 sys.exit(not all(s == 0 or abs(s - 1) < 1e-5 for s in sums) or max(sums) == 0)
 END
-# a column; equal to the text
+# the column equals the text
 expect 0 convert t.tck t.trx --reference data/mask.nii.gz -q
 expect 0 weights t.trx $dwi -o weighted.trx --method commit --mask data/mask.nii.gz --peaks peaks.nii.gz -q
 expect 0 info weighted.trx
@@ -62,7 +62,7 @@ rows = [" ".join([g[a][i] for a in range(3)] + [b[i]]) for i in range(len(b))]
 open("dwi.scheme", "w").write("VERSION: BVECTOR\n" + "\n".join(rows) + "\n")
 open("short.scheme", "w").write("\n".join(rows[1:]) + "\n")
 open("wide.scheme", "w").write("\n".join(r + " 1" for r in rows) + "\n")
-# G so that the b-value is the same: b = (gamma G delta)^2 (Delta - delta / 3)
+# G is chosen so that the b-value is the same: b = (gamma G delta)^2 (Delta - delta / 3)
 seven = []
 for r in rows:
     x = r.split()
@@ -138,7 +138,7 @@ def write(name, v, scale=raw): open(name, "wb").write(bytes(scale[:offset]) + st
 bad = list(values)
 bad[x * y * z // 2 + x // 2] = float("nan")
 write("bad.nii", bad)
-# b = 0 is 0 in half of the volume
+# the b = 0 signal is 0 in half of the volume
 b0 = [float(b) < 50 for b in open("data/dwi.bval").read().split()]
 n = x * y * z
 dark = [0.0 if b0[i // n] and i % x < x // 2 else v for i, v in enumerate(values)]
@@ -163,7 +163,7 @@ expect 0 weights t.tck $dwi --bval no0.bval --bvec no0.bvec --method commit -o n
 says "has no volume of b = 0"
 refuses 3 "moved.nii $table --peaks peaks.nii.gz" "peaks.nii.gz"
 refuses 3 "moved.nii $table --mask data/mask.nii.gz" "mask.nii.gz"
-# a file that was cut off: its header counts more streamlines than it holds
+# a truncated file: its header counts more streamlines than it has
 python3 - << 'END'
 data = open("t.tck", "rb").read()
 open("cut.tck", "wb").write(data[:len(data) - 1234])

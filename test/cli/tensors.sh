@@ -4,7 +4,7 @@
 # Needs a device (a software renderer will do) and python3.
 . "$(dirname "$0")/common.sh"
 
-# says TEXT: the last message has it
+# says TEXT: checks that the last message has the text
 says() {
     grep -qF -e "$1" stdout stderr || note "no '$1'"
 }
@@ -49,7 +49,7 @@ track="track --device llvmpipe $series --nseeds 300"
     expect 0 convert merged.trx merged.tck
     expect 0 convert eudx.whole.trx again.tck
     same merged.tck again.tck
-    # --cache-dir keeps FA and axes; FA alone, as of another getter, does not do
+    # --cache-dir keeps FA and axes; only FA, as another getter stores it, is not enough
     expect 0 $track --dg eudx --cache-dir kept -o kept.tck
     says "cache: kept kept/glslines_axes_"
     rm kept/glslines_axes_*.nii
@@ -75,7 +75,7 @@ track="track --device llvmpipe $series --nseeds 300"
     cmp -s tensorprob.tck other.tck && note "tensorprob draws nothing"
     expect 0 $track --dg tensordet --rk4 -o rk4.tck
     expect 0 $track --dg tensordet --rk4 --step-size 1mm -o long.tck
-    # the same place whatever gives the grid
+    # streamlines lie at the same place whichever image gives the grid
     expect 0 track --device llvmpipe --peaks data/peaks.nii.gz --mask data/mask.nii.gz --roi data/roi.nii.gz --nseeds 300 --dg nulldist1 -o peaks.tck
     same nulldist1.tck peaks.tck
     # so does a mask alone, or the seed mask

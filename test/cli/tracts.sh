@@ -47,7 +47,7 @@ expect 0 convert t.trx t.trk
 expect 0 convert t.trx t.trk --force
 expect 0 convert t.trk t.tck
 [ -s t_dps.tsv ] || note "no table of columns beside a TCK file"
-# compressed inputs, of every command
+# every command reads compressed inputs
 gzip -k t.tck t.trk
 expect 0 convert t.tck.gz unpacked.tck
 expect 0 convert t.trk.gz unpacked2.tck
@@ -93,7 +93,7 @@ expect 0 convert t.trx w.trx --weights weights.txt
 expect 0 info w.trx --count
 says "weights: min 0.5"
 
-# TRK: groups become a number, whose names the sidecar has; a streamline of two counts for the first
+# TRK: groups become a number, whose names the sidecar has; a streamline of two groups counts for the first
 printf '0\n1\n' > two.txt
 printf '2\n3\n4\n' > three.txt
 expect 0 edit t.trx left.trx --ids two.txt
@@ -116,7 +116,7 @@ contains both_info.json points_outside_grid
 expect 0 edit both.trx thin_both.trx --compress 0.1
 expect 0 info thin_both.trx --count
 says "compressed, or of different lengths"
-# what the header of the input says and that of the output does not hold is in the sidecar
+# the sidecar has the lines of the input's header that the header of the output cannot hold
 printf 'mrtrix tracks\nmethod: test\nmade: at 12:30\ndatatype: Float32LE\ncount: 0\nfile: . 128\nEND\n' > keys_in.tck
 python3 -c 'import struct; f = open("keys_in.tck", "ab"); f.write(bytes(128 - f.tell()) + struct.pack("<3f", *[float("inf")] * 3))'
 expect 0 convert keys_in.tck keys_out.tck
@@ -138,7 +138,7 @@ expect 2 density t.trx g.nii.gz --like dipy --mapping ends
 expect 2 density t.trx g.nii.gz --step-size 1
 expect 2 density t.trx g.txt
 expect 2 density t.trx
-# images of MRtrix3, with the values of the NIfTI
+# images of MRtrix3 have the values of the NIfTI
 expect 0 density t.trx d.mif.gz
 expect 0 sample t.trx d.nii.gz -o nifti.tsv
 expect 0 sample t.trx d.mif.gz -o mif.tsv
@@ -167,7 +167,7 @@ cmp w1.nii.gz w2.nii.gz || note "weights of a file and of a column"
 OMP_NUM_THREADS=1 "$tool" density w.trx w3.nii.gz --weights weights.txt --mapping length -q
 OMP_NUM_THREADS=7 "$tool" density w.trx w4.nii.gz --weights weights.txt --mapping length -q
 cmp w3.nii.gz w4.nii.gz || note "one thread and seven"
-# what lies outside is counted, and told from 1 % on; the space of the template stays, that of the streamlines is not known
+# points outside are counted, and warned of from 1 % on; the space of the template is known, that of the streamlines is not
 python3 - << 'END'
 import gzip, struct
 raw = bytearray(gzip.open("data/mask.nii.gz").read())
@@ -195,7 +195,7 @@ assert struct.unpack("<2h", header[252:256]) == (4, 4) and header[148:164] == b"
 assert gzip.open("d.nii.gz").read()[352:] == gzip.open("mni.nii.gz").read()[352:]
 END
 grep -q "lie outside the map" stderr && note "a warning without anything outside"
-# straight from the tracker: the bytes of the map of the file, and the tractogram that there is without
+# straight from the tracker: the map has the bytes of the map of the file, and the tractogram has those of a run without a map
 for batch in 100 100000; do
     expect 0 track "$@" -o again.trx --density again.nii.gz --chunk-size $batch --force
     cmp d.nii.gz again.nii.gz || note "--density with batches of $batch"
@@ -279,7 +279,7 @@ printf '3 left-3 0 0 0 0\n4 "right 4"\n' > lut.txt
 expect 0 connectome t.trx labels.nii lut.tsv --nodes lut_nodes.tsv --lut lut.txt --header
 says "no name for 10 of 12 labels"
 grep -q 'right_4' lut_nodes.tsv || note "no name of a label"
-# rows of labels that do not occur, so that the matrices of all subjects are alike
+# rows of labels that do not occur, so that the matrices of all subjects have the same rows
 printf '3 left-3\n1 none-1\n99 none-99\n' > more.txt
 expect 0 connectome t.trx labels.nii more.tsv --lut more.txt --labels lut --header
 says "2 labels of the table do not occur: 1 99"
@@ -307,12 +307,12 @@ for assign in end reverse forward all; do
     cmp one_$assign.csv seven_$assign.csv || note "one thread and seven, --assign $assign"
 done
 [ "$(wc -l < n.tsv)" -eq 13 ] || note "not a row for each region"
-# without a tractogram only the ends of streamlines leave the device, but for those that the host cuts or tries again
+# without a tractogram only the ends of streamlines leave the device, except for those that the host cuts or tries again
 cat > ends.py << 'END'
 import json, sys
 a, b = (json.load(open(name)) for name in sys.argv[1:3])
 assert a["counts"] == b["counts"], (a["counts"], b["counts"])
-if "--downsample" in sys.argv[3]:  # the file's lengths are those of the points that are left in it
+if "--downsample" in sys.argv[3]:  # lengths are those of the points that are left in the file
     assert 0.9 * b["lengths"]["mean_mm"] < a["lengths"]["mean_mm"] <= b["lengths"]["mean_mm"], (a["lengths"], b["lengths"])
 else:
     assert a["lengths"] == b["lengths"], (a["lengths"], b["lengths"])
@@ -397,7 +397,7 @@ expect 3 edit t.trx x.trx --connect 3,14 --assignments data/bundles
 expect 3 edit t.trx x.trx --warp data/mask.nii.gz
 expect 2 edit t.trx x.trx --step-from middle
 expect 0 edit t.trx middle.trx --step-size 3 --step-from middle
-# earlier names of options are taken, and mean the same
+# earlier names of options are accepted, and mean the same
 end=0,0,0,40
 expect 0 edit t.trx now.tck --include-end $end --include-both-ends $end --exclude-end 0,0,60,5 --min-length 15 --max-length 80 --max-angle 50 --random 9 --rng-seed 2 --step-size 1mm
 expect 0 edit t.trx then.tck --include-ends $end --both-ends $end --exclude-ends 0,0,60,5 --minlength 15 --maxlength 80 --max-turn 50 --random 9 --seed 2 --step 1
@@ -417,7 +417,7 @@ expect 3 edit t.trx x.trx --group nothing
 expect 3 edit t.trx x.trx --weights short.txt
 expect 3 edit t.trx w.trx x.trx
 expect 0 edit t.trx w.trx x.trx --fields common
-# a column of weights has to be in all files, of one type, but for those without streamlines
+# a column of weights has to be in all files, with one type, except in files without streamlines
 expect 3 edit w.trx t.trx z.trx --fields common --weights dps:weights --min-weight 0
 says 't.trx: has no column "weights" with one value for each streamline'
 python3 - w.trx wh.trx << 'END'
@@ -436,7 +436,7 @@ says "0 streamlines of 1"
 printf '0\n100000\n' > far.txt
 expect 3 edit t.trx y.trx --ids far.txt
 says "far.txt: names streamline 100000, but there are only "
-# places are those in the file, whatever is dropped before
+# indices are those in the file, whatever is dropped before
 python3 - << 'END'
 import struct
 with open("five.tck", "wb") as f:
@@ -457,7 +457,7 @@ for how in drop cut keep; do
 done
 expect 3 edit five.tck y.tck --ids far.txt --invalid drop --reference data/mask.nii.gz
 expect 2 edit five.tck y.tck --ids places.txt --inverse --invalid drop --reference data/mask.nii.gz
-# what a crop leaves and what its inverse leaves are the whole
+# the parts that a crop keeps and the parts that its inverse keeps make up the whole
 for how in all longest ends; do
     expect 0 edit t.trx inside.trx --crop 0,0,0,12 --pieces $how --force
     expect 0 edit t.trx outside.trx --crop 0,0,0,12 --pieces $how --inverse --force
@@ -473,7 +473,7 @@ assert min(mm["inside"], mm["outside"]) > 0.02 * mm["t"], mm
 assert {"all": abs(both / mm["t"] - 1) < 1e-4, "longest": both < mm["t"], "ends": both > mm["t"]}[sys.argv[1]], mm
 END
 done
-# what a streamline is turned by is an input
+# the file that orients streamlines is an input
 cp five.tck turned.tck
 expect 4 edit five.tck turned.tck --orient turned.tck --force
 cmp five.tck turned.tck || note "--orient was overwritten"
@@ -526,7 +526,7 @@ expect 0 stats hollow.trx --weights dps:weights
 expect 0 edit w.trx hollow.trx joined_w.trx --fields common --weights dps:weights --min-weight 0
 expect 0 info joined_w.trx
 says "weights"
-# nor does it take the columns of the files behind it
+# nor does it give its columns to the files behind it
 expect 0 edit hollow.trx w.trx joined_w.trx joined_last.trx --fields common --weights dps:weights --min-weight 0
 expect 0 info joined_last.trx
 says "weights"
@@ -552,7 +552,7 @@ says "strat"
 printf 'bundle\tinclude\na\tmissing.nii\n' > bad.tsv
 expect 3 segment t.trx bad.tsv -o seg2.trx
 says "line 2"
-# scilpy's JSON finds what the table finds
+# scilpy's JSON finds the streamlines that the table finds
 printf 'bundle\tstart\tend\ttruth\tangle\tlength_x\tmin_length\tmax_length\n' > axes.tsv
 for name in corticospinal_left corpus_callosum_body; do
     b=data/bundles/$name
@@ -616,7 +616,7 @@ tail -n 1 each/sub-01_desc-slCount_tractography.csv | grep -q '^Total Recognized
 expect 2 segment t.trx axes.tsv --each each/x.trx
 says "{}"
 expect 4 segment t.trx axes.tsv --each each/sub-01_tract-{}_tractogram.trx
-# a run whose bundles are all empty writes no file and says so
+# a run whose bundles are all empty writes no file, with a message
 expect 0 convert t.trx whole.tck
 printf 'bundle\tmin_length\nlong\t1000\n' > none.tsv
 expect 0 segment whole.tck none.tsv --each 'each/none-{}.tck' --reference data/mask.nii.gz
@@ -696,7 +696,7 @@ rows = [line.split("\t") for line in open("sinks_table.tsv").read().splitlines()
 assert counts["bundles"] == {row[0]: int(row[1]) for row in rows}, counts["bundles"]
 assert counts["sampled"]["points"] == 2 * counts["points"] and counts["sampled"]["without_value"] == 0, counts["sampled"]
 END
-# each streamline in one bundle alone
+# with --unique each streamline is in one bundle only
 printf 'bundle\tinclude\nroi\tdata/roi.nii.gz\nmask\tdata/mask.nii.gz\nagain\tdata/roi.nii.gz\n' > several.tsv
 expect 0 segment t.trx several.tsv --keep-all --unique --table nearest.tsv
 expect 0 track "$@" -o nearest.trx --segment several.tsv:nearest_again.tsv --segment-unique
@@ -709,7 +709,7 @@ says "needs --segment"
 expect 3 connectome t.trx fa.nii.gz v.csv
 says "fa.nii.gz: has the value 0."
 says "but labels are whole numbers from 0 to 2147483647"
-# names with the letters that join names: a backslash before them
+# names that contain the separator of names: a backslash stands before it
 cp labels.nii 'a:b,c.nii'
 cp fa.nii.gz 'f,a:x.nii.gz'
 cp sinks.tsv 's:i.tsv'
@@ -733,7 +733,7 @@ same scil_counts.tsv marked_counts.tsv
 printf '\377\376b\0' > wide.tsv
 expect 3 segment t.trx wide.tsv --table wide_table.tsv
 says "wide.tsv: is a text in UTF-16: save the text as UTF-8"
-# a file that was cut off, inside a point and between two: what is left can be read
+# a file that was cut off, inside a point and between two points: the rest can be read
 bytes=$(wc -c < t.tck)
 for less in 30 36; do
     head -c $((bytes - less)) t.tck > cut.tck
@@ -741,7 +741,7 @@ for less in 30 36; do
     says "--recover"
     expect 0 info cut.tck --count --recover
 done
-# parts of a run: columns and groups merge, the rest says that it does not
+# parts of a run: columns and groups are merged, other results cannot be
 expect 0 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv
 for part in 1 2 3; do expect 0 track "$@" -o parts.trx --sample fa.nii.gz --segment plain.tsv --shard $part/3; done
 expect 0 merge -o whole2.trx parts_shard-1of3.trx parts_shard-2of3.trx parts_shard-3of3.trx
@@ -755,12 +755,12 @@ expect 2 track "$@" -o v.trx --sample fa.nii.gz:v.tsv --shard 1/2
 expect 2 track "$@" -o v.trx --segment plain.tsv:v.tsv --shard 1/2
 expect 2 track "$@" -o v.trx --segment sinks.tsv --shard 1/2
 says "clean"
-# a run that was done before is one with these columns
+# a run is the same run if it has the same columns
 expect 0 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv --skip-existing
 expect 4 track "$@" -o whole.trx --sample fa.nii.gz --segment plain.tsv --stat-tck max --skip-existing
 expect 4 track "$@" -o whole.trx --sample fa.nii.gz --skip-existing
 expect 4 track "$@" -o whole.trx --skip-existing
-# which image is for what counts, and so does what rules name
+# it does matter which image is for which option, and which files rules name
 expect 0 track "$@" -o none --profile plain.tsv:fa.nii.gz:of_fa.csv --sample fa.nii.gz,data/roi.nii.gz:of_two.tsv --skip-existing
 expect 0 track "$@" -o none --profile plain.tsv:fa.nii.gz:of_fa.csv --sample fa.nii.gz,data/roi.nii.gz:of_two.tsv --skip-existing
 expect 4 track "$@" -o none --profile plain.tsv:fa.nii.gz,fa.nii.gz:of_fa.csv --sample data/roi.nii.gz:of_two.tsv --skip-existing
@@ -769,16 +769,16 @@ printf 'bundle\tinclude\nroi\tnamed.nii.gz\n' > named.tsv
 expect 0 track "$@" -o none --segment named.tsv:named_table.tsv
 cp data/mask.nii.gz named.nii.gz
 expect 4 track "$@" -o none --segment named.tsv:named_table.tsv --skip-existing
-# the first output is the one that the sidecar tells of
+# the sidecar belongs to the first output
 expect 0 track "$@" -o none --sample fa.nii.gz:first.tsv --output-seeds second.txt
 expect 0 track "$@" -o none --sample fa.nii.gz:first.tsv --output-seeds second.txt --skip-existing
-# shards of other rules are no shards of one run
+# shards with other rules are shards of another run
 printf 'bundle\tinclude\nall\t\nlong\tdata/mask.nii.gz\nnone\tdata/roi.nii.gz\n' > others.tsv
 expect 0 track "$@" -o mixed.trx --segment plain.tsv --shard 1/2
 expect 0 track "$@" -o mixed.trx --segment others.tsv --shard 2/2
 expect 3 merge -o mixed_all.trx mixed_shard-1of2.trx mixed_shard-2of2.trx
 says "such as --connectome differs"
-# a name that no group can have is told before the work
+# a name that no group can have is refused before the work
 printf 'bundle\tinclude\na.b\tdata/roi.nii.gz\n' > dotted.tsv
 expect 3 track "$@" -o v.trx --segment dotted.tsv
 # what cannot be
@@ -799,7 +799,7 @@ expect 4 track "$@" -o v.trx --dec dec.nii.gz
 expect 4 track "$@" -o v.trx --sample fa.nii.gz:fa.nii.gz --force
 expect 4 track "$@" -o v.trx --segment plain.tsv:plain.tsv --force
 [ ! -e v.trx ] || note "a tractogram of a run that failed"
-# a streamline that several bundles want goes to the nearest: the second row holds the same region and a nearer centre
+# a streamline that fits several bundles goes to the nearest one: the second row has the same region and a nearer centre
 printf 'bundle\tinclude\tinclude_tolerance\nfar\t0,0,40,2\t60\nnear\t0,0,0,60\t\n' > near.tsv
 expect 0 segment t.trx near.tsv --table near_table.tsv --unique
 awk -F '\t' 'NR == 2 && $2 != 0 || NR == 3 && $2 == 0 {exit 1}' near_table.tsv || note "--unique takes the first row"
@@ -822,7 +822,7 @@ says "shared_streamlines"
 expect 2 score t.trx
 expect 2 score --truth b.tsv
 
-# --- inputs stay, however the output names them and whatever stands behind their names ---
+# --- inputs are not overwritten, however the output names them and whatever stands behind their names ---
 cp data/mask.nii.gz own.nii.gz
 ln own.nii.gz own.trx
 ln -s own.nii.gz soft.trx
@@ -873,7 +873,7 @@ printf 'bundle\tends\nA\tmissing.nii.gz\n' > missing_ends.tsv
 expect 3 segment t.trx missing_ends.tsv -o kept.trx
 says "No such file"
 
-# a file of columns that is there already stops the TCK file that it would stand beside
+# if the file of a column exists, the TCK file beside which it would stand is not written
 echo mine > beside_dps.tsv
 expect 4 convert t.trx beside.tck
 says "beside_dps.tsv: exists already"

@@ -53,7 +53,7 @@ n = min(len(a), len(b))
 assert n > 300 and all(abs(x - y) < 1e-4 or (x != x and y != y) or x == y for x, y in zip(a[-n:], b[-n:]))
 END
 expect 0 transform lines.tck -t turn.txt,inverse -t turn.txt -o same.tck
-# there by the field of positions, and back by its inverse
+# to the other space by the field of positions, and back by its inverse
 expect 0 transform lines.tck -t positions.nii -o forth.tck
 expect 0 edit forth.tck again.tck --warp positions.nii
 python3 - lines.tck same.tck again.tck << 'END' || note "there and back"
@@ -78,7 +78,7 @@ expect 2 transform lines.tck -t turn.txt
 expect 3 transform lines.tck -t displacements.nii -o x.tck
 says "does not say what its values mean"
 expect 4 transform lines.tck -t turn.txt -o turn.txt --force
-# an image: the displacements, a shift by one voxel; the field as an image of three volumes
+# an image: by the displacements, by a shift of one voxel; the field as an image of three volumes
 printf '1 0 0 2\n0 1 0 0\n0 0 1 0\n' > shift.txt
 expect 0 transform positions.nii -t shift.txt -o shifted.nii
 expect 0 transform positions.nii -t shift.txt -t shift.txt,inverse -o unchanged.nii
@@ -152,7 +152,7 @@ expect 2 transform compose -t little.txt -t positions.nii -o x.nii
 expect 3 transform compose -t positions.nii -t away.txt,inverse -t positions.nii -o x.nii
 expect 2 transform lines.tck -t turn.txt --to itk -o x.tck
 
-# labels beyond 2^24, which float does not hold: each stays itself, and the fill value, too
+# labels beyond 2^24, which float cannot hold, stay exact, and so does the fill value
 python3 - << 'END'
 import struct
 raw = bytearray(open("positions.nii", "rb").read()[:352])

@@ -13,17 +13,17 @@ bridged() { # WHAT STANDS HERE, COMMAND LINE
 bridged --max-angle track -angle 45
 bridged --max-angle track --max_angle 45
 bridged --cutoff track -cutoff 0.1
-# a word behind one dash is no letter with its value
+# a word behind a single dash is not read as a letter with its value
 bridged --output track -output x.tck
 bridged --output-seeds track -output_seeds x.txt
 bridged --quiet track -quiet
 bridged --nseeds track -seeds 5
-# a row of a program serves the command that does its work alone
+# a row of a program also serves the command that does only its work
 bridged --pft-back track -back 2
 fails 2 "unknown option" render -back 2
 ! grep -q pft-back "$work/stderr" || note "render -back speaks of tracking"
 bridged "'glslines track'" dipy_track_pft
-# a word that two programs have
+# a word that two programs use
 bridged "tckgen's -stop is --stop" track -stop
 bridged "tckgen's -samples is --samples N" track -samples 4
 bridged "--seed-grid N" track -seed_grid_per_voxel x.nii 2
@@ -54,7 +54,7 @@ done
 "$tool" help quickstart > "$work/stdout" && "$tool" help getting-started | cmp -s - "$work/stdout" || note "help quickstart"
 bridged --roi track -seed_image x.nii.gz
 bridged --sh-order fit -lmax 8
-# words of other programs that have a counterpart are taken, and said
+# words of other programs that have a counterpart are accepted, with a message
 taken() { # TEXT OF THE PLAN, OPTIONS
     plan=$1
     shift
@@ -76,7 +76,7 @@ fails 2 "--model cannot be used with --dg tensordet, which fits no ODFs" track -
 taken 'software renderer' --device numba
 taken 'software renderer' --device cpu --use-fast-write
 fails 2 "in 'glslines track' it is --fa IMAGE" fit "$dwi" f --stopping_path x.nii.gz
-# what the getter of ODFs needs, and the getter that does without
+# options that a getter of ODFs needs, and a getter that works without them
 fails 2 "take --dg ifod2, ifod1 or sdstream, which end streamlines by the FODs" track --sh "$b/sh15.nii.gz" --select 100
 fails 2 "msmt has --response-wm, --response-gm and --response-csf" track --phantom --model msmt --response r.txt
 # each heading stands once in a help
@@ -84,7 +84,7 @@ for command in $("$tool" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) 
     checks=$((checks + 1))
     twice=$("$tool" "$command" --help | grep -E '^[A-Z][A-Za-z0-9, -]*:$' | sort | uniq -d)
     [ -z "$twice" ] || note "$command --help has the heading $twice twice"
-    # an output is no input, so that no file stands twice in an example
+    # an output is no input, so no file stands twice in an example
     twice=$("$tool" "$command" --help | awk '/^    glslines / { split("", seen); for (i = 2; i <= NF; i++) if ($i ~ /^[^-].*\./ && seen[$i]++) print }')
     [ -z "$twice" ] || note "$command --help: a file stands twice in $twice"
     # it begins with what the command does, as the list of commands has it, and a name of an argument does not run into its text
@@ -100,7 +100,7 @@ bridged "--fa-threshold X" track --phantom --fa 0.2
 bridged "--response-voxels N or --response-fa X" fit "$dwi" f --model csd --response 300
 bridged "--voxel-size X" density t.tck d.nii --template 2
 bridged "--number N" edit t.tck u.tck --ids 100
-# in every command: what its own counterpart takes, then what has the option that is meant, then where the option is
+# in every command the message names first the command's own counterpart, then a command that has the option, then the place of the option
 bridged "--crop REGION" edit t.tck u.tck -mask m.nii
 bridged "--endpoints" edit t.tck u.tck -ends_only
 bridged "--mapping ends" density t.tck -ends_only
@@ -120,7 +120,7 @@ fails 2 "unknown option -output; it is not needed here" stats t.tck -output mean
 for word in mean median std min max count; do
     fails 2 "the table of statistics has them all" stats t.tck --output $word
 done
-# options of track stand behind --, and an option that is not needed takes its value away
+# options of track stand behind --; an option that is not needed takes its value with it
 for option in nseeds model dg step_size mask; do
     fails 2 "it is an option of 'track': put options of 'track' behind --" bids A B participant --$option 3
 done
@@ -132,8 +132,8 @@ fails 2 "in 'glslines connectome' it is --scale invlength" stats t.tck -scale_in
 checks=$((checks + 1))
 "$tool" render t.tck --device numba -o "$work/none.png" > "$work/stdout" 2> "$work/stderr" && note "a picture of nothing"
 grep -q '^--device numba: taken as cpu' "$work/stderr" || note "render: --device numba is not said"
-# an option that names one file, or takes a list at once, is given once, in every command; of settings the last one
-# holds, which is said; options that may be repeated go on
+# an option that names one file, or takes a list at once, may be given once, in every command; of other settings the last one counts, with a message;
+# options that may be repeated add up
 fails 2 "--crop: given twice" edit t.tck u.tck --crop a.nii --crop b.nii
 fails 2 "--reference: given twice" info t.tck --reference a.nii --reference=b.nii
 fails 2 "--output: given twice" track --phantom -o a.trx --output b.trx
@@ -173,7 +173,7 @@ for words in "track --phantom --dry-run" "devices" "devices --doctor" "info $wor
     rm "$work/told.json"
 done
 fails 2 "--json: has no effect with --check" devices --check --json
-# what the program writes beside the outputs of a run is none of them, nor of each other
+# a file that the program writes beside the outputs must not be one of the outputs
 fails 4 "is the same file as another output" track --phantom -o a.trx --report --trace a.html
 fails 4 "is the same file as another output" track --phantom -o a.trx --picture b.png --trace b.png
 fails 4 "is the same file as another output" track --phantom -o a.trx --trace a.json
@@ -181,11 +181,11 @@ fails 4 "is the same file as another output" track --phantom -o a.trx --dry-run 
 fails 4 "is the same file as another output" track --phantom -o a.trx --dry-run --trace b.json --json b.json
 fails 2 "cannot be used with input files, such as report.txt" track --phantom --report report.txt
 fails 2 "unknown value 'tensor'; here it is --model opdt" track --phantom --model tensor
-# a file may have such a name
+# a file may have the name of an option
 printf '20 26 19\n' > "$work/7"
 (cd "$work" && "$tool" track --phantom --seeds 7 --dry-run > stdout 2> stderr) || note "--seeds 7, a file"
 checks=$((checks + 1))
-# a GPU, or nothing but the word that leads on
+# a GPU, or only the word that leads on
 for name in gpu metal cuda; do
     code=0
     "$tool" track --phantom --device $name --dry-run -o taken.trx > "$work/stdout" 2> "$work/stderr" || code=$?
@@ -194,7 +194,7 @@ for name in gpu metal cuda; do
 done
 # interfaces that have devices on the CPU, too, take any device
 for name in webgpu opencl cpu; do succeeds track --phantom --device $name --dry-run -o taken.trx; done
-# variables of the environment: those that the manual has are known, others are told
+# variables of the environment: those in the manual are known, others give a warning
 variables=$(grep -o '^| `GLSLINES_[A-Z_]*`' "$here/../../src/doc/environment.md" | grep -o 'GLSLINES_[A-Z_]*')
 [ "$(echo "$variables" | wc -l)" -ge 12 ] || note "only these variables: $variables"
 for variable in $variables GLSLINES_ROOT; do
@@ -206,7 +206,7 @@ GLSLINES_SHADERDIR=. GLSLINES_QUITE_ANOTHER=1 "$tool" help getters > "$work/stdo
 grep -q '^glslines: warning: the variable GLSLINES_SHADERDIR .*did you mean GLSLINES_SHADER_DIR?' "$work/stderr" || note "GLSLINES_SHADERDIR"
 grep '^glslines: warning: the variable GLSLINES_QUITE_ANOTHER ' "$work/stderr" | grep -qv 'did you mean' || note "GLSLINES_QUITE_ANOTHER"
 [ "$(wc -l < "$work/stderr")" -eq 2 ] || note "more than a line for each unknown variable"
-# what the doctor notes are statements, not boxes to be ticked
+# findings of the doctor are statements, not boxes to tick
 succeeds devices --doctor
 ! grep -qF '[  ]' "$work/stdout" || note "the doctor has empty boxes"
 checks=$((checks + 1))
@@ -216,7 +216,7 @@ checks=$((checks + 1))
 __EGL_VENDOR_LIBRARY_FILENAMES=/nowhere.json "$tool" devices --doctor > "$work/stdout" 2> "$work/stderr"
 [ $? -eq 5 ] && ! grep -q 'Nothing to fix' "$work/stdout" && grep -q 'env -u __EGL_VENDOR_LIBRARY_FILENAMES glslines devices' "$work/stdout" ||
     note "the doctor does not name the variable that hides devices"
-# the plan says which model and getter were chosen, and why: by the data alone, wherever masks come from
+# the plan says which model and getter were chosen, and why: only by the data, wherever masks come from
 chosen() { # MODEL, ITS REASON, GETTER, ITS REASON, ARGUMENTS
     model=$1 why=$2 getter=$3 because=$4
     shift 4
@@ -230,7 +230,7 @@ chosen msmt "$series" ifod2 "goes with the FODs of msmt" "$dwi" --mask "$mask" -
 chosen msmt "$series" ifod2 "goes with the FODs of msmt" --phantom
 chosen opdt "goes with --dg boot, which takes opdt or csa" boot "goes with opdt and csa" "$dwi" --dg boot
 chosen opdt "as GPUStreamlines" boot "goes with opdt and csa" "$dwi" --preset gpustreamlines
-# a run says it first of all
+# a run says it before all else
 checks=$((checks + 1))
 "$tool" track "$dwi" --mask "$mask" --roi "$roi" --dry-run > "$work/stdout" 2> "$work/stderr" || note "a dry run with masks"
 head -n 1 "$work/stderr" | grep -qxF "method: model auto ($series), direction getter ifod2 (goes with the FODs of msmt)" || note "the first line is not the method"
@@ -267,7 +267,7 @@ fails 2 ROI track "$dwi" "$bval"
 fails 2 --roi track "$dwi" "$bval" "$bvec" "$mask" "$roi" --roi "$roi"
 fails 3 "bvals and bvecs" track "$mask"
 fails 2 six track "$dwi" "$bval" "$bvec" "$mask" "$roi" six
-# the phantom is tracked where it is asked for, not where a list of files turns out empty
+# the phantom is tracked only if it is asked for, not if a list of files turns out empty
 nothing=
 fails 2 "no input files; usage: glslines track" track
 fails 2 "no input files" track $nothing -o sub-01.trx --nseeds 1000
@@ -332,7 +332,7 @@ fails 2 "--mask FILE" fit "$dwi" "$mask" f
 fails 2 "--mask: the argument MASK names the mask already" fit "$dwi" "$bval" "$bvec" "$mask" f --mask "$mask"
 fails 2 "--mask: the argument MASK names the mask already" response "$dwi" "$bval" "$bvec" "$mask" r --mask "$mask"
 fails 3 "$b/none.nii" response "$dwi" r --mask "$b/none.nii"
-# habits of other programs: a method where the series stands, the output as an argument, viewers
+# habits of other programs: a method in the place of the series, the output as an argument, viewers
 fails 2 "chosen by --algorithm dhollander" response dhollander "$dwi" wm.txt gm.txt csf.txt
 fails 2 "chosen by --model msmt" fit msmt_csd "$dwi" f
 fails 2 "a tractogram is no input; the last argument or --output names the one to write" track --sh "$dwi" tracks.tck "$dwi"

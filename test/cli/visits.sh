@@ -6,7 +6,7 @@ few="--device auto --mapping group --dg det --sphere small --force -vv"
 seeds="--nseeds 80"
 input="--phantom --model opdt"
 
-# run NAME OPTIONS...: under $inject, counted on $map
+# run NAME OPTIONS...: runs under $inject, and counts on $map
 run() {
     name=$1
     shift
@@ -16,7 +16,7 @@ run() {
     got=$?
     [ $got -eq "${code:-0}" ] || note "$*: exit code $got, not ${code:-0}"
 }
-# counted N: at least so many parcels came with counts of the device; 0: none
+# counted N: checks that at least N batches came with counts of the device; 0: none
 counted() {
     n=$(grep -c 'were counted on the device' stderr)
     if [ "$1" -eq 0 ]; then
@@ -26,7 +26,7 @@ counted() {
     fi
 }
 
-# whole N: in so many parcels there was no room for the points of streamlines that are left to the host
+# whole N: checks that N batches had no room for the points of streamlines that are left to the host
 whole() {
     n=$(grep -c 'all points are sent to the host' stderr)
     [ "$n" -eq "$1" ] || note "all points came of $n parcels, not $1"
@@ -41,7 +41,7 @@ assert image[70] == 2, "bytes are expected"
 for i in range(start, len(image)):
     image[i] = image[i] and 1 + (i - start) % nx // 5
 gzip.open("labels.nii.gz", "wb", 1).write(image)
-# a map of another program, on a grid that is the same but for rounding
+# a map of another program, on a grid that is equal to rounding
 image = bytearray(gzip.open("data/mask.nii.gz").read())
 x = struct.unpack_from("<i", image, 292)[0]
 struct.pack_into("<i", image, 292, x + 1)
@@ -53,13 +53,13 @@ flight=0 run alone -o none --chunk-size 30
 counted 3
 same alone.nii.gz host.nii.gz
 whole 0
-# ends come with the counts
+# the ends are counted, too
 map=host run hostjoined -o none --connectome labels.nii.gz:hostjoined.csv
 run joined -o none --connectome labels.nii.gz:joined.csv --chunk-size 30
 counted 3
 same joined.nii.gz host.nii.gz
 same joined.csv hostjoined.csv
-# seeds on faces of voxels are left to the host: too many for the room, so that all points come, from then on at once
+# seeds on faces of voxels are left to the host: too many for the room, so that from then on all points come at once
 awk 'BEGIN { for (x = 4; x < 36; x += 2) for (y = 6; y < 46; y += 2) print x + 0.5, y, 19 }' > faces.txt
 seeds="--seeds faces.txt"
 map=host run hostfaces -o none --connectome labels.nii.gz:hostfaces.csv
@@ -69,11 +69,11 @@ whole 1
 counted 2
 same faces.nii.gz hostfaces.nii.gz
 same faces.csv hostfaces.csv
-# what becomes of the streamlines is known to the host alone
+# only the host knows what becomes of the streamlines
 map=host run hostfew -o none --select 40
 run few -o none --chunk-size 30 --select 40
 same few.nii.gz hostfew.nii.gz
-# counts of another grid are of no use
+# counts on another grid cannot be used
 input="data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --fa nearly.nii.gz --model opdt"
 map=host run hostrounded -o none
 run rounded -o none
@@ -91,7 +91,7 @@ same lost.nii.gz host.nii.gz
 says "on a new context"
 inject=readback:6 run smaller -o none --chunk-size 15
 same smaller.nii.gz host.nii.gz
-# what the journal has was not counted on the device of this run
+# batches of the journal were not counted on the device of this run
 code=5 inject=dispatch:7 run broken -o broken.trx --chunk-size 20 --resume
 run broken -o broken.trx --chunk-size 20 --resume
 same broken.nii.gz host.nii.gz

@@ -2,7 +2,7 @@
 # Tests of the commands fixels and weights: weights.sh TOOL WORK_DIR. Needs a device (a software renderer will do) and python3.
 . "$(dirname "$0")/common.sh"
 
-# check WHAT PYTHON: an expression that is true; w(FILE): its numbers
+# check WHAT PYTHON: checks that an expression is true; w(FILE): its numbers
 check() {
     python3 -c "
 import json, sys
@@ -40,7 +40,7 @@ says "SH coefficients"
 expect 2 fixels $sh
 says "takes SH and DIR, got 1 argument"
 grep -q "arguments" stderr && note "one argument is called arguments"
-# this option changes which fixel a streamline touches, not the fixels
+# this option changes which fixel a streamline belongs to, not the fixels
 expect 2 fixels $sh none --no-dilate
 expect 3 fixels $sh none --act data/mask.nii.gz
 
@@ -195,7 +195,7 @@ says "no fixels"
 expect 6 track "$@" data/roi.nii.gz --sh small.nii --dg ifod2 --nseeds 10 --device llvmpipe -o none.trx --weights
 says "no fixels"
 
-# --- warnings come once, though a file without step_size is read twice, and once more for its copy ---
+# --- a warning comes once, though a file without step_size is read twice, and once more for its copy ---
 python3 - << 'END'
 data = open("t.tck", "rb").read()
 end = data.index(b"END")
@@ -233,7 +233,7 @@ expect 0 weights own.trx $sh --in-place --step-size 1 --force -q
 expect 2 weights t.tck $sh --in-place
 expect 2 weights own.trx $sh --in-place -o own3.trx
 expect 2 weights own.trx $sh --in-place --method sift
-# data of groups stay, and what another format cannot hold is told
+# data of groups are kept, and a message names what another format cannot hold
 python3 - << 'END'
 import struct, zipfile
 with zipfile.ZipFile("own.trx", "a") as archive:
@@ -255,7 +255,7 @@ check "areas in a column" "max(abs(x - y) for x, y in zip(w('c5.csv'), w('c6.csv
 expect 2 weights t.tck $sh -o x.tck --method sift --units area
 says "--units: only --method sift2, linear and commit can use it"
 
-# --- a directory of fixels comes whole or not at all, and keeps away from inputs; so do weights in place ---
+# --- a directory of fixels appears whole or not at all, and replaces no input; so do weights in place ---
 cp $sh own_sh.nii.gz
 mkdir full
 ln own_sh.nii.gz full/index.nii
@@ -281,7 +281,7 @@ for n in 4 5 6; do
     if [ $code -eq 0 ]; then same inject.txt w2.txt; else [ $code -eq 5 ] && [ ! -e inject.txt ] || note "upload $n: exit code $code"; fi
 done
 
-# --- what was tracked is not lost where no weights can be computed ---
+# --- the tractogram is not lost if no weights can be computed ---
 for suffix in trx tck; do
     expect 0 track "$@" data/roi.nii.gz --sh $sh --nseeds 40 --select 1 --dg det --device llvmpipe -q -o few1.$suffix --sidecar none --weights
     says "each streamline gets 1"

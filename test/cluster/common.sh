@@ -5,12 +5,12 @@ fail() {
     exit 1
 }
 
-# The block of the manual behind this marker, without its fences.
+# Prints the block of the manual behind this marker, without its fences.
 manual_block() {
     awk -v marker="<!-- tested: $1 -->" '$0 == marker { found = 1; next } found && /^```/ { if (inside) exit; inside = 1; next } inside' "$root/src/doc/clusters.md"
 }
 
-# 300 seeds more or less are enough: what is tested is who tracks which
+# the number of seeds, here 300, does not matter: the test is which task tracks which seeds
 SEEDS=601
 input="dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz"
 
@@ -28,7 +28,7 @@ prepare() { # GLSLINES WORK
     timeout -k 5 120 glslines track $input --nseeds $SEEDS -o single.trx -q || fail "the single run"
 }
 
-# same FILE: the merged tractogram is the single one, and so is its sidecar but for what names this run
+# same FILE: checks that the merged tractogram is that of the single run, and so is its sidecar, except names of this run
 same() {
     cmp single.trx "$1" || fail "$1 is not the file of one run"
     python3 - single.json "${1%.trx}.json" <<'PYTHON' || fail "the sidecar of $1 is not that of one run"
@@ -37,7 +37,7 @@ single, merged = (json.load(open(path)) for path in sys.argv[1:])
 assert len(merged["run"]["shards"]) > 1
 for d in (single, merged):
     del d["command_line"], d["run"], d["seconds"], d["output"]["path"], d["parameters"]["output"]
-# shards do not tell the median of lengths that are no multiples of the step
+# shards do not know the median of lengths that are no multiples of the step
 if merged["lengths"]["median_mm"] is None:
     single["lengths"]["median_mm"] = None
 assert single == merged and list(single) == list(merged), [key for key in single if single[key] != merged.get(key)]

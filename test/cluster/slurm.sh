@@ -18,7 +18,7 @@ leave() {
 trap leave EXIT
 trap 'exit 1' INT TERM
 
-# start NAME COMMAND...: a daemon in the foreground of a job of this shell
+# start NAME COMMAND...: starts a daemon in the foreground of a job of this shell
 start() {
     name=$1
     shift
@@ -83,12 +83,12 @@ timeout -k 5 200 sbatch --wait --ntasks=3 job.sh > sbatch.out 2>&1 || { cat sbat
 ls tracks_shard-1of3.trx tracks_shard-2of3.json tracks_shard-3of3.trx > /dev/null || fail "not three shards"
 same tracks.trx
 
-# without a job script; one task alone is a shard as well
+# without a job script; a single task is a shard as well
 timeout -k 5 200 srun -n 2 glslines track $input --nseeds $SEEDS --shard auto -o two.trx -q || { show; fail "srun -n 2"; }
 glslines merge two_shard-*of2.trx -o two.trx -q && same two.trx
 timeout -k 5 200 srun -n 1 glslines track $input --nseeds $SEEDS --shard auto -o one.trx -q && glslines merge one_shard-1of1.trx -o one.trx -q && cmp single.trx one.trx || fail "srun -n 1"
 
-# Open MPI inside a job: its tasks see Slurm's variables too, those of the script
+# Open MPI inside a job: its tasks also see Slurm's variables, those of the script
 with=
 if command -v mpirun > /dev/null 2>&1; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

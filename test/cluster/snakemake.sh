@@ -6,7 +6,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 snakemake=$(cd "$(dirname "$3")" && pwd)/$(basename "$3")
 prepare "$1" "$2"
 cd .. || exit 1
-# again, by the names that the rules use: they stand in the sidecar
+# run again with the names that the rules use, because they stand in the sidecar
 rm subject/single.*
 # shellcheck disable=SC2046
 glslines track $(printf 'subject/%s ' $input) --nseeds $SEEDS -o subject/single.trx -q || fail "the single run"

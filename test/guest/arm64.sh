@@ -30,7 +30,7 @@ make_root() {
     libraries=$arm/usr/lib/aarch64-linux-gnu
     # links to places of the root, which a linker outside looks for on this machine: libm.a in place of libm.so then asks for what only a static C library has
     find "$libraries" -maxdepth 1 -lname '/*' | while read -r link; do as_root ln -sfr "$arm$(readlink "$link")" "$link"; done
-    # what the alternatives system would do
+    # do what the alternatives system would do
     for library in "$libraries"/openblas-pthread/lib*; do as_root ln -sf "openblas-pthread/$(basename "$library")" "$libraries/"; done
     for name in blas lapack; do as_root ln -sf "../openblas-pthread/pkgconfig/$name-openblas.pc" "$libraries/pkgconfig/$name.pc"; done
     as_root ln -sf ../openblas-pthread/pkgconfig/openblas.pc "$libraries/pkgconfig/openblas.pc"
@@ -80,7 +80,7 @@ compare() { # GETTER
         cmp "$work/arm64-$getter.tck" "$work/arm64-$getter-here.tck"
 }
 
-# A unit test program, or "getter NAME".
+# Runs a unit test program, or "getter NAME".
 run_one() {
     case $1 in
         unit_*) cd "$root" && emulate "$work/arm64-build/test/$1" ;;
@@ -98,7 +98,7 @@ attend() { # PID:NAME
         say "FAILED on arm64: ${1#*:}"
     fi
 }
-# as many at a time as there are cores, those that take longest first
+# as many at a time as there are cores, the longest first
 for name in boot unit_phantom_anatomy prob det ptt $(echo "$units" | grep -vx unit_phantom_anatomy); do
     # shellcheck disable=SC2086
     set -- $running

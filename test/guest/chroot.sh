@@ -8,7 +8,7 @@ fail() {
 }
 
 make_chroot() {
-    # not one of an older version of this script
+    # do not use a chroot of an older version of this script
     [ -e "$chroot/complete" ] && ls "$chroot"/usr/lib/*/libGLESv2.so.2 "$chroot"/usr/lib/*/libamdgpu_noop_drm_shim.so > /dev/null 2>&1 && return 0
     as_root rm -rf "$chroot"
     mkdir -p "$work"
@@ -36,7 +36,7 @@ leave_chroot() {
     done
 }
 
-# A command in the chroot, NAME=VALUE in front of it for its environment.
+# Runs a command in the chroot. NAME=VALUE in front of it sets its environment.
 in_chroot() { as_root chroot "$chroot" env -i PATH=/usr/bin:/bin HOME=/tmp LC_ALL=C.UTF-8 LD_LIBRARY_PATH=/glslines/lib "$@"; }
 
 missing_inside() {
@@ -57,7 +57,7 @@ lend_one() {
     done
 }
 
-# The same for a program and the part of glslines beside it that is loaded later.
+# Does the same for a program and the part of glslines beside it that is loaded later.
 lend() {
     lend_one "$1"
     for part in "$(dirname "$1")"/libglslines_blas.so.*; do [ ! -e "$part" ] || lend_one "$part"; done

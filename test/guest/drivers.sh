@@ -38,7 +38,7 @@ make_intel_shim() {
     rm -rf "$work/mesa"
 }
 
-# What the driver needs to see a GPU.
+# Sets the environment that the driver needs to see a GPU.
 environment() {
     libraries=/usr/lib/x86_64-linux-gnu
     case $1 in
@@ -60,7 +60,7 @@ compile() { # GPU
         echo "FAILED: status $?" >> "$work/drivers-$1.txt"
 }
 
-# Complaints about a GPU, a line each.
+# Prints complaints about a GPU, a line for each.
 judge() { # GPU
     taken=$(sed -n 's/^   mapping *\([a-z]*\):.*/\1/p' "$work/drivers-$1.list" | head -n 1)
     [ -n "$taken" ] || { echo "$1: no device"; tail -n 3 "$work/drivers-$1.list"; return; }

@@ -19,7 +19,7 @@ trap 'as_root rm -rf "$chroot"' EXIT
 trap 'exit 1' INT TERM
 begun=$(date +%s)
 
-inside() { # ACCOUNT COMMAND: with /proc, and nothing of this machine's environment
+inside() { # ACCOUNT COMMAND: runs a command with /proc, and without this machine's environment
     as_root unshare -m sh -c 'mount -t proc proc "$1/proc" && exec setsid env -i ${4:+GLS_JOBS="$4"} PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$1" \
         sh -c "export HOME=\$(getent passwd $2 | cut -d: -f 6); $3"' sh "$chroot" "$1" "$2" "${GLS_JOBS:-}" < /dev/null
 }
@@ -38,7 +38,7 @@ make_system() {
     inside root "useradd -m -s /bin/sh someone && echo 'someone ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/someone"
 }
 
-# a system is used once: what README says is done in it
+# a system is used once, because the commands of README change it
 if [ -d "$chroot" ] && [ "$(cat "$work/$suite.made" 2> /dev/null)" = "$account" ]; then
     rm "$work/$suite.made"
 else
@@ -55,7 +55,8 @@ fi
 as_root mkdir -p "$chroot$place"
 git -C "$root" archive HEAD | as_root tar -x -C "$chroot$place"
 
-# Every block of shell commands of README.md as one script. "Your own data" is the phantom here, in a folder of its own; the C program is the one that stands there.
+# Writes every block of shell commands of README.md as one script. "Your own data" is the phantom here, in a folder of its own; the C program is that
+# of README.
 awk '
     BEGIN { print "set -eu\nsource=$PWD\nstep() { echo \"--- $(($(date +%s) - begun)) s: $*\"; }\nbegun=$(date +%s)" }
     /^```c$/ { c = 1; print "cat > fa.c << \"END_OF_PROGRAM\""; next }

@@ -55,7 +55,7 @@ add_module() {
 
 # --- the root file system: this machine's libraries ----------------------------------------------------------------------------------------
 
-add_file() { # keeps the path, follows links
+add_file() { # copies a file under its path, and the targets of links
     [ -e "$guest$1" ] && return 0
     mkdir -p "$guest$(dirname "$1")"
     cp -L "$1" "$guest$1"
@@ -80,14 +80,14 @@ make_guest() {
     cp "$program" "$guest/usr/bin/glslines"
     add_with_libraries "$program"
     rm -f "$guest$program"
-    # opened at run time, too, and looked for beside the program
+    # opened at run time, too, and searched beside the program
     for part in "$(dirname "$program")"/libglslines_blas.so.*; do
         cp -L "$part" "$guest/usr/bin/"
         add_with_libraries "$part"
         rm -f "$guest$part"
     done
     ldconfig=$(command -v ldconfig || echo /sbin/ldconfig)
-    # opened at run time: the dispatcher's parts, Mesa's EGL and its drivers
+    # opened at run time: the parts of the dispatcher, Mesa's EGL and its drivers
     "$ldconfig" -p | awk '/lib(EGL|EGL_mesa|GL|OpenGL|GLX|GLESv2|GLdispatch|gbm)\.so\.[0-9]+ .*x86-64/ { print $NF }' | while read -r library; do add_with_libraries "$library"; done
     for driver in /usr/lib/*/dri/swrast_dri.so /usr/lib/*/dri/kms_swrast_dri.so /usr/lib/*/dri/libdril_dri.so /usr/lib/*/gbm/*_gbm.so; do
         [ ! -e "$driver" ] || add_with_libraries "$driver"
@@ -133,7 +133,8 @@ EOF
 
 # --- the run -----------------------------------------------------------------------------------------------------------------------------------
 
-# The getter is one whose kernels compile soon: what is tested does not depend on it. Emulating AVX costs three times the time of SSE 4.2, hence the older processor.
+# The kernels of this getter compile fast; the test does not depend on the getter. Emulating AVX takes three times as long as SSE 4.2, so the
+# processor is an older one.
 run_guest() {
     timeout "${GLS_GUEST_TIMEOUT:-600}" qemu-system-x86_64 -machine q35,accel="$1" -cpu "${GLS_GUEST_CPU:-Nehalem}" -smp "$(nproc)" -m 4096 -nographic -no-reboot -net none \
         -kernel "$(find "$kernel" -name 'vmlinuz-*' | sort | tail -n 1)" -initrd "$work/initrd" -append "console=ttyS0 quiet panic=-1" < /dev/null > "$work/console" 2>&1 || return 1

@@ -13,7 +13,7 @@ part=${2:-subgroups}
 . "$root/test/setup.sh"
 . "$root/test/guest/chroot.sh"
 
-# env of a software Vulkan device below and zink above
+# environment of a software Vulkan device below and zink above
 inside() { in_chroot GALLIUM_DRIVER=zink LIBGL_ALWAYS_SOFTWARE=1 GLS_TEST_REQUIRE_GPU=1 GLS_TEST_REQUIRE_SUBGROUP=1 "$@"; }
 
 # --- the run ---------------------------------------------------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ track() { # GETTER MAPPING SEEDS [LIMITS]
     echo "zink, --dg $1 --mapping $2 ${4:-}: $(tr -d '[:space:]' < "$chroot/glslines/out/$out.json" | sed 's/.*"mapping":"\([^"]*\)".*/mapping \1/'), $(($(date +%s) - start)) s"
 }
 
-# The three mappings track the same streamlines but for rounding.
+# Checks that the three mappings track the same streamlines to rounding.
 compare() { # GETTER
     number=$seeds
     [ $1 != ptt ] || number=$((seeds / 10))
@@ -61,7 +61,7 @@ compare() { # GETTER
     cmp "$chroot/glslines/out/$1-subgroup.trx" "$chroot/glslines/out/$1-subgroup-limited.trx"
 }
 
-# A direction getter, or a test program.
+# Runs a direction getter, or a test program.
 run_one() {
     case $1 in
         gpu_*) inside "/glslines/bin/$1" ;;
@@ -92,7 +92,7 @@ attend() { # PID:NAME
         say "FAILED on zink: ${1#*:}"
     fi
 }
-# as many at a time as there are cores: most of their time is one thread's compilation
+# as many at a time as there are cores, because most of their time is compilation on one thread
 for name in $names; do
     # shellcheck disable=SC2086
     set -- $running

@@ -38,7 +38,7 @@ elif [ "$release" = "$soname" ]; then
 elif [ -e "$kept" ]; then
     abidiff --no-added-syms "$kept" "$description" || { echo "$raise"; exit 1; }
 else
-    # no release of this soname yet: the check itself is tested
+    # there is no release of this soname yet, so the check itself is tested
     abidiff --no-added-syms --hd1 include --hd2 include "$build/libglslines.so" "$build/libglslines.so"
     echo "no release with the soname libglslines.so.$soname yet"
 fi

@@ -18,13 +18,13 @@ recipe=test/packaging/Containerfile
 need_packages $CHROOT_PACKAGES
 mirror=${GLS_DEBIAN_MIRROR:-$(debian_mirror)}
 
-# keep FILE [NAME]: an artifact that was tried
+# keep FILE [NAME]: keeps an artifact that was tried
 keep() {
     mkdir -p "$work/made"
     cp "$1" "$work/made/${2:-$(basename "$1")}"
 }
 
-# base SUITE: a fresh system, made once
+# base SUITE: makes a fresh system, once
 base() {
     [ -e "$work/$1.complete" ] && return
     rm -rf "$work/$1"
@@ -35,7 +35,7 @@ base() {
     touch "$work/$1.complete"
 }
 
-# root NAME SUITE PACKAGE...: a copy of a fresh system with these packages
+# root NAME SUITE PACKAGE...: makes a copy of a fresh system with these packages
 root() {
     name=$1 suite=$2
     shift 2
@@ -47,24 +47,25 @@ root() {
         { tail -n 3 "$work/$name.log"; exit 1; }
 }
 
-# inside NAME COMMAND: with /proc and the null device, and nothing of this machine's environment
+# inside NAME COMMAND: runs a command with /proc and the null device, and without this machine's environment
 inside() {
     unshare -m sh -c 'mount -t proc proc "$1/proc" && exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot "$1" sh -c "$2"' sh "$work/$1" "$2"
 }
 
-# source NAME: the tree as git has it
+# source NAME: copies the tree as git has it
 source_to() {
     mkdir -p "$work/$1/source"
     git archive HEAD | tar -x -C "$work/$1/source"
 }
 
-# packages STAGE: those that the recipe installs in its first or second stage
+# packages STAGE: prints the packages that the recipe installs in its first or second stage
 packages() {
     awk -v wanted="$1" '/^FROM/ { stage++ } stage == wanted { sub(/\\$/, ""); printf "%s ", $0 }' $recipe |
         sed 's/.*--no-install-recommends//; s/&&.*//; s/ COPY.*//; s/ RUN.*//'
 }
 
-# newer_cmake NAME: PyPI's CMake, which runs on old systems, fetched by this machine: the fresh system need not know its certificates and proxies
+# newer_cmake NAME: installs PyPI's CMake, which runs on old systems. This machine fetches it, because the fresh system need not have certificates and
+# proxies
 newer_cmake() {
     rm -rf "$work/cmake" "$work/$1/opt/cmake"
     python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: -d "$work/cmake" 'cmake>=3.22,<4'
@@ -109,7 +110,7 @@ test_tarball() {
         tracks "tarball-$suite" "/opt/glslines-*/bin/glslines"
         echo "ok   tarball on $suite"
     done
-    # no driver at all: the program starts, and says what is missing
+    # without a driver the program starts, and says what is missing
     root tarball-bare bullseye
     tar -xJf "$tarball" -C "$work/tarball-bare/opt"
     inside tarball-bare "/opt/glslines-*/bin/glslines --version"
@@ -120,7 +121,7 @@ test_tarball() {
     echo "ok   tarball needs $floor, $(du -m "$tarball" | cut -f 1) MB"
 }
 
-# fetch NAME VERSION PACKAGE...: for the Python of that version and system, from PyPI by this machine
+# fetch NAME VERSION PACKAGE...: downloads packages from PyPI on this machine, for that version of Python and that system
 fetch() {
     name=$1 version=$2
     shift 2
@@ -130,7 +131,7 @@ fetch() {
         --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 -d "$work/$name/packages" "$@"
 }
 
-# pip_install NAME FILE: into a virtual environment there, from what was fetched alone
+# pip_install NAME FILE: installs into a virtual environment there, only from downloaded packages
 pip_install() {
     inside "$1" "[ -d /venv ] || python3 -m venv /venv; /venv/bin/pip install --disable-pip-version-check --no-index --find-links /packages /packages/$2"
 }
@@ -168,7 +169,7 @@ test_sdist() {
     ! pip_install sdist-run "$sdist" > "$work/sdist-run.log" 2>&1 || { echo "FAIL: built without a compiler"; exit 1; }
     said=$(grep 'glslines cannot be built: not found: a C compiler.*type: sudo apt-get install' "$work/sdist-run.log") || { cat "$work/sdist-run.log"; echo "FAIL: what is missing is not said"; exit 1; }
     [ "$(echo "$said" | wc -l)" = 1 ] || { echo "FAIL: said more than once: $said"; exit 1; }
-    # what it says is enough
+    # the packages that the message names are enough
     inside sdist-run "DEBIAN_FRONTEND=noninteractive ${said##*type: sudo } -q -y --no-install-recommends" > "$work/sdist-run.log" 2>&1 &&
         pip_install sdist-run "$sdist" >> "$work/sdist-run.log" 2>&1 || { tail -n 20 "$work/sdist-run.log"; exit 1; }
     tracks sdist-run /venv/bin/glslines

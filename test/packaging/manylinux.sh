@@ -10,7 +10,7 @@ mkdir -p "$2" "$3/sources" "$3/bin" "$3/lib/pkgconfig" "$3/include"
 output=$(cd "$2" && pwd)
 work=$(cd "$3" && pwd)
 python=$work/tools/bin/python
-# with its pip: a system without python3-venv makes a folder that has none
+# a virtual environment with pip of its own, because a system without python3-venv makes one without pip
 [ -x "$work/tools/bin/pip" ] || { need_packages python3-venv gcc && rm -rf "$work/tools" && "$1" -m venv "$work/tools"; } || exit 1
 machine=$(uname -m)
 target=$machine-linux-gnu.2.28
@@ -85,7 +85,7 @@ fetch_sources() {
     done
 }
 
-compile() { # NAME OPTION... FILE...: a static library of these files
+compile() { # NAME OPTION... FILE...: makes a static library of these files
     name=$1
     shift
     rm -rf "$work/objects" && mkdir "$work/objects" && (cd "$work/objects" && "$work/bin/cc" -O2 -fPIC -DNDEBUG "$@" -c) && rm -f "$work/lib/lib$name.a" && ar rcs "$work/lib/lib$name.a" "$work"/objects/*.o
@@ -102,7 +102,7 @@ make_libraries() {
     cd "$work"/sources/nifticlib/*/ && cp nifti2/*.h znzlib/*.h "$include/" && compile nifti2 -DHAVE_ZLIB -I"$include" "$PWD/nifti2/nifti2_io.c" "$PWD/znzlib/znzlib.c" || return 1
     cd "$work"/sources/libisal/*/ && make -f Makefile.unx -j2 CC="$work/bin/cc" AS=nasm lib && cp bin/isa-l.a "$work/lib/libisal.a" && mkdir -p "$include/isa-l" && cp include/*.h "$include/isa-l/" || return 1
     cp -r /usr/include/EGL /usr/include/KHR /usr/include/GL /usr/include/GLES2 /usr/include/GLES3 "$include/" && cp /usr/include/gbm.h "$include/" || return 1
-    # headers alone: these libraries are loaded at run time
+    # only headers, because these libraries are loaded at run time
     describe egl "" && describe gbm ""
     cd "$work"/sources/libepoxy/*/ && rm -rf build && (
         export CC="$work/bin/cc" PYTHONPATH="$work/pypi" PATH="$work/pypi/bin:$PATH" PKG_CONFIG_LIBDIR="$work/lib/pkgconfig"
@@ -115,7 +115,7 @@ make_libraries() {
     describe libisal -lisal
 }
 
-# what becomes part of the wheel, under which terms; the runtime library of OpenMP has those of GCC
+# the libraries that become part of the wheel, and their terms; the runtime library of OpenMP has those of GCC
 gather_licences() {
     rm -rf "$work/licences" && mkdir "$work/licences" && cp "/usr/share/doc/libgomp1/copyright" "$work/licences/libgomp" &&
         cp "$work"/pypi/scipy_openblas32*.dist-info/licenses/LICENSE.txt "$work/licences/scipy-openblas32" || return 1

@@ -24,7 +24,7 @@ add_test(NAME parents_own COMMAND app)
 install(TARGETS app)
 include(CPack)
 END_OF_FILE
-# with -Wall -Werror this would not compile
+# with -Wall -Werror this code would not compile
 cat > parent/app.c << 'END_OF_FILE'
 #include <glslines/glslines.h>
 #include <stdio.h>

@@ -19,7 +19,8 @@ rm -rf "$stage"
 cmake --install "$build" --strip --prefix "$stage"
 rm -f "$stage"/lib/*.a
 
-# what the program, the library and the part of it that is loaded later need: all but the C library and what belongs to drivers, which have to be the system's
+# copy the libraries that the program, the library and the part of it that is loaded later need, except the C library and those of drivers, which have
+# to be the system's
 for file in "$stage/bin/glslines" "$stage"/lib/libglslines*.so.*; do ldd "$file"; done | awk '$2 == "=>" { print $3 }' | sort -u | while read -r library; do
     case $(basename "$library") in
     libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so* | ld-linux* | libEGL* | libGL* | libOpenGL* | libgbm* | libdrm* | libwayland* | libglslines*) ;;

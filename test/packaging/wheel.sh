@@ -34,7 +34,7 @@ fi
 
 # GLS_WHEEL_BUILD: a folder that keeps the compiled files
 "$python" -m pip wheel -q ${GLS_WHEEL_BUILD:+--config-settings "build-dir=$GLS_WHEEL_BUILD"} --disable-pip-version-check --no-deps -w "$work/wheel" ./src/python
-# what belongs to the drivers must be the system's: libEGL and libGL are loaded by name, and never come along
+# libraries of the drivers must be the system's: libEGL and libGL are loaded by name, and are never in the wheel
 "$python" -m zipfile -l "$(echo "$work"/wheel/*.whl)" | grep -q 'dist-info/licenses/LICENSE' || { echo "FAIL: the wheel of pip holds no licence"; exit 1; }
 PATH=$bin:$PATH "$python" -m auditwheel repair --only-plat --exclude libEGL.so.1 --exclude libgbm.so.1 --exclude libdrm.so.2 -w "$work/repaired" "$work"/wheel/*.whl
 

@@ -31,7 +31,7 @@ browse() {
 
 title() { sed -n 's/.*<title>\(.*\)<\/title>.*/\1/p' "$1" | head -n 1; }
 
-# share PICTURE X Y W H CHANNEL: the share of pixels of the box in which this channel is well above both others
+# share PICTURE X Y W H CHANNEL: prints the share of pixels of the box in which this channel is well above both others
 share() {
     python3 - "$here/../cli" "$@" << 'END'
 import sys
@@ -64,7 +64,7 @@ browse phantom.html --window-size=1250,6500 --screenshot=page.png
 if command -v tidy > /dev/null; then tidy -e -q phantom.html > tidy.log 2>&1; [ $? -lt 2 ] || note "tidy: $(grep Error tidy.log)"; fi
 [ "$(wc -c < phantom.html)" -le 1500000 ] || note "the report has $(wc -c < phantom.html) bytes"
 
-# --- left is left: green (back to front) at the left of the body, red (left to right) at the right ---
+# --- sides: green (back to front) at the left of the body, red (left to right) at the right ---
 python3 - << 'END'
 import math, struct
 lines = [[(-30 + 0.2 * i, y, z) for y in range(-30, 31, 10)] for i in range(40) for z in (-6, 0, 6)]

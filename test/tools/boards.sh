@@ -32,7 +32,7 @@ make_root() {
     as_root touch "$sid/complete"
 }
 
-# The libraries of the program that sid has not, or has under another name.
+# Copies the libraries of the program that sid does not have, or has under another name.
 lend() {
     mkdir -p "$work/boards-lib"
     for file in libnifti2 libznz libniftiio libopenblas liblapacke liblapack libblas libcjson libxxhash libgfortran libtmglib; do
@@ -50,7 +50,7 @@ mend_stand_ins() {
     mv "$library.new" "$library"
 }
 
-# What the driver needs to see a GPU.
+# Sets the environment that the driver needs to see a GPU.
 environment() {
     libraries=/usr/lib/aarch64-linux-gnu front=
     case $1 in g610 | gc*) [ -n "${GLS_BOARDS_LAME:-}" ] || front=$work/boards-lib/stand_in.so: ;; esac
@@ -103,10 +103,10 @@ for gpu in $boards; do
     for variant in $variants; do
         for mapping in ${GLS_MAPPINGS:-$mapping}; do
             status=0
-            # what 'devices --check' does in a process of its own, which qemu cannot start
+            # do here what 'devices --check' does in a process of its own, which qemu cannot start
             emulate "$gpu" "$seconds" --device "$renderer" --api auto --compile-only --variant "$variant:$mapping" > "$said" || status=$?
             grep -aE "^(kernel|error)" "$said" | cut -f 1-3 | cut -c 1-160 | sed "s/^/$gpu $variant $mapping /" || true
-            # other ends than the program's own are crashes and hangs
+            # any other end than the program's own is a crash or a hang
             [ $status -le 7 ] || { failed=$((failed + 1)); echo "$gpu $variant $mapping: status $status"; tail -n 3 "$said"; }
         done
     done

@@ -26,17 +26,17 @@ for suffix in ("trx", "trk", "tck"):
         at = random.randrange(head, len(data) - 4)
         if kind == 0: # cut
             damaged = damaged[:random.randrange(1, len(data))]
-        elif kind == 1: # a bit in the data
+        elif kind == 1: # flip a bit in the data
             damaged[at] ^= 1 << random.randrange(8)
-        elif kind == 2: # a bit in the header
+        elif kind == 2: # flip a bit in the header
             damaged[random.randrange(head)] ^= 1 << random.randrange(8)
-        elif kind == 3: # a number that is none
+        elif kind == 3: # write a number that makes no sense
             at -= (at - head) % 4
             damaged[at:at + 4] = struct.pack("<f", random.choice((float("nan"), float("inf"), -float("inf"), 1e38)))
-        elif kind == 4: # something put in, or more at the end
+        elif kind == 4: # insert bytes, or append some
             at = random.choice((at, len(data)))
             damaged[at:at] = bytes(random.randrange(256) for _ in range(random.randrange(1, 40)))
-        else: # a block of zeros, or taken out
+        else: # write a block of zeros, or remove one
             n = random.randrange(4, 200)
             damaged[at:at + n] = bytes(n) if i % 2 else b""
         if bytes(damaged) != data:

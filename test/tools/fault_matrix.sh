@@ -51,7 +51,7 @@ if [ $code -eq 0 ]; then
 elif [ $code -eq 5 ]; then
     if [ "$files" -eq 0 ] && [ "$lines" -eq 1 ]; then result=error; else result="FAIL: exit code 5, $files files, $lines lines"; fi
 elif [ "$kind" = crash ] && [ $code -gt 128 ] && [ "$files" -eq 0 ]; then
-    result=error # of the driver, and of the process with it
+    result=error # faults of the driver that end the process
 else
     result="FAIL: exit code $code: $(head -n 1 err)"
 fi
@@ -59,7 +59,7 @@ echo "$getter $kind $devices $rule $result $(($(date +%s) - start))s"
 rm -rf "$folder"
 ONE
 "$program" phantom in2 --shape 16 18 16 --directions 20 --bvals 1000,2500 -q || exit 1
-# the voxels of a few streamlines: each takes a software renderer long
+# the voxels of a few streamlines, because a software renderer takes long for each
 "$program" track in2/dwi.nii.gz in2/dwi.bval in2/dwi.bvec in2/mask.nii.gz in2/roi.nii.gz --dg det --model csa --sphere small --nseeds 3 --device "$device" --density in2/few.nii.gz -o in2/few.tck -q || exit 1
 "$program" response in2/dwi.nii.gz in2/dwi.bval in2/dwi.bvec in2/mask.nii.gz in2/s -q || exit 1
 "$program" fit in/dwi.nii.gz in/dwi.bval in/dwi.bvec in/mask.nii.gz in/s --sh-order 4 --model csd -q || exit 1

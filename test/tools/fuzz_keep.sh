@@ -13,7 +13,7 @@ for corpus in corpus/*/; do
     name=$(basename "$corpus")
     mkdir -p "$work/merged" "$work/old/$name" "$work/found/$name" "$work/new"
     [ ! -d "$new/$name" ] || cp -r "$new/$name/." "$work/new/"
-    # the corpus itself comes first, so that nothing is kept for what it reaches
+    # the corpus itself comes first, so that inputs which reach only its code are not kept
     cp "$corpus"/* "$work/merged/"
     GLS_FUZZ_TARGET=$name ASAN_OPTIONS=allocator_may_return_null=1 "$program" -merge=1 -max_len=65536 "$work/merged" "$work/old/$name" "$work/new" > "$work/log" 2>&1 || {
         cat "$work/log"

@@ -24,9 +24,9 @@ glslines phantom data
 glslines fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec --mask data/mask.nii.gz --model csd maps
 glslines track --sh maps_sh.nii.gz --fa maps_fa.nii.gz --mask data/mask.nii.gz --roi data/roi.nii.gz --dg prob --min-length 20 --nseeds 6000 -o tracks.trx
 
-# getting-started: seen from three sides
+# getting-started: the phantom from three sides
 wants phantom && draw phantom tracks.trx --max-streamlines 2500 --tile 260x290 --views superior,posterior,left --fit streamlines --radius 0.35
-# getters: one seed place, three getters
+# getters: three getters from one place of seeds
 if wants getters; then
     for getter in det prob ptt; do
         glslines track --sh maps_sh.nii.gz --fa maps_fa.nii.gz --mask data/mask.nii.gz --seed-sphere 12,-8,12,3 --dg $getter --min-length 20 --nseeds 400 -o $getter.trx
@@ -34,7 +34,7 @@ if wants getters; then
     for getter in det prob ptt; do glslines edit $getter.trx $getter-shown.trx --number 250; done
     draw getters det-shown.trx prob-shown.trx ptt-shown.trx --outline data/mask.nii.gz --views superior,posterior,left --tile 260x300 --radius 0.4
 fi
-# seeds, stopping, editing: one side of the brain has the one, the other side the other
+# seeds, stopping, editing: the pictures show one variant on each side of the brain
 around() { # OUT OPTIONS...
     out=$1
     shift

@@ -18,7 +18,7 @@ files="data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii
 
 sum() { sha256sum "$1" | cut -c1-64; }
 
-# record NAME OUTPUT ARGUMENTS...: one run of the program, and the checksum of what it wrote
+# record NAME OUTPUT ARGUMENTS...: runs the program once, and prints the checksum of its output
 record() {
     name=$1 output=$2
     shift 2
@@ -29,7 +29,7 @@ record() {
     fi
 }
 
-# track NAME SUFFIX OPTIONS...: tracking of the phantom from its files
+# track NAME SUFFIX OPTIONS...: tracks the phantom from its files
 track() {
     name=$1 suffix=$2
     shift 2

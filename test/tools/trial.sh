@@ -29,7 +29,7 @@ finding() {
     fi
 }
 
-# changed FROM TO EXPRESSION: a mask whose voxels v are changed
+# changed FROM TO EXPRESSION: writes a mask whose voxels v are changed
 changed() {
     python3 -c "import gzip, sys; d = gzip.open(sys.argv[1]).read(); open(sys.argv[2], 'wb').write(d[:352] + bytes($3 for v in d[352:]))" "$1" "$2"
 }
