@@ -307,6 +307,33 @@ const cmd_command command_recognize = {
                   "RecoBundles:", "glslines recognize tracks.trx atlas/ -o bundles.trx --method recobundles --refine"),
 };
 
+/* `glslines similarity`: how alike bundles are. */
+#define NAME similarity
+#define ROWS "tools/similarity.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_similarity = {
+    TRACT_COMMAND(similarity, gls_tract_similarity, "Similarity of bundles by glslines", "takes A and B", 2,
+                  TRACT_FILES),
+    .of_tractograms = true,
+    .synopsis = "A B [OUT] [options]",
+    .summary = "Measure how alike bundles are",
+    .description =
+        "Compares each bundle of A with the one of the same name of B: overlap of voxels and of end voxels, "
+        "correlation of densities, and distances of voxels and of centroids, with the names of scilpy and DIPY. "
+        "Two single tractograms are compared whatever their names are. A and B must lie in the same space.",
+    .positionals = CMD_TEXTS(
+        "A",
+        "Folder of tractograms, each a bundle named up to the first dot; a TRX file whose groups are bundles; or a "
+        "tractogram, a single bundle.",
+        "B", "The same, to compare with.", "OUT", "The table of --output."),
+    .max_positionals = 3,
+    .aliases = CMD_TEXTS("seed", "rng-seed"),
+    .examples = CMD_TEXTS("The bundles of two sessions:", "glslines similarity one.trx two.trx -o similarity.tsv",
+                          "Recognised bundles against those of an expert, on the grid of the images:",
+                          "glslines similarity found/ expert/ -o similarity.tsv --template fa.nii.gz"),
+};
+
 /* `glslines clean`: drops outliers and repetitions of a bundle. */
 #define NAME clean
 #define ROWS "tools/outliers.def"

@@ -26,6 +26,7 @@
     ROW(cluster) \
     ROW(search) \
     ROW(recognize) \
+    ROW(similarity) \
     ROW(clean) \
     ROW(profile) \
     ROW(density) \

@@ -189,17 +189,14 @@ gls_status gls_atlas_list(const char *path, const char *config, double threshold
     return status;
 }
 
-/* Adds one bundle to a recognition. */
-static gls_status read_bundle(const gls_atlas_bundle *b, const gls_tractogram_read_options *options,
-                              const double map[3][4], gls_recognition *r)
+gls_status gls_atlas_read_bundle(const gls_atlas_bundle *b, const gls_tractogram_read_options *options,
+                                 const double map[3][4], const gls_sink *to)
 {
     const char *group[] = {b->group};
     gls_tractogram_reader *reader = NULL;
     gls_selection *selection = NULL;
-    gls_sink sink = {0};
-    gls_status status = gls_recognition_add(r, b->atlas, b->name, b->threshold, &sink);
-    if (!status) status = gls_tractogram_reader_open(b->path, options, &reader);
-    gls_sink next = sink;
+    gls_sink sink = *to, next = sink;
+    gls_status status = gls_tractogram_reader_open(b->path, options, &reader);
     if (!status && map) status = gls_filter_transform_create(map, &next, &sink);
     next = sink;
     if (!status && b->group) {
@@ -217,6 +214,15 @@ static gls_status read_bundle(const gls_atlas_bundle *b, const gls_tractogram_re
     gls_tractogram_reader_close(reader);
     gls_selection_destroy(selection);
     return status;
+}
+
+/* Adds one bundle to a recognition. */
+static gls_status read_bundle(const gls_atlas_bundle *b, const gls_tractogram_read_options *options,
+                              const double map[3][4], gls_recognition *r)
+{
+    gls_sink sink = {0};
+    gls_status status = gls_recognition_add(r, b->atlas, b->name, b->threshold, &sink);
+    return status ? status : gls_atlas_read_bundle(b, options, map, &sink);
 }
 
 gls_status gls_atlas_read(const gls_atlas *atlas, const gls_tractogram_read_options *options, const double map[3][4],

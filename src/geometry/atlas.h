@@ -25,6 +25,9 @@ typedef struct gls_atlas {
  * config: JSON of scilpy with names of files and thresholds in mm, other files are left out with a warning; NULL: all
  * have `threshold`. GLS_ERR_INPUT: there is no bundle. Call gls_atlas_finish() in any case. */
 gls_status gls_atlas_list(const char *path, const char *config, double threshold, gls_atlas *atlas);
+/* Reads the streamlines of one bundle into a sink, which it finishes, or aborts after a failure. map: as below. */
+gls_status gls_atlas_read_bundle(const gls_atlas_bundle *bundle, const gls_tractogram_read_options *options,
+                                 const double map[3][4], const gls_sink *sink);
 /* Adds all bundles to a recognition. map: moves them, world mm; NULL: they stay. */
 gls_status gls_atlas_read(const gls_atlas *atlas, const gls_tractogram_read_options *options, const double map[3][4],
                           gls_recognition *recognition);

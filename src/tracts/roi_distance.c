@@ -64,15 +64,13 @@ static bool transform_axis(double *square, const gls_grid *grid, int axis)
     return done;
 }
 
-/* *square: for each voxel of the grid, the squared distance, mm2, of its centre to the nearest centre of a voxel of the
- * region; from malloc. Not for spheres. */
-static gls_status region_distances(const gls_region_area *area, double **square)
+gls_status gls_voxel_distances(const gls_grid *grid, const uint8_t *inside, double **square)
 {
-    size_t n = gls_grid_voxels(&area->grid);
+    size_t n = gls_grid_voxels(grid);
     double *s = malloc(n * sizeof *s);
     bool done = s;
-    for (size_t v = 0; v < n && done; v++) s[v] = area->inside[v] ? 0 : INFINITY;
-    for (int axis = 0; axis < 3 && done; axis++) done = transform_axis(s, &area->grid, axis);
+    for (size_t v = 0; v < n && done; v++) s[v] = inside[v] ? 0 : INFINITY;
+    for (int axis = 0; axis < 3 && done; axis++) done = transform_axis(s, grid, axis);
     *square = done ? s : NULL;
     if (done) return GLS_OK;
     free(s);
@@ -92,7 +90,7 @@ gls_status gls_region_area_widen(gls_region_area *area, double mm)
         area->sphere.radius += mm;
         return GLS_OK;
     }
-    gls_status status = region_distances(area, &square);
+    gls_status status = gls_voxel_distances(&area->grid, area->inside, &square);
     if (status) return status;
     area->voxels = 0;
     for (size_t v = 0, n = gls_grid_voxels(&area->grid); v < n; v++) {
@@ -124,7 +122,7 @@ static void find_box(gls_roi_distance *d, const gls_region_area *area, const dou
 static gls_status keep_box(gls_roi_distance *d, const gls_region_area *area)
 {
     double *square = NULL;
-    gls_status status = region_distances(area, &square);
+    gls_status status = gls_voxel_distances(&area->grid, area->inside, &square);
     if (status) return status;
     find_box(d, area, square);
     const size_t nx = (size_t)d->size[0], ny = (size_t)d->size[1], n = nx * ny * (size_t)d->size[2];

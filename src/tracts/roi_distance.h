@@ -7,6 +7,9 @@
 
 #include "image/region_store_parts.h"
 
+/* Computes the squared distance, mm2, of the centre of each voxel of the grid from the nearest centre of a voxel with
+ * `inside`; infinite if there is none. *square: from malloc. */
+gls_status gls_voxel_distances(const gls_grid *grid, const uint8_t *inside, double **square);
 /* Widens a region: adds each voxel whose centre is at most `mm` from the centre of a voxel of the region; adds `mm` to
  * the radius of a sphere. */
 gls_status gls_region_area_widen(gls_region_area *area, double mm);

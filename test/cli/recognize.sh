@@ -136,6 +136,49 @@ there, back = ([line.split("\t") for line in open(name).read().splitlines()][1] 
 assert there[3] == back[3], (there, back)
 END
 
+# --- similarity of bundles: by names in folders, groups and single files ---
+expect 0 similarity atlas atlas -o same.tsv
+says "3 bundles compared"
+expect 0 similarity r.trx atlas -o other.tsv --template data/mask.nii.gz -q
+expect 0 similarity atlas r.trx -o turned.csv --template data/mask.nii.gz -q
+expect 0 similarity atlas/first.trk atlas/third.vtk -o single.tsv -q
+mkdir -p part hollow
+cp atlas/first.trk part
+expect 0 similarity atlas part -o part.tsv
+says "the second input has no bundle second"
+expect 0 edit k.trx hollow/first.trk --group cluster_000001 --min-length 1000 -q
+expect 0 similarity part hollow -o hollow.tsv
+says "the bundle first has no streamlines"
+OMP_NUM_THREADS=1 "$tool" similarity r.trx atlas -o other1.tsv --template data/mask.nii.gz -q || note "similarity in one thread"
+same other.tsv other1.tsv
+python3 - << 'END' || note "similarity"
+def rows(name):
+    lines = [line.split("," if name.endswith(".csv") else "\t") for line in open(name).read().splitlines()]
+    return [dict(zip(lines[0], line)) for line in lines[1:]]
+
+for row in rows("same.tsv"):
+    assert all(float(row[k]) == 1 for k in row if k.startswith(("dice", "w_dice", "density")) or k == "ba"), row
+    assert float(row["bundle_adjacency_voxels"]) == float(row["bmd"]) == float(row["volume_overreach"]) == 0
+    assert float(row["volume_overlap"]) > 0 and row["streamlines_a"] == row["streamlines_b"]
+other, turned = rows("other.tsv"), rows("turned.csv")
+assert [r["bundle"] for r in other] == [r["bundle"] for r in turned] == ["first", "second", "third"]
+for a, b in zip(other, turned):
+    assert all(abs(float(a[k]) - float(b[k])) < 1e-9 for k in a if k not in ("bundle", "streamlines_a", "streamlines_b")), (a, b)
+    assert 0 < float(a["dice_voxels"]) < 1 and float(a["bundle_adjacency_streamlines"]) ** 2 - float(a["bmd"]) < 1e-9
+assert len(rows("single.tsv")) == len(rows("part.tsv")) == 1
+assert rows("hollow.tsv")[0]["dice_voxels"] == "nan" and rows("hollow.tsv")[0]["streamlines_b"] == "0"
+END
+expect 2 similarity atlas atlas
+says "needs --output"
+expect 3 similarity atlas nothing_here -o x.tsv
+expect 2 similarity atlas atlas -o x.tsv --voxel-size 0
+mkdir -p elsewhere
+cp atlas/first.trk elsewhere/nobody.trk
+expect 3 similarity part/first.trk absent.trk -o x.tsv
+expect 3 similarity atlas elsewhere -o x.tsv
+says "have no bundle of the same name"
+test -e x.tsv && note "a table of a run that failed"
+
 # --- bad input ---
 expect 2 recognize t.trx atlas
 says "needs an output"

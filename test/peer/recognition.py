@@ -239,10 +239,68 @@ def check_recobundles_command():
     report("recognize --method recobundles: the table", sizes == [len(lines_) for lines_ in found["once"]])
 
 
+def check_similarity():
+    """The measures of similarity from DIPY's clusters and distances, and from numpy on maps of density."""
+    a, b = bundle(0, 60, 1), bundle(0, 45, 2)
+    save(a, "pair/a.trk")
+    save(b, "pair/b.trk")
+    corner = np.floor(np.concatenate(a + b).min(0)) - 2.5  # no point lies at the face of a voxel
+    grid = nib.Nifti1Image(np.zeros(np.ceil((np.concatenate(a + b).max(0) - corner) / 2 + 2).astype(int), np.uint8), np.diag([2.0, 2, 2, 1]))
+    grid.affine[:3, 3] = corner
+    nib.save(grid, path("grid_2mm.nii.gz"))
+    run(TOOL, "similarity", path("pair/a.trk"), path("pair/b.trk"), "-o", path("pair.tsv"), "--template", path("grid_2mm.nii.gz"), "--force", "-q")
+    row = next(iter(csv.DictReader(open(path("pair.tsv")), delimiter="\t")))
+    maps = []
+    for lines in (a, b):
+        at = [np.round(nib.affines.apply_affine(np.linalg.inv(grid.affine), line)).astype(int) for line in lines]
+        ends = np.zeros(grid.shape)
+        for voxels in at:
+            for end in (0, -1):
+                ends[tuple(voxels[end])] += 1
+        save(lines, "one.tck")
+        run(TOOL, "density", path("one.tck"), path("one.nii.gz"), "--template", path("grid_2mm.nii.gz"), "--force", "-q")
+        maps.append((np.asarray(nib.load(path("one.nii.gz")).dataobj, dtype=float), ends))
+    for name, (x, y) in (("", [m[0] for m in maps]), ("_endpoints", [m[1] for m in maps])):
+        p, q = x > 0, y > 0
+        expected = {"dice_voxels": 2 * (p & q).sum() / (p.sum() + q.sum()), "w_dice_voxels": (x + y)[p & q].sum() / (x + y).sum(),
+                    "volume_overlap": 8 * (p & q).sum(), "volume_overreach": 8 * (p ^ q).sum(),
+                    "density_correlation": max(0, np.corrcoef(x[p | q], y[p | q])[0, 1])}
+        far = {k: abs(float(row[k + name]) - v) for k, v in expected.items() if not abs(float(row[k + name]) - v) <= 1e-9 * max(1, v)}
+        report(f"similarity: voxels{name}", not far and expected["dice_voxels"] > 0, str(far or {k: round(v, 4) for k, v in expected.items()}))
+    from scipy.spatial import cKDTree
+
+    points = [np.argwhere(m[0] > 0) * 2.0 for m in maps]
+    expected = np.mean([cKDTree(points[k]).query(points[1 - k])[0].mean() for k in (0, 1)])
+    report("similarity: distance of voxels", np.isclose(float(row["bundle_adjacency_voxels"]), expected, rtol=1e-9), f"{expected:.4f} mm")
+    # the clusters of a bundle and of the same one moved by half a mm are the same, moved
+    save([line + np.float32([0.5, 0, 0]) for line in a], "pair/moved.trk")
+    run(TOOL, "similarity", path("pair/a.trk"), path("pair/moved.trk"), "-o", path("half.tsv"), "--force", "-q")
+    half = next(iter(csv.DictReader(open(path("half.tsv")), delimiter="\t")))
+    report("similarity: distance of streamlines that are moved", np.isclose(float(half["bundle_adjacency_streamlines"]), 0.5, atol=1e-4)
+           and np.isclose(float(half["bmd"]), 0.25, atol=1e-4) and float(half["ba"]) == 1)
+    # centroids depend on the random order; those of the peer by two orders show by how much
+    from dipy.segment.bundles import bundle_adjacency
+    from dipy.segment.clustering import qbx_and_merge
+
+    wide, fine = [], []
+    for seed in (0, 1, 2):
+        rng = np.random.default_rng(seed)
+        c = [qbx_and_merge(Streamlines(lines), [32, 24, 12, 6], rng=rng).centroids for lines in (a, b)]
+        d = bundles_distances_mdf(*c)
+        wide.append((d.min(0).mean() + d.min(1).mean()) / 2)
+        fine.append(bundle_adjacency(*(qbx_and_merge(Streamlines(lines), [5, 3, 1.5], rng=rng).centroids for lines in (a, b)), 6))
+    slack = max(np.ptp(wide), 0.2)
+    mine = float(row["bundle_adjacency_streamlines"])
+    report("similarity: distance of streamlines", min(wide) - slack <= mine <= max(wide) + slack and np.isclose(float(row["bmd"]), mine**2),
+           f"{mine:.3f} mm, DIPY's clusters {np.round(wide, 3)}")
+    report("similarity: ba", min(fine) - 0.05 <= float(row["ba"]) <= max(fine) + 0.05, f"{float(row['ba']):.3f}, DIPY {np.round(fine, 3)}")
+
+
 if __name__ == "__main__":
     os.makedirs(WORK, exist_ok=True)
     check_registration()
     check_recobundles()
     check_command()
     check_recobundles_command()
+    check_similarity()
     sys.exit(outcome())

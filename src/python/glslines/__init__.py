@@ -26,8 +26,8 @@ from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceErr
 from .devices import Device, devices
 from ._exchange import Files, Tracked
 from .commands import (Params, bids, clean, cluster, connectome, convert, density, edit, fit, fixels, info, peaks, phantom,
-                       profile, recognize, register, render, report, response, sample, score, search, segment, stats,
-                       track, transform, weights)
+                       profile, recognize, register, render, report, response, sample, score, search, segment, similarity,
+                       stats, track, transform, weights)
 from .files import load
 from .models import ODF, Gradients, QBall, Sphere, csd, fit_tensor
 from .pictures import Picture
@@ -42,4 +42,4 @@ __all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Devi
            "connectome", "convert", "csd", "density", "devices", "edit", "fit", "fit_tensor", "fixels", "info", "load",
            "load_image", "load_labels", "peaks", "phantom", "profile", "recognize", "register", "render", "report", "response", "sample",
            "save_image",
-           "save_labels", "score", "search", "segment", "stats", "track", "transform", "weights"]
+           "save_labels", "score", "search", "segment", "similarity", "stats", "track", "transform", "weights"]
