@@ -82,7 +82,7 @@ static inline void spiral(size_t n, double (*d)[3])
     }
 }
 
-/* One b0, then n directions. */
+/* Makes a table of one b0, then n directions. */
 static inline gls_gradients *make_table(size_t n, double b)
 {
     double bval[1 + 200] = {0}, bvec[1 + 200][3] = {{0}};
@@ -122,7 +122,7 @@ static inline double noise(uint32_t *state)
     return (double)(*state >> 8) / (1 << 24);
 }
 
-/* Crossings with noise, the golden voxels first, then one of zeros. */
+/* Makes crossings with noise: the golden voxels first, the last voxel all zeros. */
 static inline gls_image *make_series(const gls_gradients *table)
 {
     const double fibre[3][3] = {{1, 0, 0}, {0.6, 0.8, 0}, {0, 0.6, 0.8}}, weight[3] = {0.5, 0.3, 0.2};

@@ -29,7 +29,7 @@ static int scratch_remove(void **state)
     return system(command);
 }
 
-/* Name of a file in the folder; a few may be in use at a time. */
+/* Returns the name of a file in the folder. A few names may be in use at a time. */
 static inline const char *scratch(const char *name)
 {
     static char names[8][512];
@@ -39,7 +39,7 @@ static inline const char *scratch(const char *name)
     return to;
 }
 
-/* Entries of a folder, hidden ones too. */
+/* Counts the entries of a folder, hidden ones, too. */
 static inline int count_files(const char *folder)
 {
     int n = 0;

@@ -8,7 +8,8 @@
 
 #include <glslines/image.h>
 
-/* Value at a point, mm. other: a second contrast, whose values do not follow from those of the first by a line. */
+/* Returns the value at a point, mm. other: a second contrast, whose values are no linear function of those of the
+ * first. */
 static inline double head_value(const double p[3], bool other)
 {
     const double q[3] = {p[0] / 66, p[1] / 84, p[2] / 62}, r = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
@@ -25,13 +26,13 @@ static inline double head_value(const double p[3], bool other)
     return (other ? (tissue < 50 ? 250 : tissue < 120 ? 110 : 80) : tissue) + 5 * waves;
 }
 
-/* Where a smooth field moves a point of the fixed image: up to about `mm`. */
+/* Returns where a smooth field moves a point of the fixed image: up to about `mm`. */
 static inline void head_bend(const double p[3], double mm, double to[3])
 {
     for (int r = 0; r < 3; r++) to[r] = p[r] + mm * sin(p[(r + 1) % 3] / 17 + r) * cos(p[(r + 2) % 3] / 23);
 }
 
-/* An image of the head on a grid of n voxels of `mm` along each axis. map: takes its points to the head, fixed to
+/* Makes an image of the head on a grid of n voxels of `mm` along each axis. map: takes its points to the head, fixed to
  * moving; bend: mm by which a field moves them before. */
 static inline gls_image *head_image(const int32_t dim[3], double mm, const double map[3][4], double bend, bool other)
 {

@@ -1,4 +1,4 @@
-/* A tractogram that must be refused. Include after cmocka.h. */
+/* Checks that a tractogram is refused. Include after cmocka.h. */
 #ifndef GLS_TEST_REFUSES_H
 #define GLS_TEST_REFUSES_H
 
@@ -7,9 +7,9 @@
 #include <glslines/common.h>
 #include <glslines/tractogram.h>
 
-static char warning[1024]; /* the last one, of a program that keeps it */
+static char warning[1024]; /* the last warning, in programs that keep it */
 
-/* Reads to the end; the status of that. */
+/* Reads a file to its end. Returns the status. */
 static inline gls_status read_file(const char *path, const gls_tractogram_read_options *options, uint64_t *n)
 {
     gls_tractogram_reader *reader;

@@ -1,4 +1,4 @@
-/* Tests that need what not every machine has. Include after cmocka.h. */
+/* Skips tests that need what some machines lack. Include after cmocka.h. */
 #ifndef GLS_TEST_SKIP_H
 #define GLS_TEST_SKIP_H
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Leaves the present test out, for want of something; a failure where GLS_TEST_REQUIRE_<KIND> is set. Does not return.
+/* Skips the present test for lack of something; if GLS_TEST_REQUIRE_<KIND> is set, this is a failure. Does not return.
  */
 static inline void leave_out(const char *kind, const char *what)
 {

@@ -61,7 +61,7 @@ static int ceiling(gls_device *device, double *gflops)
     return status;
 }
 
-/* C of m x n, the sum over k. */
+/* The product of two matrices: C has m x n values, each a sum over k. */
 typedef struct shape {
     uint32_t m, n, k;
 } shape;

@@ -54,7 +54,7 @@ static const char *device_text(EGLDeviceEXT device, EGLint name)
                                                 : NULL;
 }
 
-/* Also for all others, which are never called. */
+/* This function stands for all other functions, which are never called. */
 static EGLBoolean nothing(void)
 {
     return EGL_FALSE;

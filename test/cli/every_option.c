@@ -30,7 +30,8 @@ typedef struct line {
     int n;
 } line;
 
-/* glslines COMMAND --NAME=VALUE, and the choice that has the option; value NULL: without one. */
+/* Writes the command line glslines COMMAND --NAME=VALUE, with the option of another choice that it needs. value NULL:
+ * without a value. */
 static void write_line(line *l, const cmd_command *command, const gls_option *option, const char *value)
 {
     snprintf(l->text[0], sizeof l->text[0], "glslines");
@@ -45,7 +46,7 @@ static void write_line(line *l, const cmd_command *command, const gls_option *op
     l->argv[l->n] = NULL;
 }
 
-/* A number in the range that is no default: whole where it may be. */
+/* Writes a number in the range that is not the default; a whole number if possible. */
 static double number_for(const gls_option *option)
 {
     const gls_range r = option->range;
@@ -55,7 +56,7 @@ static double number_for(const gls_option *option)
     return gls_range_has(&r, v) ? v : low + 0.5 * (high - low);
 }
 
-/* NULL: none, as flags have. */
+/* Returns a value of the option; NULL: it has none, as a flag. */
 static const char *good_value(const gls_option *option, char *text, size_t size)
 {
     switch (option->kind) {
@@ -124,7 +125,7 @@ static void try_good(const cmd_command *command, const gls_option *option)
     check_field(option, &values, value);
 }
 
-/* Runs the program; the exit code, and what it printed on standard error. */
+/* Runs the program. Returns the exit code, and what it printed on standard error. */
 static int run(char *const *argv, char *text, size_t size)
 {
     posix_spawn_file_actions_t actions;
@@ -145,7 +146,7 @@ static int run(char *const *argv, char *text, size_t size)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* The program itself ends with exit code 2 and one line that names the option. */
+/* Checks that the program itself ends with exit code 2 and one line that names the option. */
 static void run_bad(const cmd_command *command, const gls_option *option, const char *value)
 {
     char text[4096], name[128];
@@ -158,7 +159,7 @@ static void run_bad(const cmd_command *command, const gls_option *option, const 
         fail_msg("%s %s: exit code %d, '%s'", command->name, l.argv[2], code, text);
 }
 
-/* The parser, whose refusals the program prints as they are, names the option in one line. */
+/* Checks that the parser, whose refusals the program prints unchanged, names the option in one line. */
 static void parse_bad(const cmd_command *command, const gls_option *option, const char *value)
 {
     static cmd_values values;

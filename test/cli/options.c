@@ -189,7 +189,7 @@ static void options_of_one_choice_name_it(void **state)
     assert_true(parse("--own", NULL));
     assert_true(parse("--other", "3", "--kind", "twofold", NULL));
     assert_true(parse("--own", "--kind=one", NULL));
-    /* also with the value that it has without being given */
+    /* the option also has the value of its row if it is not given */
     rejects("--other: only --kind twofold can use it", "--other=3", NULL);
     rejects("--own: only --kind one and two can use it", "--kind=twofold", "--own");
 }
@@ -392,7 +392,7 @@ static void defaults_and_ranges_read_well(void **state)
     assert_true(strtod(gls_format_double(1.0 / 3, text, sizeof text), NULL) == 1.0 / 3);
 }
 
-/* One mistake in a table is one confused user. */
+/* Every row is checked, because a single mistake in a table confuses users. */
 static void check_table(const cmd_command *c)
 {
     char initial[CMD_MAX_VALUES] __attribute__((aligned(16))) = {0}, text[300];
@@ -424,7 +424,7 @@ static void check_table(const cmd_command *c)
         }
         cmd_default_text(o, initial, text, sizeof text);
         if (value && *text && !o->default_text) {
-            /* the default that the help shows is one that the parser takes */
+            /* the parser accepts the default that the help shows */
             char argument[400], choice[64], *argv[] = {"glslines", (char *)c->name, argument, choice};
             const int name = o->only ? (int)strcspn(o->only, " ") : 0;
             snprintf(choice, sizeof choice, "--%.*s=%.*s", name, name ? o->only : "",

@@ -1,4 +1,4 @@
-/* Bytes as a file that readers open by its path, and what every reader owes: an error has a message. */
+/* Writes bytes to a file that readers open by its path, and checks that an error of a reader has a message. */
 #ifndef GLS_FUZZ_FILE_H
 #define GLS_FUZZ_FILE_H
 
@@ -22,7 +22,7 @@ static inline int fuzz_file(const uint8_t *data, size_t bytes, char path[64])
     return fd;
 }
 
-/* Whether the reader took it. */
+/* Whether the reader accepted the file. */
 static inline bool fuzz_ok(gls_status status)
 {
     if (status != GLS_OK && gls_last_error()[0] == '\0') abort();

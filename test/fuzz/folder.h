@@ -1,4 +1,4 @@
-/* A folder of an input's own, for readers that go by the names of files or look beside them. */
+/* A folder of its own for each input, for readers that look at the names of files or beside them. */
 #ifndef GLS_FUZZ_FOLDER_H
 #define GLS_FUZZ_FOLDER_H
 
@@ -19,7 +19,8 @@ static inline fuzz_folder fuzz_folder_make(void)
     return folder;
 }
 
-/* The path of a name in it, which lasts to the next call but seven. Folders that the name tells are made. */
+/* Returns the path of a name in the folder, which is valid during the next seven calls. Makes the folders in the name.
+ */
 static inline const char *fuzz_folder_name(const fuzz_folder *folder, const char *name)
 {
     static char path[8][256];

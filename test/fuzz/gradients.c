@@ -5,7 +5,7 @@
 #include "grid.h"
 #include <string.h>
 
-/* What is a table along the voxel axes is one in every frame. */
+/* A table that is valid along the voxel axes is valid in every frame. */
 static void read_frames(const char *bval, const char *bvec, gls_gradients_options options, size_t volumes)
 {
     static const gls_bvec_frame frames[] = {GLS_BVEC_FSL, GLS_BVEC_WORLD};

@@ -1,4 +1,4 @@
-/* Grids for readers that ask where something lies. */
+/* Grids for readers that need to know where something lies. */
 #ifndef GLS_FUZZ_GRID_H
 #define GLS_FUZZ_GRID_H
 
@@ -20,7 +20,7 @@ static inline gls_grid fuzz_grid(void)
     return fuzz_grid_of(affine);
 }
 
-/* As many, turned and sheared. */
+/* A grid of the same size, turned and sheared. */
 static inline gls_grid fuzz_grid_sheared(void)
 {
     static const double affine[3][4] = {{-2, 0.3, 0, 9}, {0, 2, 0.1, -9}, {0.5, 0, 2.5, -9}};

@@ -6,10 +6,11 @@
 #include "track/run/journal.h"
 #include "util/file.h"
 
-#define RECORD_NUMBERS 14                                  /* magic, six numbers, six hashes of arrays, its own */
-#define COMPLETION_NUMBERS (3 + 2 * GLS_JOURNAL_MAX_FILES) /* magic, how many files, theirs, its hash */
+#define RECORD_NUMBERS 14 /* size of the head: magic, six numbers, six hashes of arrays, its own hash */
+#define COMPLETION_NUMBERS \
+    (3 + 2 * GLS_JOURNAL_MAX_FILES) /* size of the note: magic, number of files, the files, its hash */
 
-/* Sets the checksums of records whose sizes fit, so that what they protect is read at all. */
+/* Sets the checksums of records whose sizes fit, so that the reader goes on to the contents. */
 static void seal(uint8_t *data, size_t bytes)
 {
     static const size_t each[6][2] = {{3, 4}, {3, 4}, {3, 12}, {4, 12}, {5, 4}, {6, sizeof(gls_outcome)}};
@@ -31,7 +32,7 @@ static void seal(uint8_t *data, size_t bytes)
     }
 }
 
-/* And those of a note at the end that the run is complete. */
+/* Sets the checksum of a note at the end that the run is complete, too. */
 static void seal_completion(uint8_t *data, size_t bytes)
 {
     uint64_t number[COMPLETION_NUMBERS];

@@ -41,7 +41,7 @@ static void read_mappings(const char *path)
     if (gls_checked_mapping(&device, GLS_DG_DET, 8) != GLS_MAPPING_GROUP) abort();
 }
 
-/* The output is there and has the 3 bytes that "output" may tell. */
+/* The output exists and has 3 bytes, which "output" may say. */
 static void find_done(const fuzz_folder *folder, const char *sidecar)
 {
     gls_job job = {.options = gls_job_options_default(), .run.begun = 0};
@@ -50,7 +50,8 @@ static void find_done(const fuzz_folder *folder, const char *sidecar)
     job.output = output;
     job.run.sidecar = (char *)sidecar;
     job.params = job.options.track;
-    job.inputs.phantom = (gls_phantom *)folder; /* there is one: no more is asked of it */
+    job.inputs.phantom =
+        (gls_phantom *)folder; /* any pointer: a phantom exists, and the test needs nothing else of it */
     if (fuzz_ok(gls_job_find_done(&job)) && !job.result.skipped) abort();
     cJSON_Delete(job.written);
 }

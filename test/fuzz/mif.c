@@ -10,8 +10,8 @@
 
 static volatile float sink;
 
-/* Whether all data are said to be in the file itself: another name could be that of a device, or of a pipe among the
- * descriptors beside it. */
+/* Whether the header says that all data are in the file itself. Another name could be that of a device, or of a pipe
+ * among the descriptors. */
 static bool names_itself(const uint8_t *data, size_t bytes)
 {
     static const char own[] = "file: . ";

@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
             snprintf(text, sizeof text, "%.*s", (int)n, (const char *)data);
         else
             snprintf(text, sizeof text, kind == 1 ? "%s" : "%s:1,3-5", path);
-        /* nothing but spheres, and what was given */
+        /* test nothing but spheres, and the text that was given */
         if (kind == 0 && (strchr(text, '/') || strchr(text, '.'))) continue;
         fuzz_ok(gls_regions_add(regions, GLS_REGION_INCLUDE, text, NULL));
         fuzz_ok(gls_rois_add(rois, "include", text, 0, &index));

@@ -22,7 +22,8 @@ static bool replay_file(const char *path)
         return false;
     }
     fclose(file);
-    uint8_t *exact = malloc(bytes + (bytes == 0)); /* so that a sanitizer sees reading past the end */
+    uint8_t *exact =
+        malloc(bytes + (bytes == 0)); /* an allocation of this size, so that a sanitizer sees reads past the end */
     if (!exact) return false;
     memcpy(exact, data, bytes);
     LLVMFuzzerTestOneInput(exact, bytes);

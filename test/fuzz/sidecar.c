@@ -1,5 +1,5 @@
-/* Any bytes as the sidecars of two shards, that of the second behind the first NUL, '$' for the bytes of a shard: an
- * error, or the sidecar of the whole run, never a crash. */
+/* Takes any bytes as the sidecars of two shards, the second behind the first NUL; '$' stands for the bytes of a shard.
+ * Requires an error, or the sidecar of the whole run, never a crash. */
 #include <glslines/merge.h>
 #include <glslines/workflow.h>
 #include <glslines/shard.h>
@@ -11,7 +11,7 @@
 #include "grid.h"
 #include "record/sidecar.h"
 
-#define STREAMLINES 3 /* of each shard, as fuzz_append_lines() writes them */
+#define STREAMLINES 3 /* for each shard, the bytes that fuzz_append_lines() writes */
 #define POINTS 7
 #define MAX_SHARD 4096
 
@@ -52,7 +52,7 @@ static void put_sidecar(const fuzz_folder *folder, const char *name, const uint8
     if (fclose(file) != 0) abort();
 }
 
-/* What glslines merge does with them. */
+/* Does with the sidecars what glslines merge does. */
 static void join(gls_merge_shard shard[2])
 {
     bool warned = false;

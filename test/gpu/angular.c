@@ -24,10 +24,10 @@ static gls_sphere *sphere;
 typedef struct field {
     gls_image *odf, *stop;
     gls_odf_source *source;
-    double *value; /* of the ODF at each vertex */
+    double *value; /* value of the ODF at each vertex */
 } field;
 
-/* Three lobes at random, the same in every voxel. */
+/* Returns three lobes at random, the same in every voxel. */
 static void field_init(field *f, uint64_t *seed)
 {
     const double affine[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
@@ -90,7 +90,7 @@ static void run(const field *f, const gls_track_params *p, size_t n_seeds, colle
     free(point);
 }
 
-/* The weighted ODF inside the cone round vertex from, 0 outside and below the threshold. */
+/* Computes the weighted ODF inside the cone round the vertex `from`; 0 outside and below the threshold. */
 static void weigh(const field *f, const gls_track_params *p, size_t from, double *weighted)
 {
     double largest = 0, least = cos(p->max_angle * acos(-1.0) / 180);
@@ -124,7 +124,7 @@ static size_t vertex_of(const float *a, const float *b)
     return best;
 }
 
-/* Place of the seed in a streamline. */
+/* Returns the place of the seed in a streamline. */
 static size_t seed_place(const collection *c, size_t line)
 {
     for (size_t k = (size_t)c->offset[line]; k < (size_t)c->offset[line + 1]; k++)
@@ -176,7 +176,7 @@ static void deterministic(void **state)
     free(weighted);
 }
 
-/* First steps of many seeds at one place against the weighted ODF: chi-square over the vertices. */
+/* Compares the first steps of many seeds at one place with the weighted ODF, by chi-square over the vertices. */
 static void probabilistic(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void probabilistic(void **state)
         chi += pow(count[v] - expected, 2) / expected;
         cells++;
     }
-    /* the same without the weights must not fit: the test sees the difference */
+    /* the same comparison without the weights must fail, so that the test sees the difference */
     p.angular_weight = 0;
     weigh(&f, &p, largest_of(f.value), weighted);
     for (size_t v = 0, i = 0; v < sphere->n; v++) total = i++ ? total + weighted[v] : weighted[v];
@@ -234,10 +234,10 @@ static int crossing(const gls_grid *grid, const double p[3], double direction[2]
     return p[0] < 9 ? 2 : 1;
 }
 
-/* Of the steps that were made, and of those with which halves ended. */
+/* counts of the steps that were made, and of those with which halves ended */
 typedef struct step_counts {
     size_t made, same, ended, same_end;
-    size_t turned; /* made steps that are others without the weights */
+    size_t turned; /* steps that would be others without the weights */
 } step_counts;
 
 /* One half as it was tracked, step by step: each from the point and along the direction that the tracker had, so that
@@ -272,7 +272,7 @@ static void check_half(const ref_boot *r, const ref_boot *plain, const collectio
     }
 }
 
-/* All streamlines; single points are left in, so that those of a seed are one for each initial direction. */
+/* Tracks all streamlines. Single points are kept, so that a seed has one streamline for each initial direction. */
 static step_counts check_steps(const ref_boot *r, const collection *c)
 {
     gls_track_params unweighted = *r->params;
@@ -295,7 +295,7 @@ static step_counts check_steps(const ref_boot *r, const collection *c)
         double first[3];
         memcpy(first, r->s->sphere->vertex[peak[k]], sizeof first);
         check_half(r, &plain, c, line, at, false, r->s->sphere->vertex[peak[k]], stream, &n, first);
-        /* the backward half sets out against the forward half's first step */
+        /* the backward half begins against the first step of the forward half */
         for (int a = 0; a < 3; a++) first[a] = -first[a];
         check_half(r, &plain, c, line, at, true, first, stream, &n, NULL);
     }

@@ -20,7 +20,7 @@ static inline int bend(const gls_grid *grid, const double p[3], double direction
     return 1;
 }
 
-/* The series, its model, and so many seeds in it. */
+/* Makes the series, its model, and n seeds in it. */
 static inline void create_band(size_t n_seeds)
 {
     static const int dim[3] = {9, 7, 5};

@@ -79,7 +79,7 @@ static void run_initial(gls_engine *t, initial *out)
     assert_ok(gls_batch_make_arrays(&c));
     float *rows = malloc(4 * k * N_SEEDS);
     gls_seeds_get(seeds, 0, N_SEEDS, c.seed);
-    /* in one piece: the coefficients of a second one would take the places of the first's */
+    /* the coefficients must fit into one piece, because those of a second piece would overwrite the first */
     const gls_pace_rules usual = gls_pace_rule;
     gls_pace_rule.first = gls_pace_rule.least = N_SEEDS;
     gls_seed_batch seed_batch = {.n = N_SEEDS, .seed = c.seed, .direction = c.direction};
@@ -96,7 +96,7 @@ static void run_initial(gls_engine *t, initial *out)
 }
 
 typedef struct comparison {
-    double worst;       /* of a coefficient, as a part of the largest */
+    double worst;       /* largest error of a coefficient, as a part of the largest coefficient */
     size_t differences; /* seeds whose directions differ */
     size_t n_peaks;
 } comparison;
@@ -147,7 +147,7 @@ static void check_model(gls_qball_model model, int order)
     for (int measured = 1; measured >= 0; measured--) {
         gls_kernel *first = t->kernels.first_sample;
         if (!measured)
-            t->kernels.first_sample = NULL; /* pass 1 draws a sample then, as it does with GLS_BOOT_START_SAMPLE */
+            t->kernels.first_sample = NULL; /* then pass 1 draws a sample, as with GLS_BOOT_START_SAMPLE */
         run_initial(t, &got);
         t->kernels.first_sample = first;
         comparison c = compare(&r, &got, measured);

@@ -1,4 +1,4 @@
-/* Buffers and textures: what goes in comes out, what is refused, and that the accounts are right. */
+/* Buffers and textures: data come back unchanged, wrong calls are refused, and the counts of memory are right. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void check_bytes(gls_buffer *buffer, const uint8_t *expected, size_t n)
 static void buffers_of(gls_device *d)
 {
     static const gls_buffer_kind kinds[] = {GLS_BUFFER_STORAGE, GLS_BUFFER_UNIFORM};
-    enum { N = 5003 }; /* not a multiple of anything */
+    enum { N = 5003 }; /* a size that is no multiple of anything */
     uint8_t expected[N], part[100];
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         gls_buffer *b = NULL;
@@ -49,7 +49,7 @@ static void buffers_of(gls_device *d)
         assert_ok(gls_buffer_read(b, 4990, 13, part));
         assert_memory_equal(part, expected + 4990, 13);
         assert_true(part[13] == 0xee);
-        /* nothing at the very end is a range, too */
+        /* an empty range at the very end is a range, too */
         assert_ok(gls_buffer_write(b, N, 0, part));
         assert_ok(gls_buffer_read(b, N, 0, part));
         static const size_t outside[][2] = {
@@ -77,7 +77,7 @@ static void buffers(void **state)
     buffers_of(device);
 }
 
-/* More than one piece of whatever the clearing writes at a time. */
+/* A size of several pieces, whatever number of bytes the clearing writes at a time. */
 static void clear_large(gls_device *d)
 {
     size_t n = 300001;
@@ -143,7 +143,7 @@ static void refused_memory(void **state)
     assert_null(t);
     gls_device_memory after = gls_device_get_memory(device);
     assert_memory_equal(&before, &after, sizeof before);
-    /* and the device goes on */
+    /* the device works afterwards */
     clear_large(device);
 }
 
@@ -214,7 +214,7 @@ static const char *const sampler = "layout(local_size_x = 32) in;\n"
 #define Y 5
 #define Z 7
 
-/* Trilinear with clamped neighbours: the rule of GL_CLAMP_TO_EDGE. */
+/* Interpolates trilinearly with clamped neighbours: the rule of GL_CLAMP_TO_EDGE. */
 static double trilinear(const float *data, int channels, int channel, const double p[3])
 {
     static const int size[3] = {X, Y, Z};
@@ -234,7 +234,7 @@ static double trilinear(const float *data, int channels, int channel, const doub
     return sum;
 }
 
-/* Writes the texture in boxes that overlap none and cover all. */
+/* Writes the texture in boxes that do not overlap and cover everything. */
 static void write_boxes(gls_texture *t, const float *data, int channels)
 {
     static const uint32_t cut[3][3] = {{0, 2, X}, {0, 3, Y}, {0, 1, Z}};
@@ -320,7 +320,7 @@ static void textures_of(gls_device *d)
     gls_kernel_destroy(kernel);
 }
 
-/* A new texture holds zeros, also where another one has been before. */
+/* A new texture holds zeros, also if another texture has used its memory before. */
 static void fresh_textures(gls_device *d)
 {
     static const uint32_t size[3] = {64, 64, 16}, first[3] = {0, 0, 0}, one[3] = {1, 1, 1};

@@ -47,7 +47,8 @@ static gls_image *make_maps(float include, float exclude)
 
 typedef enum decision { GO, END_GOOD, END_BAD, UNSURE } decision;
 
-/* include and exclude at a point, two uniform numbers. */
+/* Decides whether a half ends at a point. include, exclude: values there; u1, u2: uniform numbers. UNSURE: rounding
+ * decides. */
 static decision decide(double include, double exclude, double step, double voxel, double u1, double u2)
 {
     double s = include + exclude, n = fmax(0, 1 - s);
@@ -57,8 +58,8 @@ static decision decide(double include, double exclude, double step, double voxel
     return u1 < go ? GO : u2 < include / s ? END_GOOD : END_BAD;
 }
 
-/* How a half ends that goes straight on, with so many places a step: its points, and how many decisions of each kind
- * there were. */
+/* How a half ends that goes straight on, with this number of places per step: its points, and how many decisions of
+ * each kind there were. */
 static decision follow(double include, double exclude, double step, uint32_t parts, uint32_t seed, bool backward,
                        double room, uint32_t *points, uint64_t counts[3])
 {
@@ -159,7 +160,7 @@ static void check(gls_direction_getter dg, float include, float exclude, double 
         compared++;
     }
     assert_true(compared >= SEEDS - 6);
-    /* within four standard deviations of what the formula expects */
+    /* the count lies within four standard deviations of the formula's expectation */
     double s = (double)include + exclude, rest = fmax(0, 1 - s), go = s > 0 ? pow(rest / (rest + s), step / parts) : 1,
            share[3] = {go, s > 0 ? (1 - go) * include / s : 0, s > 0 ? (1 - go) * exclude / s : 0};
     double all = (double)(counts[0] + counts[1] + counts[2]);

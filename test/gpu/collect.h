@@ -64,7 +64,7 @@ static inline void collection_finish(collection *c)
 
 static const double voxel_space[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
 
-/* Tracks in voxel coordinates into c, or nowhere. */
+/* Tracks in voxel coordinates into c; NULL: nobody takes the streamlines. */
 static inline gls_status run_in_voxels(gls_tracker *tracker, const gls_seeds *seeds, collection *c,
                                        gls_track_progress progress, void *user, gls_track_result *result)
 {
@@ -95,7 +95,7 @@ static inline void assert_same_collection(const collection *a, const collection 
     fail();
 }
 
-/* Streamlines that agree to 0.05 voxel, paired by seed and order. */
+/* Counts the streamlines that agree to 0.05 voxel, paired by seed and order. */
 static inline size_t same_lines(const collection *a, const collection *b)
 {
     size_t same = 0;
@@ -113,7 +113,7 @@ static inline size_t same_lines(const collection *a, const collection *b)
     return same;
 }
 
-/* The counts of a result agree with each other. */
+/* Checks that the counts of a result agree with each other. */
 static inline void assert_sums(const gls_track_result *r)
 {
     uint64_t ends = 0;
@@ -127,7 +127,7 @@ static inline void assert_sums(const gls_track_result *r)
                 r->points >= r->streamlines);
 }
 
-/* n seeds on a grid, some of them outside. */
+/* Makes n seeds on a grid, some of them outside. */
 static inline gls_seeds *seeds_on(const gls_grid *grid, size_t n)
 {
     double p[256][3];
@@ -140,7 +140,7 @@ static inline gls_seeds *seeds_on(const gls_grid *grid, size_t n)
     return seeds;
 }
 
-/* One run of a new tracker, whose counts have to add up. */
+/* Makes one run of a new tracker, and checks that its counts add up. */
 static inline gls_track_result track_once(gls_device *device, const gls_track_params *params,
                                           const gls_track_input *input, const gls_seeds *seeds, collection *c)
 {
@@ -152,7 +152,7 @@ static inline gls_track_result track_once(gls_device *device, const gls_track_pa
     return result;
 }
 
-/* Parameters for a comparison with a reference in double precision, on voxels of 2 mm. */
+/* Returns parameters for a comparison with a reference in double precision, on voxels of 2 mm. */
 static inline gls_track_params params_to_compare(gls_direction_getter dg)
 {
     gls_track_params p = gls_track_params_default_for(dg);

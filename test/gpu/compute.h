@@ -1,4 +1,4 @@
-/* What the tests of computing share. Include after cmocka.h. */
+/* Arrays with sentinels and other helpers that the tests of computing share. Include after cmocka.h. */
 #ifndef GLS_TEST_COMPUTE_H
 #define GLS_TEST_COMPUTE_H
 
@@ -14,11 +14,11 @@
         assert_message(part);                       \
     } while (0)
 
-/* Elements behind the end of every output, whose bits nothing may change. */
+/* Number of elements behind the end of every output whose bits nothing may change. */
 #define N_SENTINELS 61
 #define SENTINEL 0x7fa5c3e1u /* a NaN, if it is taken for a float */
 
-/* An array of n elements, with room for sentinels behind them that no call knows of. */
+/* Makes an array of n elements, with room behind them for sentinels, of which calls do not know. */
 static inline gls_array *guarded(gls_device *device, gls_type type, size_t n)
 {
     gls_array *array = NULL;
@@ -30,7 +30,7 @@ static inline gls_array *guarded(gls_device *device, gls_type type, size_t n)
     return array;
 }
 
-/* Fails if a sentinel has changed; reads the n elements to data, with sentinels on both sides there too. */
+/* Fails if a sentinel has changed. Reads the n elements to data, with sentinels on both sides there, too. */
 static inline void read_guarded(gls_array *array, size_t n, void *data, gls_type type)
 {
     uint32_t sentinels[N_SENTINELS];
@@ -45,7 +45,7 @@ static inline void read_guarded(gls_array *array, size_t n, void *data, gls_type
     for (int i = 0; i < N_SENTINELS; i++) assert_int_equal(sentinels[i], SENTINEL);
 }
 
-/* What the library says through its log. */
+/* Collects the messages of the library's log. */
 typedef struct log_lines {
     char text[4096];
     int n;

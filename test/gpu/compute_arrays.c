@@ -23,7 +23,7 @@ static void devices(void **state)
     assert_int_equal(gls_device_count(GLS_GRAPHICS_AUTO, NULL), GLS_ERR_ARGUMENT);
 }
 
-/* Values that every type holds go to an array of each type and back as each type. */
+/* Values that every type can hold go to an array of each type, and come back as each type. */
 static void all_types(void **state)
 {
     (void)state;
@@ -47,7 +47,7 @@ static void all_types(void **state)
         }
 }
 
-/* What is really on the device, as the header says. */
+/* The device really stores each type as the header describes. */
 static void storage(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void unified_copies(void **state)
     for (int i = 0; i < N; i++) assert_true(d[i] == 0);
     assert_ok(gls_unified_device(u, GLS_ACCESS_READ, &a));
     assert_copies(u, 0, 0);
-    /* written here, used there twice: one copy */
+    /* written here and used there twice: one copy */
     assert_ok(gls_unified_host(u, GLS_ACCESS_WRITE, (void **)&d));
     for (int i = 0; i < N; i++) d[i] = i;
     assert_true(gls_unified_get_state(u).host_dirty);
@@ -201,7 +201,7 @@ static void unified_copies(void **state)
     assert_ok(gls_unified_host(u, GLS_ACCESS_READ_WRITE, (void **)&d));
     assert_copies(u, 1, 1);
     d[3] = 7;
-    /* all of it is to be replaced: no copy there, none back */
+    /* everything is to be replaced: no copy there, none back */
     assert_ok(gls_unified_device(u, GLS_ACCESS_WRITE, &a));
     assert_ok(gls_array_clear(a));
     assert_copies(u, 1, 1);
@@ -215,7 +215,7 @@ static void unified_copies(void **state)
     gls_unified_destroy(u);
 }
 
-/* A value that does not fit leaves everything as it was, and the next try may be better. */
+/* A value that does not fit leaves everything unchanged, and the next try may succeed. */
 static void unified_refusal(void **state)
 {
     (void)state;

@@ -68,7 +68,7 @@ static void gles(void **state)
     assert_int_equal(finish_device(d, 0), 0);
 }
 
-/* Fewer elements than the arrays have: the rest stays. */
+/* If the count is less than the size of the arrays, the rest stays unchanged. */
 static void part(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void types(void **state)
 {
     (void)state;
     enum { N = 500 };
-    if (gls_device_get_info(device)->max_storage_bindings < 5) skip(); /* OpenGL ES 3.1 need have 4 only */
+    if (gls_device_get_info(device)->max_storage_bindings < 5) skip(); /* OpenGL ES 3.1 guarantees only 4 */
     gls_elementwise *e = make(
         device,
         " float f ,int  k,uint u,bool flag,in int x [ ],in bool keep[],out bool big[],inout float y[],out int unset[]",
@@ -186,7 +186,7 @@ static void types(void **state)
     gls_elementwise_destroy(e);
 }
 
-/* One array under two names. */
+/* One array may be given under two names. */
 static void aliases(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@ enum { N = 300 };
 static const char *const square = "layout(std430, binding = 0) buffer Data { float x[]; };\n"
                                   "void main() { x[gl_GlobalInvocationID.x] *= x[gl_GlobalInvocationID.x]; }\n";
 
-/* Uses everything once. GLS_OK and true in *right if the numbers are what they should be. */
+/* Uses everything once. Returns GLS_OK and sets *right if the results are right. */
 static gls_status work(gls_device *d, gls_matmul_way way, bool *right)
 {
     double in[N], out[N], *host = NULL;
@@ -82,7 +82,7 @@ static void each_in_turn(void **state)
                 gls_status status = work(d, way, &right);
                 calls = gls_inject_count(faults[kind]);
                 assert_int_equal(gls_inject_set(NULL), GLS_OK);
-                if (calls < n) break; /* there were not so many */
+                if (calls < n) break; /* there were fewer calls */
                 if (kind == 2 && status == GLS_OK) {
                     assert_true(right); /* a program tries blocks of other shapes */
                     tried_again++;

@@ -16,7 +16,7 @@ static const char *const filler = "layout(std430, binding = 0) buffer Data { uin
                                   "layout(location = 0) uniform uint value;\n"
                                   "void main() { data[gl_GlobalInvocationID.x] = value; }\n";
 
-/* One object of each kind. */
+/* Makes one object of each kind. */
 typedef struct objects {
     gls_buffer *buffer;
     gls_texture *texture;
@@ -52,7 +52,7 @@ static void destroy_all(objects o)
     gls_unified_destroy(o.unified);
 }
 
-/* Every call with objects that are not alive. */
+/* Makes every call with objects that do not exist any more. */
 static void use_all(objects o)
 {
     static const uint32_t one[3] = {1, 1, 1};
@@ -105,7 +105,7 @@ static void freed_twice(void **state)
     assert_ok(gls_device_synchronize(device));
 }
 
-/* A pointer to something else is refused, too. */
+/* A pointer to another type of object is refused, too. */
 static void wrong_kind(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void other_device(void **state)
     assert_int_equal(finish_device(other, 0), 0);
 }
 
-/* What is left is freed with the device, said, and refused afterwards. */
+/* Objects that are left are freed with the device, with a warning, and refused afterwards. */
 static void left_behind(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void program_cache(void **state)
     assert_ok(gls_kernel_create(d, "third", source, &two, 1, &k[2]));
     assert_true(gls_device_get_memory(d).n_kernels == 3 && gls_device_get_memory(d).n_cached_programs == 0);
     gls_kernel_destroy(k[0]);
-    assert_int_equal(gls_device_get_memory(d).n_cached_programs, 0); /* the second has it still */
+    assert_int_equal(gls_device_get_memory(d).n_cached_programs, 0); /* the second handle still has it */
     gls_array *a = guarded(d, GLS_TYPE_UINT32, 2);
     uint32_t got[2];
     for (uint32_t add = 5; add < 7; add++) {
@@ -330,7 +330,7 @@ static void threads(void **state)
     for (int i = 0; i < 3; i++) assert_int_equal(pthread_create(&thread[i], NULL, work, &w[i]), 0);
     for (int i = 0; i < 3; i++) pthread_join(thread[i], NULL);
     assert_true(w[0].failures == 0 && w[1].failures == 0 && w[2].failures == 0);
-    /* made here, destroyed there, refused here */
+    /* An object is made on one thread and destroyed on another; the first thread's next use of it is refused. */
     objects o = make_all(device);
     assert_int_equal(pthread_create(&thread[0], NULL, destroy_elsewhere, &o), 0);
     pthread_join(thread[0], NULL);

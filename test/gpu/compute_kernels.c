@@ -219,7 +219,7 @@ static void product(gls_device *d, gls_matmul_way way, uint32_t m, uint32_t n, u
     uint64_t seed = m * 1000003u + n * 1009u + k;
     for (size_t i = 0; i < na; i++) a[i] = (float)random_uniform(&seed, -1, 1);
     for (size_t i = 0; i < nb; i++) b[i] = (float)random_uniform(&seed, -1, 1);
-    for (size_t i = 0; i < nc; i++) c[i] = NAN; /* nothing of it may stay */
+    for (size_t i = 0; i < nc; i++) c[i] = NAN; /* no part of the earlier contents may remain */
     assert_ok(gls_array_write(da, 0, na, a, GLS_TYPE_FLOAT32));
     assert_ok(gls_array_write(db, 0, nb, b, GLS_TYPE_FLOAT32));
     assert_ok(gls_array_write(dc, 0, nc, c, GLS_TYPE_FLOAT32));
@@ -303,7 +303,7 @@ static void large_tiles(void **state)
     assert_int_equal(finish_device(small, 0), 0);
 }
 
-/* Infinities and NaN beside the matrices must not get into them. */
+/* Infinities and NaN beside the matrices must not affect them. */
 static void neighbours(void **state)
 {
     (void)state;

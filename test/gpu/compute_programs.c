@@ -65,7 +65,7 @@ static void gles(void **state)
     assert_int_equal(finish_device(d, 0), 0);
 }
 
-/* More block sizes than are kept at hand. */
+/* Uses more block sizes than are kept compiled. */
 static void many_blocks(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static void refused_sizes(void **state)
         grid[axis] = 0; /* nothing to do */
         assert_ok(gls_program_run(p, grid, block, args, 4, &result));
     }
-    /* each axis within its limit, all together not */
+    /* each axis is within its limit, the product is not */
     assert_int_equal(
         gls_program_run(p, (uint32_t[3]){1, 1, 1}, (uint32_t[3]){info->max_work_group_size, 2, 1}, args, 4, NULL),
         GLS_ERR_UNSUPPORTED);
@@ -208,7 +208,7 @@ static void one_shape(void **state)
     gls_array_destroy(a);
 }
 
-/* A texture beside an array, in a program. */
+/* A program uses a texture beside an array. */
 static void textures(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void refused_sources(void **state)
     assert_int_equal(gls_program_create(device, "broken", "void main()\n{\n    no_such_function();\n}\n", NULL, 0, &p),
                      GLS_ERR_DEVICE);
     assert_message("broken");
-    assert_message("3"); /* the line, as the caller counts them */
+    assert_message("3"); /* the number of the line, as the caller counts lines */
     assert_int_equal(gls_program_create(device, "broken", "", NULL, 0, &p), GLS_ERR_DEVICE);
     assert_int_equal(gls_program_create(device, "broken", "#include \"nowhere.glsl\"\n", NULL, 0, &p), GLS_ERR_INPUT);
     assert_int_equal(gls_program_create(NULL, "none", who, NULL, 0, &p), GLS_ERR_ARGUMENT);

@@ -64,7 +64,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Another tracker with other parameters or on another device: its streamlines. */
+/* Tracks with another tracker, with other parameters or on another device, into c. */
 static inline gls_track_result run_with(gls_device *d, const gls_track_params *p, collection *c)
 {
     gls_tracker *t = NULL;

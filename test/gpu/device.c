@@ -40,7 +40,8 @@ static void list_and_open(void **state)
         assert_string_equal(gls_device_get_info(d)->renderer, list[i].renderer);
         assert_int_equal(gls_device_get_info(d)->index, i);
         gls_device_close(d);
-        assert_ok(gls_device_open(list[i].renderer, GLS_GRAPHICS_GL, &d)); /* the whole name is a part of it */
+        assert_ok(
+            gls_device_open(list[i].renderer, GLS_GRAPHICS_GL, &d)); /* the whole name counts as a part of the name */
         assert_string_equal(gls_device_get_info(d)->renderer, list[i].renderer);
         gls_device_close(d);
     }

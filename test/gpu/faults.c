@@ -145,7 +145,7 @@ static void each_call(void **state)
             }
             assert_int_equal(failures, cases[i].status != GLS_OK);
             if (failures) assert_message(cases[i].part);
-            /* a read that failed leaves what was there; a clear that failed leaves the words, doubled */
+            /* a read that failed leaves the old contents; a clear that failed leaves the words, doubled */
             for (uint32_t w = 0; w < 16; w++)
                 assert_int_equal(words[w], later[4] != GLS_OK ? w : later[1] != GLS_OK ? 2 * w : 0);
         }
@@ -194,7 +194,7 @@ static void lost(void **state)
         assert_message("doubler");
         assert_int_equal(gls_buffer_read(b, 0, sizeof words, words), GLS_ERR_LOST);
         assert_int_equal(words[0], 7);
-        gls_device_hold(d); /* a held one is no different */
+        gls_device_hold(d); /* the same is true of a device that is held */
     }
     gls_device_release(d);
     gls_device_release(d);
@@ -273,7 +273,7 @@ static const struct {
     {"readback", GLS_FAULT_READBACK, GLS_ERR_DEVICE_MEMORY}, {"reset", GLS_FAULT_RESET, GLS_ERR_LOST}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* One attempt under these rules on a device of its own; true if it came through. */
+/* Makes one attempt under these rules on a device of its own. Returns true if it succeeded. */
 static bool attempt(const char *text, gls_status status, bool once)
 {
     gls_device *d = open_limited(NULL);
@@ -289,11 +289,11 @@ static bool attempt(const char *text, gls_status status, bool once)
     } else {
         assert_message("");
         assert_true(c.n <= expected.n && (c.n == 0 || memcmp(c.point, expected.point, c.n_points * sizeof *c.point) ==
-                                                          0)); /* what the sink had got is right */
+                                                          0)); /* the streamlines that the sink got are right */
     }
     collection_finish(&c);
     if (once && ran != GLS_OK && status != GLS_ERR_LOST) {
-        /* the fault is over: the same tracker, or the same device, does it now */
+        /* the fault is over: the same tracker, or the same device, succeeds now */
         if (!t) assert_ok(create(d, &t));
         assert_ok(run(t, &c));
         assert_same_collection(&c, &expected, text);

@@ -143,7 +143,7 @@ static void limits(void **state)
     const gls_device_info *info = gls_device_get_info(d), *low = gls_device_get_info(least);
     assert_true(info->gles && info->version_major * 10 + info->version_minor >= 31 &&
                 strstr(info->version, "OpenGL ES"));
-    /* software: as the variable set in main() has it */
+    /* a software renderer, by the variable that main() sets */
     if (info->software) assert_int_equal(info->version_major * 10 + info->version_minor, 31);
     assert_true(info->max_storage_bytes >= 1 << 27 && info->max_storage_bindings >= 4 &&
                 info->max_uniform_bytes >= 16384 && info->max_texture_3d >= 256);
@@ -166,7 +166,7 @@ static void limits(void **state)
     free(list);
 }
 
-/* A kernel that wants more than the limits is refused, whatever the driver would say. */
+/* A kernel that needs more than the limits is refused, whatever the driver would do. */
 static void kernels_within_limits(void **state)
 {
     (void)state;
@@ -198,7 +198,7 @@ static void kernels_within_limits(void **state)
         n.value = cases[i].too_many;
         k = NULL;
         gls_status status = gls_kernel_create(d, cases[i].label, cases[i].source, &n, 1, &k);
-        /* a driver without more may refuse by itself */
+        /* a driver without more resources may refuse by itself */
         assert_true(status == GLS_ERR_UNSUPPORTED || (status == GLS_ERR_DEVICE && !gls_device_get_info(gl)->software));
         assert_message(cases[i].label);
         assert_null(k);
@@ -265,7 +265,7 @@ static void timing(void **state)
     assert_ok(gls_kernel_create(d, "busy", busy, NULL, 0, &k));
     assert_ok(gls_buffer_create(d, GLS_BUFFER_STORAGE, 4 * 32 * 1024, "data", &b));
     gls_arg args[] = {gls_arg_buffer(0, b), gls_arg_uint(0, 1)};
-    assert_ok(gls_kernel_run(k, (uint32_t[3]){1024, 1, 1}, args, 2, &brief)); /* the first one also compiles */
+    assert_ok(gls_kernel_run(k, (uint32_t[3]){1024, 1, 1}, args, 2, &brief)); /* the first run also compiles */
     assert_ok(gls_kernel_run(k, (uint32_t[3]){1024, 1, 1}, args, 2, &brief));
     args[1] = gls_arg_uint(0, 20000);
     assert_ok(gls_kernel_run(k, (uint32_t[3]){1024, 1, 1}, args, 2, &lengthy));
@@ -362,7 +362,7 @@ static void without_float_linear(void **state)
         assert_int_equal(warnings, 1);
         snprintf(what, sizeof what, "%s, stop map in half precision", names[g]);
         compare(&c, &expected, what, false);
-        /* single precision was asked for: what is there is taken */
+        /* single precision was asked for explicitly, so it is used */
         track(d, getters[g], GLS_MAPPING_SINGLE, true, &single);
         assert_same_collection(&single, &c, what);
         collection_finish(&single);
@@ -385,7 +385,7 @@ int main(void)
     };
     int status;
     gls_device *d = NULL;
-    /* Mesa gives the newest version that it has: nothing of 3.2 must be needed */
+    /* Mesa gives the newest version that it has; set the version, because nothing of 3.2 may be needed */
     setenv("MESA_GLES_VERSION_OVERRIDE", "3.1", 0);
     if (!gpu_open(GLS_GRAPHICS_GLES, &d, &status)) return status;
     gls_device_close(d);

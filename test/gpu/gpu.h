@@ -19,7 +19,7 @@ static inline void assert_ok_(gls_status status, const char *what, const char *f
     _fail(file, line);
 }
 
-/* One line of text that is neither empty nor broken. */
+/* Checks that a text is one line, and not empty. */
 static inline void assert_message(const char *part)
 {
     const char *text = gls_last_error();
@@ -40,7 +40,7 @@ static inline bool gpu_open(gls_graphics api, gls_device **device, int *exit_sta
     return false;
 }
 
-/* The end of a test program: nothing may be left on the device. */
+/* Ends a test program: checks that nothing is left on the device. */
 static inline int finish_device(gls_device *device, int status)
 {
     gls_device_memory m = gls_device_get_memory(device);
@@ -52,13 +52,13 @@ static inline int finish_device(gls_device *device, int status)
     return status;
 }
 
-/* Leaves the one test that GLS_TEST_ONLY names. */
+/* Leaves only the test that GLS_TEST_ONLY names. */
 static inline void gpu_select_test(void)
 {
     if (getenv("GLS_TEST_ONLY")) cmocka_set_test_filter(getenv("GLS_TEST_ONLY"));
 }
 
-/* What main() of most test programs returns: its tests run on the best device. */
+/* Runs the tests of a program on the best device. Returns the exit status for main(). */
 #define gpu_run_tests(tests, set_up, tear_down, device) \
     gpu_run_tests_(#tests, tests, sizeof(tests) / sizeof *(tests), set_up, tear_down, device)
 static inline int gpu_run_tests_(const char *name, const struct CMUnitTest *tests, size_t n, CMFixtureFunction set_up,
@@ -70,7 +70,7 @@ static inline int gpu_run_tests_(const char *name, const struct CMUnitTest *test
     return finish_device(*device, _cmocka_run_group_tests(name, tests, n, set_up, tear_down));
 }
 
-/* Whether it has subgroups, which it must where GLS_TEST_REQUIRE_SUBGROUP is set. */
+/* Whether the device has subgroups, which it must if GLS_TEST_REQUIRE_SUBGROUP is set. */
 static inline bool has_subgroups(const gls_device *device)
 {
     const char *required = getenv("GLS_TEST_REQUIRE_SUBGROUP");
@@ -79,7 +79,7 @@ static inline bool has_subgroups(const gls_device *device)
     return has;
 }
 
-/* Another device with lower limits, e.g. "storage_bytes=65536"; NULL: those it has. */
+/* Opens another device with lower limits, e.g. "storage_bytes=65536"; NULL: with its own limits. */
 static inline gls_device *open_limited(const char *limits)
 {
     gls_device *device = NULL;
@@ -100,7 +100,7 @@ static inline double fetch_tolerance(const gls_device *device, const uint32_t si
     return gls_device_get_info(device)->software ? 3 * texels * 0x1p-24 + 4e-7 : 3 * 0x1p-8 + 3 * 0x1p-10;
 }
 
-/* Random numbers of the tests: splitmix64. */
+/* Returns a random number for tests, by splitmix64. */
 static inline uint64_t random_bits(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;

@@ -42,7 +42,7 @@ static void same_bytes(void **state)
     }
 }
 
-/* However little a dispatch gets to do. */
+/* The bytes are the same however little a dispatch gets to do. */
 static void any_pace(void **state)
 {
     (void)state;
@@ -118,7 +118,7 @@ static void cancelled(void **state)
         gls_track_result result = {.seeds = 77};
         g.got = (collection){.sound = true};
         gls_status status = run_in_voxels(g.tracker, seeds, &g.got, progress, &w, &result);
-        /* between the last look and the end nothing is cancelled any more */
+        /* between the last call and the end, nothing is cancelled any more */
         assert_true(status == GLS_ERR_CANCELLED || (status == GLS_OK && w.last < stop_at));
         assert_true(w.sound && (result.seeds == 77) == (status != GLS_OK));
         if (status != GLS_OK) assert_message("cancel");

@@ -93,7 +93,7 @@ static inline gls_status run_group(group *g)
     return run_in_voxels(g->tracker, seeds, &g->got, NULL, NULL, &g->result);
 }
 
-/* Nothing is left on the devices, those that were lost included. */
+/* Checks that nothing is left on the devices, also on those that were lost. */
 static inline void close_group(group *g)
 {
     collection_finish(&g->got);
@@ -122,7 +122,7 @@ static inline gls_track_share total_share(const group *g)
     return sum;
 }
 
-/* Every streamline once, in order, and counted once. */
+/* Checks that every streamline came once, in order, and was counted once. */
 static inline void assert_complete(const group *g, const char *what)
 {
     const gls_track_result *a = &g->result, *b = &expected_result;
@@ -141,7 +141,7 @@ static inline void assert_complete(const group *g, const char *what)
     assert_true(sum.seeds == N_SEEDS && sum.streamlines == expected.n && sum.batches == a->batches);
 }
 
-/* What was delivered before a failure is right. */
+/* Checks that the streamlines that were delivered before a failure are right. */
 static inline void assert_beginning(const group *g)
 {
     const collection *c = &g->got;

@@ -44,7 +44,7 @@ static void unwatch_warnings(void)
 
 /* --- faults --------------------------------------------------------------- */
 
-/* Calls of a kind that the group's creation and its run make. */
+/* Counts the calls of a kind that the creation of the group makes, and all of them together with its run. */
 static void count_calls(size_t n, const gls_track_params *p, gls_fault fault, uint64_t *created, uint64_t *all)
 {
     group g;
@@ -130,7 +130,7 @@ static void every_readback(void **state)
     }
 }
 
-/* Devices that are lost for good: with the last of them the run ends. */
+/* Devices are lost for good; when the last one is lost, the run ends. */
 static void all_lost(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void lost_again(void **state)
         group g;
         count_calls(1, &params, GLS_FAULT_RESET, &created, &all);
         for (int i = 0; i < losses; i++) {
-            at += created + 4; /* the first batch is not done by then */
+            at += created + 4; /* the first batch is not complete by then */
             snprintf(text + strlen(text), sizeof text - strlen(text), "%sreset:%llu", i ? "," : "",
                      (unsigned long long)at);
         }

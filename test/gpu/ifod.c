@@ -54,7 +54,7 @@ typedef struct scene {
     gls_odf_source *source;
 } scene;
 
-/* A bend and a second population that crosses it. */
+/* A bend, and a second population that crosses it. */
 static int fibres(const gls_grid *grid, const double voxel[3], double direction[2][3], double *stop)
 {
     double x = voxel[0] / grid->dim[0] - 0.5, y = voxel[1] / grid->dim[1] - 0.5, z = voxel[2] / grid->dim[2] - 0.5;
@@ -128,7 +128,7 @@ static gls_track_result run_device(const scene *s, const gls_track_params *p, co
 typedef struct expectation {
     collection lines;
     uint64_t ends[GLS_END_COUNT];
-    double length; /* all of them together, mm */
+    double length; /* length of all of them together, mm */
 } expectation;
 
 static void expect(const scene *s, const gls_track_params *p, const gls_seeds *seeds, expectation *e)

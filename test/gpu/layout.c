@@ -82,7 +82,7 @@ static void check_reflection(GLuint program, const field *fields, size_t n, size
         static const GLenum wanted = GL_TYPE;
         GLint type = 0;
         glGetProgramResourceiv(program, GL_UNIFORM, (GLuint)i, 1, &wanted, 1, NULL, &type);
-        n_fields += type != GL_UNSIGNED_INT_ATOMIC_COUNTER; /* of receipts, which some drivers list */
+        n_fields += type != GL_UNSIGNED_INT_ATOMIC_COUNTER; /* bindings of completion counts, which some drivers list */
     }
     assert_int_equal(n_fields, n);
     for (size_t i = 0; i < n; i++) {
@@ -105,7 +105,7 @@ static void check_reflection(GLuint program, const field *fields, size_t n, size
     assert_true(size > 0 && (size_t)size <= bytes && (size_t)size + 16 > bytes);
 }
 
-/* Word i of the block, written by C, arrives as field i. */
+/* Word i of the block, written by C, arrives as field i of the shader. */
 static void check_values(gls_device *device, gls_kernel *kernel, size_t n)
 {
     uint32_t sent[64], got[64];
@@ -139,7 +139,7 @@ static void check_block(gls_device *device, const char *header, const field *fie
 
 /* --- records of storage buffers -------------------------------------------- */
 
-/* An array of records, of which every field of the second is read. */
+/* Reads every field of the second record of an array. */
 static void record_source(const char *list, const field *fields, size_t n, char *source, size_t size)
 {
     size_t at = (size_t)snprintf(source, size,

@@ -83,7 +83,7 @@ static void refused(void **state)
     p.mapping = GLS_MAPPING_SUBGROUP;
     assert_int_equal(gls_tracker_create(device, &p, &input, &t), GLS_ERR_UNSUPPORTED);
     assert_message("KHR_shader_subgroup");
-    /* a driver that promises what its compiler does not keep */
+    /* a driver that reports an extension which its compiler does not support */
     gls_device *d = open_limited("subgroup=8");
     assert_int_equal(gls_tracker_create(d, &p, &input, &t), GLS_ERR_DEVICE);
     assert_message("does not compile");
@@ -105,7 +105,7 @@ static void falls_back(void **state)
     assert_ok(gls_tracker_create(d, &p, &input, &t));
     gls_tracker_destroy(t);
     gls_device_close(d);
-    /* without sums over a subgroup there are shuffles */
+    /* if there are no sums over a subgroup, shuffles do the same */
     d = open_limited("subgroup=8,subgroup_features=187,software=0");
     assert_int_equal(gls_mapping_auto(gls_device_get_info(d)), GLS_MAPPING_SUBGROUP);
     gls_device_close(d);
@@ -115,7 +115,7 @@ static void falls_back(void **state)
     assert_int_equal(gls_mapping_auto(gls_device_get_info(device)), GLS_MAPPING_SINGLE);
 }
 
-/* What auto stands for depends on the getter, too: messages about it name this mapping. */
+/* The mapping that auto stands for depends on the getter, too; messages name this mapping. */
 static void meant(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void both(void **state)
                       i ? "the fit" : "a sample", same, single.n, single.n_points, subgroup.n_points);
         assert_true(single.n > N_SEEDS && single.n_points > 10 * single.n);
         assert_true((double)same >= 0.99 * (double)single.n && (double)subgroup.n <= 1.01 * (double)single.n);
-        /* within the mapping, the same bytes */
+        /* within a mapping the bytes are the same */
         run_mapping(GLS_MAPPING_SUBGROUP, starts[i], 7, &again);
         assert_same_collection(&again, &subgroup, "batches of 7");
         collection_finish(&single);

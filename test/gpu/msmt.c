@@ -87,7 +87,7 @@ static void fit(const scene *s, gls_device *on, gls_image *tissue[3])
     assert_ok(gls_msmt_fit(s->dwi, s->table, s->mask, response, 3, &options, NULL, NULL, tissue));
 }
 
-/* The largest difference; frees b. */
+/* Returns the largest difference. Frees b. */
 static double difference(gls_image *const a[3], gls_image *b[3])
 {
     double largest = 0;

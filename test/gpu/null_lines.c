@@ -35,7 +35,7 @@ static gls_track_params params_of(gls_direction_getter dg)
     return p;
 }
 
-/* Some seeds lie outside of the grid; all others start. */
+/* Checks that all seeds start except those outside of the grid. */
 static void run_device(gls_device *d, const gls_track_params *p, collection *c)
 {
     gls_image *stop = open_map();
@@ -56,7 +56,7 @@ static void run_device(gls_device *d, const gls_track_params *p, collection *c)
     gls_image_destroy(stop);
 }
 
-/* In mm; points are voxels. */
+/* Returns the length in mm; points are in voxels. */
 static void difference(const float a[3], const float b[3], double d[3])
 {
     for (int i = 0; i < 3; i++) d[i] = ((double)b[i] - (double)a[i]) * (double[3]){2, 1.6, 2.5}[i];
@@ -126,7 +126,7 @@ static void arcs(void **state)
     for (size_t l = 0; l < c.n; l++)
         for (uint64_t i = c.offset[l]; i + 2 < c.offset[l + 1]; i++) {
             double d[3];
-            if (i == c.offset[l]) continue; /* the first and the last may end on the way */
+            if (i == c.offset[l]) continue; /* the first and the last step may end on the way */
             difference(c.point[i], c.point[i + 1], d);
             shortest = fmin(shortest, sqrt(dot(d, d)));
             longest = fmax(longest, sqrt(dot(d, d)));

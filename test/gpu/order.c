@@ -18,7 +18,7 @@
 
 static gls_device *device;
 
-/* Reads its words late: behind a chain of multiplications as long as it is told. */
+/* A kernel that reads its words late: first it computes a chain of multiplications of the given length. */
 static const char *const text = "layout(local_size_x = 64) in;\n"
                                 "#ifdef IS_UNIFORM\n"
                                 "layout(std140, binding = 0) uniform In { uvec4 value[16]; };\n"
@@ -135,7 +135,7 @@ static void order_of_clearing(void **state)
     assert_ok(gls_kernel_create(device, "order", text, NULL, 0, &c.kernel));
     for (int turn = 0; turn < 24; turn++) {
         c.n = 64u << turn % 10;
-        c.n += (uint32_t)turn; /* of a size that no buffer had before */
+        c.n += (uint32_t)turn; /* a buffer of a size that no buffer had before */
         const size_t bytes = 4 * (size_t)c.n;
         for (uint32_t i = 0; i < c.n; i++) words[i] = i + 1;
         assert_ok(gls_buffer_create(device, GLS_BUFFER_STORAGE, bytes, "in", &c.in));
@@ -156,7 +156,7 @@ static void order_of_clearing(void **state)
     gls_kernel_destroy(c.kernel);
 }
 
-/* The same of textures, which are cleared when they are made. */
+/* The same checks for textures, which are cleared when they are made. */
 static void order_of_texels(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void waits(void **state)
     run(&c, c.out, 10);
     assert_ok(gls_device_synchronize(other));
     assert_true(other->n_ended == other->n_runs);
-    /* so does one of a texture, of which the kernel need not make use */
+    /* a write to a texture waits, too, even if the kernel does not use the texture */
     const uint32_t origin[3] = {0}, size[3] = {1, 1, 1};
     const float texel = 1;
     assert_ok(gls_texture_create(other, GLS_TEXTURE_R32F, size, "texture", &texture));
@@ -236,7 +236,7 @@ static void waits(void **state)
     assert_true(other->n_ended < other->n_runs);
     assert_ok(gls_texture_write(texture, origin, size, &texel));
     assert_true(other->n_ended == other->n_runs);
-    /* copies that follow a kernel are not waited for: it is marked before them */
+    /* copies that follow a kernel are not waited for, because its mark lies before them */
     assert_ok(gls_fetch_create(other, sizeof words, &fetch));
     run(&c, c.out, 10);
     assert_ok(gls_fetch_begin(fetch, c.out, 0, sizeof words));

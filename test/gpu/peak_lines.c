@@ -143,7 +143,7 @@ static void groups(void **state)
     compare(GLS_DG_EUDX, 5, GLS_MAPPING_GROUP);
 }
 
-/* A direction that is given takes the place of the random one, and of all peaks of a seed. */
+/* A given direction replaces the random one, and all peaks of a seed. */
 static void towards(void **state)
 {
     (void)state;
@@ -175,7 +175,7 @@ static void towards(void **state)
     scene_destroy(&s);
 }
 
-/* Streamlines start along the peak that is nearest to the direction that is given, not along the direction. */
+/* Streamlines start along the peak that is nearest to the given direction, not along the direction. */
 static void along_the_peak(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ static gls_device *device;
 
 /* --- the reference's own parts, and the tables ---------------------------- */
 
-/* Position, T, N, B and their derivatives along the curve. */
+/* Computes the derivatives d of position, T, N and B along the curve. */
 static void derivative(const double s[12], double k1, double k2, double d[12])
 {
     for (int a = 0; a < 3; a++) {
@@ -28,7 +28,7 @@ static void derivative(const double s[12], double k1, double k2, double d[12])
     }
 }
 
-/* Runge and Kutta's classical method. */
+/* Integrates by the classical method of Runge and Kutta. */
 static void integrate(double s[12], double k1, double k2, double length, int steps)
 {
     double h = length / steps, d[4][12], at[12];
@@ -226,9 +226,9 @@ static void same_numbers_same_streamlines(void **unused)
     scene_destroy(&s);
 }
 
-/* What is compared where no two streamlines are the same. */
+/* Statistics that are compared if no two streamlines are the same. */
 typedef struct statistics {
-    size_t n;      /* streamlines longer than their seed */
+    size_t n;      /* number of streamlines that have more points than their seed */
     float *length; /* of those, in steps, ascending */
     double mean, median;
     double *density; /* streamlines through each voxel */
@@ -283,7 +283,7 @@ static void statistics_finish(statistics *s)
     free(s->density);
 }
 
-/* Pearson's, over the voxels of the mask. */
+/* Returns Pearson's correlation over the voxels of the mask. */
 static double correlation(const double *a, const double *b, const gls_image *mask)
 {
     double n = 0, sum[2] = {0}, product[3] = {0};
@@ -297,7 +297,7 @@ static double correlation(const double *a, const double *b, const gls_image *mas
            sqrt((product[0] - sum[0] * sum[0] / n) * (product[1] - sum[1] * sum[1] / n));
 }
 
-/* Kolmogorov and Smirnov's largest distance of two distributions. */
+/* Returns the largest distance of two distributions, as Kolmogorov and Smirnov define it. */
 static double ks_distance(const float *a, size_t n, const float *b, size_t m)
 {
     double worst = 0;
@@ -310,7 +310,7 @@ static double ks_distance(const float *a, size_t n, const float *b, size_t m)
     return worst;
 }
 
-/* The built-in phantom's fibres; its axes lie along the world's. */
+/* Returns the fibres of the built-in phantom, whose axes are those of the world. */
 static int phantom_fibres(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3],
                           double weight[3], double *stop)
 {
@@ -387,7 +387,7 @@ static void phantom_scene_destroy(phantom_scene *p)
     gls_phantom_destroy(p->phantom);
 }
 
-/* The reference with random numbers that nothing else has, and the exact nearest vertex. */
+/* Tracks with the reference, with random numbers that nothing else uses, and the exact nearest vertex. */
 static statistics reference_statistics(const phantom_scene *p, const gls_track_params *params, const gls_seeds *seeds,
                                        uint64_t state)
 {
@@ -402,8 +402,8 @@ static statistics reference_statistics(const phantom_scene *p, const gls_track_p
     return s;
 }
 
-/* Against the reference. What chance alone leaves of the reference itself, and what a probe of another length does,
- * tell what the bounds are worth. */
+/* Compares with the reference. The bounds are judged by the differences between two runs of the reference, and by those
+ * that another length of the probe makes. */
 static void other_numbers_same_statistics(void **unused)
 {
     (void)unused;

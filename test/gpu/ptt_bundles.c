@@ -31,7 +31,7 @@ static void straight_bundle(void **unused)
     gls_track_params p = ptt_params();
     p.ptt_substep = 0.1;
     p.min_radius_of_curvature = 3;
-    p.stop_threshold = 0.4; /* 4.8 voxels from the axis */
+    p.stop_threshold = 0.4; /* 4.8 voxels from the axis of the bundle */
     p.max_length = 100;
     double seed[30][3];
     uint64_t state = 2;
@@ -71,7 +71,8 @@ static int ring(void *user, const gls_grid *grid, const int voxel[3], double dir
     return *stop > 0;
 }
 
-/* Degrees that each streamline goes round the ring's axis: the share of those over `least`, and the most. */
+/* Measures the degrees that each streamline goes round the axis of the ring: the share above `least`, and the largest.
+ */
 static double swept(const collection *c, double centre, double least, double *most)
 {
     size_t over = 0;

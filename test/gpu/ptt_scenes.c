@@ -24,7 +24,7 @@ static int uniform_field(void *user, const gls_grid *grid, const int voxel[3], d
     return 1;
 }
 
-/* The root of the mean square of the curvature at p along t, integrated over the disc. */
+/* Returns the root mean square of the curvature at p along t, integrated over the disc. */
 static double expected_turning(const ptt_ref *ref, const double p[3], const double t[3])
 {
     enum { RINGS = 300, SECTORS = 64 };
@@ -42,7 +42,8 @@ static double expected_turning(const ptt_ref *ref, const double p[3], const doub
     return sqrt(square / sum);
 }
 
-/* The same of the curves by which streamlines leave their seeds. A chord turns by half of what its arc does. */
+/* Returns the root mean square of the curvature of the curves by which streamlines leave their seeds. A chord turns by
+ * half the angle of its arc. */
 static double measured_turning(const collection *c, const gls_track_params *p, const double t[3], size_t *n)
 {
     double sum = 0;
@@ -107,7 +108,7 @@ static void turning(void **unused)
 
 /* --- straight bundles ------------------------------------------------------ */
 
-/* Whether p is so near the grid's side that a probe can look out of it. */
+/* Whether p is so near the side of the grid that a probe can leave it. */
 static bool at_side(const gls_grid *grid, const float p[3], double reach)
 {
     for (int a = 0; a < 3; a++)
@@ -154,7 +155,7 @@ static void straight_at_any_threshold(void **unused)
 
 /* --- against the reference ------------------------------------------------- */
 
-/* Means over streamlines, and the squares of their errors. */
+/* Means over streamlines, and the squares of their standard errors. */
 enum { LENGTH, BEND, REACH, N_MEANS };
 static const char *const mean_names[N_MEANS] = {"length", "bend per step", "distance of the ends"};
 
@@ -192,7 +193,8 @@ static means means_of(const collection *c, const gls_grid *grid)
     return m;
 }
 
-/* Tracker, reference and reference with other numbers: no two farther apart than chance explains. */
+/* Compares the tracker, the reference, and the reference with other random numbers: no two may differ more than chance
+ * explains. */
 static void compare(const scene *s, const gls_track_params *p, const gls_seeds *seeds, const char *what)
 {
     ptt_ref ref;
@@ -237,7 +239,7 @@ static gls_track_params scene_params(double radius, double threshold)
     return p;
 }
 
-/* Where a voxel lies from the grid's middle, mm along the voxel axes. */
+/* Returns where a voxel lies from the middle of the grid, mm along the voxel axes. */
 static void from_middle(const gls_grid *grid, const int voxel[3], double d[3])
 {
     for (int a = 0; a < 3; a++) d[a] = (voxel[a] - (grid->dim[a] - 1) / 2.0) * grid->voxel_size[a];
@@ -245,7 +247,7 @@ static void from_middle(const gls_grid *grid, const int voxel[3], double d[3])
 
 #define HALF_WIDTH 4.0
 
-/* One bundle along the first axis, another at an angle to it. */
+/* One bundle along the first axis, and another at an angle to it. */
 static int crossing(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3],
                     double *stop)
 {
@@ -342,7 +344,7 @@ static void rings(void **unused)
     scene_destroy(&s);
 }
 
-/* Fibres on one side of a plane only, and nothing but them to end streamlines. */
+/* Fibres only on one side of a plane; nothing else ends streamlines. */
 static int edge(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3], double weight[3],
                 double *stop)
 {

@@ -1,5 +1,5 @@
-/* Receipts: a kernel that the driver leaves out without a word costs the device, however what it was to write is read;
- * an error that the driver tells costs nothing but the call, and a driver that cannot count is taken as it is. */
+/* Completion counts: a kernel that the driver silently leaves out costs the device, however its results are read; an
+ * error that the driver reports only fails the call; and a driver that cannot count is used without counts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ static void kernels_left_out(void **state)
     for (int way = 0; way < 4; way++) left_out(way & 1, way & 2);
 }
 
-/* Kernels that ran behind one that did not do not stand for it. */
+/* Kernels that ran behind one that did not run do not count for it. */
 static void among_others(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void told(void **state)
     end(&c);
 }
 
-/* What the driver tells does not stand for what it did not tell before. */
+/* An error that the driver reports does not explain a kernel that it left out before. */
 static void told_and_left_out(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void told_and_left_out(void **state)
     end(&c);
 }
 
-/* A kernel that ran twice, as after a reset that another program caused. */
+/* A kernel runs twice, as after a reset that another program caused. */
 static void run_twice(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void run_twice(void **state)
     end(&c);
 }
 
-/* The host's own product, where it reads what kernels wrote. */
+/* The host's own matrix product reads what kernels wrote. */
 static void host_product(void **state)
 {
     (void)state;
@@ -173,7 +173,7 @@ static void host_product(void **state)
     assert_ok(gls_inject_set(NULL));
 }
 
-/* Receipts that go to another counter than the one that is read. */
+/* Counts go to another counter than the one that is read. */
 static void not_counted(void **state)
 {
     (void)state;

@@ -61,7 +61,7 @@ static inline double ref_sample(const gls_image *image, size_t volume, const dou
     return ref_interpolate(image, volume, rounded);
 }
 
-/* The draw's place in the random sequence, as glsl/base/common.glsl has it. */
+/* Returns the place of the draw in the random sequence, as glsl/base/common.glsl has it. */
 typedef struct ref_draw {
     uint32_t attempt, step, seed_lo, stream;
 } ref_draw;
@@ -79,7 +79,7 @@ static inline void ref_indices(const ref_boot *r, ref_draw draw, uint32_t *index
     }
 }
 
-/* SH coefficients at p: of a bootstrap sample, or of the measured signal. */
+/* Computes SH coefficients at p: of a bootstrap sample, or of the measured signal. */
 static inline void ref_coefficients(const ref_boot *r, const double p[3], ref_draw draw, bool measured,
                                     double *coefficients)
 {
@@ -97,7 +97,7 @@ static inline void ref_coefficients(const ref_boot *r, const double p[3], ref_dr
     gls_qball_fit(q, signal, s0, coefficients);
 }
 
-/* Peaks of an ODF, strongest first. axis: of the soft angular weighting, NULL for none. */
+/* Finds the peaks of an ODF, strongest first. axis: of the soft angular weighting; NULL: none. */
 static inline uint32_t ref_peaks_along(const ref_boot *r, const double *coefficients, const double *axis,
                                        uint32_t *peak, uint32_t capacity)
 {
@@ -124,7 +124,7 @@ static inline uint32_t ref_peaks(const ref_boot *r, const double *coefficients, 
     return ref_peaks_along(r, coefficients, NULL, peak, capacity);
 }
 
-/* Up to five attempts; false if there is no direction. */
+/* Makes up to five attempts. Returns false if there is no direction. */
 static inline bool ref_next(const ref_boot *r, const double p[3], const double d[3], ref_draw draw, double next[3])
 {
     double limit = cos(r->params->max_angle * acos(-1.0) / 180);
@@ -151,7 +151,7 @@ static inline bool ref_next(const ref_boot *r, const double p[3], const double d
     return false;
 }
 
-/* One half from p along d; points get its points without the seed, *n their number. */
+/* Tracks one half from p along d. points gets its points without the seed, *n their number. */
 static inline gls_end ref_half(const ref_boot *r, const double seed[3], const double first[3], bool backward,
                                uint32_t seed_lo, uint32_t stream, double (*points)[3], uint32_t *n)
 {
@@ -167,7 +167,7 @@ static inline gls_end ref_half(const ref_boot *r, const double seed[3], const do
         bool inside = found && ref_inside(grid, q),
              goes_on = inside && ref_interpolate(r->s->stop, 0, q) > r->params->stop_threshold;
         if (joint) {
-            /* against the forward half's first step if it was made, else against the initial direction */
+            /* against the first step of the forward half if it was made, else against the initial direction */
             for (int a = 0; a < 3; a++) d[a] = goes_on ? -next[a] : -d[a];
             joint = false;
             draw.step = 1u | 0x80000000u;

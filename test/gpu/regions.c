@@ -21,7 +21,7 @@ static gls_odf_source *source;
 static gls_image *odf, *other;
 static gls_seeds *seeds;
 
-/* Lobes along the fibres of the series. */
+/* Makes lobes along the fibres of the series. */
 static void make_odfs(void)
 {
     const gls_sphere *sphere = phantom.sphere;
@@ -43,7 +43,7 @@ static void make_odfs(void)
                                                "the sphere", GLS_BVEC_IMAGE, &options, &source));
 }
 
-/* A block on a turned grid of smaller voxels. */
+/* Makes a block on a turned grid of smaller voxels. */
 static void make_other(void)
 {
     double affine[3][4];
@@ -134,7 +134,7 @@ static void append(collection *to, const collection *from, size_t line, size_t f
     to->offset[++to->n] = to->n_points;
 }
 
-/* The streamlines that meet every include region and no exclude region. */
+/* Counts the streamlines that meet every include region and no exclude region. */
 static void filter(const collection *all, const gls_regions *r, collection *kept)
 {
     uint32_t include = gls_regions_bits(r, GLS_REGION_INCLUDE), exclude = gls_regions_bits(r, GLS_REGION_EXCLUDE);
@@ -332,7 +332,7 @@ static void test_mask(void **state)
 
 typedef struct slab {
     gls_region_role role;
-    const char *sphere; /* NULL: voxels first .. last along x */
+    const char *sphere; /* text of a sphere; NULL: the slab of voxels first .. last along x */
     int first, last;
 } slab;
 

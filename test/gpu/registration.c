@@ -116,7 +116,7 @@ static void test_scores(void **state)
     gls_image_destroy(moving);
 }
 
-/* The same bytes in each run; the CPU finds the same map within a fifth of a voxel. */
+/* The bytes are the same in each run; the CPU finds the same map within a fifth of a voxel. */
 static void test_linear(void **state)
 {
     (void)state;

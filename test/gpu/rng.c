@@ -13,7 +13,7 @@
 static gls_device *device;
 static uint32_t request[N][6], answer[N][5], expected[N][4];
 
-/* Six words in, four words and a uniform number out. */
+/* A kernel that takes six words and writes four words and a uniform number. */
 static const char *const source = "layout(local_size_x = 64) in;\n"
                                   "layout(std430, binding = 0) readonly buffer In { uint request[]; };\n"
                                   "layout(std430, binding = 1) writeonly buffer Out { uint answer[]; };\n"

@@ -49,7 +49,7 @@ static inline int waves(const gls_grid *grid, const double p[3], double directio
     return p[0] > 4 && p[0] < 9 ? 2 : 1;
 }
 
-/* Spiral points on the half sphere. */
+/* Returns spiral points on the half sphere. */
 static inline gls_gradients *series_gradients(double bvalue)
 {
     double bval[SERIES_VOLUMES] = {0}, bvec[SERIES_VOLUMES][3] = {{0}};
@@ -67,7 +67,7 @@ static inline gls_gradients *series_gradients(double bvalue)
     return gradients;
 }
 
-/* Sticks with a little radial diffusion and a third of free space between them. */
+/* Returns the signal of sticks with a little radial diffusion, and a third of free water. */
 static inline double series_signal(const double g[3], double b, const double (*direction)[3], int n, double s0)
 {
     double signal = 0;
@@ -78,7 +78,7 @@ static inline double series_signal(const double g[3], double b, const double (*d
     return s0 * (n > 0 ? 0.75 * signal + 0.25 * exp(-b * 0.001) : exp(-b * 0.0008));
 }
 
-/* snr: of the b0 signal, 0: no noise. Directions of the default sphere if sphere is NULL. */
+/* Makes the series. snr: of the b0 signal, 0: no noise. Directions of the default sphere if sphere is NULL. */
 static inline void series_create(series *s, const int dim[3], const double affine[3][4], fibre_field field, double b,
                                  double snr, const char *sphere, uint64_t seed)
 {
@@ -130,7 +130,7 @@ static inline gls_track_input series_input(const series *s, const gls_qball *qba
         .dwi = s->dwi, .gradients = s->gradients, .qball = qball, .stop_map = s->stop, .sphere = s->sphere};
 }
 
-/* An affine with these voxel sizes, turned about two axes and off the origin. */
+/* Returns an affine with these voxel sizes, turned about two axes and off the origin. */
 static inline void oblique_affine(const double size[3], double affine[3][4])
 {
     double a = 0.4, b = -0.25;

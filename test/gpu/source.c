@@ -27,7 +27,7 @@ static size_t occurrences(const char *text, const char *part)
     return n;
 }
 
-/* Ends with expected, after the prelude. */
+/* Checks that the source ends with `expected`, after the prelude. */
 static void assert_tail(const char *text, const char *expected)
 {
     size_t n = strlen(text), m = strlen(expected);
@@ -83,7 +83,7 @@ static void prelude_and_definitions(void **state)
     free(text);
 }
 
-/* What a definition is worth does not end at some buffer's size. */
+/* The value of a definition may be of any length. */
 static void long_texts(void **state)
 {
     (void)state;

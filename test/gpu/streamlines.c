@@ -48,7 +48,7 @@ typedef struct fixture {
     gls_track_result result;
 } fixture;
 
-/* Tracks with f's series, model and parameters. */
+/* Tracks with the series, model and parameters of f. */
 static void fixture_run(fixture *f)
 {
     gls_tracker *t = NULL;
@@ -88,7 +88,7 @@ static void arcs_init(fixture *f, gls_qball_model model, double snr)
     f->params.mapping = GLS_MAPPING_SINGLE;
 }
 
-/* Largest deviations over all streamlines. */
+/* The largest deviations over all streamlines. */
 typedef struct extremes {
     double step, angle, vertex, stop; /* mm; degrees; cosine from the nearest vertex; smallest value of the stop map */
     size_t steps;
@@ -170,7 +170,9 @@ static void check_cut(fixture *f, double max_length, uint64_t steps, uint64_t lo
         uint64_t room[2];
         float s = f->c.seed[i][0], along = p[0][0] < p[n - 1][0] ? 1 : -1;
         for (int side = 0; side < 2; side++) {
-            double mm = (side == 0) == (along > 0) ? s + 0.5 : 59.5 - s; /* to the face behind, and to that in front */
+            double mm = (side == 0) == (along > 0)
+                            ? s + 0.5
+                            : 59.5 - s; /* distance to the face behind, then to the face in front */
             room[side] = (uint64_t)(mm / f->params.step_size);
         }
         if (room[0] > half + 1 && room[1] > half + 2) assert_int_equal(seed_at, half);
@@ -203,8 +205,8 @@ static void cut_lengths(void **state)
     f.params.step_size = 0.5;
     f.params.mapping = GLS_MAPPING_SINGLE;
     check_cut(&f, 20, 40, 40, false);   /* even */
-    check_cut(&f, 10.7, 21, 21, false); /* odd, and not a multiple of the step */
-    check_cut(&f, 0.5, 1, 1, true);     /* a single step, half of none */
+    check_cut(&f, 10.7, 21, 21, false); /* an odd number, and no multiple of the step */
+    check_cut(&f, 0.5, 1, 1, true);     /* a single step: a half has none */
     /* much longer than the bundle: nothing is cut */
     f.params.max_length = 500;
     collection_finish(&f.c);
@@ -223,10 +225,10 @@ static void cut_lengths(void **state)
 typedef struct agreement {
     size_t lines, same, points, ends[GLS_END_COUNT];
     uint64_t directions;
-    double worst; /* distance among those that are the same */
+    double worst; /* largest distance among streamlines that are the same */
 } agreement;
 
-/* Whether line i is what the reference makes of its seed and direction. */
+/* Whether line i is the streamline that the reference tracks from its seed and direction. */
 static bool same_line(const fixture *f, size_t i, const double (*back)[3], uint32_t n_back, const double *seed,
                       const double (*ahead)[3], uint32_t n_ahead, double *worst)
 {
@@ -265,7 +267,7 @@ static void compare(const fixture *f, agreement *a)
             const double *d = f->s.sphere->vertex[peak[k]];
             a->ends[ref_half(&r, seed, d, false, s, stream, ahead, &n_ahead)]++;
             a->ends[ref_half(&r, seed, d, true, s, stream, back, &n_back)]++;
-            /* the lines of another seed are passed over: then the number of directions differs */
+            /* skip the lines of another seed: then the number of directions differs */
             while (line < f->c.n && f->c.seed_index[line] < s) line++;
             if (line == f->c.n || f->c.seed_index[line] != s) continue;
             a->lines++;

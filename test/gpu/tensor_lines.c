@@ -21,7 +21,7 @@ typedef struct scene {
 
 static const int32_t shape[3] = {17, 14, 11};
 
-/* Signals of prolate tensors along axis(x, y, z), of isotropic ones where it is 0; noise is relative. */
+/* Computes signals of prolate tensors along axis(x, y, z), or isotropic ones if it is 0. Noise is relative. */
 typedef void (*axis_of)(const double x[3], double axis[3]);
 
 static void put_voxel(scene *s, size_t i, const double axis[3], double noise, uint64_t *state)
@@ -59,7 +59,7 @@ static void scene_create(scene *s, axis_of axis, double noise)
         double along[3] = {0, 0, 0};
         axis(x, along);
         s->stop->data[i] = 1;
-        if (x[1] < 13) put_voxel(s, i, along, noise, &state); /* else there is no signal at all */
+        if (x[1] < 13) put_voxel(s, i, along, noise, &state); /* else the voxel has no signal at all */
     }
 }
 
@@ -124,7 +124,7 @@ static void expect(const scene *s, const gls_track_params *p, const gls_seeds *s
     }
 }
 
-/* Streamlines in one sense: x does not fall. */
+/* Tracks streamlines in one sense, in which x does not fall. */
 static void turn_lines(collection *c)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -198,13 +198,13 @@ static void straight(const double x[3], double axis[3])
     axis[2] = -0.2;
 }
 
-/* Isotropic from x = 10 on. */
+/* Tensors that are isotropic from x = 10 on. */
 static void ending(const double x[3], double axis[3])
 {
     axis[0] = x[0] < 10;
 }
 
-/* From x = 8 on at a right angle. */
+/* Tensors that turn by a right angle from x = 8 on. */
 static void turning(const double x[3], double axis[3])
 {
     axis[x[0] < 8 ? 0 : 2] = 1;
@@ -235,7 +235,7 @@ static collection from_one(axis_of axis, gls_direction_getter dg, double cutoff,
     return c;
 }
 
-/* From the first point to the last, mm; points are voxels. */
+/* Returns the distance from the first point to the last, mm; points are in voxels. */
 static void extent(const collection *c, double d[3])
 {
     assert_int_equal(c->n, 1);
@@ -243,7 +243,7 @@ static void extent(const collection *c, double d[3])
         d[a] = (double)(c->point[c->n_points - 1][a] - c->point[0][a]) * (double[3]){2, 1.6, 2.5}[a];
 }
 
-/* How far the farther end lies along x, mm. */
+/* Returns how far the farther end lies along x, mm. */
 static double reach(const collection *c)
 {
     assert_int_equal(c->n, 1);

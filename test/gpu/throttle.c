@@ -27,11 +27,11 @@ static int set_up(void **state)
 
 typedef struct outcome {
     uint64_t runs;    /* of kernels */
-    double longest;   /* seconds that one took, with its readback */
+    double longest;   /* seconds that a kernel took, with its readback */
     uint32_t resumes; /* lost contexts */
 } outcome;
 
-/* Tracks under these rules; the streamlines must be those of the first call. */
+/* Tracks under these rules. The streamlines must be those of the first call. */
 static outcome track(const char *rules)
 {
     gls_device *d = open_limited(NULL);
@@ -76,8 +76,8 @@ static outcome heated(unsigned per_group, unsigned patience, uint64_t hot_from, 
     return track(rules);
 }
 
-/* How often a driver that waits so long loses a device whose kernels would take so many seconds: each time they get a
- * quarter of their work. */
+/* Returns how often a driver that waits so long loses a device whose kernels would take so many seconds. After each
+ * loss the kernels get a quarter of their work. */
 static uint32_t losses(double seconds, double patience)
 {
     uint32_t n = 0;

@@ -13,7 +13,7 @@
 
 enum { NX = 60, NY = 12, NZ = 12, NONE = -1 };
 
-/* Tissue from a voxel on, along x. */
+/* Tissue along x, from a voxel on. */
 typedef struct part {
     int first, tissue;
 } part;
@@ -35,9 +35,9 @@ static const scene scenes[] = {
 static gls_device *device;
 static gls_grid grid;
 static gls_odf_source *even, *varied;
-static gls_image *stop_map, *odfs[2]; /* of the sources, which borrow them */
+static gls_image *stop_map, *odfs[2]; /* the images, which the sources borrow */
 
-/* Voxels from .. to along x. */
+/* The voxels from .. to along x. */
 static gls_image *slab(int from, int to)
 {
     gls_image *image;
@@ -119,14 +119,14 @@ typedef struct area {
 
 typedef struct outcome {
     const char *tissue; /* NULL: none */
-    double seed;        /* x; y = z = 5 */
-    int sense;          /* of the direction along x */
+    double seed;        /* position x of the seed; y = z = 5 */
+    int sense;          /* sign of the direction along x */
     gls_tissue_rule rule;
     bool varied, crop, keep, one_sided, stop;
     double step, max_length; /* 0: 1 mm, 500 mm */
     area area[4];
     int n_areas;
-    /* either a streamline from .. to of n points, or why there is none */
+    /* either a streamline from .. to of n points, or the reason why there is none */
     double from, to;
     size_t n;
     gls_verdict verdict;

@@ -136,7 +136,7 @@ static void random_seeds(void **state)
     }
 }
 
-/* Nobody takes the streamlines: the same counts. */
+/* Nobody takes the streamlines; the counts are the same. */
 static void no_sink(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void bad_voxels(void **state)
         n_bad++;
         for (size_t t = 0; t < SERIES_VOLUMES; t++)
             if (v % 2 == 0 || t % 5 == v % 5)
-                phantom.dwi->data[t * voxels + v] = bad[v % 5]; /* 1e30 would be the largest value of all, rightly */
+                phantom.dwi->data[t * voxels + v] = bad[v % 5]; /* 1e30 would be the largest value, which is right */
         if (v % 3 == 0) phantom.stop->data[v] = bad[v % 6];
     }
     collection c, again;
@@ -274,7 +274,7 @@ static void bad_voxels(void **state)
 static void empty_results(void **state)
 {
     (void)state;
-    /* one inside, where nothing can be: the rest of the list outside */
+    /* one seed lies inside, where nothing is; the rest of the list lies outside */
     static const double outside[3][3] = {{-5, 2, 2}, {100, 100, 100}, {2, 2, -0.51}};
     double points[40][3];
     for (int i = 0; i < 40; i++)
@@ -282,7 +282,7 @@ static void empty_results(void **state)
     gls_seeds *none = NULL;
     assert_ok(gls_seeds_create_list((const double(*)[3])points, 40, GLS_SEEDS_VOXEL, &phantom.dwi->grid, &none));
     gls_track_params p = params;
-    p.min_length = 99; /* and the one inside is too short */
+    p.min_length = 99; /* the streamline of the seed inside is too short, too */
     p.batch_seeds = 8;
     gls_track_input input = series_input(&phantom, qball);
     gls_tracker *t = NULL;
@@ -303,7 +303,7 @@ typedef struct watch {
     bool sound;
 } watch;
 
-/* Called after every batch and now and then within one: nothing ever goes back. */
+/* Called after every batch and at times within one. Checks that no count falls. */
 static bool progress(void *user, uint64_t done, uint64_t total, uint64_t streamlines, uint64_t points)
 {
     watch *w = user;
@@ -331,7 +331,7 @@ static void cancelling(void **state)
     assert_message("cancel");
     /* progress is also reported within a batch */
     assert_true(w.sound && w.last >= 100 && w.last < N_SEEDS && w.calls >= 2 && result.seeds == 123);
-    /* what was delivered is the beginning of the whole */
+    /* the delivered streamlines are the beginning of the whole run */
     assert_true(c.sound && c.n > 0 && c.n < expected.n &&
                 memcmp(c.point, expected.point, c.n_points * sizeof *c.point) == 0);
     collection_finish(&c);
@@ -353,7 +353,7 @@ static void cancelling(void **state)
         assert_true(c.calls == c.fail_at && result.seeds == 321);
         collection_finish(&c);
     }
-    /* and the tracker goes on */
+    /* and the tracker works afterwards */
     run_tracker(t, seeds, &c);
     assert_same_collection(&c, &expected, "after failures");
     collection_finish(&c);

@@ -1,4 +1,4 @@
-/* What a tracker refuses, with which message. */
+/* Checks what a tracker refuses, and the messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void refused_input(void **state)
         if (status != GLS_ERR_ARGUMENT) print_error("case %zu: %s\n", i, gls_status_name(status));
         assert_int_equal(status, GLS_ERR_ARGUMENT);
     }
-    /* a model of another table, with volumes that the series has not */
+    /* a model of another table, with volumes that the series does not have */
     double bval[SERIES_VOLUMES + 9], bvec[SERIES_VOLUMES + 9][3];
     for (int i = 0; i < SERIES_VOLUMES + 9; i++) {
         bval[i] = i < 12 ? 0 : 2000;
@@ -135,7 +135,7 @@ static void closed_device(void **state)
     assert_ok(gls_device_reopen(device, &other));
     assert_ok(gls_tracker_create(other, &params, &input, &t));
     assert_ok(gls_tracker_run(t, seeds, NULL, NULL, NULL, &result));
-    assert_int_equal(gls_tracker_get_share(t, 1).seeds, 0); /* there is no such device */
+    assert_int_equal(gls_tracker_get_share(t, 1).seeds, 0); /* this device does not exist */
     gls_device_close(other);
     assert_int_equal(gls_tracker_run(t, seeds, NULL, NULL, NULL, &result), GLS_ERR_ARGUMENT);
     assert_message("was closed");

@@ -28,7 +28,7 @@ static scene s;
 static const double straight[3][4] = {{2, 0, 0, -20}, {0, 2, 0, -24}, {0, 0, 2, -18}};
 static const double oblique[3][4] = {{-1.6, 0.31, 0.42, 31.7}, {0.28, 1.93, -0.5, -22.1}, {-0.44, 0.47, 2.4, 12.9}};
 
-/* Puts a point at voxel coordinates whose whole numbers are corners. */
+/* Sets a point at voxel coordinates whose whole numbers are corners. */
 static void put(const double c[3])
 {
     for (int r = 0; r < 3; r++) {
@@ -51,7 +51,7 @@ static void end_line(size_t i)
     s.line[i].forward = steps - steps / 3;
 }
 
-/* Wandering lines that stay inside; step: voxels. */
+/* Makes wandering lines that stay inside. step: voxels. */
 static void wander(size_t i, uint64_t *seed, size_t n, double step)
 {
     double c[3], way[3];
@@ -72,7 +72,7 @@ static void wander(size_t i, uint64_t *seed, size_t n, double step)
     end_line(i);
 }
 
-/* Points at faces, edges and corners, or near them, some outside, some the same as the one before. */
+/* Makes points at faces, edges and corners, or near them, some outside, some equal to the one before. */
 static void touch(size_t i, uint64_t *seed, size_t n)
 {
     double c[3] = {3, 3, 3};

@@ -27,7 +27,7 @@ static void check_plan(const gls_grid *grid, uint32_t n_tiles, uint64_t texel, c
     uint64_t tile = gls_grid_voxels(grid) * texel, texture = texel;
     assert_int_equal(p->textures.n_tiles, n_tiles);
     assert_true(p->n_parts >= 1 && p->n_parts <= GLS_FIELD_MAX_TEXTURES && p->n_parts < limits->max_texture_units);
-    /* all tiles have a place, and no texture is empty */
+    /* each tile has a place, and no texture is empty */
     assert_true((uint64_t)p->n_parts * p->textures.tiles_per >= n_tiles &&
                 (uint64_t)(p->n_parts - 1) * p->textures.tiles_per < n_tiles);
     for (int a = 0; a < 3; a++) {
@@ -175,7 +175,7 @@ static void load_kernel(fixture *f)
     gls_define_finish(&d);
 }
 
-/* Where the plan says that the tile lies: strip by strip, the plane that two strips share in both. */
+/* Returns where the plan places the tile: strip by strip, with the plane that two strips share in both. */
 static void put_tile(fixture *f, uint32_t tile, const float *values)
 {
     const gls_field_plan *p = &f->field.plan;

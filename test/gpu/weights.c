@@ -15,7 +15,7 @@ static gls_device *device;
 static gls_fixels *fixels;
 static scene_lines *scene;
 
-/* On software renderers the bytes, elsewhere what their rounding leaves. */
+/* On software renderers the bytes agree; on other devices the differences are those of rounding. */
 static void compare(const gls_weights *a, const gls_weights *b)
 {
     const gls_weights_result *x = gls_weights_get_result(a), *y = gls_weights_get_result(b);
@@ -106,7 +106,7 @@ static gls_streamlines tangled_lines(void)
     return (gls_streamlines){.n = LINES, .offset = offset, .point = (const float(*)[3])point};
 }
 
-/* by: n devices; 0: the CPU. */
+/* Maps the streamlines. by: n devices; n = 0: the CPU. */
 static void map_lines(const gls_fixels *f, const float *mask, gls_device *const *by, size_t n, uint32_t ratio,
                       bool straight, gls_rows *rows)
 {
@@ -142,7 +142,7 @@ static void same_rows(const gls_rows *a, const gls_rows *b)
     }
 }
 
-/* The devices that mapped all rows also summed up their entries for each fixel. */
+/* Devices that mapped all rows also add up their entries for each fixel. */
 static void check_totals(const gls_rows *rows, const gls_fixels *f)
 {
     uint64_t *length = calloc(f->n, sizeof *length);
@@ -241,7 +241,7 @@ static void test_wide(void **state)
     free(b);
 }
 
-/* Where the device fails between parcels, threads go on from there. */
+/* If the device fails between batches, threads go on from there. */
 static void test_mapping_fails(void **state)
 {
     static const struct {
@@ -265,7 +265,7 @@ static void test_mapping_fails(void **state)
     gls_rows_finish(&host);
 }
 
-/* The least that OpenGL ES 3.1 has is enough. */
+/* The least resources of OpenGL ES 3.1 are enough. */
 static void test_limits(void **state)
 {
     (void)state;

@@ -13,7 +13,7 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Series, table and mask of the first four arguments. */
+/* Reads series, table and mask from the first four arguments. */
 typedef struct input {
     gls_image *dwi, *mask;
     gls_gradients *gradients;
@@ -77,7 +77,7 @@ gls_status dump_msmt(int argc, char **argv)
     return status;
 }
 
-/* How the responses of the arguments are to be estimated. */
+/* Returns the method by which the responses are estimated, from the arguments. */
 static gls_status respond(const char *how, const input *in, const gls_responses_options *options,
                           gls_tissue_response **response, gls_image **voxels)
 {

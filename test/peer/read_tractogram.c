@@ -65,7 +65,7 @@ static gls_status add_filter(const char *name, double value, gls_sink *sink)
     exit(2);
 }
 
-/* What reaches the sink is written to a file, too. */
+/* Writes the streamlines that reach the sink to a file, too. */
 static gls_status add_writer(const char *path, const gls_tractogram_info *info, gls_sink *sink)
 {
     gls_tractogram_format format;

@@ -34,7 +34,7 @@ void ifod_ref_finish(ifod_ref *ref)
     gls_ifod_grid_finish(&ref->grid);
 }
 
-/* Trilinear, the outermost half voxel constant. */
+/* Interpolates trilinearly; the outermost half voxel is constant. */
 static double interpolated(const gls_image *image, size_t volume, const double p[3])
 {
     size_t low[3], high[3];
@@ -65,7 +65,7 @@ static bool inside(const ifod_ref *ref, const double p[3])
     return true;
 }
 
-/* In the grid, and the FOD of the nearest voxel is not 0. */
+/* Whether p lies in the grid, and the FOD of the nearest voxel is not 0. */
 static bool has_fod(const ifod_ref *ref, const double p[3])
 {
     const int32_t *dim = ref->sh->grid.dim;
@@ -112,7 +112,7 @@ static void random_direction(const numbers *n, uint32_t block, double d[3])
     d[2] = z;
 }
 
-/* The same with the precision of a word, as pass 1 leaves it to pass 2. */
+/* Returns the same direction with the precision of a word, as pass 1 leaves it to pass 2. */
 static void pack(double d[3])
 {
     double norm = fabs(d[0]) + fabs(d[1]) + fabs(d[2]), a = d[0] / norm, b = d[1] / norm, x = a;
@@ -128,7 +128,7 @@ static void pack(double d[3])
 
 /* --- candidates ----------------------------------------------------------- */
 
-/* Moves d by angle towards across. */
+/* Moves d by an angle towards `across`. */
 static void bent(const double d[3], const double across[3], double angle, double e[3])
 {
     for (int a = 0; a < 3; a++) e[a] = cos(angle) * d[a] + sin(angle) * across[a];
@@ -141,7 +141,7 @@ static void frame(const double d[3], double turn, double across[3])
     for (int i = 0; i < 3; i++) across[i] = cos(turn) * x[i] + sin(turn) * y[i];
 }
 
-/* Places i of n on the arc of a step, voxels. */
+/* Computes places i of n on the arc of a step, voxels. */
 static void arc_place(const ifod_ref *ref, const double p[3], const double d[3], const double across[3], double angle,
                       double share, double q[3])
 {
@@ -155,7 +155,7 @@ static void arc_place(const ifod_ref *ref, const double p[3], const double d[3],
 
 enum { LEFT = -1 };
 
-/* 0: below the cutoff; LEFT: its way leaves the grid. */
+/* Returns the weight of an arc; 0: below the cutoff; LEFT: it leaves the grid. */
 static double weight_of(const ifod_ref *ref, const double p[3], const double d[3], const double across[3], double angle,
                         bool is_fixed)
 {
@@ -178,7 +178,7 @@ static double weight_of(const ifod_ref *ref, const double p[3], const double d[3
     return weight;
 }
 
-/* The next direction, or why there is none: GLS_END_COUNT: there is one. */
+/* Returns why there is no next direction; GLS_END_COUNT: there is one, in *d. */
 static gls_end choose(const ifod_ref *ref, const numbers *n, const double p[3], double d[3])
 {
     double largest = 0, across[3], e[3];
@@ -207,7 +207,7 @@ static gls_end choose(const ifod_ref *ref, const numbers *n, const double p[3], 
 
 /* --- peaks ---------------------------------------------------------------- */
 
-/* Uphill to the top by differences; the amplitude there, or -1. */
+/* Climbs to the maximum by differences. Returns the amplitude there, or -1. */
 static double climb(const ifod_ref *ref, const double p[3], double d[3])
 {
     const double h = 1e-4;
@@ -254,7 +254,7 @@ static bool start(const ifod_ref *ref, const numbers *n, const double p[3], doub
     return false;
 }
 
-/* A half from p along d: its points and the parts of steps that it passed. */
+/* Tracks a half from p along d: its points, and the parts of steps that it passed. */
 static size_t track_half(const ifod_ref *ref, numbers n, const double seed[3], const double first[3], size_t most,
                          double (*point)[3], size_t *parts, gls_end *end)
 {

@@ -19,10 +19,10 @@ typedef struct ifod_ref {
 bool ifod_ref_init(ifod_ref *ref, const gls_track_params *params, const gls_image *sh, const gls_image *stop);
 void ifod_ref_finish(ifod_ref *ref);
 
-/* The SH at p, voxels, along d. */
+/* Returns the amplitude of the SH at p, voxels, along d. */
 double ifod_amplitude(const ifod_ref *ref, const double p[3], const double d[3]);
-/* A seed's streamline, voxels: false where the seed has no direction. point: room for 2 x (longest length / step + 1)
- * points. parts: of its steps that were passed. */
+/* Tracks the streamline of a seed, voxels. Returns false if the seed has no direction. point: room for 2 x (longest
+ * length / step + 1) points. parts: number of parts of its steps that were passed. */
 bool ifod_track(const ifod_ref *ref, const double seed[3], uint32_t index, double (*point)[3], size_t *n, size_t *parts,
                 gls_end ends[2]);
 

@@ -44,7 +44,7 @@ static double stop_value(const gls_image *stop, const double p[3])
     return sum;
 }
 
-/* Peak k of voxel i as a unit vector; returns its amplitude, 0: there is none. */
+/* Computes peak k of voxel i as a unit vector. Returns its amplitude; 0: there is no peak. */
 static double peak(const peak_ref *ref, size_t i, size_t k, double unit[3])
 {
     size_t n = gls_grid_voxels(&ref->peaks->grid);
@@ -55,7 +55,8 @@ static double peak(const peak_ref *ref, size_t i, size_t k, double unit[3])
     return length;
 }
 
-/* Of the peaks above `least` the one nearest to the line of d, turned to it; 0: none within the angle. */
+/* Finds, among the peaks above `least`, the one nearest to the line of d, turned to it. Returns 0 if none lies within
+ * the angle. */
 static double choose(const peak_ref *ref, size_t i, const double d[3], double least, double out[3], bool *any)
 {
     double largest = 0, amplitude = 0, cosine = cos(ref->params->max_angle * acos(-1.0) / 180), u[3];
@@ -103,7 +104,7 @@ static gls_end step_eudx(const peak_ref *ref, const double p[3], const double d[
     return GLS_END_COUNT;
 }
 
-/* One step from p: its direction, its end point, and why there is none. */
+/* Takes one step from p: stores its direction and end point, or returns why there is none. */
 static gls_end move(const peak_ref *ref, const double p[3], const double d[3], double next[3], double q[3])
 {
     gls_end end = ref->params->dg == GLS_DG_FACT ? step_fact(ref, p, d, next) : step_eudx(ref, p, d, next);
@@ -131,7 +132,7 @@ static size_t track_half(const peak_ref *ref, const double seed[3], const double
     return n;
 }
 
-/* With the precision of a word, as pass 1 leaves directions to pass 2. */
+/* Returns the direction with the precision of a word, as pass 1 leaves it to pass 2. */
 static void pack(double d[3])
 {
     float f[3];
@@ -195,7 +196,7 @@ size_t peak_track(const peak_ref *ref, const double seed[3], const double direct
                   gls_end ends[2])
 {
     double back[3], next[3], q[3];
-    /* EuDX goes back against the first step, where there is one; that of FACT is the direction of the seed */
+    /* EuDX goes back against the first step, if there is one; FACT goes back against the direction of the seed */
     bool first = move(ref, seed, direction, next, q) == GLS_END_COUNT;
     for (int a = 0; a < 3; a++) back[a] = first ? -next[a] : -direction[a];
     size_t n = track_half(ref, seed, back, point, &ends[0]);

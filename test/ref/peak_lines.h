@@ -11,9 +11,9 @@ typedef struct peak_ref {
     const gls_image *stop;  /* halves end where it is at or below the threshold */
 } peak_ref;
 
-/* The first directions of a seed, unit vectors along the voxel axes; returns how many. */
+/* Finds the first directions of a seed, unit vectors along the voxel axes. Returns their number. */
 size_t peak_starts(const peak_ref *ref, const double seed[3], uint32_t index, double (*direction)[3]);
-/* A streamline from there, voxels. point: room for 2 x (longest length / step + 1) points. */
+/* Tracks a streamline along one of them, voxels. point: room for 2 x (longest length / step + 1) points. */
 size_t peak_track(const peak_ref *ref, const double seed[3], const double direction[3], double (*point)[3],
                   gls_end ends[2]);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Curves that are tried; the tracker's last ones are from ever narrower discs. */
+/* Number of curves that are tried; the tracker draws its last ones from smaller and smaller discs. */
 enum { PAPER_TRIES = 16384, TRACKER_TRIES = 4096, NARROW_TRIES = 256, NARROW_HALVINGS = 8, NORMAL = 0x8000 };
 #define BACKWARD 0x80000000u
 
@@ -26,7 +26,7 @@ static void unit(double v[3])
     for (int i = 0; i < 3; i++) v[i] /= norm;
 }
 
-/* What the closed form needs of a curve and a length: cos(ks), sin(ks) / k, (1 - cos(ks)) / k^2. */
+/* The terms of the closed form for a curve and a length: cos(ks), sin(ks) / k, (1 - cos(ks)) / k^2. */
 typedef struct curve {
     double k1, k2, cosine, along, across;
 } curve;
@@ -106,7 +106,7 @@ static size_t nearest_mapped(const ptt_ref *ref, const double t[3])
     return ref->nearest[other + (size_t)y * ref->nearest_size + (size_t)x];
 }
 
-/* Along the edges of the hull of the vertices every walk to ever nearer ones ends at the nearest. */
+/* Along the edges of the hull of the vertices, every walk to nearer vertices ends at the nearest one. */
 static size_t nearest_exact(const gls_sphere *sphere, const double t[3])
 {
     size_t here = 0, before;
@@ -138,7 +138,7 @@ static bool inside(const gls_grid *grid, const double p[3])
     return true;
 }
 
-/* The voxels round p and their weights. */
+/* The voxels around p and their weights. */
 static void corners(const gls_grid *grid, const double p[3], size_t voxel[8], double weight[8])
 {
     size_t index[3][2], dim[3] = {(size_t)grid->dim[0], (size_t)grid->dim[1], (size_t)grid->dim[2]};
@@ -200,7 +200,7 @@ done:
     return found;
 }
 
-/* The mean amplitude over the probe's threads where the frame is. */
+/* Returns the mean amplitude over the threads of the probe at this frame. */
 static double threads(const ptt_ref *ref, const double p[3], const ptt_frame *f)
 {
     int count = ref->params->probe_count;
@@ -246,7 +246,7 @@ static double angle_of(uint32_t word)
     return 2 * acos(-1.0) * uniform(word);
 }
 
-/* A curvature with the density of the data's support. */
+/* Draws a curvature with the density of the data's support. */
 static bool draw_curvature(const ptt_ref *ref, const double p[3], const ptt_frame *frame, const ptt_random *random,
                            uint32_t step, double k[2])
 {
@@ -269,7 +269,7 @@ static bool draw_curvature(const ptt_ref *ref, const double p[3], const ptt_fram
     return false;
 }
 
-/* Goes one short step; false if no curve has enough support. */
+/* Goes one short step. Returns false if no curve has enough support. */
 static bool short_step(const ptt_ref *ref, double p[3], ptt_frame *frame, const ptt_random *random, uint32_t step)
 {
     double s = ref->params->step_size / ref->substeps, k[2], moved[3];

@@ -8,14 +8,14 @@
 
 #include <glslines/track.h>
 
-/* Right-handed and orthonormal; t is where the streamline goes. Along the voxel axes, in mm. */
+/* A frame, right-handed and orthonormal, along the voxel axes in mm. t is the direction of the streamline. */
 typedef struct ptt_frame {
     double t[3], n[3], b[3];
 } ptt_frame;
 
 /* Moves the frame a length s along the curve T' = k1 N + k2 B, N' = -k1 T, B' = -k2 T; moved gets the way in mm. */
 void ptt_propagate(ptt_frame *frame, double k1, double k2, double s, double moved[3]);
-/* The frame of tangent t whose normal is turned by angle from a fixed one. */
+/* Returns the frame of tangent t whose normal is turned by an angle from a fixed one. */
 void ptt_frame_make(const double t[3], double angle, ptt_frame *frame);
 
 /* Random words; block and step are the place in the tracker's random sequence that the words have there. */
@@ -39,17 +39,17 @@ bool ptt_ref_init(ptt_ref *ref, const gls_track_params *params, const gls_image 
                   const gls_image *stop);
 void ptt_ref_finish(ptt_ref *ref);
 
-/* Vertex nearest to t, by the map if there is one. */
+/* Returns the vertex nearest to t, by the map if there is one. */
 size_t ptt_nearest(const ptt_ref *ref, const double t[3]);
-/* Trilinear, with the outermost half voxel constant. */
+/* Interpolates trilinearly, with the outermost half voxel constant. */
 double ptt_stop_value(const ptt_ref *ref, const double p[3]);
-/* Peaks of the ODF at p as vertices, strongest first. */
+/* Finds the peaks of the ODF at p as vertices, strongest first. */
 size_t ptt_initial(const ptt_ref *ref, const double p[3], uint32_t *vertex, size_t capacity);
-/* Sum of the amplitudes along the probe; 0 as soon as it cannot reach least any more. */
+/* Returns the sum of the amplitudes along the probe; 0 as soon as it cannot reach `least` any more. */
 double ptt_support(const ptt_ref *ref, const double p[3], const ptt_frame *frame, double k1, double k2, double least);
-/* The streamline through the seed along vertex: its points in voxels, end to end, and at which of them the seed is.
- * point: 2 max_steps + 1 at least. ends: why it ended backward and forward. Never cut to the maximum length as a whole.
- */
+/* Tracks the streamline through the seed along a vertex: its points in voxels, end to end, and the index of the seed.
+ * point: room for 2 max_steps + 1. ends: why it ended backward and forward. It is never cut to the maximum length as a
+ * whole. */
 size_t ptt_track(const ptt_ref *ref, const double seed[3], uint32_t vertex, const ptt_random *random,
                  double (*point)[3], size_t *at_seed, gls_end ends[2]);
 

@@ -16,7 +16,7 @@ typedef struct scene {
     gls_odf_source *source;
 } scene;
 
-/* Sums of Watson's distributions round n directions, each with its weight. */
+/* Returns sums of Watson's distributions round n directions, each with its weight. */
 static inline double lobes(const double v[3], const double (*direction)[3], const double *weight, int n,
                            double sharpness)
 {
@@ -28,7 +28,7 @@ static inline double lobes(const double v[3], const double (*direction)[3], cons
     return sum;
 }
 
-/* Directions and weights of the lobes in a voxel, at most three; returns how many. */
+/* Finds directions and weights of the lobes in a voxel, at most three. Returns their number. */
 typedef int (*lobe_field)(void *user, const gls_grid *grid, const int voxel[3], double direction[3][3],
                           double weight[3], double *stop);
 
@@ -84,7 +84,7 @@ static inline long table_define(const gls_define_list *list, const char *name)
     return 0;
 }
 
-/* The map of nearest vertices as the kernels have it, from malloc. */
+/* Makes the map of nearest vertices as the kernels have it, from malloc. */
 static inline uint32_t *table_nearest(const gls_sphere *sphere, size_t *size)
 {
     gls_tables tables = {0};
@@ -112,7 +112,7 @@ static inline void same_words(void *user, uint32_t block, uint32_t step, uint32_
     gls_philox((const uint32_t[4]){block, step, r->seed, r->stream}, r->key, word);
 }
 
-/* Numbers one after the other, wherever they are asked for. */
+/* Returns numbers one after the other, whatever place is asked for. */
 static inline void other_words(void *user, uint32_t block, uint32_t step, uint32_t word[4])
 {
     (void)block, (void)step;
@@ -208,7 +208,7 @@ static inline gls_seeds *box_seeds(const gls_grid *grid, size_t n, double margin
     return seeds;
 }
 
-/* How many streamlines are the same within 0.05 voxel at every point. */
+/* Counts the streamlines that are the same within 0.05 voxel at every point. */
 static inline double share_equal(const collection *a, const collection *b, const char *what)
 {
     size_t equal = 0, lengths = 0;

@@ -8,7 +8,7 @@
 
 /* --- the fit ---------------------------------------------------------------------- */
 
-/* fit = inverse of (design' design) times design', by elimination; columns are scaled. */
+/* Computes fit = inverse of (design' design) times design', by elimination; columns are scaled. */
 void tensor_ref_prepare(tensor_ref *ref)
 {
     const size_t n = ref->gradients->n;
@@ -68,7 +68,7 @@ static bool inside(const gls_grid *grid, const double p[3])
     return true;
 }
 
-/* Corner 0 to 7 of the cell around p, constant beyond the outermost centres: its number and weight. */
+/* Finds corner 0 to 7 of the cell around p, constant beyond the outermost centres: its number and weight. */
 static size_t corner_of(const gls_grid *grid, const double p[3], int corner, double *weight)
 {
     size_t voxel[3];
@@ -81,7 +81,7 @@ static size_t corner_of(const gls_grid *grid, const double p[3], int corner, dou
     return (voxel[2] * (size_t)grid->dim[1] + voxel[1]) * (size_t)grid->dim[0] + voxel[0];
 }
 
-/* The wild bootstrap of a voxel: the same whenever a streamline asks for it. */
+/* Draws the wild bootstrap of a voxel, which is the same whenever a streamline needs it. */
 static void flip_residuals(const tensor_ref *ref, size_t voxel, uint32_t index, double *signal)
 {
     double beta[7];
@@ -132,7 +132,7 @@ static double stop_value(const gls_image *stop, const double p[3])
 
 /* --- tensors ---------------------------------------------------------------------- */
 
-/* FA and the main axis of xx yy zz xy xz yz, by rotations (Jacobi). */
+/* Computes FA and the main axis of xx yy zz xy xz yz, by Jacobi rotations. */
 static double main_axis(const double t[6], double axis[3])
 {
     double m[3][3] = {{t[0], t[3], t[4]}, {t[3], t[1], t[5]}, {t[4], t[5], t[2]}},
@@ -194,7 +194,7 @@ bool tensor_start(const tensor_ref *ref, const double seed[3], uint32_t index, d
     return true;
 }
 
-/* The axis at p, turned to d. */
+/* Returns the axis at p, turned to d. */
 static gls_end axis_along(const tensor_ref *ref, const double p[3], uint32_t index, const double d[3], double least,
                           double axis[3])
 {
@@ -220,7 +220,7 @@ static void unit_sum(const double a[3], double n, const double b[3], double sum[
     for (int i = 0; i < 3; i++) sum[i] /= sqrt(square);
 }
 
-/* The direction of a step of the classical rule of fourth order. */
+/* Returns the direction of a step by the classical rule of fourth order. */
 static gls_end runge_kutta(const tensor_ref *ref, const double p[3], uint32_t index, const double d[3], double least,
                            double out[3])
 {

@@ -17,9 +17,9 @@ typedef struct tensor_ref {
 
 /* Needs the other members. */
 void tensor_ref_prepare(tensor_ref *ref);
-/* The first direction of a seed along the voxel axes; false: there is none. */
+/* Finds the first direction of a seed along the voxel axes. Returns false if there is none. */
 bool tensor_start(const tensor_ref *ref, const double seed[3], uint32_t index, double direction[3]);
-/* A streamline from there, voxels. point: room for 2 x (longest length / step + 1) points. */
+/* Tracks a streamline along it, voxels. point: room for 2 x (longest length / step + 1) points. */
 size_t tensor_track(const tensor_ref *ref, const double seed[3], uint32_t index, const double direction[3],
                     double (*point)[3], gls_end ends[2]);
 
