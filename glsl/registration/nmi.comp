@@ -3,7 +3,7 @@
 // the order of the sums does not matter. Dispatched by src/registration/nmi_device.c.
 layout(local_size_x = GROUP_SIZE) in;
 
-#define BINS 32u
+#define BINS 63u
 #define CELLS (BINS * (BINS + 1u))
 
 layout(location = 0) uniform int dim_x; // the fixed image

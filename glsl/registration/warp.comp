@@ -31,9 +31,8 @@ void main()
              map[2].x * p.x + map[2].y * p.y + map[2].z * p.z + map[2].w);
 #endif
     gls_corners c = gls_corners_at(p, size);
-    bool within = gls_inside(p, size);
-    bool counts = within && image[n_image + gls_nearest(c)] > 0.5;
-    float value = within ? GLS_BETWEEN(image, 0u, c) : 0.0;
+    bool counts = gls_inside(p, size) && image[n_image + gls_nearest(c)] > 0.5;
+    float value = GLS_BETWEEN(image, 0u, c); // beyond the image that at its border
 #ifdef MOVING
     pair[n + i] = value;
     if (!counts) pair[2u * n + i] = 0.0;

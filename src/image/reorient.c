@@ -6,6 +6,7 @@
 
 #include "image/reorient.h"
 #include "image/grid.h"
+#include "image/nifti_read.h"
 #include "image/labels.h"
 #include "image/region_area.h"
 #include "util/maths.h"
@@ -112,7 +113,7 @@ gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid
 gls_status gls_grid_read(const char *path, gls_grid *grid)
 {
     gls_image *image = NULL;
-    gls_status status = gls_image_read(path, GLS_IMAGE_ANY, &image);
+    gls_status status = gls_image_read_vectors(path, &image);
     if (status) return status;
     /* read the whole image, although only its grid is wanted: no function reads the grid alone for every format */
     *grid = image->grid;

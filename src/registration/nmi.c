@@ -1,7 +1,9 @@
 /* Normalised mutual information (Studholme et al. 1999). A voxel of the fixed image has one bin; the value of the
  * moving image is shared between two bins in 256ths. So the histogram has whole numbers, and no sum depends on its
  * order. The fixed image is sampled not at the centres of voxels but at a place in each that seems random: else maps
- * that bring centres to centres, where interpolation smooths nothing, would score too high. */
+ * that bring centres to centres, where interpolation smooths nothing, would score too high. Many samples get all bins:
+ * voxels at borders of tissue, whose values are mixed, then fall into bins of their own, and no longer draw the borders
+ * of images of other contrasts to where the mixtures agree. */
 #include "registration/nmi.h"
 
 #include <math.h>
@@ -14,6 +16,8 @@
 #include "util/status.h"
 
 #define BINS GLS_NMI_BINS
+#define FEW_BINS 32    /* number of bins of few samples, which would leave more of them empty */
+#define MANY 50000     /* number of samples from which on all bins are used */
 #define PARTS 4        /* number of parts into which the work on a map is cut, for threads */
 #define MIN_SHARE 0.25 /* smallest share of the voxels of the fixed image that must lie in the moving image */
 
@@ -55,15 +59,17 @@ gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *m
     }
     gls_level_quantiles(fixed, -INFINITY, q, 2, f);
     gls_level_quantiles(moving, -INFINITY, q, 2, m);
-    const double per_f = BINS / fmax(f[1] - f[0], 1e-20), per_m = (BINS - 1) / fmax(m[1] - m[0], 1e-20);
+    for (size_t v = 0; v < n; v++) nmi->n += fixed->mask[v];
+    const int bins = nmi->n < MANY ? FEW_BINS : BINS;
+    const double per_f = bins / fmax(f[1] - f[0], 1e-20), per_m = (bins - 1) / fmax(m[1] - m[0], 1e-20);
     for (size_t v = 0; v < n; v++) {
         int8_t place[3];
         const double bin = ((double)place_sample(fixed, v, place) - f[0]) * per_f;
-        image->sample[v] = fixed->mask[v] ? (uint32_t)fmin(fmax(bin, 0), BINS - 1) : BINS;
+        image->sample[v] = fixed->mask[v] ? (uint32_t)fmin(fmax(bin, 0), bins - 1) : BINS;
         for (int a = 0; a < 3; a++) image->sample[v] |= (uint32_t)(place[a] + 128) << (8 + 8 * a);
-        nmi->n += fixed->mask[v];
     }
-    for (size_t v = 0; v < n_moving; v++) image->value[v] = (float)(((double)moving->value[v] - m[0]) * per_m);
+    for (size_t v = 0; v < n_moving; v++)
+        image->value[v] = (float)fmin(((double)moving->value[v] - m[0]) * per_m, bins - 1);
     return on ? gls_nmi_device_fill(on, image) : GLS_OK;
 }
 

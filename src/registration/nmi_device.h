@@ -4,8 +4,8 @@
 
 #include <glslines/device.h>
 
-/* Bins of each image. */
-#define GLS_NMI_BINS 32
+/* Bins of each image. Histograms of 63 fit into the 16 KiB that OpenGL ES promises to a work group. */
+#define GLS_NMI_BINS 63
 /* Cells of a joint histogram: a row for each bin of the fixed image. The value of the moving image is shared between
  * two bins, so there is one more of them. */
 #define GLS_NMI_CELLS (GLS_NMI_BINS * (GLS_NMI_BINS + 1))

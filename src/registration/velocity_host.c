@@ -59,15 +59,15 @@ void gls_velocity_host_flow(const float *v, const int32_t dim[3], float factor, 
 
 /* --- Images. */
 
-/* Reads an image at a point. *counts: whether the point lies in the image, at a voxel that counts. */
+/* Reads an image at a point, beyond it at its border: a jump to 0 there would draw the rims of both images together.
+ * *counts: whether the point lies in the image, at a voxel that counts. */
 static float read_image(const gls_level *level, const float p[3], bool *counts)
 {
     const gls_corners c = gls_corners_at(level->grid.dim, p);
     const size_t nearest = c.voxel + (c.share[0] > 0.5f ? c.step[0] : 0) + (c.share[1] > 0.5f ? c.step[1] : 0) +
                            (c.share[2] > 0.5f ? c.step[2] : 0);
-    const bool inside = gls_corners_inside(level->grid.dim, p);
-    *counts = inside && level->mask[nearest];
-    return inside ? gls_corners_value(&c, level->value) : 0;
+    *counts = gls_corners_inside(level->grid.dim, p) && level->mask[nearest];
+    return gls_corners_value(&c, level->value);
 }
 
 /* Reads both images at the middle of the way: f and m, and whether both count. */

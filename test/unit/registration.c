@@ -58,7 +58,8 @@ static gls_linear_result align(const gls_level *f, const gls_level *m, bool affi
     return result;
 }
 
-/* A map between two contrasts is found within half a voxel at the surface, and is the same for any number of threads.
+/* A map between two contrasts is found within a quarter of a voxel at the surface, and is the same for any number of
+ * threads.
  */
 static void test_affine(void **state)
 {
@@ -67,9 +68,9 @@ static void test_affine(void **state)
     gls_level f = level_of(fixed), m = level_of(moving);
     const gls_linear_result result = align(&f, &m, true, GLS_INIT_AUTO);
     const double error = apart(result.map, moved);
-    if (error > 2) fail_msg("%.3f mm", error);
+    if (error > 1) fail_msg("%.3f mm", error);
     assert_string_equal(result.header_advice, "");
-    assert_true(result.share > 0.6);
+    assert_true(result.share > 0.8);
     omp_set_num_threads(3);
     const gls_linear_result again = align(&f, &m, true, GLS_INIT_AUTO);
     omp_set_num_threads(1);
@@ -123,7 +124,7 @@ static gls_velocity bend(const gls_level *f, const gls_level *m, bool ssd)
                                           .smooth_total = 0.7,
                                           .n_levels = 2,
                                           .voxel = {8, 4},
-                                          .iterations = {40, 30}};
+                                          .iterations = {40, 60}};
     const gls_velocity_channel channel = {f, m, 1};
     gls_velocity v;
     if (gls_velocity_register(&channel, 1, identity, &options, NULL, NULL, NULL, &v)) fail_msg("%s", gls_last_error());
@@ -172,7 +173,7 @@ static void test_field(void **state)
         gls_image *none;
         assert_int_equal(gls_image_create(&forward->grid, 3, &none), GLS_OK);
         const double before = median_error(none, &f, 6), after = median_error(forward, &f, 6);
-        if (after > (ssd ? 2.2 : 1.2) || before < 3)
+        if (after > (ssd ? 1.7 : 1.2) || before < 3)
             fail_msg("%s: %.3f mm, before %.3f", ssd ? "ssd" : "lncc", after, before);
         assert_true(quality.folded == 0 && quality.inverse[1] < 0.6 && quality.inverse[0] < 0.12);
         assert_true(v.level[1].iterations > 5 &&
@@ -195,6 +196,32 @@ static void test_field(void **state)
         gls_image *const all[] = {fixed, moving, forward, back, jacobian, none};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) gls_image_destroy(all[k]);
     }
+}
+
+/* Where the moving image ends inside of the head, its border draws nothing: it is none of the head. */
+static void test_rim(void **state)
+{
+    (void)state;
+    const int32_t cut[3] = {small[0], small[1], small[2] - 12};
+    gls_image *fixed = head_image(small, 4, identity, 6, false), *whole = head_image(small, 4, identity, 0, false),
+              *moving = NULL, *forward, *back;
+    gls_grid grid;
+    assert_int_equal(gls_grid_init(&grid, cut, (const double(*)[4])whole->grid.affine), GLS_OK);
+    assert_int_equal(gls_image_create(&grid, 1, &moving), GLS_OK);
+    memcpy(moving->data, whole->data, gls_grid_voxels(&grid) * sizeof *moving->data); /* without the upper slices */
+    gls_level f = level_of(fixed), m = level_of(moving);
+    gls_velocity v = bend(&f, &m, false);
+    assert_int_equal(gls_velocity_fields(&v, &forward, &back), GLS_OK);
+    const size_t slice = (size_t)small[0] * (size_t)small[1];
+    for (size_t i = 0; i < gls_grid_voxels(&f.grid); i++)
+        if (i / slice < (size_t)cut[2] - 4 || i / slice >= (size_t)cut[2] - 1) f.value[i] = 0; /* counted: the rim */
+    const double error = median_error(forward, &f, 6);
+    if (error > 1.5) fail_msg("%.3f mm", error);
+    gls_velocity_finish(&v);
+    gls_level_finish(&f);
+    gls_level_finish(&m);
+    gls_image *const all[] = {fixed, whole, moving, forward, back};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) gls_image_destroy(all[k]);
 }
 
 /* The determinant of a linear field is that of its matrix, on an oblique grid, too. */
@@ -230,9 +257,9 @@ static void test_jacobian(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_score), cmocka_unit_test(test_affine),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_score),  cmocka_unit_test(test_affine),
                                        cmocka_unit_test(test_header), cmocka_unit_test(test_field),
-                                       cmocka_unit_test(test_jacobian)};
+                                       cmocka_unit_test(test_rim),    cmocka_unit_test(test_jacobian)};
     omp_set_num_threads(1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
