@@ -14,7 +14,7 @@
 
 enum { SCENE_SIDE = 12, SCENE_ORDER = 8, SCENE_COEFFICIENTS = 45, SCENE_LINES = 400, SCENE_POINTS = 24 };
 
-/* Coefficients of a lobe along d with this integral: cos^8, fitted on many directions. */
+/* Sets the coefficients of a lobe along d with this integral: cos^8, fitted on many directions. */
 static inline void scene_lobe(const double d[3], double integral, double *sh)
 {
     enum { SAMPLES = 2000 };
@@ -58,7 +58,7 @@ static inline gls_image *scene_fods(void)
     return image;
 }
 
-/* Curves along the two bundles, three along x for one along y. */
+/* Makes curves along the two bundles, three along x for one along y. */
 typedef struct scene_lines {
     uint64_t offset[SCENE_LINES + 1];
     float point[SCENE_LINES * SCENE_POINTS][3];
@@ -86,7 +86,7 @@ static inline scene_lines *scene_streamlines(void)
     return s;
 }
 
-/* Weights of the scene; n devices, or the CPU. */
+/* Computes the weights of the scene on n devices, or on the CPU. */
 static inline gls_weights *scene_solve(const gls_fixels *fixels, const gls_weights_options *options,
                                        const gls_streamlines *lines, gls_device *const *devices, size_t n)
 {

@@ -146,8 +146,7 @@ static void check_model(gls_qball_model model, int order)
     double fetch = fetch_tolerance(device, t->model.field.plan.textures.size), bound = 30 * fetch;
     for (int measured = 1; measured >= 0; measured--) {
         gls_kernel *first = t->kernels.first_sample;
-        if (!measured)
-            t->kernels.first_sample = NULL; /* then pass 1 draws a sample, as with GLS_BOOT_START_SAMPLE */
+        if (!measured) t->kernels.first_sample = NULL; /* then pass 1 draws a sample, as with GLS_BOOT_START_SAMPLE */
         run_initial(t, &got);
         t->kernels.first_sample = first;
         comparison c = compare(&r, &got, measured);

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EACH 100000 /* streamlines of a parcel of short ones */
+#define EACH 100000 /* number of streamlines in a batch of short ones */
 #define LONG_POINTS 1000000
 
 ssize_t __real_write(int fd, const void *data, size_t bytes);
@@ -19,7 +19,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t bytes);
 ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at);
 
-/* Many zeros for a regular file, which becomes at least that long. */
+/* Appends many zeros to a regular file, which becomes at least that long. */
 static int leaves_hole(int fd, const char *p, size_t bytes, off_t at)
 {
     struct stat info;
@@ -29,7 +29,7 @@ static int leaves_hole(int fd, const char *p, size_t bytes, off_t at)
     return at + (off_t)bytes <= info.st_size || ftruncate(fd, at + (off_t)bytes) == 0;
 }
 
-/* In place of write() and pwrite() in all of this program. */
+/* This function stands for write() and pwrite() in all of this program. */
 ssize_t __wrap_write(int fd, const void *data, size_t bytes)
 {
     off_t at = lseek(fd, 0, SEEK_CUR);
@@ -55,7 +55,7 @@ static void stop(const char *what)
     exit(1);
 }
 
-/* Marks by which a streamline is known again: its number, as two floats that hold it exactly. */
+/* Marks by which a streamline is recognised: its number, as two floats that hold it exactly. */
 static void mark(float point[3], uint64_t number)
 {
     point[0] = (float)(number >> 16);

@@ -54,7 +54,7 @@ char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t n);
 void __wrap_free(void *p);
 
-/* What is held, so that a block that another library made and the library frees is told from its own. */
+/* Notes which blocks are held, so that a block that another library made and this one frees is recognised. */
 static struct {
     pthread_mutex_t lock;
     const void **block; /* 2^bits places, open addressing */
@@ -146,7 +146,7 @@ void *__wrap_calloc(size_t n, size_t bytes)
 
 void *__wrap_realloc(void *p, size_t bytes)
 {
-    forget(p); /* before it is another thread's */
+    forget(p); /* before another thread gets the block */
     void *made = __real_realloc(p, bytes);
     if (!made && bytes) note(p, 0);
     return note(made, bytes);
@@ -198,7 +198,8 @@ static size_t allocated_now(void)
     return m.uordblks + m.hblkhd;
 }
 
-/* Bytes that the driver itself loses for each display that is opened and closed, once its caches are full. */
+/* Returns the bytes that the driver itself loses for each display that is opened and closed, once its caches are full.
+ */
 static double lost_for_display(void)
 {
     enum { FILL = 800, COUNTED = 200 };
@@ -230,7 +231,7 @@ static char *name_in(const char *folder, const char *name)
     return made[n];
 }
 
-/* Inputs of all runs: a small phantom, its FODs, a tractogram. */
+/* Makes the inputs of all runs: a small phantom, its FODs, a tractogram. */
 static void prepare(const char *folder)
 {
     gls_phantom *phantom;
@@ -256,7 +257,7 @@ static void prepare(const char *folder)
     need(gls_fit_files(&fit, NULL));
 }
 
-/* Tracking in many ways; every tenth fails. */
+/* Tracks in many ways; every tenth run fails. */
 static void track(const char *folder, unsigned kind)
 {
     static const char *const suffixes[] = {"a.trx", "a.trk", "a.tck"};
@@ -286,7 +287,7 @@ static void track(const char *folder, unsigned kind)
     exit(2);
 }
 
-/* A map of a tractogram. */
+/* Makes a map of a tractogram. */
 static void map(const char *folder, const gls_grid *grid)
 {
     gls_density *density;
@@ -303,7 +304,7 @@ static void map(const char *folder, const gls_grid *grid)
     gls_density_destroy(density);
 }
 
-/* Weights of a tractogram, mapped and solved by a device or the CPU; then a map of the same. */
+/* Computes weights of a tractogram, mapped and solved by a device or the CPU; then a map of the same tractogram. */
 static void weigh(const char *folder, bool on_device)
 {
     gls_image *sh;
@@ -357,7 +358,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of a size, over the cycles from..n-1: median slope in bytes a run, and tau. */
+/* Returns for a size, over the cycles from..n-1, the median slope in bytes per run, and tau. */
 static double trend(double size[][KINDS], uint64_t from, uint64_t n, double *tau)
 {
     uint64_t cycles = n - from, pairs = 0;
@@ -377,7 +378,7 @@ static double trend(double size[][KINDS], uint64_t from, uint64_t n, double *tau
     return median;
 }
 
-/* Cycles 0..n-1 are whole. The first fifth fills caches. */
+/* Judges cycles 0..n-1, which are complete. The first fifth fills caches. */
 static bool judge(uint64_t n)
 {
     uint64_t from = n / 5 > 1 ? n / 5 : 1;
@@ -421,7 +422,7 @@ static void lose_mapping(size_t bytes)
     memset(p, 1, bytes);
 }
 
-/* Whole cycles of a file. */
+/* Reads the complete cycles of a file. */
 static uint64_t read_series(const char *path)
 {
     char line[256];
@@ -450,7 +451,7 @@ int main(int argc, char **argv)
     uint64_t runs = 0;
     watch_displays();
     if (minutes == 0) return judge(read_series(name_in(argv[1], "soak.tsv")));
-    mallopt(M_ARENA_MAX, 1); /* else what a thread frees stays in an arena of its own */
+    mallopt(M_ARENA_MAX, 1); /* else blocks that a thread frees stay in an arena of their own */
     prepare(argv[1]);
     FILE *series = fopen(name_in(argv[1], "soak.tsv"), "w");
     if (!series) return perror("soak.tsv"), 2;

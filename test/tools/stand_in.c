@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 #define ETNAVIV_GET_PARAM 0x6440          /* type and number of the request */
-#define PANTHOR_PAGES (UINT64_C(1) << 56) /* offset from which pages are the GPU's own registers */
+#define PANTHOR_PAGES (UINT64_C(1) << 56) /* offset from which pages are the registers of the GPU */
 
 typedef struct etnaviv_param {
     uint32_t core, param;

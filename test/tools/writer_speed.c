@@ -20,7 +20,7 @@
 #include "tractogram/writers.h"
 #include "util/threads.h"
 
-/* Streamlines of a parcel, and parcels that take turns. */
+/* Number of streamlines in a batch, and number of batches that take turns. */
 enum { LINES = 56000, PARCELS = 2, PLAIN_BYTES = 16 << 20, MOST_TIMES = 32 };
 
 typedef struct parcel {
@@ -57,7 +57,7 @@ static void *large(size_t bytes)
     return memory;
 }
 
-/* Random walks of 2 to 158 points, as long as those of a brain. */
+/* Makes random walks of 2 to 158 points, as long as streamlines of a brain. */
 static parcel make_parcel(uint32_t seed)
 {
     uint64_t *offset = malloc((LINES + 1) * sizeof *offset), n = 0;
@@ -90,7 +90,7 @@ static parcel make_parcel(uint32_t seed)
 typedef struct plain {
     int fd, n_threads, thread;
     uint64_t bytes;
-    const unsigned char *data; /* PLAIN_BYTES each, one behind the other */
+    const unsigned char *data; /* Writes PLAIN_BYTES at a time, one block behind the other. */
     size_t n_data;
 } plain;
 
@@ -109,7 +109,7 @@ static void *write_plain(void *user)
     return NULL;
 }
 
-/* From one piece of memory, which stays in the cache, or from a parcel. */
+/* Writes from one block of memory, which stays in the cache, or from a batch. */
 static double time_plain(const char *folder, uint64_t bytes, int n_threads, const parcel *from)
 {
     plain p[GLS_PIECE_THREADS];
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
     parcel parcels[PARCELS];
     for (uint32_t i = 0; i < PARCELS; i++) parcels[i] = make_parcel(i + 1);
     if (beside && pthread_create(&other, NULL, share_out, NULL) != 0) return 1;
-    /* not counted: memory that the machine has not touched before comes more slowly */
+    /* this round does not count, because memory that the machine has not touched before comes more slowly */
     time_plain(argv[1], bytes + bytes / 8, 1, NULL);
     for (int t = 0; t < times; t++)
         for (int k = 0; k < KINDS; k++) {

@@ -46,7 +46,7 @@ static size_t alignment(const char *type)
     return is_large ? 8 : 4;
 }
 
-/* A struct that is left out of the description cannot be made by a binding. */
+/* A binding cannot make a struct that is missing in the description. */
 static void test_structs_are_complete(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static void test_structs_are_complete(void **state)
                      sizeof(gls_job_options));
 }
 
-/* A member that was left out shows as a hole that is larger than alignment needs. */
+/* A missing member shows as a hole that is larger than alignment needs. */
 static void test_members_are_complete(void **state)
 {
     (void)state;

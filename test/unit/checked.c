@@ -1,4 +1,4 @@
-/* What the check of a device leaves behind: found again for the same driver and version, and for no other. */
+/* The results of the check of a device are found again for the same driver and version, and for no other. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,10 +42,10 @@ static void found_again(void **state)
     assert_int_equal(gls_checked_mapping(&one, GLS_DG_DET, 4), GLS_MAPPING_AUTO);
     assert_int_equal(gls_checked_mapping(&newer, GLS_DG_PROB, 4), GLS_MAPPING_AUTO);
     assert_int_equal(gls_checked_mapping(&two, GLS_DG_PROB, 6), GLS_MAPPING_SUBGROUP);
-    /* a mapping that the device has no more */
+    /* a mapping that the device does not have any more */
     two.subgroup_size = 0;
     assert_int_equal(gls_checked_mapping(&two, GLS_DG_PROB, 6), GLS_MAPPING_AUTO);
-    /* a new check forgets the last one of that device alone */
+    /* a new check forgets only the last check of that device */
     keep(&one, "det4", GLS_MAPPING_AUTO);
     assert_int_equal(gls_checked_mapping(&one, GLS_DG_PROB, 4), GLS_MAPPING_AUTO);
     assert_int_equal(gls_checked_mapping(&one, GLS_DG_DET, 4), GLS_MAPPING_AUTO);
@@ -53,7 +53,7 @@ static void found_again(void **state)
     assert_int_equal(gls_checked_mapping(&two, GLS_DG_PROB, 8), GLS_MAPPING_SUBGROUP);
 }
 
-/* A file that is none is as good as no file, and replaced. */
+/* A file with other contents counts as no file, and is replaced. */
 static void damaged(void **state)
 {
     static const char *const texts[] = {"", "{", "[]", "3", "{\"one | 1\": 3}", "\xff\xfe", "{\"a\": {\"prob4\": 7}}"};

@@ -23,7 +23,7 @@ static float point[LINES * MAX_LINE][3];
 /* the streamlines resampled, in both senses */
 static float x[LINES][POINTS][3], y[LINES][POINTS][3];
 
-/* A random number from -1 to 1. */
+/* Returns a random number from -1 to 1. */
 static float draw(uint32_t i, uint32_t k)
 {
     uint32_t word[4];
@@ -131,7 +131,8 @@ static bool boxes_meet(const float (*a)[3], const float (*b)[3], float wide)
     return true;
 }
 
-/* Clusters of one level within those of the level above (parent, NULL: one for all), in the order of founding. */
+/* Clusters streamlines on one level within the clusters of the level above (parent; NULL: one cluster for all), in the
+ * order of founding. */
 static size_t serial_level(float threshold, const uint32_t *parent, cluster *c, uint32_t *member)
 {
     size_t n = 0;
@@ -234,7 +235,7 @@ static void beyond_the_largest_number_streamlines_join_the_nearest(void **state)
     gls_clusters_destroy(c);
 }
 
-/* The tree numbers clusters depth first: sorts those of a level, whose parents have the numbers `above`. */
+/* The tree numbers clusters depth first. Sorts the clusters of a level, whose parents have the numbers `above`. */
 static void number_level(size_t n, const uint32_t *above, uint32_t *number)
 {
     uint32_t next = 0;
@@ -286,7 +287,7 @@ static void orders_and_reassignment(void **state)
     gls_clusters *other = run(&o, LINES);
     assert_memory_equal(gls_clusters_members(one), gls_clusters_members(same), sizeof(uint32_t) * LINES);
     assert_memory_not_equal(gls_clusters_members(one), gls_clusters_members(other), sizeof(uint32_t) * LINES);
-    /* streamlines that a list lacks are in no cluster; reassigned they are in the nearest one */
+    /* streamlines that the list lacks are in no cluster; after reassignment they are in the nearest one */
     for (size_t k = 0; k < LINES / 2; k++) list[k] = LINES - 1 - 2 * k;
     o.order = GLS_CLUSTER_ORDER_LIST;
     o.list = list;

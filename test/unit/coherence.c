@@ -39,7 +39,7 @@ static double random_number(uint32_t *state)
     return (double)(*state >> 8) / (1 << 24);
 }
 
-/* FODs of one bundle a voxel, whose direction is a sum of long waves, which no bundle follows. */
+/* Makes FODs of one bundle in each voxel, whose direction is a sum of long waves, which no bundle follows. */
 static gls_image *smooth_field(uint32_t seed)
 {
     gls_grid grid;
@@ -86,7 +86,7 @@ static void smooth_fields(void **state)
         assert_int_equal(gls_odf_source_create_sh(sh, "field", GLS_SH_TOURNIER07, GLS_BVEC_WORLD, sphere, NULL, &odf),
                          GLS_OK);
         gls_coherence_advise(odf, NULL, 0, GLS_BVEC_WORLD, NULL, NULL);
-        /* with a name other bases are tried, too */
+        /* if the file has a name, other bases are tried, too */
         if (seed <= 2) gls_coherence_advise(odf, NULL, 0, GLS_BVEC_WORLD, NULL, "field");
         gls_odf_source_destroy(odf);
         gls_image_destroy(sh);
@@ -165,7 +165,7 @@ static gls_image *turned(const gls_image *sh, const int axis[3], const double si
     return world;
 }
 
-/* all: wrong bases and wrong axes, too */
+/* all: also wrong bases and wrong axes */
 static void check_grid(const char *orientation, const double oblique[3], bool all)
 {
     static const struct {
@@ -198,7 +198,7 @@ static void check_grid(const char *orientation, const double oblique[3], bool al
             snprintf(words, sizeof words, "better as %s (", kinds[k].name);
             if (b != k) expect(sh, kinds[b].basis, kinds[k].frame, mask, false, words, what);
         }
-        /* FSL's axes are those of the image with x mirrored where the determinant is positive */
+        /* FSL's axes are those of the image with x mirrored if the determinant is positive */
         if (kinds[k].frame == GLS_BVEC_IMAGE)
             expect(sh, kinds[k].basis, GLS_BVEC_FSL, mask, false, negative ? NULL : "with x mirrored", what);
         if (kinds[k].frame == GLS_BVEC_FSL)

@@ -1,4 +1,4 @@
-/* Connectomes: which region an end belongs to, what cells hold. */
+/* Connectomes: the region of each end, and the values of cells. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static gls_labels *make_labels(void)
     return labels;
 }
 
-/* 7 - 9 of 8 mm, 9 - 7 of 4 mm, 30 - 30 of one point, 7 - none, none. */
+/* Streamlines 7 - 9 of 8 mm, 9 - 7 of 4 mm, 30 - 30 of one point, 7 - none, none. */
 static const float points[][3] = {{1, 0, 0}, {9, 0, 0}, {7, 0, 0}, {3, 0, 0}, {16.5f, 0, 0}, {2, 0, 0}, {2, 9, 0}};
 static const uint64_t offsets[] = {0, 2, 4, 5, 7, 7};
 static const double weights[] = {2, 1, 4, 8, 16};
@@ -61,7 +61,7 @@ static void test_counts(void **state)
     assert_true(gls_connectome_value(c, 2, 1) == 2 && gls_connectome_value(c, 3, 3) == 0);
     gls_connectome_destroy(c);
     o = gls_connectome_options_default();
-    o.radius = 1; /* strictly nearer: nothing but the single point */
+    o.radius = 1; /* a region has to be strictly nearer: only the single point finds one */
     c = make(o);
     assert_true(gls_connectome_value(c, 0, 1) == 0 && gls_connectome_value(c, 2, 2) == 1);
     gls_connectome_destroy(c);
@@ -133,7 +133,7 @@ static void test_assignments(void **state)
     assert_true(gls_connectome_get_edge(c, 6, 8).count == 0); /* without the option edges */
     assert_true(gls_connectome_size(c) == 30 && gls_connectome_value(c, 6, 8) == 2);
     gls_connectome_destroy(c);
-    /* labels that get rows though they do not occur, however large; what is no label gets none */
+    /* labels that get rows even if they do not occur, however large; numbers that are no labels get none */
     o = (gls_connectome_options){
         .size = sizeof o, .radius = 4, .rows = (const int32_t[]){40, 9, 8, 0, -3, 1 << 30, 8}, .n_rows = 7};
     c = make(o);

@@ -12,11 +12,11 @@
 
 #define N_TYPES 12
 
-/* A value that every type of the test is asked for: exact as a double or as an integer. */
+/* A value that the test converts to every type: exact as a double or as an integer. */
 typedef struct exact {
     double d;
     bool is_integer, negative;
-    uint64_t size; /* of an integer, without its sign */
+    uint64_t size; /* absolute value of an integer */
 } exact;
 
 static exact integer(bool negative, uint64_t size)
@@ -84,7 +84,7 @@ static void integers(void **state)
                                         gls_status_name(status));
                         assert_int_equal(status, fits ? GLS_OK : GLS_ERR_ARGUMENT);
                         if (to == GLS_TYPE_FLOAT32) {
-                            /* one rounding, not over double */
+                            /* one rounding, without a double in between */
                             float f = v.negative ? -(float)v.size : (float)v.size;
                             memcpy(expected, &f, 4);
                         } else {
@@ -143,7 +143,7 @@ static void single_precision(void **state)
         assert_int_equal(gls_convert(1, &bad[i], GLS_TYPE_FLOAT64, out, GLS_TYPE_FLOAT32), GLS_ERR_ARGUMENT);
 }
 
-/* What binary16 value a double becomes, by looking at all of them. */
+/* Returns the binary16 value that a double becomes, by comparison with all of them. */
 static double nearest_half(double value, const double *halves)
 {
     size_t best = 0;
@@ -185,7 +185,7 @@ static void half_precision(void **state)
         assert_int_equal(gls_convert(1, large + i, GLS_TYPE_FLOAT32, out, GLS_TYPE_FLOAT16), GLS_ERR_ARGUMENT);
 }
 
-/* More than one block of whatever it works in, with the bad one late. */
+/* More than one block, whatever the size of a block is, with the bad value late. */
 static void many(void **state)
 {
     (void)state;

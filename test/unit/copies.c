@@ -1,5 +1,5 @@
-/* A copy of the process that fork() makes while another thread holds the library's locks: it works on, and its
- * callbacks are called. A child that tries drivers ends by signals. */
+/* A copy of the process that fork() makes while another thread holds the library's locks works, and its callbacks are
+ * called. A child that tries drivers ends by signals. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-static pthread_barrier_t reached, copied; /* a callback, the copy is made */
+static pthread_barrier_t reached, copied; /* reached: a callback has begun; copied: the copy is made */
 static atomic_bool in_copy;
 static atomic_int asked, calls;
 
@@ -85,7 +85,7 @@ static void *work(void *user)
     return NULL;
 }
 
-/* A copy calls the function, which comes to its end. */
+/* A copy calls the function, which returns. */
 static void check_copy(void (*function)(void))
 {
     int status;
@@ -132,7 +132,7 @@ static void test_wait(void **state)
 static void test_parallel(void **state)
 {
     (void)state;
-    share_items(); /* starts the threads that a copy lacks */
+    share_items(); /* starts the threads that a copy does not have */
     check_copy(share_items);
 }
 

@@ -20,7 +20,7 @@
 
 enum { N = CSD_N, N_VOXELS = CSD_VOXELS };
 
-/* Solution of a x = z for symmetric a (n x n) by Gauss with pivots. */
+/* Solves a x = z for symmetric a (n x n) by Gaussian elimination with pivots. */
 static void solve(size_t n, const double *a, const double *z, double *x)
 {
     double *m = malloc(n * (n + 1) * sizeof *m);
@@ -48,7 +48,7 @@ static void solve(size_t n, const double *a, const double *z, double *x)
 
 typedef struct reference {
     size_t n, k, rows;
-    double *x, *p, *b; /* n x k, k x k, rows x k */
+    double *x, *p, *b; /* matrices of n x k, k x k and rows x k */
     double tau;
     bool mrtrix;
 } reference;
@@ -99,7 +99,8 @@ static size_t below(const reference *r, const double *f, size_t k, double thresh
     return n;
 }
 
-/* MRtrix3's first solution: least squares of the highest order that directions and response determine, orders to 4. */
+/* Computes MRtrix3's first solution: least squares of the highest order that directions and response determine, cut
+ * after order 4. */
 static void reference_start(const reference *r, const double *signal, double *f)
 {
     size_t k = 1;
@@ -160,7 +161,7 @@ static double relative_difference(const double *a, const double *b, size_t n)
     return worst / largest;
 }
 
-/* The two golden voxels through every kernel, in double. */
+/* Compares the two golden voxels through every kernel, in double precision. */
 static void check_golden(gls_csd_rule rule, const double want4[2][15], const double want8[2][45])
 {
     gls_gradients *table = make_table(N, 2000);
@@ -173,7 +174,7 @@ static void check_golden(gls_csd_rule rule, const double want4[2][15], const dou
         gls_csd_plan plan;
         options.rule = rule;
         options.sh_order = order;
-        int fitted = rule == GLS_CSD_RULE_MRTRIX ? 8 : order; /* a file has all its orders */
+        int fitted = rule == GLS_CSD_RULE_MRTRIX ? 8 : order; /* the file of a response has all its orders */
         assert_int_equal(gls_response_to_zonal(&golden_response, table, fitted, &zonal), GLS_OK);
         for (int l = 0; l <= order; l += 2) harmonics[l / 2] = zonal.zonal[l / 2] / sqrt((2 * l + 1) / (4 * M_PI));
         if (order == 8) assert_true(relative_difference(harmonics, golden_harmonics, 5) < 1e-12);
@@ -210,7 +211,7 @@ static void golden_kernels(void **state)
     check_golden(GLS_CSD_RULE_MRTRIX, golden_mrtrix4, golden_mrtrix8);
 }
 
-/* All voxels, orders and kernels against the plain reference; partly filled blocks included. */
+/* Compares all voxels, orders and kernels with the plain reference; blocks that are partly filled, too. */
 static void check_values(gls_csd_rule rule, const double harmonics[7])
 {
     gls_gradients *table = make_table(N, 2000);

@@ -45,7 +45,7 @@ static bool refuse(void *user, size_t done, size_t total)
     return false;
 }
 
-/* Mask, selected volumes, threads, broken voxels, progress. */
+/* Checks the mask, selected volumes, threads, broken voxels and progress. */
 static void images(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static void images(void **state)
     for (size_t v = 0; v < 2; v++)
         for (size_t j = 0; j < 45; j++) assert_float_equal(sh->data[j * N_VOXELS + v], golden8[v][j], 2e-6);
 
-    /* other order of volumes, every second voxel, more threads */
+    /* another order of volumes, every second voxel, more threads */
     for (size_t t = 0; t <= N; t++) {
         volume[t] = N + 2 - t;
         memcpy(shuffled->data + volume[t] * N_VOXELS, dwi->data + t * N_VOXELS, N_VOXELS * sizeof *dwi->data);
@@ -105,7 +105,7 @@ static void images(void **state)
     gls_gradients_destroy(table);
 }
 
-/* An order beyond the directions is possible, and said; an iteration that is cut short is counted. */
+/* An order beyond the directions is possible, with a message; an iteration that is cut short is counted. */
 static void super_resolution(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void mrtrix_rule(void **state)
     assert_null(strstr(log_text, "warning"));
     gls_image_destroy(other);
     gls_image_destroy(sh);
-    /* the directions that it has unless others are given */
+    /* the directions of the rule, unless others are given */
     options.sh_order = 6;
     options.sphere = NULL;
     assert_int_equal(gls_sphere_create("repulsion600", &built_in), GLS_OK);

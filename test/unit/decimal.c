@@ -13,7 +13,7 @@
 #include "util/numbers.h"
 #include "util/maths.h"
 
-/* The fewest digits, 15 to 17, that read back; NULL where the text has an exponent. */
+/* Returns the fewest digits, 15 to 17, that read back as the same number; NULL if the text has an exponent. */
 static const char *print_slowly(double v, char text[64])
 {
     for (int n = 15; n <= 17; n++) {

@@ -1,4 +1,5 @@
-/* Defaults by preset, getter and model: what holds where nothing was given, and that what was given is kept. */
+/* Defaults by preset, getter and model: values that were not given get defaults, and values that were given are kept.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 
 #define GIVEN(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Field by field: padding has no fixed contents. */
+/* Compares field by field, because padding has no fixed contents. */
 #define SAME_TRACK(type, field) SAME_##type(a->track.field, b->track.field, #field)
 #define SAME_JOB(type, field) SAME_##type(a->field, b->field, #field)
 #define SAME_GRADIENTS(type, field) SAME_##type(a->model.field, b->model.field, #field)
@@ -140,7 +141,7 @@ static void test_method(void **state)
             o.dwi = table[i].dwi;
             o.sh = table[i].sh;
             if (table[i].peaks) o.peaks = (gls_strings){.n = 1, .value = {table[i].peaks}};
-            if (place > 0) { /* where streamlines may lie and begin is no part of it */
+            if (place > 0) { /* the place where streamlines may lie and begin does not matter here */
                 o.mask = places[place - 1][0];
                 o.roi = places[place - 1][1];
                 o.seeds = places[place - 1][2];
@@ -174,7 +175,7 @@ static void test_given(void **state)
     assert_true(o.track.stop_threshold == -1 && o.track.min_length == -2);
 }
 
-/* Presets have a model and a getter, which give way to what is given; seeds are told in one way alone. */
+/* Presets have a model and a getter, which give way to given ones; seeds are given in one way only. */
 static void test_presets(void **state)
 {
     (void)state;
@@ -243,7 +244,7 @@ static void test_texts(void **state)
     }
 }
 
-/* Whether the keys of what is no default are these, in the order of the rows. */
+/* Whether the keys of all values that are no defaults are these, in the order of the rows. */
 static void expect_changed(gls_job_options o, const char *keys)
 {
     char list[512] = "";
@@ -263,7 +264,7 @@ static gls_job_options completed(gls_job_options o, const char *const *given)
     return o;
 }
 
-/* What nobody gave is never among them, whatever the getter, the model and the preset. */
+/* Values that nobody gave are never among them, whatever the getter, the model and the preset are. */
 static void test_changed(void **state)
 {
     (void)state;

@@ -47,7 +47,7 @@ static double sum(const double *map)
     return total;
 }
 
-/* Along x through four voxels and back; one point; far outside; none. */
+/* Makes streamlines along x through four voxels and back, of one point, far outside, and without points. */
 static const float points[][3] = {{0, 0, 0}, {-6, 0, 0}, {0, 0, 0}, {-2, 3, 3}, {1e6f, 5, 5}, {-4, 5, 5}};
 static const uint64_t offsets[] = {0, 3, 4, 6, 6};
 static const gls_streamlines lines = {.n = 4, .offset = offsets, .point = points};

@@ -1,4 +1,5 @@
-/* What the doctor says where no device can be used: the variables that change drivers, and never that all is well. */
+/* The doctor's text if no device can be used: it names the variables that change drivers, and never says that all is
+ * well. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #include "gpu/probe.h"
 #include "check/doctor.h"
 
-/* The doctor's text for no device, from malloc. */
+/* Returns the doctor's text for no device, from malloc. */
 static char *without_device(void)
 {
     cJSON *report = cJSON_CreateObject();
@@ -72,7 +73,7 @@ static void test_variables(void **state)
     clearenv();
 }
 
-/* What changes no device is not named, and does not count as another state of drivers. */
+/* Variables that change no device are not named, and do not count as another state of drivers. */
 static void test_other_variables(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Names that come from outside: as they are shown, in JSON, and in tables. */
+/* Names from outside: how they are shown, in JSON, and in tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "util/status.h"
 #include "util/text_tables.h"
 
-/* Names with all that may go wrong. */
+/* Names with all characters that may cause trouble. */
 static const char *const names[] = {"",
                                     "plain",
                                     "=1+1",
@@ -110,7 +110,7 @@ static bool is_utf8(const char *text)
     return !*text;
 }
 
-/* What is written is UTF-8, without control characters, and reads back. */
+/* The written text is UTF-8, without control characters, and reads back. */
 static void test_json(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void test_json(void **state)
         cJSON_Delete(read);
     }
     cJSON_Delete(object);
-    /* what another program has put into words stays as it is */
+    /* a text that another program has quoted stays unchanged */
     static const char foreign[] = "{\"path\":\"C:\\\\xavier\\\\xE9\\\\xc3\\\\xa9\\\\x1b\"}";
     cJSON *read = gls_json_parse_whole(foreign, strlen(foreign), NULL);
     assert_string_equal(read->child->valuestring, "C:\\xavier\\xE9\\xc3\\xa9\\x1b");
@@ -214,7 +214,7 @@ static void test_records(void **state)
     assert_string_equal(f[0], "");
     assert_int_equal(r.line, 3);
     assert_int_equal(gls_record_next(&r, f, 3), 2);
-    assert_string_equal(f[0], "open,x\nq\"r"); /* what stands behind the quotes is kept */
+    assert_string_equal(f[0], "open,x\nq\"r"); /* text behind the quotes is kept */
     assert_string_equal(f[1], "");
     assert_int_equal(gls_record_next(&r, f, 3), 4);
     assert_int_equal(r.line, 6);

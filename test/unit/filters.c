@@ -1,4 +1,4 @@
-/* Sinks and filters: who finishes whom, which streamlines pass, where points and values end up. */
+/* Sinks and filters: which of them finishes which, which streamlines pass, and where points and values end up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,7 +156,7 @@ static gls_status fail_append(void *user, const gls_streamlines *s)
     return gls_fail(GLS_ERR_OUTPUT, "the second: the disk is full");
 }
 
-/* The second sink works on a thread of its own: its failure, with its message, is that of the pair. */
+/* The second sink works on a thread of its own; the pair fails with its failure and message. */
 static void test_pair(void **state)
 {
     (void)state;
@@ -321,7 +321,7 @@ static void test_compress(void **state)
     assert_true(kept.point[1][0] == 2 && kept.point[2][0] == 0 && kept.point[3][1] == 3);
 }
 
-/* Output that is much larger than the input goes on in several parcels. */
+/* Output that is much larger than the input is passed on in several batches. */
 static void test_growth(void **state)
 {
     (void)state;
@@ -342,7 +342,7 @@ static void test_other_columns(void **state)
     s.n_dpv = 1;
     assert_int_equal(gls_sink_append(&filter, &s), GLS_ERR_ARGUMENT);
     gls_sink_abort(&filter);
-    /* as many columns, but values of points in place of one of streamlines: its memory would be too small */
+    /* as many columns, but one of values of points instead of streamlines, for which its memory would be too small */
     static const float many[16] = {0};
     const gls_column column = {"v", GLS_TYPE_FLOAT32, 1, many};
     s = make_lines();

@@ -37,7 +37,7 @@ static gls_image *read_image(const char *name)
     return image;
 }
 
-/* The voxel of the scene at the place of voxel v of an image that may store it along other axes. */
+/* Returns the voxel of the scene at the place of voxel v of an image that may store it along other axes. */
 static void scene_voxel(const gls_image *image, size_t v, const char *name, int32_t index[3])
 {
     const size_t dim[2] = {(size_t)image->grid.dim[0], (size_t)image->grid.dim[1]};
@@ -75,7 +75,7 @@ static double label(const int32_t i[3], size_t volume)
 {
     return floor(scene_value(i, volume) / 30);
 }
-/* Cortex, deep grey matter, white matter; CSF and pathology by halves. */
+/* Checks tissues: cortex, deep grey matter, white matter; CSF and pathology by halves. */
 static double tissue(const int32_t i[3], size_t volume)
 {
     return i[0] < 3 ? volume == (size_t)i[0] : volume > 2 ? 0.5 : 0;
@@ -119,7 +119,7 @@ static void test_images(void **state)
     }
 }
 
-/* What labels and tissue become. */
+/* Checks the values of labels and tissue. */
 static void test_labels_and_tissue(void **state)
 {
     gls_connectome_options options = gls_connectome_options_default();
@@ -197,7 +197,8 @@ static void test_responses(void **state)
     assert_read(gls_tissue_response_read(file("mrtrix_fibres.txt"), &r), "mrtrix_fibres.txt");
     assert_int_equal(r->n_shells, 3);
     assert_int_equal(r->order, 8);
-    assert_true(r->bval && r->bval[0] == 0 && r->bval[1] == 999 && r->bval[2] == 2499); /* as MRtrix3 cuts them off */
+    assert_true(r->bval && r->bval[0] == 0 && r->bval[1] == 999 &&
+                r->bval[2] == 2499); /* digits as MRtrix3 cuts them off */
     /* without weighting 900 in all directions; a fibre's signal is least along it */
     assert_float_equal(r->zonal[0], 900 * sqrt(4 * acos(-1.0)), 1e-2);
     for (int shell = 1; shell < 3; shell++) {
@@ -302,7 +303,7 @@ static void test_tractograms(void **state)
         {"vtk_42.vtk", GLS_FORMAT_VTK, .fa = true, .stated = true},
         {"vtk_51.vtk", GLS_FORMAT_VTK, .fa = true, .stated = true},
         {"vtk_51_text.vtk", GLS_FORMAT_VTK, .fa = true, .stated = true},
-        {"mrtrix.vtk", GLS_FORMAT_VTK, .stated = false}, /* which does not say its axes */
+        {"mrtrix.vtk", GLS_FORMAT_VTK, .stated = false}, /* a format that does not state its axes */
         {"vtk_text.vtp", GLS_FORMAT_VTK, .fa = true, .stated = true},
         {"vtk_base64.vtp", GLS_FORMAT_VTK, .fa = true, .stated = true},
         {"vtk_base64_packed.vtp", GLS_FORMAT_VTK, .fa = true, .stated = true},
@@ -314,7 +315,7 @@ static void test_tractograms(void **state)
     for (size_t i = 0; i < 2 * (sizeof files / sizeof *files); i++) {
         const size_t k = i / 2;
         const char *path = file(files[k].name);
-        if (i % 2 == 1 && files[k].format == GLS_FORMAT_TRX) continue; /* which is packed in itself */
+        if (i % 2 == 1 && files[k].format == GLS_FORMAT_TRX) continue; /* a format that is packed in itself */
         if (i % 2 == 1) path = compressed(path);
         gls_tractogram_read_options options = gls_tractogram_read_options_default();
         gls_tractogram_reader *reader = NULL;
@@ -337,7 +338,7 @@ static void test_tractograms(void **state)
     }
 }
 
-/* Reads a file to its end, whatever comes of it. */
+/* Reads a file to its end, whatever the result is. */
 static gls_status read_all(const char *path)
 {
     gls_tractogram_reader *reader = NULL;
@@ -348,7 +349,7 @@ static gls_status read_all(const char *path)
     return status;
 }
 
-/* Files in XML that end early, or have a byte of another value: none may be read past its end. */
+/* Files in XML that end early, or have a changed byte: none may be read past its end. */
 static void test_damaged_xml(void **state)
 {
     static const char *const names[] = {"vtk_text.vtp", "vtk_base64.vtp", "vtk_base64_packed.vtp", "vtk_raw.vtp",

@@ -36,7 +36,7 @@ static gls_grid make_grid(double sign)
     return grid;
 }
 
-/* A file that the caller frees and unlinks with drop(). */
+/* Writes a file that the caller frees and unlinks with drop(). */
 static char *put(const char *text)
 {
     char *path = strdup("/tmp/gls_gradients_XXXXXX");
@@ -66,7 +66,7 @@ static gls_status read_texts(const char *bvals, const char *bvecs, const gls_gra
     return status;
 }
 
-/* The call must fail with status, leave no table and say text. */
+/* Checks that the call fails with status, makes no table and has the text in its message. */
 static void expect_failure(const char *bvals, const char *bvecs, size_t n, const char *text)
 {
     gls_gradients_options options = gls_gradients_options_default();
@@ -172,7 +172,7 @@ static void norms(void **state)
     gls_gradients *g = NULL;
     const double bval[4] = {0, 20, 50, 1000}, good[4][3] = {{0, 0, 0.5}, {0, 0, 0.997}, {NAN, 1, 0}, {0, 1.004, 0}};
     assert_int_equal(gls_gradients_create(bval, good, 4, &options, NULL, &g), GLS_OK);
-    assert_int_equal(g->n_b0, 3); /* b = 50 is one */
+    assert_int_equal(g->n_b0, 3); /* b = 50 is a b0 */
     assert_true(g->bvec[0][2] == 0 && g->bvec[1][2] == 1 && g->bvec[2][0] == 0 && g->bvec[2][1] == 0 &&
                 g->bvec[3][1] == 1);
     assert_true(g->bval[1] == 20 && g->bval[3] == 1000 && !g->scaled);
@@ -278,7 +278,7 @@ static gls_gradients *with_bvals(const double *bval, size_t n)
 static void shells(void **state)
 {
     (void)state;
-    /* 1000, 1060, 1120 chain; 500 has no company; 5 and 0 are b0 */
+    /* 1000, 1060, 1120 form a chain; 500 is alone; 5 and 0 are b0 */
     const double bval[] = {5,   995, 1005, 1000, 2000, 2010, 2001, 0,    500, 750,
                            750, 750, 3000, 3060, 3120, 3000, 3120, 3120, 3000};
     const size_t n = sizeof bval / sizeof *bval;

@@ -14,7 +14,7 @@
 
 #define MAX_POINTS 60
 
-/* Distinct directions with coordinates from -reach to reach, with their antipodes where antipodal. */
+/* Makes distinct directions with coordinates from -reach to reach; antipodal: with their antipodes. */
 static size_t draw(uint32_t set, int reach, bool antipodal, double (*point)[3], uint32_t *label)
 {
     uint32_t word[4];

@@ -38,7 +38,7 @@ static void test_init(void **state)
     assert_int_equal(gls_grid_init(&g, bad, (const double(*)[4])a), GLS_ERR_ARGUMENT);
     assert_int_equal(gls_grid_init(&g, g.dim, (const double(*)[4])singular), GLS_ERR_ARGUMENT);
     assert_non_null(strstr(gls_last_error(), "singular"));
-    /* as numbers of single precision, the inverse too */
+    /* in single precision, too */
     const double far[3][4] = {{1, 0, 0, 1e30}, {0, 1, 0, 0}, {0, 0, 1, 0}},
                  small[3][4] = {{1e-38, 0, 0, 0}, {0, 1e-38, 0, 0}, {0, 0, 1e-38, 0}};
     assert_int_equal(gls_grid_init(&g, g.dim, far), GLS_ERR_ARGUMENT);
@@ -106,7 +106,7 @@ static void test_require_equal(void **state)
     (void)state;
     double a[3][4] = {{-2, 0, 0, 80}, {0, 2, 0, -100}, {0, 0, 2, -60}};
     gls_grid g = make(a), h = g;
-    /* in voxels of 2 mm: a hundredth in silence, a tenth with a warning */
+    /* in voxels of 2 mm: a hundredth without a message, a tenth with a warning */
     static const double shift[] = {0.019, 0.021, 0.19, -0.21};
     static const int warned[] = {0, 1, 1, 0};
     gls_log_set(count_warnings, NULL, GLS_LOG_WARNING);
@@ -160,7 +160,7 @@ static void test_create(void **state)
     assert_int_equal(gls_image_create(&g, SIZE_MAX, &image), GLS_ERR_MEMORY);
 }
 
-/* Grids whose voxels nothing can count: 2^64 of them would be none. */
+/* Grids with so many voxels that no number can count them: 2^64 would overflow to 0. */
 static void test_too_many_voxels(void **state)
 {
     (void)state;

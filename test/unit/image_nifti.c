@@ -41,7 +41,7 @@ static nifti_1_header make_header(int datatype, int x, int y, int z, int t)
     return h;
 }
 
-/* Header, four zero bytes and data; packed if the name says so. */
+/* Writes header, four zero bytes and data; packed if the name ends so. */
 static const char *put_image(const char *name, const void *header, size_t header_bytes, const void *data, size_t bytes)
 {
     const char *path = scratch(name);
@@ -92,7 +92,7 @@ static void check_type(int code, const void *data, size_t bytes, double low, dou
     memcpy(h2.magic, "n+2\0\r\n\032\n", 8);
     for (size_t i = 0; i < 24 * bytes; i++)
         swapped[i / bytes * bytes + bytes - 1 - i % bytes] = ((const unsigned char *)data)[i];
-    /* a swapped header: only the fields that matter here */
+    /* a swapped header, with only the fields that matter here */
     nifti_1_header b = h;
     b.sizeof_hdr = (int)__builtin_bswap32(348);
     for (int i = 0; i < 8; i++) b.dim[i] = (short)__builtin_bswap16((uint16_t)h.dim[i]);
@@ -197,7 +197,7 @@ static void test_affine_rules(void **state)
                    "the affine (sform) is singular or not finite");
 }
 
-/* Numbers of the header that are not finite or not positive: where they matter they are refused or told. */
+/* Numbers of the header that are not finite or not positive: if they matter, they are refused or warned of. */
 static void test_numbers(void **state)
 {
     (void)state;
@@ -352,7 +352,7 @@ static void test_promises_too_much(void **state)
     expect_failure(put_image("x.nii", &h2, sizeof h2, data, 1024), GLS_IMAGE_ANY, "the values would begin at byte");
 }
 
-/* Every cut of a file is noticed, the checksum behind the last voxel included. */
+/* A file that is cut off anywhere is refused, also inside the checksum behind the last voxel. */
 static void test_truncation(void **state)
 {
     (void)state;
@@ -404,7 +404,7 @@ static void test_kinds(void **state)
     gls_image_destroy(image);
 }
 
-/* Large enough for several blocks, and of several members. */
+/* Large enough for several blocks, and with several members. */
 static void test_large_and_members(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Writing images, and how files come into being: atomic, with the right permissions, nothing left after a failure. */
+/* Writing images, and how files appear: atomically, with the right permissions, nothing left after a failure. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -120,7 +120,7 @@ static void test_refusals(void **state)
     mkdir(scratch("folder.nii"), 0777);
     assert_int_equal(gls_image_write(scratch("folder.nii"), image, GLS_IMAGE_UINT8), GLS_ERR_OUTPUT);
     assert_non_null(strstr(gls_last_error(), "/folder.nii: cannot create: is a directory"));
-    /* as somebody who must not write here */
+    /* as a user who must not write here */
     mkdir(scratch("closed"), 0777);
     chmod(scratch("closed"), 0555);
     bool root = geteuid() == 0;

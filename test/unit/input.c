@@ -1,4 +1,4 @@
-/* Files that are read: pipes that have no writer yet, or one that says nothing, end when they are told to. */
+/* Files that are read: waiting for a pipe without a writer, or for a silent one, ends when the program asks for it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static void test_silent_writer(void **state)
     assert_true(writer >= 0);
     assert_true(gls_fd_write(writer, "some", 4));
     gls_set_wait(few_times, NULL);
-    /* what came already does not count: the file is not whole */
+    /* bytes that have come already do not count, because the file is not complete */
     assert_int_equal(gls_file_read(path, 100, &text, &n), GLS_ERR_CANCELLED);
     assert_null(text);
     close(writer);
@@ -94,7 +94,7 @@ static void *write_slowly(void *user)
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     (void)user;
     for (int i = 0; i < 3 && fd >= 0; i++) {
-        usleep(150000); /* longer than it takes to be asked */
+        usleep(150000); /* longer than the interval between two calls of the function */
         gls_fd_write(fd, "abc", 3);
     }
     if (fd >= 0) close(fd);
@@ -127,7 +127,7 @@ static bool no_longer(void *user)
 static void *stop_soon(void *user)
 {
     usleep(250000);
-    gls_set_wait(no_longer, user); /* the wait has begun long ago, with nobody to ask */
+    gls_set_wait(no_longer, user); /* the wait began long ago, and there is no function to call */
     return NULL;
 }
 
@@ -158,7 +158,7 @@ static void *signal_twice(void *user)
 {
     pthread_t *reader = user;
     usleep(100000);
-    pthread_kill(*reader, SIGUSR1); /* which asks for nothing: the wait goes on */
+    pthread_kill(*reader, SIGUSR1); /* this signal does not end the wait */
     usleep(250000);
     pthread_kill(*reader, SIGUSR2);
     return NULL;

@@ -54,7 +54,7 @@ static void put_gz(const char *path, const void *data, size_t bytes)
     assert_int_equal(gzclose(file), Z_OK);
 }
 
-/* image.nii, and pairs of the same: a.hdr with a.img, b.hdr.gz with b.img.gz, c.hdr with c.img.gz. */
+/* Writes image.nii, and pairs of the same image: a.hdr with a.img, b.hdr.gz with b.img.gz, c.hdr with c.img.gz. */
 static void put_images(void)
 {
     static const double affine[3][4] = {{2, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 2, 0}};
@@ -150,7 +150,7 @@ static gls_status read_tracks(const char *path)
     return status;
 }
 
-/* Whether a byte more in a file makes another identity of the input. */
+/* Whether one more byte in a file gives the input another identity. */
 static bool tells_apart(const char *input, const char *file)
 {
     uint64_t before, after;
@@ -247,7 +247,7 @@ static void under_any_name(void **state)
     gls_inputs_finish(&inputs);
 }
 
-/* A companion that cannot be read twice is told before the work. */
+/* A companion that cannot be read twice is refused before the work. */
 static void checked_before(void **state)
 {
     char header[512], values[512];

@@ -1,5 +1,5 @@
-/* Journals of runs: what was added is read again; what is torn or damaged ends them, and what is another run's stays.
- */
+/* Journals of runs: results that were added are read again; a torn or damaged record ends them; the journal of another
+ * run stays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static gls_journal *open_journal(const char *identity, bool anew)
     return j;
 }
 
-/* Parcel k: seeds from 7 + 10 k on, k streamlines of 2 points. */
+/* Makes batch k: seeds from 7 + 10 k on, k streamlines of 2 points. */
 static void fill(gls_batch_result *p, unsigned k)
 {
     assert_int_equal(gls_batch_result_reserve(p, k, 2 * k), GLS_OK);
@@ -78,7 +78,7 @@ static void write_all(gls_journal *j, unsigned from, unsigned end)
     gls_batch_result_finish(&p);
 }
 
-/* Reads to the end; returns how many results there are, all as they were. */
+/* Reads to the end and checks all results. Returns their number. */
 static unsigned read_all(gls_journal *j)
 {
     gls_batch_result p = {0}, expected = {0};
@@ -120,7 +120,7 @@ static void round_trip(void **state)
     gls_journal_close(j, false);
     j = open_journal("me", false);
     assert_string_equal(gls_journal_origin(j), "a device");
-    assert_false(gls_journal_is_empty(j)); /* before anything is read, too */
+    assert_false(gls_journal_is_empty(j)); /* also before anything is read */
     assert_int_equal(read_all(j), 3);
     write_all(j, 3, N_PARCELS);
     gls_journal_close(j, false);
@@ -130,7 +130,7 @@ static void round_trip(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* Cut at every length, or with any byte changed: the results before, and then it goes on. */
+/* Cut at every length, or with any byte changed, a journal gives the results before that, and can go on. */
 static void damage(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What is kept for later runs: files that a sidecar tells of, fits, notes. None is taken for another, and nothing that
- * is not the library's own is replaced or written through. */
+/* Results that are kept for later runs: files that a sidecar lists, fits, notes. None is taken for another, and no file
+ * of another program is replaced or written through. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +53,7 @@ static void written_in_parts(void **state)
     assert_non_null(cJSON_GetObjectItem(entry, "xxh3_64_of_parts"));
     assert_true(gls_written_is(entry, path));
     for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
-        /* as much as what two runs have in different places */
+        /* enough for the parts in which two runs differ */
         FILE *file = fopen(path, "r+b");
         const off_t from = changed[i] > (1 << 21) ? changed[i] - (1 << 21) : 0;
         assert_non_null(file);
@@ -90,7 +90,7 @@ static cJSON *make_key(double order)
     return key;
 }
 
-/* The value that is kept under a key; -1: none. */
+/* Returns the value that is kept under a key; -1: none. */
 static float kept_value(const cJSON *key, const gls_image *like)
 {
     gls_image *read = NULL;
@@ -120,7 +120,7 @@ static void fits(void **state)
     assert_true(kept_value(key, one) == -1);
     gls_fit_cache_write(scratch_folder, "fa", key, one);
     assert_true(kept_value(key, one) == 1);
-    /* what another key has lies beside it, and what is there is not replaced */
+    /* the result of another key lies beside it, and existing files are not replaced */
     assert_true(kept_value(other, one) == -1);
     gls_fit_cache_write(scratch_folder, "fa", other, two);
     gls_fit_cache_write(scratch_folder, "fa", key, two);

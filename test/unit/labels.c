@@ -20,7 +20,7 @@ enum { N = 6 };
 static const int32_t wanted[N] = {0, 7, 16777216, 16777217, 2147483646, 2147483647};
 static const double affine[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
 
-/* A NIfTI file of n values in a row. */
+/* Writes a NIfTI file of n values in a row. */
 static const char *put_image(const char *name, int datatype, const void *data, size_t bytes, int n, float slope)
 {
     const char *path = scratch(name);
@@ -125,7 +125,7 @@ static void test_written(void **state)
     gls_labels_destroy(labels);
 }
 
-/* Numbers that float holds are no reason for a warning: those up to 2^24, fractions, scaled ones. */
+/* Numbers that float holds exactly give no warning: those up to 2^24, fractions, scaled ones. */
 static void test_not_rounded(void **state)
 {
     const int32_t whole[] = {-16777216, 16777216}, large[] = {1, 16777217};
@@ -156,7 +156,7 @@ static void test_fdt_grid(void **state)
     assert_int_equal(gls_fdt_numbering_of_grid(&grid, &numbering), GLS_ERR_UNSUPPORTED);
 }
 
-/* What cannot be a label, or may have been another number before it was stored. */
+/* Numbers that cannot be labels, or may have been other numbers before they were stored. */
 static void test_refused(void **state)
 {
     static const struct {

@@ -17,7 +17,7 @@ enum { N = 57, MAX_POINTS = N * 12, TOTAL_SEEDS = 40 };
 static const char *const suffixes[] = {"trx", "trk", "tck"};
 static const char *const lines_of_header[] = {"method: test", "step_size: 0.1", NULL};
 
-/* What a run gives: streamlines of 1 .. 12 points, one to three to a seed, some seeds without. */
+/* Makes the output of a run: streamlines of 1 .. 12 points, one to three for each seed, some seeds without any. */
 static struct {
     uint64_t offset[N + 1];
     uint32_t seed_index[N];
@@ -251,7 +251,7 @@ static void test_nothing_at_all(void **state)
     }
 }
 
-/* A failure: its text names what has to be named, and no file is left. */
+/* Checks a failure: its text names the culprit, and no file is left. */
 static void refuses(const char *suffix, const uint32_t *index, size_t n, gls_status status, const char *text)
 {
     char merged[32];
@@ -319,7 +319,7 @@ static void test_wrong_sets(void **state)
                      GLS_ERR_ARGUMENT);
 }
 
-/* Whatever is cut off or changed in a shard: it is refused, or what was changed has no part in the result. */
+/* If a shard is cut off or changed anywhere, it is refused, or the change has no effect on the result. */
 static void test_damage(void **state)
 {
     (void)state;

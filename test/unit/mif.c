@@ -53,7 +53,7 @@ static void test_image(void **state)
     unlink(path);
 }
 
-/* One order and direction of the axes: what the header says, and a file whose values say where they belong. */
+/* Checks one order and direction of the axes: what the header says, and a file whose values say where they belong. */
 typedef struct layout {
     int rank[4];
     bool turned[4];
@@ -91,7 +91,7 @@ static void write_layout(const char *path, const layout *l)
     fclose(file);
 }
 
-/* Every voxel of the image lies where the header puts the value that it holds. */
+/* Checks that every voxel of the image lies where the header places its value. */
 static void check_places(const gls_image *image)
 {
     const gls_grid *g = &image->grid;
@@ -110,8 +110,7 @@ static void check_places(const gls_image *image)
     }
 }
 
-/* A direction as FSL's tables hold it: along the axes in the order and direction in which they are stored, x negated
- * where these are right-handed. */
+/* Returns a direction as FSL's tables have it: along the stored axes, x negated if these are right-handed. */
 static void to_fsl(const layout *l, const double world[3], double out[3])
 {
     double frame[3][3], along[3];
@@ -176,7 +175,7 @@ static void test_layouts(void **state)
 static void test_headers(void **state)
 {
     static const struct {
-        const char *was, *is; /* what is replaced; NUL bytes stand as '~' */
+        const char *was, *is; /* text that is replaced; NUL bytes are written as '~' */
         const char *reason;   /* NULL: the same image */
     } cases[] = {
         {"UInt8", "uint8", NULL},
@@ -287,7 +286,7 @@ static void test_reorient(void **state)
                 for (int x = 0; x < 4; x++)
                     assert_true(image->data[((t * 2 + z) * 3 + y) * 4 + x] ==
                                 ((t * 3 + y) * 4 + (3 - x)) * 2 + (1 - z));
-    to.dim[0] = 5; /* another grid: left as it is */
+    to.dim[0] = 5; /* another grid stays as it is */
     assert_int_equal(gls_image_reorient(&image, "image", &to), GLS_OK);
     assert_int_equal(image->grid.dim[0], 4);
     gls_image_destroy(image);

@@ -1,4 +1,4 @@
-/* Multi-tissue deconvolution against conditions that its solution must meet, and what it refuses. */
+/* Multi-tissue deconvolution: conditions that its solution must meet, and input that it refuses. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -79,7 +79,7 @@ static double nearest_points(const float (*a)[3], const float (*b)[3], bool larg
     return largest ? max : sum / POINTS;
 }
 
-/* Distance of query i from reference j in a plain loop. */
+/* Returns the distance of query i from reference j, by a plain loop. */
 static double measure(gls_distance kind, size_t i, size_t j, bool *reversed)
 {
     const float(*a)[3] = (const float(*)[3])resampled[1][i], (*b)[3] = (const float(*)[3])resampled[0][j];
@@ -96,7 +96,7 @@ static double measure(gls_distance kind, size_t i, size_t j, bool *reversed)
     return fmin(there, back);
 }
 
-/* Distances of all pairs for each kind, and whether the reversed sense is nearer. */
+/* Computes the distances of all pairs for each kind, and whether the reversed sense is nearer. */
 static double distances[GLS_DISTANCE_ENDPOINTS + 1][QUERIES][REFERENCES];
 static bool turned[GLS_DISTANCE_ENDPOINTS + 1][QUERIES][REFERENCES];
 
@@ -116,7 +116,7 @@ static int measure_all(void **state)
     return 0;
 }
 
-/* The result for these options. */
+/* Computes the result for these options. */
 static gls_neighbours *search(gls_distance kind, double radius, uint32_t nearest, const uint64_t **first,
                               const gls_neighbour **found)
 {

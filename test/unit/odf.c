@@ -67,7 +67,7 @@ static double noise(uint32_t *state)
     return (double)(*state >> 8) / (1 << 23) - 1;
 }
 
-/* Voxel axes of unequal sizes, turned and (for sign < 0) mirrored. */
+/* Returns voxel axes of unequal sizes, turned and (for sign < 0) mirrored. */
 static void make_affine(double sign, double affine[3][4], double rotation[3][3])
 {
     const double size[3] = {1.5, 2, 2.5}, a = 0.4, b = -0.7;
@@ -114,7 +114,7 @@ static gls_odf_options raw(void)
     return options;
 }
 
-/* The amplitude of voxel v along d, plain sum. */
+/* Returns the amplitude of voxel v along d, as a plain sum. */
 static double evaluate(const gls_image *sh, size_t v, gls_sh_basis basis, bool full, const double d[3])
 {
     double row[289], sum = 0;
@@ -369,7 +369,7 @@ static void amplitudes(void **state)
             odf->data[other * VOXELS + x] = odf->data[i * VOXELS + x] + (x == 9 ? 0.0005f : 0);
     }
     for (int pass = 0; pass < 2; pass++) {
-        /* first symmetric to rounding, then with one voxel that is not */
+        /* first symmetric to rounding, then with one voxel that is not symmetric */
         if (pass == 1) odf->data[4 * VOXELS + 17] += 0.01f;
         assert_int_equal(gls_odf_source_create_amplitudes(odf, "odf.nii", (const double(*)[3])direction, 2 * n,
                                                           "sphere.txt", GLS_BVEC_WORLD, &options, &source),
@@ -397,7 +397,7 @@ static void amplitudes(void **state)
         gls_image_destroy(got);
         gls_odf_source_destroy(source);
     }
-    /* one end of each pair: as it is */
+    /* one end of each pair is taken as it is */
     assert_int_equal(gls_odf_source_create_amplitudes(half, "odf.nii", (const double(*)[3])sphere->vertex, n,
                                                       "sphere.txt", GLS_BVEC_IMAGE, &options, &source),
                      GLS_OK);

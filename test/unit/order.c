@@ -11,7 +11,7 @@
 #include "track/engine/passes.h"
 #include "track/engine/schedule.h"
 
-/* The place along the curve, bit by bit. */
+/* Returns the place of a point along the Morton curve, bit by bit. */
 static uint32_t place_on_curve(const float p[3])
 {
     uint32_t place = 0;

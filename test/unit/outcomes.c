@@ -1,4 +1,4 @@
-/* Tallies that are read from a file are counted only if no number in them leads outside of the histograms. */
+/* Counts that are read from a file are added only if no number in them lies outside of the histograms. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void test_damage(void **state)
     REFUSED(t.outcome[0].parts = MAX_STEPS * PARTS + 1);
     REFUSED(t.outcome[0].verdict = GLS_VERDICT_COUNT);
     REFUSED(t.outcome[1].end[1] = GLS_END_COUNT);
-    REFUSED(t.outcome[1] = t.outcome[0]); /* two are kept, one is there */
+    REFUSED(t.outcome[1] = t.outcome[0]); /* two are kept according to the file, one is there */
     REFUSED(t.lines[1] = 1);
     REFUSED(t.n_outcomes = 1);
 #undef REFUSED

@@ -71,7 +71,7 @@ static void depths_are_those_of_numpy_and_dipy(void **state)
         gls_features_finish(&f);
     }
     omp_set_num_threads(threads);
-    /* few streamlines are no outliers; one without length is */
+    /* few streamlines are no outliers, but a streamline without length is */
     gls_features few = features(10, true), all = features(LINES + 3, true);
     assert_int_equal(gls_outliers_depth(&few, side, score), GLS_OK);
     for (int i = 0; i < 10; i++) assert_true(score[i] == 1);
@@ -82,7 +82,7 @@ static void depths_are_those_of_numpy_and_dipy(void **state)
     gls_features_finish(&all);
 }
 
-/* Distance of two streamlines in the better sense, mm. */
+/* Returns the distance of two streamlines in the better sense, mm. */
 static double mdf(const float (*a)[3], const float (*b)[3])
 {
     double direct = 0, reversed = 0;

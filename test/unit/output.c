@@ -1,4 +1,5 @@
-/* Outputs appear whole or not at all, several together or none, and never over another or what is no regular file. */
+/* Outputs appear complete or not at all, several together or none, and never replace another output or a special file.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -78,7 +79,8 @@ static void all_or_none(void **state)
     for (int i = 0; i < 3; i++) unlink(scratch((const char *[]){"old.trx", "new.tck", "late.json"}[i]));
 }
 
-/* Calls of rename() until one fails; calls that change names until the process is killed. 0: none. */
+/* Number of calls of rename() until one fails; number of calls that change names until the process is killed. 0: none.
+ */
 static int renames_left, names_left;
 
 static void change_name(void)
@@ -86,7 +88,7 @@ static void change_name(void)
     if (names_left > 0 && --names_left == 0) raise(SIGKILL);
 }
 
-/* These functions take the place of those of the C library. */
+/* These functions replace those of the C library. */
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
 {
     change_name();
@@ -106,7 +108,7 @@ int rename(const char *from, const char *to)
     return renames_left > 0 && --renames_left == 0 ? -1 : renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
-/* Where a replaced file cannot be brought back, it keeps its other name, and the message says which. */
+/* If a replaced file cannot be brought back, it keeps its other name, and the message names it. */
 static void not_brought_back(void **state)
 {
     (void)state;
@@ -132,7 +134,7 @@ static void not_brought_back(void **state)
     unlink(kept), unlink(scratch("old.trx")), unlink(scratch("late.json"));
 }
 
-/* A file that may have either of two names takes the second where the first has gone meanwhile, and no third. */
+/* A file that may have either of two names takes the second if the first has been taken meanwhile, and no third. */
 static void second_name(void **state)
 {
     (void)state;
@@ -192,7 +194,7 @@ static bool has_text(const char *name, const char *text)
     return same;
 }
 
-/* Names of a process that still runs, and those of other files, stay. */
+/* Names that a running process uses, and those of other files, stay. */
 static void not_left_over(void **state)
 {
     (void)state;

@@ -9,8 +9,8 @@
 #include "track/engine/pace.h"
 #include "track/engine/schedule.h"
 
-/* A device that takes so long for a dispatch and for each item. Gives the time of all items, *longest that of the
- * longest dispatch, *n their number. */
+/* A device that takes this long for a dispatch and for each item. Returns the time of all items; *longest: that of the
+ * longest dispatch, *n: number of dispatches. */
 static double run_all(gls_pace *pace, double overhead, double per_item, uint64_t items, double *longest, uint64_t *n)
 {
     double total = 0;
@@ -59,7 +59,7 @@ static void slowing_down(void **state)
         run_all(&pace, 1e-5, per_item, 200000, &longest, &n);
         assert_true(longest < 1);
     }
-    /* so much slower at once: one dispatch is too long, the next ones are not */
+    /* the device becomes this much slower at once: one dispatch is too long, the next ones are not */
     gls_pace fast = {0};
     run_all(&fast, 1e-5, 1e-7, 2000000, &longest, &n);
     run_all(&fast, 1e-5, 1e-4, 1, &longest, &n);
@@ -86,7 +86,7 @@ static void throttled(void **state)
     }
 }
 
-/* What no smaller piece makes shorter does not make pieces smaller than a GPU needs. */
+/* If smaller pieces do not become faster, pieces do not get smaller than a GPU needs. */
 static void long_latency(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void guesses(void **state)
     gls_pace_guess(&guessed, &known, 100);
     assert_true(3400 <= guessed.limit && guessed.limit <= 3600); /* 0.35 s of 1e-4 s each */
     gls_pace_guess(&guessed, &known, 1);
-    assert_true(3400 <= guessed.limit && guessed.limit <= 3600); /* it is known by now */
+    assert_true(3400 <= guessed.limit && guessed.limit <= 3600); /* the pace is known by now */
     /* a hundredth of the work took 1 ms for 2000 items: 0.35 s are enough for 7000 */
     gls_pace part = {0};
     gls_pace_guess_from(&part, 2000, 1e-3, 100);

@@ -17,7 +17,7 @@ enum { ITEMS = 1000, THREADS = 3 };
 
 typedef struct tally {
     int times[ITEMS];
-    atomic_int inside[THREADS]; /* calls of each thread at this moment */
+    atomic_int inside[THREADS]; /* number of calls of each thread at this moment */
     atomic_int clashes;
     bool nested;
 } tally;
@@ -102,7 +102,7 @@ static void meet(void *user, int thread, size_t from, size_t until)
     pthread_cond_broadcast(&m->all);
     while (m->begun < 4 && !m->failed)
         if (pthread_cond_timedwait(&m->all, &m->lock, &limit) != 0) m->failed = true;
-    /* alone with both items is not what is wanted */
+    /* each thread has to get one item; a thread that got both fails the test */
     if (until - from != 1) m->failed = true;
     pthread_mutex_unlock(&m->lock);
 }

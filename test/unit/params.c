@@ -1,4 +1,4 @@
-/* Rows of params.def: what the result depends on is part of a run's identity, everything else is not. */
+/* Rows of params.def: parameters on which the result depends are part of a run's identity, all others are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static uint64_t identity(const gls_job_options *o)
     return hash;
 }
 
-/* The first value of a row, and another one. */
+/* Returns the first value of a row, and another one. */
 #define FIRST_FLAG(at)
 #define FIRST_INT(at)
 #define FIRST_UINT64(at)
@@ -75,7 +75,7 @@ static uint64_t identity(const gls_job_options *o)
 #define FIRST_STRING(at) at = "one";
 #define FIRST_CHOICE(at)
 #define OTHER_FLAG(at) at = !at;
-#define OTHER_INT(at) at = at > 0 ? at + 1 : 8; /* 0 may be: not set */
+#define OTHER_INT(at) at = at > 0 ? at + 1 : 8; /* 0 may stand for a value that is not set */
 #define OTHER_UINT64(at) at = at + 1;
 #define OTHER_SEED(at) at = at + 1;
 #define OTHER_DOUBLE(at) at = at < 0 ? 1 : at + 0.015625; /* below 0: not set */
@@ -177,7 +177,7 @@ static void test_ranges(void **state)
     p = gls_track_params_default();
     p.probe_count = 33;
     assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
-    /* what single precision does not hold, or rounds to a bound that is excluded */
+    /* values that single precision cannot hold, or rounds to a bound that is excluded */
     p = gls_track_params_default();
     p.stop_threshold = 1e39;
     assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
@@ -187,8 +187,8 @@ static void test_ranges(void **state)
     assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
 }
 
-/* What is off by default is refused with a getter that lacks it, whichever row it is; the message names those that have
- * it. */
+/* A parameter that is off by default is refused with a getter that lacks it, whichever row it is; the message names the
+ * getters that have it. */
 static void test_other_getters(void **state)
 {
     size_t n = 0;
@@ -260,7 +260,7 @@ static void test_method(void **state)
     assert_string_equal(m.tissue, "5tt.nii");
 }
 
-/* What is no number of a list, no direction, or too many turns of a loop to be counted. */
+/* Values that are no number of a list, no direction, or a loop of too many turns. */
 static void test_refused(void **state)
 {
     gls_track_params p = gls_track_params_default();
@@ -278,7 +278,7 @@ static void test_refused(void **state)
     assert_int_equal(gls_track_params_check(&p), GLS_OK);
     p.dg = GLS_DG_PTT;
     assert_int_equal(gls_track_params_check(&p), GLS_ERR_ARGUMENT);
-    /* an enumerator that is none, in any option of a run */
+    /* a value that no enumerator has, in any option of a run */
     for (const gls_option *row = gls_params; row->name; row++) {
         for (int wrong = -1; row->kind == GLS_KIND_CHOICE && wrong <= 1000; wrong += 1001) {
             gls_job_options o = gls_job_options_default();

@@ -1,4 +1,4 @@
-/* gls_peaks_find() against the rule written down a second time, over a list of edges; images of peaks. */
+/* gls_peaks_find() is compared with a second implementation of its rule, over a list of edges; images of peaks. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -290,7 +290,7 @@ static void of_sh(void **state)
 
 enum { RANDOM_ORDER = 8, RANDOM_K = 45, FUNCTIONS = 60, DENSE = 6000, MOST = 40 };
 
-/* A direction of an even spiral over half the sphere. */
+/* Returns a direction of an even spiral over half the sphere. */
 static void spiral(int i, double u[3])
 {
     const double z = (i + 0.5) / DENSE, turn = M_PI * (1 + sqrt(5)) * i;
@@ -307,7 +307,7 @@ static double value_at(const double *c, const double u[3])
     return sum;
 }
 
-/* Goes uphill from u by steps along six axes, at first of this many radians, halved where none goes up. */
+/* Climbs from u by steps along six axes, at first of this many radians, halved if none goes up. */
 static double uphill(const double *c, double step, double u[3])
 {
     double best = value_at(c, u);
@@ -329,7 +329,7 @@ static double uphill(const double *c, double step, double u[3])
     return best;
 }
 
-/* Angle in degrees between the lines along a unit vector and peak k of a voxel. */
+/* Returns the angle in degrees between the lines along a unit vector and peak k of a voxel. */
 static double degrees_from(const gls_image *peaks, size_t n, size_t k, size_t voxel, const double u[3])
 {
     double dot = 0, length = 0;
@@ -395,7 +395,7 @@ static void all_maxima(void **state)
             if (!(nearest < 8.2)) fail_msg("voxel %zu: nearest %.3f, value %.4f", i, nearest, value[p]);
             spiral((int)p, point[p]);
         }
-        /* each that was found is a maximum */
+        /* each peak that was found is a maximum */
         for (size_t k = 0; k < MOST; k++) {
             double u[3], length = 0;
             for (size_t a = 0; a < 3; a++) length += pow((double)peaks->data[(3 * k + a) * FUNCTIONS + i], 2);

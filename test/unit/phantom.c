@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* A grid of default extent with voxels of 4 mm. */
+/* Returns a grid of default extent with voxels of 4 mm. */
 static gls_phantom_params coarse(void)
 {
     gls_phantom_params p = gls_phantom_params_default();
@@ -122,7 +122,7 @@ static void test_threads(void **state)
     gls_phantom_destroy(bare);
 }
 
-/* Smallest angle between directions or their antipodes, degrees. */
+/* Returns the smallest angle between directions or their antipodes, degrees. */
 static double closest(const double (*v)[3], size_t n)
 {
     double most = 0;

@@ -1,4 +1,4 @@
-/* What is where in the phantom: the same on every grid, every bundle connected from end to end. */
+/* The places of tissues and bundles in the phantom: the same on every grid, every bundle connected from end to end. */
 #include <glslines/phantom.h>
 
 #include <math.h>
@@ -21,7 +21,7 @@ static size_t voxels_of(const gls_phantom *p)
     return gls_grid_voxels(&p->dwi->grid);
 }
 
-/* Number of the voxel whose centre is nearest to a point in the world, or SIZE_MAX outside the grid. */
+/* Returns the number of the voxel whose centre is nearest to a point in the world, or SIZE_MAX outside the grid. */
 static size_t voxel_at(const gls_grid *grid, const double inverse[3][4], const double world[3])
 {
     size_t voxel = 0;
@@ -43,7 +43,7 @@ static void world_of(const gls_grid *grid, size_t voxel, double world[3])
             grid->affine[r][0] * at[0] + grid->affine[r][1] * at[1] + grid->affine[r][2] * at[2] + grid->affine[r][3];
 }
 
-/* Voxels in a whose value differs by more than tolerance from that of b at the same place. */
+/* Counts the voxels of a whose value differs by more than tolerance from that of b at the same place. */
 static size_t differing(const gls_image *a, const gls_image *b, double tolerance)
 {
     size_t n = gls_grid_voxels(&a->grid), count = 0;
@@ -60,7 +60,7 @@ static size_t differing(const gls_image *a, const gls_image *b, double tolerance
     return count;
 }
 
-/* A grid of the default extent whose sides are mm[world axis], its axes as the codes say. */
+/* Makes a grid of the default extent whose sides are mm[world axis], with axes along the codes. */
 static gls_phantom *oriented(const char *codes, const double mm[3])
 {
     static const double extent[3] = {80, 104, 76};
@@ -180,7 +180,8 @@ static void flood(const gls_image *seeds, const gls_image *allowed, unsigned cha
     free(stack);
 }
 
-/* From one end through the mask to within a voxel of the other end, and to every voxel of the mask. */
+/* Checks each bundle: from one end a path leads through the mask to within a voxel of the other end, and to every voxel
+ * of the mask. */
 static void check_connected(const gls_phantom_bundle *bundle)
 {
     size_t n = gls_grid_voxels(&bundle->mask->grid), far_end = 0, mask = 0;

@@ -173,7 +173,7 @@ static void test_write_errors(void **state)
     snprintf(folder, sizeof folder, "%s/none/sub", root);
     assert_int_equal(gls_phantom_write(p, folder, GLS_EXISTING_KEEP), GLS_ERR_OUTPUT);
     assert_int_equal(gls_phantom_write(p, "", GLS_EXISTING_KEEP), GLS_ERR_ARGUMENT);
-    /* A folder in the place of the last file: what has been written goes, the rest stays. */
+    /* A folder has the name of the last file: the files that were written are removed, the rest stays. */
     snprintf(folder, sizeof folder, "%s/half", root);
     assert_int_equal(mkdir(folder, 0777), 0);
     snprintf(path, sizeof path, "%s/bundles", folder);
@@ -181,7 +181,7 @@ static void test_write_errors(void **state)
     fclose(file);
     assert_int_equal(gls_phantom_write(p, folder, GLS_EXISTING_KEEP), GLS_ERR_OUTPUT);
     assert_int_equal(entries(folder), 1);
-    /* The same when it is to be replaced: nothing has its name before everything can. */
+    /* The same if files are replaced: no file gets its name before all can. */
     snprintf(folder, sizeof folder, "%s/taken", root);
     assert_int_equal(mkdir(folder, 0777), 0);
     snprintf(path, sizeof path, "%s/roi.nii.gz", folder);

@@ -25,7 +25,7 @@ static gls_status draw(const gls_render_options *o)
     return gls_render_files(absent, 1, "/tmp/absent.png", o, NULL);
 }
 
-/* What is right gets as far as the file that is not there. */
+/* Valid options get as far as the error that the file does not exist. */
 static void test_missing_texts(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void test_locale(void **state)
     snprintf(page, sizeof page, "%s/line.html", folder);
     write_line(tracks);
     gls_report_options o = gls_report_options_default();
-    o.device = "a device that is not there"; /* so that the report has no pictures */
+    o.device = "a device that is not there"; /* without a device the report has no pictures */
     o.force = true;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(gls_report_files(tracks, &o, NULL, NULL), GLS_OK);

@@ -1,5 +1,5 @@
 /* Large appends: the bytes of the file are the same from one thread as from several, which write their pieces in any
- * order, and what is wrong in any piece is told. */
+ * order, and a fault in any piece is reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,7 +92,7 @@ static void test_same_bytes(void **state)
     compare(".tck", false, &shard);
 }
 
-/* Whichever piece it is in; nothing is left behind. */
+/* A fault is found whichever piece has it; nothing is left behind. */
 static void test_failures(void **state)
 {
     (void)state;

@@ -10,7 +10,7 @@
 
 enum { NODES = 4, MOST_LINES = 20 };
 
-/* The image is the y of its voxels. */
+/* Makes an image whose values are the y of its voxels. */
 static gls_image *make_image(void)
 {
     static const double affine[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
@@ -58,8 +58,8 @@ static void check(size_t n, const float (*at)[2], gls_profile_weights weights, d
 static void test_weights(void **state)
 {
     static const float same[3][2] = {{5, 5}, {5, 5}, {5, 5}}, /* no spread: alike */
-        line[4][2] = {{3, 5}, {4, 5}, {6, 5}, {13, 5}},       /* none along z: by 1 / distance from y = 6.5 */
-        middle[3][2] = {{4, 5}, {6, 5}, {8, 5}};              /* one is the core */
+        line[4][2] = {{3, 5}, {4, 5}, {6, 5}, {13, 5}}, /* no spread along z: weights are 1 / distance from y = 6.5 */
+        middle[3][2] = {{4, 5}, {6, 5}, {8, 5}};        /* one is the core */
     const double sum = 1 / 3.5 + 1 / 2.5 + 1 / 0.5 + 1 / 6.5;
     (void)state;
     check(3, same, GLS_PROFILE_DIPY, 5);
@@ -67,7 +67,7 @@ static void test_weights(void **state)
     check(3, middle, GLS_PROFILE_DIPY, 6);
 }
 
-/* With 15 streamlines or more; one of the others runs through the core, at y = 6. */
+/* With 15 streamlines or more, outliers are dropped; one of the others runs through the core, at y = 6. */
 static void test_mahalanobis(void **state)
 {
     float same[MOST_LINES][2], others[15][2];

@@ -93,7 +93,7 @@ static void golden_values(void **state)
     }
 }
 
-/* a (rows x inner) times b (inner x columns) */
+/* Returns a (rows x inner) times b (inner x columns). */
 static double element(const double *a, const double *b, size_t i, size_t j, size_t inner, size_t columns)
 {
     double sum = 0;
@@ -229,7 +229,7 @@ static void refused(void **state)
     assert_int_equal(attempt(&s, 10, true), GLS_ERR_ARGUMENT);
 
     gls_log_set(count_warnings, NULL, GLS_LOG_WARNING);
-    s.bval[5] = 1015; /* 1.5 %, but a scanner's jitter */
+    s.bval[5] = 1015; /* 1.5 % apart, but within the jitter of a scanner */
     assert_int_equal(attempt(&s, 4, true), GLS_OK);
     assert_int_equal(warnings, 0);
     s.bval[5] = 1030;
@@ -238,7 +238,7 @@ static void refused(void **state)
     assert_int_equal(attempt(&s, 4, false), GLS_OK);
     assert_int_equal(warnings, 1);
     for (int i = 1; i <= N; i++) s.bval[i] = 5000;
-    s.bval[5] = 5030; /* 30 s/mm2, but 0.6 % */
+    s.bval[5] = 5030; /* 30 s/mm2 apart, but 0.6 % */
     assert_int_equal(attempt(&s, 4, true), GLS_OK);
     gls_log_set(NULL, NULL, GLS_LOG_ERROR);
 

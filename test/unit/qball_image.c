@@ -33,7 +33,7 @@ static int drop_phantom(void **state)
     return 0;
 }
 
-/* What one voxel must get. */
+/* Checks one voxel against gls_qball_fit(). */
 static void expect_voxel(const gls_qball *q, size_t at, double *coefficients)
 {
     const gls_image *dwi = phantom->dwi;
@@ -58,7 +58,7 @@ static void fits_every_voxel_of_the_mask(void **state)
         gls_qball *q;
         gls_image *sh, *all;
         options.model = (gls_qball_model)model;
-        options.min_signal = 20; /* above some of the noise */
+        options.min_signal = 20; /* a threshold above some of the noise */
         assert_int_equal(gls_qball_create(phantom->gradients, &options, GLS_SHELLS_ONE, &q), GLS_OK);
         assert_int_equal(gls_qball_fit_image(q, phantom->dwi, phantom->gradients, phantom->mask, &sh), GLS_OK);
         assert_int_equal(gls_qball_fit_image(q, phantom->dwi, phantom->gradients, NULL, &all), GLS_OK);

@@ -27,7 +27,7 @@ static void add_all(gls_ranks *ranks, size_t n, size_t shift)
     for (size_t i = 0; i < n; i++) assert_int_equal(gls_ranks_add(ranks, value[(i + shift) % n]), GLS_OK);
 }
 
-/* Returns how many passes it took. */
+/* Finds the values. Returns the number of passes. */
 static int check(size_t n, size_t limit)
 {
     const uint64_t rank[] = {0, n / 4, n / 2, n - 1};
@@ -69,7 +69,7 @@ static void test_lengths(void **state)
     check(2, 1);
 }
 
-/* Far outside the ranges of the first pass, on their edges, and many that are equal. */
+/* Values far outside the ranges of the first pass, on their edges, and many that are equal. */
 static void test_odd_numbers(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Readers of tractograms: what the writers here wrote comes back, and files that must be refused or told of. Files of
- * other programs: test/peer/tractograms.py. */
+/* Readers of tractograms: files of the writers here come back unchanged, and files that must be refused or warned of.
+ * Files of other programs: test/peer/tractograms.py. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +60,7 @@ static gls_grid make_grid(void)
     return grid;
 }
 
-/* Writes everything; returns what the format does not hold. */
+/* Writes everything. Returns the names of what the format cannot hold. */
 static const char *write_all(const char *path, gls_tractogram_format format, bool half)
 {
     static char lost[1024];
@@ -129,7 +129,7 @@ static gls_status compare(void *user, const gls_streamlines *s)
         assert_column(s->dpv, s->n_dpv, "fa", first, points, &(gls_column){"", GLS_TYPE_FLOAT32, 1, all.fa});
         assert_column(s->dpv, s->n_dpv, "rgb", 3 * first, 3 * points, &(gls_column){"", GLS_TYPE_UINT8, 3, all.rgb});
     }
-    if (e->info->format == GLS_FORMAT_TRK) { /* the first group of each, counted from 1 */
+    if (e->info->format == GLS_FORMAT_TRK) { /* the first group of each streamline, counted from 1 */
         const gls_column *group = gls_column_find(s->dps, s->n_dps, "group");
         assert_non_null(group);
         for (size_t i = 0; i < s->n; i++) assert_true(gls_column_value(group, i) == (all.left[e->n + i] ? 1 : 0));
@@ -300,7 +300,7 @@ static void test_odd_trk(void **state)
     assert_int_equal(read_file(path, NULL, &n), GLS_OK);
     assert_int_equal(n, 5);
     assert_non_null(strstr(warning, "more data follow the 5 streamlines"));
-    /* version 1 belongs to an image, whose axes it takes over */
+    /* version 1 belongs to an image, from which it takes its axes */
     memcpy(file, saved, sizeof saved);
     put_int(file + 992, 1, 4);
     put_file(path, file, bytes);

@@ -55,7 +55,7 @@ static void test_enumerators(void **state)
         o.algorithm = (gls_response_algorithm)wrong[i];
         o.act = NULL;
         refuses(gls_respond_files(&o, NULL), "algorithm");
-        /* the struct keeps the number, which the tracker refuses */
+        /* the struct keeps the number, and the tracker refuses it */
         gls_track_params p = gls_track_params_default_for((gls_direction_getter)wrong[i]);
         assert_int_equal((int)p.dg, wrong[i]);
         (void)gls_track_cutoff(&p);
@@ -73,7 +73,7 @@ static void test_enumerators(void **state)
     }
 }
 
-/* NULL among the images of tissues; nothing to convert. */
+/* NULL among the images of tissues; a conversion of nothing. */
 static void test_pointers(void **state)
 {
     static const double affine[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};

@@ -146,7 +146,7 @@ static void test_other_grid(void **state)
     gls_image_destroy(image);
 }
 
-/* The last addition, or the completion, fails. */
+/* The last addition, or the completion, fails with this message. */
 static void check_refused(gls_region_role role, const char *format, const char *file, gls_status wanted,
                           const char *part)
 {
@@ -194,7 +194,7 @@ static uint64_t hash_of(gls_region_role role, const char *format, const char *fi
     return hash;
 }
 
-/* Of what is in the region, not of its name. */
+/* The identity depends on the contents of the region, not on its name. */
 static void test_hash(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Which renderers are taken as they are, and which were tested. */
+/* Which renderers are used without a test, and which are tested first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static void names(void **state)
     }
 }
 
-/* What a renderer gives that has the places of the first of every four for all of them, and one that is right. */
+/* Places from a renderer that gives those of the first of every four to all of them, and from one that is right. */
 static void mixed_up(void **state)
 {
     (void)state;

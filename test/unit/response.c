@@ -24,7 +24,7 @@ static void assert_same(const gls_response *a, const gls_response *b)
     assert_memory_equal(a->zonal, b->zonal, sizeof a->zonal);
 }
 
-/* Tensors along x whose eigenvalues and S0 tell the voxel: index v in x + nx (y + ny z). */
+/* Makes tensors along x whose eigenvalues and S0 identify the voxel: index v in x + nx (y + ny z). */
 static gls_image *tensor_image(const gls_gradients *table, const int32_t n[3], double fa_scale)
 {
     gls_image *dwi = make_image(n[0], n[1], n[2], table->n);
@@ -207,7 +207,7 @@ static gls_status read_text(const char *text, int order, const gls_gradients *ta
     return gls_response_read(path, order, table, bval, response);
 }
 
-/* Which numbers are a response, and what is said of others. */
+/* Checks which numbers are a response, and the messages for others. */
 static void files(void **state)
 {
     (void)state;
@@ -232,7 +232,7 @@ static void files(void **state)
     assert_int_equal(read_text("0.0017,0.0003,0.0003,950 # DIPY\n", 8, NULL, 0, &r), GLS_OK);
     assert_true(!r.is_zonal && r.evals[0] == 0.0017 && r.evals[1] == 0.0003 && r.s0 == 950);
 
-    /* as many as there are */
+    /* as many voxels as there are */
     assert_int_equal(read_text("600 -250 60 -8 0 0\n", 0, NULL, 0, &r), GLS_OK);
     assert_true(r.is_zonal && r.order == 6 && r.zonal[3] == -8 && r.zonal[4] == 0);
     assert_int_equal(read_text("600 -250 60 -8 4 -3 2 -1 1\n", 0, NULL, 0, &r), GLS_OK);
@@ -270,8 +270,7 @@ static void files(void **state)
     gls_gradients_destroy(table);
 }
 
-/* Units that are wrong by 1000: of a response that is no file, of the b-values from which one is estimated, of the
- * signal. */
+/* Units that are wrong by 1000: of a given response, of the b-values from which one is estimated, of the signal. */
 static void units(void **state)
 {
     gls_gradients *table = make_table(30, 1000);

@@ -149,7 +149,7 @@ static void test_blocks(void **state)
         }
 }
 
-/* What becomes of each statistic of a streamline along x through an image of one row. */
+/* Checks each statistic of a streamline along x through an image of one row. */
 static double statistic_of(const float *row, int n, gls_sample_options o, gls_track_stat stat, const float *x, size_t m,
                            gls_sample_counts *counts)
 {
@@ -239,11 +239,13 @@ static void test_weighted_median(void **state)
     (void)state;
     o.weight = GLS_SAMPLE_BY_VOXEL;
     assert_true(statistic_of(row, 5, o, GLS_TRACK_MEDIAN, most_in_one, 2, &counts) == 1); /* 0.5, 1, 0.25 mm */
-    assert_true(statistic_of(row, 5, o, GLS_TRACK_MEDIAN, even, 2, &counts) == 2);        /* 1 mm of 1, 1 mm of 3 */
-    assert_true(statistic_of(row, 5, o, GLS_TRACK_MEDIAN, half, 2, &counts) == 3);        /* 0.75 mm of each */
+    assert_true(statistic_of(row, 5, o, GLS_TRACK_MEDIAN, even, 2, &counts) ==
+                2); /* 1 mm in a voxel of 1, 1 mm in a voxel of 3 */
+    assert_true(statistic_of(row, 5, o, GLS_TRACK_MEDIAN, half, 2, &counts) == 3); /* 0.75 mm of each */
     o.weight = GLS_SAMPLE_BY_SPLINE;
     assert_true(statistic_of(row, 5, o, GLS_TRACK_MEDIAN, most_in_one, 2, &counts) == 1);
-    assert_true(statistic_of(row, 5, o, GLS_TRACK_MEDIAN, even, 2, &counts) == 1); /* the value below the middle */
+    assert_true(statistic_of(row, 5, o, GLS_TRACK_MEDIAN, even, 2, &counts) ==
+                1); /* the median is the value below the middle */
 }
 
 int main(void)

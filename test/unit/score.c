@@ -45,8 +45,8 @@ static size_t voxel_of(const double world[3])
     return (i[2] * (size_t)grid->dim[1] + i[1]) * (size_t)grid->dim[0] + i[0];
 }
 
-/* The part of a centre line between the end regions, as streamlines go: from the last point in one end to the first in
- * the other. */
+/* Cuts out the part of a centre line between the end regions, as streamlines go: from the last point in one end to the
+ * first in the other. */
 static size_t line_of(size_t b, float (*line)[3])
 {
     const gls_phantom_bundle *bundle = &phantom->bundle[b];
@@ -107,7 +107,7 @@ static void classes(void **state)
     add(score, (const float(*)[3])line, 0);
     gls_score_get(score, &r);
     assert_int_equal(r.no_connection, 3);
-    /* the right ends by way of the rim of the head */
+    /* the right ends, by way of the rim of the head */
     line[n / 2][2] += 1000;
     add(score, (const float(*)[3])line, n);
     gls_score_get(score, &r);
@@ -159,7 +159,7 @@ static void overlap_and_overreach(void **state)
     assert_int_equal(r.bundle[1].found, found);
     assert_int_equal(r.bundle[1].beyond, beyond);
     assert_float_equal(r.bundle[1].overlap, (double)found / (double)truth, 1e-12);
-    /* the same line backwards adds nothing */
+    /* the same line in reverse adds nothing */
     for (size_t i = 0; i < n; i++) memcpy(detour[i], line[n - 1 - i], sizeof *line);
     add(score, (const float(*)[3])detour, n);
     gls_score_get(score, &r);

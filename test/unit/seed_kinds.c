@@ -1,5 +1,5 @@
-/* Seeds in spheres, on grids, by weight and on the interface of tissues: where they lie, how many where, and that none
- * depends on another. */
+/* Seeds in spheres, on grids, by weight and on the interface of tissues: where they lie, how many lie where, and that
+ * none depends on another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static float (*points_of(gls_seeds *seeds))[3]
     return p;
 }
 
-/* Seeds 777 .. 876 by themselves are those of the whole list; frees both. */
+/* Checks that seeds 777 .. 876 by themselves are those of the whole list. Frees both lists. */
 static void assert_independent(gls_seeds *whole, gls_seeds *part)
 {
     float alone[100][3], there[100][3];

@@ -38,7 +38,7 @@ static void make_region(struct region *r)
     r->data[11] = INFINITY;
 }
 
-/* The voxel of a point, by any rule of rounding. */
+/* Returns the voxel of a point, whatever the rule of rounding. */
 static size_t voxel_of(const float p[3])
 {
     long v[3];
@@ -94,7 +94,7 @@ static void stratified(void **state)
     }
 }
 
-/* Chi-square of n counts that should be equal, as standard deviations from its mean. */
+/* Returns the chi-square of n counts that should be equal, as standard deviations from its mean. */
 static double chi_square_z(const uint64_t *count, size_t n)
 {
     double total = 0, chi = 0;
@@ -242,7 +242,7 @@ static void lists(void **state)
         assert_true(fabs(a[i / 3][i % 3] - voxel[i / 3][i % 3]) < 1e-5);
         assert_true(fabsf(a[i / 3][i % 3] - b[i / 3][i % 3]) < 1e-5f);
     }
-    assert_true(a[2][0] < 8.5f && a[2][1] == -0.5f); /* rounding keeps it on the grid */
+    assert_true(a[2][0] < 8.5f && a[2][1] == -0.5f); /* rounding keeps the seed on the grid */
     s = NULL;
     assert_int_equal(gls_seeds_create_list(voxel + 3, 1, GLS_SEEDS_VOXEL, grid, &s), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "outside"));

@@ -1,4 +1,4 @@
-/* The gradient table of a series: which one is taken, and what is said of another one. */
+/* The gradient table of a series: which one is used, and the message about another one. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void put_series(const char *name, const char *scheme)
 
 static const char scheme[] = "dw_scheme: 0,0,0,0\ndw_scheme: 1,0,0,1000\ndw_scheme: 0,1,0,1000\n"
                              "dw_scheme: 0,0.6,0.8,1000\n";
-/* The same in FSL's axes: z, -x, y are left-handed, so that no sign is turned. */
+/* The same table in FSL's axes: z, -x, y are left-handed, so no sign is changed. */
 static const char bval[] = "0 1000 1000 1000\n", bvec[] = "0 0 0 0.8\n0 -1 0 0\n0 0 1 0.6\n",
                   along_header[] = "0 1 0 0\n0 0 1 0.6\n0 0 0 0.8\n";
 

@@ -75,7 +75,7 @@ static const double golden[4][2][28] = {
                             -0.13334575534420251, -0.23846587774279324,  -0.26669151068840491,  0.21366707707694266,
                             0.051475349825389739, 0.11909623297301357,   0.17328336511628167,   -0.61606779510676013}},
 };
-/* Degree 16 of the first direction, legacy descoteaux07. */
+/* Degree 16 for the first direction, in the basis legacy descoteaux07. */
 static const double golden16[33] = {
     -0.0001281805763366952, 0.0013524731769491397,  -0.0020377428128268318, -0.018846700255709628, 0.084280409043715199,
     -0.07108622057702331,   -0.27276549435777725,   0.66012408723408167,    -0.28757964312650885,  -0.29310253102831585,
@@ -97,7 +97,7 @@ static void golden_values(void **state)
     for (int j = 0; j < 33; j++) assert_true(fabs(value[MAX_COUNT - 33 + j] - golden16[j]) < 1e-13);
 }
 
-/* Nodes and weights of Gauss and Legendre's rule by Newton's method. */
+/* Computes nodes and weights of the rule of Gauss and Legendre by Newton's method. */
 static void gauss_legendre(int n, double *node, double *weight)
 {
     for (int i = 0; i < n; i++) {
@@ -174,7 +174,7 @@ static void conversions(void **state)
             for (int j = 0; j < MAX_COUNT; j++) assert_true(fabs(converted[j] - c[j]) < 1e-15);
         }
     }
-    /* MRtrix3's are a mere permutation of the legacy ones */
+    /* MRtrix3's coefficients are a permutation of the legacy ones */
     memcpy(converted, c, sizeof c);
     gls_sh_convert(GLS_SH_TOURNIER07, GLS_SH_DESCOTEAUX07_LEGACY, 4, converted);
     for (int m = -4; m <= 4; m++) assert_true(converted[10 + m] == c[10 - m]);

@@ -164,7 +164,7 @@ static void test_groups(void **state)
     free_scene(&s);
 }
 
-/* Products with the matrix and its transpose belong together: (A x) r = x (A' r). */
+/* Products with the matrix and with its transpose agree: (A x) r = x (A' r). */
 static void test_adjoint(void **state)
 {
     scene s;
@@ -215,7 +215,7 @@ static void test_bytes(void **state)
     free_scene(&s);
 }
 
-/* What passes, and what a message names. */
+/* Checks which input is accepted, and what a message names. */
 static void test_refused(void **state)
 {
     scene s;

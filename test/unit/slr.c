@@ -51,7 +51,7 @@ static gls_slr_result find(const gls_slr_options *o)
     return r;
 }
 
-/* Largest distance of a moved point from where it belongs, mm. */
+/* Returns the largest distance of a moved point from its right place, mm. */
 static double farthest(const gls_slr_result *r)
 {
     double most = 0;
@@ -156,7 +156,7 @@ static double valley(void *user, const double *x, double *g)
     return a * a + 100 * b * b;
 }
 
-/* Sum of distances from (1, 2), whose gradient jumps there. */
+/* A function: the sum of distances from (1, 2), whose gradient jumps there. */
 static double corner(void *user, const double *x, double *g)
 {
     (void)user;
@@ -165,7 +165,7 @@ static double corner(void *user, const double *x, double *g)
     return fabs(x[0] - 1) + 3 * fabs(x[1] - 2);
 }
 
-/* A small minimum of 1 at x = 0 beside the large one of 0 at x = 1.5. */
+/* A function with a small minimum of 1 at x = 0 beside the large one of 0 at x = 1.5. */
 static double two_minima(void *user, const double *x, double *g)
 {
     (void)user;

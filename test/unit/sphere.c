@@ -29,7 +29,7 @@ static double angle(const double *a, const double *b, bool antipodal)
     return acos(fmin(c, 1)) * 180 / M_PI;
 }
 
-/* Unit length, ascending and mutual neighbours without repeats. */
+/* Checks neighbours: unit length, ascending and mutual, without repeats. */
 static void check_sphere(const gls_sphere *s)
 {
     assert_int_equal(s->first[0], 0);
@@ -53,8 +53,8 @@ static void check_edges(const gls_sphere *s)
     check_sphere(s);
 }
 
-/* Every edge once in each direction, V - E + F = 2, no point above a facet, and the antipode of every face is one, too,
- * where labels pair the points i and i + n / 2. */
+/* Checks that each edge comes once in each direction, V - E + F = 2, no point lies above a facet, and, if labels pair
+ * the points i and i + n / 2, the antipode of every face is a face. */
 static void check_hull(const double (*direction)[3], size_t n, bool paired)
 {
     double(*unit)[3] = malloc(n * sizeof *unit);
@@ -119,7 +119,7 @@ static void check_orbits(const gls_sphere *s)
     assert_int_equal(v, s->n);
 }
 
-/* The vertex that is v, or opposite to v, with one coordinate reversed. */
+/* Returns the vertex that is v, or opposite to v, with one coordinate reversed. */
 static uint32_t mirror(const gls_sphere *s, uint32_t v, int axis)
 {
     for (uint32_t u = 0; u < s->n; u++) {

@@ -1,5 +1,5 @@
-/* Unpacking of gzip files: one member or several, in portions of any size, by one thread or several, and what is wrong
- * with damaged ones. */
+/* Unpacking of gzip files: one member or several, in portions of any size, by one thread or several; and damaged files
+ * are refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static uint32_t next(uint32_t *state)
     return *state >> 8;
 }
 
-/* Numbers that pack badly, then repeats that pack well. */
+/* Fills memory with numbers that pack badly, then repeats that pack well. */
 static bytes make_data(size_t n, uint32_t seed)
 {
     bytes b = {0};
@@ -87,7 +87,7 @@ static void save(const bytes *b, size_t n)
     assert_int_equal(fclose(file), 0);
 }
 
-/* The file in portions of that size, up to its end. The first is small, as that of a header. */
+/* Reads the file in portions of that size, up to its end. The first portion is small, as that of a header. */
 static gls_status load(size_t portion, bytes *out)
 {
     gls_stream *stream = NULL;
@@ -189,7 +189,7 @@ static void cut_short(void **state)
     free(packed.data);
 }
 
-/* No change of a byte goes unnoticed, except in the header's time, system and flags of no consequence. */
+/* Every change of a byte is noticed, except in the time, system and flags of the header, which do not matter. */
 static void damaged(void **state)
 {
     (void)state;
@@ -264,7 +264,7 @@ static bool is_in_pieces(const bytes *want, uint64_t place)
     return fits;
 }
 
-/* The first n bytes of a file give the same with four threads as with one: data, or an error. */
+/* Checks that the first n bytes of a file give the same with four threads as with one: data, or an error. */
 static void check_threads(const bytes *packed, size_t n)
 {
     static const size_t portions[] = {131072, 1 << 20};

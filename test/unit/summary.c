@@ -67,7 +67,7 @@ static void test_nothing(void **state)
     gls_summary_destroy(NULL);
 }
 
-/* What the last append brought. */
+/* The streamlines of the last append. */
 static gls_streamlines got;
 static double first_weight;
 static bool finished;

@@ -62,7 +62,10 @@ static const struct golden {
      {4.472135955e-10, 4.472135955e-10, 4.472135955e-10}},
 };
 
-enum { GOLDEN = sizeof golden / sizeof *golden, HOPELESS = 5 }; /* HOPELESS: not for normal equations */
+enum {
+    GOLDEN = sizeof golden / sizeof *golden,
+    HOPELESS = 5
+}; /* HOPELESS: a voxel for which normal equations are too inexact */
 
 static gls_image *make_image(int32_t x, int32_t y, int32_t z, size_t n)
 {
@@ -94,14 +97,14 @@ static void check_near(double value, double expected, double bound)
 static void check_voxel(size_t v, size_t voxels, const gls_image *fa, const gls_image *tensor, const gls_image *evals)
 {
     const struct golden *g = &golden[v % GOLDEN];
-    double largest = 1e-9; /* an empty voxel holds rounding only */
+    double largest = 1e-9; /* an empty voxel has only rounding errors */
     for (int i = 0; i < 6; i++) largest = fmax(largest, fabs(g->tensor[i]));
     check_near(fa->data[v], g->fa, 2e-7); /* float output */
     for (size_t i = 0; i < 6; i++) check_near(tensor->data[i * voxels + v], g->tensor[i], 1e-6 * largest);
     for (size_t i = 0; i < 3; i++) check_near(evals->data[i * voxels + v], g->evals[i], 1e-6 * largest);
 }
 
-/* Sizes round the number of lanes, the gathered block and the chunk of a thread. */
+/* Sizes around the number of lanes, the gathered block and the chunk of a thread. */
 static void like_dipy(void **state)
 {
     (void)state;
@@ -139,7 +142,7 @@ static void masked(void **state)
         mask->data[v] = v / 500 % 4 == 3  ? 0
                         : out[0] % 3 == 0 ? 0
                         : out[0] % 3 == 1 ? 0.5f
-                                          : -1; /* sparse, with empty and negative parts */
+                                          : -1; /* a sparse mask, with empty and negative voxels */
     }
     assert_int_equal(gls_tensor_fit(dwi, gradients, mask, &options, &fa, &tensor, &evals), GLS_OK);
     assert_int_equal(gls_tensor_fit(dwi, gradients, mask, &options, &fa_only, NULL, NULL), GLS_OK);
@@ -315,7 +318,7 @@ static void poor_tables(void **state)
     gls_gradients_options options = {.size = sizeof options, .b0_threshold = 50, .frame = GLS_BVEC_IMAGE};
     gls_tensor_options fit = gls_tensor_options_default();
     double bval[9] = {0}, bvec[9][3] = {{0}};
-    for (int i = 1; i < 9; i++) { /* all in one plane: nothing about z */
+    for (int i = 1; i < 9; i++) { /* all directions lie in one plane, and say nothing about z */
         bval[i] = 1000;
         bvec[i][0] = cos(i);
         bvec[i][1] = sin(i);

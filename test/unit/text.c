@@ -39,7 +39,7 @@ static void test_names(void **state)
     char *list = gls_text_copy(text), *rest = list;
     assert_string_equal(gls_names_next(&rest, ','), "a:b.nii");
     assert_string_equal(gls_names_next(&rest, ','), "c,d\\");
-    /* a backslash before other letters is one of the name */
+    /* a backslash before other letters belongs to the name */
     assert_string_equal(gls_names_next(&rest, ','), "e\\f:g:h\\");
     assert_null(gls_names_next(&rest, ','));
     free(list);
@@ -52,7 +52,8 @@ static void test_names(void **state)
     assert_string_equal(gls_names_next(&rest, ';'), " c.nii");
 }
 
-/* What cannot be printed, a letter that the C locale lacks, leaves no text behind, so that nothing else is freed. */
+/* If a text cannot be printed, because of a letter that the C locale lacks, it stays NULL, so that nothing else is
+ * freed. */
 static void test_failure(void **state)
 {
     (void)state;

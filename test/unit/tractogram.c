@@ -1,5 +1,5 @@
-/* Tractogram files, byte by byte: the ZIP rules of TRX, header fields of TRK and TCK, and that the same points come
- * back. */
+/* Tractogram files, byte by byte: the ZIP rules of TRX, header fields of TRK and TCK, and points that come back
+ * unchanged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static size_t walk_zip(const unsigned char *file, size_t bytes, entry *entries)
         e->bytes = get(h + 22, 4);
         assert_int_equal(get(h + 18, 4), e->bytes);
         assert_int_equal(get(h + 14, 4), crc32(0, e->data, (unsigned)e->bytes));
-        at += 30 + name + e->bytes; /* no gap before the next */
+        at += 30 + name + e->bytes; /* no gap before the next entry */
     }
     size_t directory = at;
     for (size_t i = 0; i < n; i++) {
@@ -137,7 +137,7 @@ static void test_trx(void **state)
     assert_int_equal(e[1].bytes, 2 * sizeof points);
     assert_memory_equal(e[1].data, points, sizeof points);
     assert_memory_equal(e[1].data + sizeof points, points, sizeof points);
-    static const uint32_t expected[7] = {0, 5, 6, 15, 20, 21, 30}; /* the number of points last */
+    static const uint32_t expected[7] = {0, 5, 6, 15, 20, 21, 30}; /* the number of points comes last */
     assert_int_equal(e[2].bytes, sizeof expected);
     assert_memory_equal(e[2].data, expected, sizeof expected);
     assert_int_equal(e[3].bytes, 2 * sizeof seeds);
@@ -146,7 +146,7 @@ static void test_trx(void **state)
     free(file);
 }
 
-/* Offsets of 64 bits from 2^32 points on; the writer is told that it has passed them. */
+/* Offsets have 64 bits from 2^32 points on; the test sets the count beyond that. */
 static void test_trx_wide_offsets(void **state)
 {
     (void)state;

@@ -52,7 +52,7 @@ static void free_many(gls_streamlines *s)
     free((void *)s->dps);
 }
 
-/* Streamlines first .. first + n - 1 of s with offsets of their own. */
+/* Returns streamlines first .. first + n - 1 of s with offsets of their own. */
 static gls_streamlines part(const gls_streamlines *s, size_t first, size_t n, uint64_t *offset, gls_column column[2])
 {
     for (size_t i = 0; i <= n; i++) offset[i] = s->offset[first + i] - s->offset[first];
@@ -83,7 +83,7 @@ static void test_batches(void **state)
                 gls_streamlines lines = part(&all, first, n, offset, column);
                 if (gls_tractogram_writer_append(writer, &lines) != GLS_OK) fail_msg("%s", gls_last_error());
             }
-            assert_int_equal(count_files(scratch("out")), 0); /* nothing to see before the end */
+            assert_int_equal(count_files(scratch("out")), 0); /* no file is visible before the end */
             if (gls_tractogram_writer_finish(writer) != GLS_OK) fail_msg("%s", gls_last_error());
             assert_int_equal(count_files(scratch("out")), 1);
             file[way] = get_file(scratch(names[f]), &bytes[way]);
@@ -140,7 +140,7 @@ static void expect_refusal(const gls_streamlines *lines, const char *reason)
             gls_tractogram_writer_create(scratch(names[f]), (gls_tractogram_format)f, &grid, NULL, &writer), GLS_OK);
         assert_int_equal(gls_tractogram_writer_append(writer, lines), GLS_ERR_ARGUMENT);
         assert_non_null(strstr(gls_last_error(), reason));
-        /* the reason is not lost */
+        /* the message has the reason */
         assert_int_equal(gls_tractogram_writer_finish(writer), GLS_ERR_ARGUMENT);
         assert_non_null(strstr(gls_last_error(), reason));
         assert_int_equal(count_files(scratch("out")), 0);
@@ -194,7 +194,7 @@ static void test_bad_arguments(void **state)
     assert_int_equal(count_files(scratch("out")), 0);
 }
 
-/* Writes until something fails; the status of that, the message in text. */
+/* Writes until something fails. Returns that status; text: the message. */
 static gls_status write_until_failure(const char *path, gls_tractogram_format format, const gls_streamlines *lines,
                                       int times, char text[512])
 {

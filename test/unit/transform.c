@@ -66,7 +66,9 @@ static void test_meaning(void **state)
             assert_int_equal(gls_field_judge(image), GLS_FIELD_POSITIONS);
             assert_int_equal(gls_field_require_positions(image, "x.nii"), GLS_OK);
             fill(image, maps[i], 1);
-            if (i == 0 || i == 3 || (i == 4 && nz > 1)) { /* what differs from the identity little enough */
+            if (i == 0 || i == 3 ||
+                (i == 4 &&
+                 nz > 1)) { /* these maps differ so little from the identity that the rest is a displacement */
                 assert_int_equal(gls_field_judge(image), GLS_FIELD_DISPLACEMENTS);
                 assert_int_equal(gls_field_require_positions(image, "x.nii"), GLS_ERR_INPUT);
             }
@@ -252,7 +254,8 @@ static void test_fods(void **state)
                 }
                 if (v != 5) assert_true(fabs(is - was) < 1e-5);
             }
-        for (size_t a = 0; a < n; a++) assert_true(fod->data[a * 27 + 5] == -1); /* no FOD: as it was */
+        for (size_t a = 0; a < n; a++)
+            assert_true(fod->data[a * 27 + 5] == -1); /* a voxel without an FOD stays as it is */
         gls_image_destroy(fod);
     }
     assert_int_equal(gls_image_create(&grid, 3, &fod), GLS_OK);

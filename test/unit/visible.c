@@ -32,7 +32,7 @@ static int make_node(void **state)
     (void)state;
     unsetenv("CUDA_DEVICE_ORDER");
     if (!mkdtemp(root)) return 1;
-    /* minors go against addresses, and newer drivers write domains with eight digits */
+    /* minor numbers and addresses have opposite orders, and newer drivers write domains with eight digits */
     put("proc/driver/nvidia/gpus/0000:17:00.0/information",
         "Model: \t\t NVIDIA H100\nGPU UUID: \t GPU-aaaa1111\nDevice Minor: \t 2\n");
     put("proc/driver/nvidia/gpus/00000000:65:00.0/information",
@@ -76,7 +76,7 @@ static void test_nvidia(void **state)
     assert_true(gls_visible_address(root, NVIDIA_0, &variable) && gls_visible_address(root, "0000:00:02.0", &variable));
     expect("CUDA_VISIBLE_DEVICES", "0", NVIDIA_0, true);
     expect("CUDA_VISIBLE_DEVICES", "0", NVIDIA_2, false);
-    /* the second that can be opened */
+    /* the second of the GPUs that can be opened */
     expect("CUDA_VISIBLE_DEVICES", "1", NVIDIA_2, true);
     expect("CUDA_VISIBLE_DEVICES", "1", NVIDIA_1, false);
     expect("CUDA_VISIBLE_DEVICES", "GPU-cccc", NVIDIA_2, true);
@@ -110,7 +110,7 @@ static void test_slurm(void **state)
     expect("SLURM_JOB_GPUS", "1", AMD_1, true);
     expect("SLURM_JOB_GPUS", "1", AMD_0, false);
     expect("SLURM_JOB_GPUS", "none", AMD_0, true);
-    /* a task may have fewer than the job */
+    /* a task may have fewer GPUs than the job */
     setenv("SLURM_JOB_GPUS", "0,2", 1);
     expect("SLURM_STEP_GPUS", "2", NVIDIA_2, false);
     unsetenv("SLURM_JOB_GPUS");

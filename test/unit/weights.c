@@ -72,7 +72,7 @@ static void test_fixels(void **state)
     gls_image *sh = scene_fods();
     gls_fixels *f;
     assert_ok(gls_fixels_create(sh, "fods", NULL, NULL, &f));
-    /* 5 x 5 of 12 along each axis, of which 5 x 5 x 5 have both */
+    /* 5 x 5 of 12 voxels along each axis; 5 x 5 x 5 of them have both bundles */
     assert_int_equal(gls_fixels_count(f), 2 * 5 * 5 * 12);
     assert_int_equal(gls_fixels_voxels(f), 2 * 5 * 5 * 12 - 125);
     uint32_t first;
@@ -106,7 +106,7 @@ static void test_fixels(void **state)
     gls_image_destroy(sh);
 }
 
-/* Samples given one by one: what becomes of ridges, equal ones, negative ones. */
+/* Samples that are given one by one: ridges, equal samples, negative samples. */
 static void test_lobes(void **state)
 {
     (void)state;
@@ -228,7 +228,7 @@ static void test_entries(void **state)
 
 /* --- the model ------------------------------------------------------------ */
 
-/* Means of the weights of the two bundles. */
+/* Returns the means of the weights of the two bundles. */
 static void bundle_means(const gls_weights *w, double mean[2])
 {
     uint64_t n;
@@ -276,7 +276,7 @@ static void test_methods(void **state)
     gls_image_destroy(sh);
 }
 
-/* The scene as an independent reference in double precision has it. */
+/* The weights of the scene by an independent reference in double precision. */
 static void test_reference(void **state)
 {
     static const double expected[] = {0.9393161, 0.4483778, 0.8219097, 0.7066579, 0.5324385, 0.9393042,
@@ -308,7 +308,7 @@ static void test_reference(void **state)
     gls_image_destroy(sh);
 }
 
-/* The same bytes whatever the threads, chunks and parcels. */
+/* The bytes are the same whatever the threads, chunks and batches. */
 static void test_order(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void test_order(void **state)
     gls_image_destroy(sh);
 }
 
-/* What has no answer is told. */
+/* Input without a solution is refused or warned of. */
 static void test_bad(void **state)
 {
     (void)state;

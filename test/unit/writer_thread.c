@@ -1,5 +1,5 @@
-/* Queue and writer, with threads in place of devices: whatever they do, every seed comes once and in order, and none
- * runs away from the others. */
+/* Queue and writer, with threads in place of devices: whatever they do, every seed comes once and in order, and no
+ * worker runs too far ahead. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,9 +25,9 @@ typedef struct scene {
     gls_result_store results;
     gls_sink sink;
     unsigned n_alive; /* under the queue's lock */
-    uint64_t n_taken; /* seeds that were handed out, those that came back too */
+    uint64_t n_taken; /* seeds that were handed out, including those that came back */
     unsigned failures, gave_way;
-    /* of the sink, on the writer's thread */
+    /* state of the sink, on the writer's thread */
     uint64_t next_seed;
     uint32_t next_line;
     unsigned calls, fail_at;
@@ -84,7 +84,7 @@ static void fill(gls_batch_result *result, uint64_t first, uint64_t end)
         }
 }
 
-/* One range; false: the worker fails for good. */
+/* Tracks one range. Returns false if the worker fails for good. */
 static bool work_range(worker *w, gls_seed_range *range)
 {
     scene *s = w->scene;
@@ -110,7 +110,7 @@ static bool work_range(worker *w, gls_seed_range *range)
     return true;
 }
 
-/* As workers do, whose next range may be one that came back. */
+/* Works as workers do: the next range may be one that came back. */
 static bool take_range(gls_queue *q, uint64_t limit, gls_seed_range *range)
 {
     pthread_mutex_lock(&q->lock);
@@ -177,7 +177,7 @@ static void assert_all(const scene *s, uint64_t end)
     assert_int_equal(seed, end);
 }
 
-/* Whether all seeds were tracked. */
+/* Checks that all seeds were tracked. */
 static bool is_done(gls_queue *q)
 {
     pthread_mutex_lock(&q->lock);
@@ -259,8 +259,8 @@ static void failing_sink(void **state)
     }
 }
 
-/* Ranges: in order, at most as long as asked for, never over the end of the lower half of a seed's index; what comes
- * back is the first to be handed out again. */
+/* Ranges come in order, are at most as long as asked for, and never cross the end of the lower half of a seed's index.
+ * A range that comes back is handed out first. */
 static void ranges(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void ranges(void **state)
     return_range(&q, a);
     assert_int_equal(q.n_returned, 2);
     assert_int_equal(gls_queue_taken(&q), 35);
-    assert_false(gls_queue_take(&q, 80, false, &c)); /* they lie before what was taken last */
+    assert_false(gls_queue_take(&q, 80, false, &c)); /* they lie before the range that was taken last */
     return_range(&q, b);
     assert_int_equal(q.n_returned, 1);
     assert_false(is_done(&q));
@@ -300,7 +300,7 @@ static void ranges(void **state)
     gls_queue_finish(&q);
     gls_queue_init(&q, 0, 100, 1);
     assert_true(gls_queue_take(&q, 200, false, &a) && a.end == 100 && gls_queue_taken(&q) == 100);
-    assert_false(gls_queue_take(&q, 200, false, &b)); /* does not wait for the other worker's */
+    assert_false(gls_queue_take(&q, 200, false, &b)); /* does not wait for the range of the other worker */
     gls_queue_finish(&q);
     gls_queue_init(&q, 7, 7, 2);
     assert_true(is_done(&q) && !take_range(&q, 1, &a));
