@@ -99,8 +99,8 @@ gls_status gls_recobundles_create(const gls_recobundles_options *o, gls_recobund
                         o->cluster);
     if (!(o->min_length >= 0 && o->min_length < o->max_length))
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "RecoBundles: lengths from %g to %g mm: the first must be 0 or more, and below the second",
-                        o->min_length, o->max_length);
+                        "RecoBundles: min_length %g mm must be 0 or more, and below max_length, %g mm", o->min_length,
+                        o->max_length);
     gls_recobundles *r = calloc(1, sizeof *r);
     if (!r) return gls_no_memory();
     r->options = *o;

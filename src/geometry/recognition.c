@@ -61,6 +61,8 @@ static gls_status check(const gls_recognition_options *o)
             "recognition: the reduction, %g mm, must be above 0, and the ratio of votes, %g, above 0 and at "
             "most 1",
             o->reduction, o->vote_ratio);
+    if (!(o->min_length >= 0))
+        return gls_fail(GLS_ERR_ARGUMENT, "recognition: min_length, %g mm, must be 0 or more", o->min_length);
     return GLS_OK;
 }
 
