@@ -99,15 +99,13 @@ fail:
 static gls_status fit_shell(int order, const double *normal, const double *right, double *response)
 {
     double rows[2 * (DEGREES + 1) * MAX_COLUMNS];
-    const double inside[MAX_COLUMNS] = {
-        1, -0.1}; /* a feasible response: lowest along the fibre and above 0 in all directions */
     if (order == 0) {
         response[0] = right[0] / normal[0];
         return GLS_OK;
     }
     gls_nonneg_plan plan;
     size_t k = (size_t)order / 2 + 1, n_rows = set_rows(order, rows);
-    gls_status status = gls_nonneg_plan_init(&plan, "response", normal, k, k, true, rows, n_rows, inside);
+    gls_status status = gls_nonneg_plan_init(&plan, "response", normal, k, k, true, rows, n_rows);
     if (status) return status;
     status = solve(&plan, right, response);
     gls_nonneg_plan_finish(&plan);

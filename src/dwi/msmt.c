@@ -49,12 +49,12 @@ static size_t max_rows(const gls_nonneg_plan *plan, gls_device *device)
     return most;
 }
 
-/* Whether a device can run this fit: it needs double precision and enough shared memory, and the plan must have few
- * enough coefficients for the active set method. */
+/* Whether a device can run this fit: it needs double precision and enough shared memory, and the plan must not
+ * have more coefficients than a work group has invocations. */
 static bool nonneg_device_can(const gls_nonneg_plan *plan, gls_device *device)
 {
     const gls_device_info *info = gls_device_get_info(device);
-    return plan->columns && plan->wide <= GROUP && !info->gles && info->max_work_group_size >= GROUP &&
+    return plan->wide <= GROUP && !info->gles && info->max_work_group_size >= GROUP &&
            max_rows(plan, device) >= MIN_ROWS;
 }
 

@@ -101,28 +101,24 @@ gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradient
     size_t k = plan->first[n_tissues], n = gradients->n, n_rows = n_tissues * (n_directions + 1), n_shells = 0;
     gls_shell *shell = NULL;
     size_t *of = malloc(n * sizeof *of);
-    double *design = calloc(n * k, sizeof *design), *rows = calloc(n_rows * k, sizeof *rows),
-           *inside = calloc(k, sizeof *inside);
+    double *design = calloc(n * k, sizeof *design), *rows = calloc(n_rows * k, sizeof *rows);
     plan->volume = malloc(n * sizeof *plan->volume);
     gls_status status = GLS_OK;
-    if (!of || !design || !rows || !inside || !plan->volume)
+    if (!of || !design || !rows || !plan->volume)
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for the deconvolution of %zu volumes", n);
     if (!status) status = gls_gradients_cluster(gradients, &shell, &n_shells, of);
     if (!status) status = set_design(plan, gradients, response, of, design);
     if (status) goto fail;
     gradients_name_unassigned(gradients, of, text, sizeof text);
     if (text[0]) gls_log(GLS_LOG_WARNING, "volumes that belong to no shell are left out: %s", text);
-    /* a feasible point: all tissues isotropic and positive */
-    for (size_t t = 0; t < n_tissues; t++) inside[plan->first[t]] = 1;
     n_rows = set_rows(plan, direction, n_directions, rows);
-    status = gls_nonneg_plan_init(&plan->fit, "multi-tissue deconvolution", design, plan->fit.n, k, false, rows, n_rows,
-                                  inside);
+    status =
+        gls_nonneg_plan_init(&plan->fit, "multi-tissue deconvolution", design, plan->fit.n, k, false, rows, n_rows);
 fail:
     free(shell);
     free(of);
     free(design);
     free(rows);
-    free(inside);
     if (status) gls_msmt_plan_finish(plan);
     return status;
 }

@@ -20,19 +20,12 @@
  * Jeurissen et al. 2014: 1e-10 of the largest diagonal entry of H'H on its diagonal; and 1e-10 on the multipliers of
  * the active rows B_a, (B_a B_a' + 1e-10) lambda = -B_a y_u, which penalises negative values.
  *
- * Up to GLS_NONNEG_ACTIVE_MAX coefficients a dual active set method solves voxel by voxel (nonneg_active.h). With more
- * coefficients, or if that method does not finish, a primal-dual interior point method does (Mehrotra 1992): each of
- * its iterations is a fixed amount of work without branches, so several voxels share vector registers. */
+ * A dual active set method solves voxel by voxel (nonneg_active.h). An interior point method, which handled several
+ * voxels at once in vector registers, took 1.5 times the time with 68 coefficients and 1.1 times with 93. */
 
 enum {
     GLS_NONNEG_BLOCK = 128, /* number of voxels that a kernel processes at a time */
-    GLS_NONNEG_MAX_ITERATIONS =
-        60,              /* largest number of iterations of the interior point method for a voxel; 14 to 22 are usual */
-    GLS_NONNEG_TILE = 3, /* rows and columns of a tile of the normal matrix */
-    /* Largest number of coefficients for the active set method; with more, the interior point method is used. The
-       latter takes twice the time with 47 coefficients, and a sixth more with 68 and 93; its results differ in the last
-       digits. */
-    GLS_NONNEG_ACTIVE_MAX = 60
+    GLS_NONNEG_TILE = 3     /* coefficients of a voxel whose products are computed together */
 };
 
 /* The matrices of this problem, with the letters used above, which all voxels share. Read-only during the fits, so
@@ -45,11 +38,6 @@ typedef struct gls_nonneg_plan {
     double *project; /* n x padded: transpose of L^-1 H', so that y_u = project' s. All matrices are 64-byte aligned */
     double *rows;    /* B, each row of length padded; rows of zeros follow up to a multiple of 8 rows */
     double *factor;  /* L, k x k, row-major */
-    double *inside;  /* k + n_rows: a point y with B y > 0, and its values B y */
-    double drift;    /* length of the sum of all rows of B */
-
-    /* The members below are for the active set method; they are 0 or NULL if there are more than GLS_NONNEG_ACTIVE_MAX
-     * coefficients. */
     size_t stride, wide;  /* stride: n_rows rounded up to a multiple of 64; wide: k, to a multiple of 8; padding is 0 */
     size_t max_active;    /* maximum number of active rows, a multiple of 8 */
     double *columns;      /* B transposed: wide x stride */

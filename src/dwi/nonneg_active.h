@@ -1,7 +1,7 @@
 /* Constrained fit of one voxel by the dual active set method (Goldfarb and Idnani 1983; with the rule of Lawson and
  * Hanson 1974 for the step to a bound). Starting from the unconstrained point, the most violated row becomes active,
- * again and again; rows whose multipliers would turn negative are released. With few coefficients this takes a fraction
- * of the time of the interior point method. nonneg_lanes.h includes this file for each instruction set.
+ * again and again; rows whose multipliers would turn negative are released. nonneg_lanes.h includes this file for each
+ * instruction set.
  *
  * B_a: the active rows of B. Their multipliers solve (B_a B_a' + SOFTNESS) lambda = -B_a y_u. The method keeps a square
  * root V of the inverse matrix, V'V = (B_a B_a' + SOFTNESS)^-1. V gets a row when a row of B becomes active, and is
@@ -281,7 +281,7 @@ TARGET static bool NAME(solve_active)(const gls_nonneg_plan *plan, ACTIVE *s)
         } else {
             double bound = noise > SOFTNESS * largest ? noise : SOFTNESS * largest;
             if (value < -noise) value = NAME(dot)(plan->wide_rows + row * s->wide, s->y, s->wide);
-            precise = value > -bound;
+            precise = value >= -bound; /* without signal both are 0 */
             if (precise) continue;
         }
         NAME(append)(plan, s, row, value);

@@ -18,12 +18,11 @@ void gls_nonneg_plan_finish(gls_nonneg_plan *plan)
     free(plan->project);
     free(plan->rows);
     free(plan->factor);
-    free(plan->inside);
     free(plan->columns);
     free(plan->columns_float);
     free(plan->products);
     free(plan->wide_rows);
-    plan->project = plan->rows = plan->factor = plan->inside = NULL;
+    plan->project = plan->rows = plan->factor = NULL;
     plan->columns = plan->products = plan->wide_rows = NULL;
     plan->columns_float = NULL;
 }
@@ -72,33 +71,18 @@ static void set_project(gls_nonneg_plan *plan, const double *design, bool standa
     }
 }
 
-/* Computes B (plan->rows, rows of length 1), the interior point y = L' inside with its values B y, and the drift. rows:
- * the matrix A of the inequalities. Returns false if a value is not positive, or memory runs out. */
-static bool set_rows(gls_nonneg_plan *plan, const double *rows, const double *inside)
+/* Computes B (plan->rows, rows of length 1). rows: the matrix A of the inequalities. */
+static void set_rows(gls_nonneg_plan *plan, const double *rows)
 {
     size_t k = plan->k;
-    double *value = plan->inside + k, *sum = gls_aligned_zeros(k);
-    bool good = sum != NULL;
-    /* y = L' inside */
-    for (size_t i = 0; i < k; i++)
-        for (size_t j = i; j < k; j++) plan->inside[i] += plan->factor[j * k + i] * inside[j];
-    for (size_t r = 0; r < plan->n_rows && good; r++) {
+    for (size_t r = 0; r < plan->n_rows; r++) {
         double *row = plan->rows + r * plan->padded, norm = 0;
         memcpy(row, rows + r * k, k * sizeof *row);
         /* a row of A L^-T is L^-1 times the row of A */
         forward(plan, row);
         for (size_t j = 0; j < k; j++) norm += row[j] * row[j];
-        for (size_t j = 0; j < k; j++) {
-            row[j] /= sqrt(norm);
-            sum[j] += row[j];
-            value[r] += row[j] * plan->inside[j];
-        }
-        good = value[r] > 0;
+        for (size_t j = 0; j < k; j++) row[j] /= sqrt(norm);
     }
-    for (size_t j = 0; j < k && good; j++) plan->drift += sum[j] * sum[j];
-    plan->drift = sqrt(plan->drift);
-    free(sum);
-    return good;
 }
 
 /* n rounded up to a multiple of `to`. */
@@ -111,7 +95,6 @@ static size_t rounded(size_t n, size_t to)
 static bool set_active(gls_nonneg_plan *plan)
 {
     size_t k = plan->k, n = plan->n_rows;
-    if (k > GLS_NONNEG_ACTIVE_MAX) return true;
     plan->stride = rounded(n, 64);
     plan->wide = rounded(k, 8);
     /* more rows than coefficients may be active, because SOFTNESS keeps the matrix of active rows regular */
@@ -136,9 +119,9 @@ static bool set_active(gls_nonneg_plan *plan)
 }
 
 gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const double *design, size_t n, size_t k,
-                                bool standard_form, const double *rows, size_t n_rows, const double *inside)
+                                bool standard_form, const double *rows, size_t n_rows)
 {
-    GLS_REQUIRE(plan && design && rows && inside && k > 0 && n_rows > 0 && (!standard_form || n == k));
+    GLS_REQUIRE(plan && design && rows && k > 0 && n_rows > 0 && (!standard_form || n == k));
     gls_status status = gls_blas_check(what);
     size_t padded = rounded(k, GLS_NONNEG_TILE);
     *plan = (gls_nonneg_plan){.n = n, .k = k, .padded = padded, .n_rows = n_rows};
@@ -146,17 +129,14 @@ gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const d
     plan->project = gls_aligned_zeros(n * padded);
     plan->rows = gls_aligned_zeros(rounded(n_rows, 8) * padded);
     plan->factor = gls_aligned_zeros(k * k);
-    plan->inside = gls_aligned_zeros(k + n_rows);
-    if (!plan->project || !plan->rows || !plan->factor || !plan->inside)
+    if (!plan->project || !plan->rows || !plan->factor)
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a fit of %zu coefficients", what, k);
     else if (!set_factor(plan, design, standard_form))
         status = gls_fail(GLS_ERR_INPUT, "%s: the data do not determine %zu coefficients", what, k);
     if (status) goto fail;
     set_project(plan, design, standard_form);
-    if (!set_rows(plan, rows, inside))
-        status = gls_fail(GLS_ERR_INPUT, "%s: the constraints of %zu coefficients contradict each other", what, k);
-    else if (!set_active(plan))
-        status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu constraints", what, n_rows);
+    set_rows(plan, rows);
+    if (!set_active(plan)) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu constraints", what, n_rows);
 fail:
     if (status) gls_nonneg_plan_finish(plan);
     return status;
