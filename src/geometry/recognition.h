@@ -15,7 +15,7 @@ typedef struct gls_recognition_row {
     uint16_t bundle, votes;
     float distance, margin;
 } gls_recognition_row;
-/* The columns of streamline i. Once it is complete. */
+/* Returns the columns of streamline i. Call it after the recognition is complete. */
 gls_recognition_row gls_recognition_row_get(const gls_recognition *recognition, uint64_t i);
 
 #endif

@@ -187,8 +187,10 @@ static gls_status check(const gls_sample_cli *o, size_t n_images)
     if (o->tsf && n_images > 1)
         return gls_fail(GLS_ERR_ARGUMENT, "--tsf: takes one image, but %zu were given", n_images);
     if (o->fraction && o->by != GLS_SAMPLE_BY_VOXEL) return gls_fail(GLS_ERR_ARGUMENT, "--fraction: needs --by voxel");
-    if (o->like && (o->edge || o->outside)) return gls_fail(GLS_ERR_ARGUMENT, "--like excludes --edge and --outside");
-    if (o->like == LIKE_DIPY && o->by) return gls_fail(GLS_ERR_ARGUMENT, "--like dipy excludes --by");
+    if (o->like && (o->edge || o->outside))
+        return gls_fail(GLS_ERR_ARGUMENT, "--like excludes --edge and --outside: leave out either --like or these two");
+    if (o->like == LIKE_DIPY && o->by)
+        return gls_fail(GLS_ERR_ARGUMENT, "--like dipy excludes --by: leave out one of them");
     if (o->like == LIKE_MRTRIX && o->by == GLS_SAMPLE_BY_POINT)
         return gls_fail(GLS_ERR_ARGUMENT, "--like mrtrix excludes --by vertex");
     return GLS_OK;

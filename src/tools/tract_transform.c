@@ -325,7 +325,8 @@ gls_status gls_tract_transform(gls_tract_run *run, const void *options, const ch
     gls_transform transform = {.n = 0};
     (void)n;
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "transform: needs --output FILE");
-    if (o->peaks && o->fod) return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --fod exclude each other");
+    if (o->peaks && o->fod)
+        return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --fod exclude each other: leave out one of them");
     if (o->peaks && o->interpolation > INTERPOLATE_NEAREST)
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks: takes the vectors of the nearest voxel: leave out --interpolation");
     if (o->modulate && !o->fod) return gls_fail(GLS_ERR_ARGUMENT, "--modulate: needs --fod");

@@ -128,7 +128,7 @@ def tissues():
 
 
 def five_tissues():
-    """deep grey matter stays 0, because these classes do not distinguish it; fractions add up to 1 where there is tissue"""
+    """Writes the image of five tissues. Deep grey matter stays 0, because these classes do not distinguish it; fractions add up to 1 where there is tissue"""
     part = {t: nib.load(f"p_{t}.nii.gz") for t in ("gm", "wm", "csf")}
     gm, wm, csf = (np.asarray(part[t].dataobj) for t in ("gm", "wm", "csf"))
     total, none = gm + wm + csf, np.zeros_like(gm)

@@ -47,7 +47,7 @@ def make_data(tool, nseeds):
 
 
 def pairs(tool, threads):
-    """for each row its name, the command, the command of the peer, and how many times faster ours shall be"""
+    """Returns for each row its name, the command, the command of the peer, and how many times faster ours shall be"""
     quiet, template = ["-q", "--force"], ["--template", "fa.nii"]
     mrtrix = ["-force", "-quiet", "-nthreads", str(threads)]
     tracks = "tracks.tck"

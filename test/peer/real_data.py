@@ -16,7 +16,7 @@ CROPS = {"small_64D": "small_64D.nii", "small_101D": "small_101D.nii.gz"}
 
 
 def write_masks(data, name, work):
-    """the brain is where the first volume is bright; seeds lie in the whole brain"""
+    """Writes the masks of a crop. The brain is where the first volume is bright; seeds lie in the whole brain."""
     image = nib.load(os.path.join(data, CROPS[name]))
     first = np.asarray(image.dataobj[..., 0])
     mask = (first > 0.2 * np.percentile(first, 99)).astype(np.uint8)

@@ -33,7 +33,7 @@ GETTERS = ("boot", "prob", "prob", "det", "ptt", "ifod1", "ifod2", "sdstream", "
 
 
 class Refused(Exception):
-    """options that exclude each other"""
+    """The program refused options that exclude each other."""
 
 
 def run(arguments, where, environment=None, code=0):

@@ -77,7 +77,7 @@ static void balance_and_outliers(void **state)
     for (int t = 0; t < 2; t++) gls_image_destroy(tissue[t]);
 }
 
-/* A ball with a hole, and a speck beside it: the ball without either. */
+/* The mask of a ball with a hole, and a speck beside it, is the ball without hole and speck. */
 static void mask_of_a_ball(void **state)
 {
     (void)state;

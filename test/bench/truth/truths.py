@@ -38,7 +38,7 @@ SCANNED = ["isbi2013-30"]
 
 
 def own_rows():
-    """name of a row, and its options of `glslines track`"""
+    """Returns the rows of glslines: the name of each, and its options of `glslines track`"""
     rows = {"default": [], "default, --act": ["--act", "5tt.nii.gz"]}
     for model in ("opdt", "csa"):
         for getter in ("boot", "det"):
