@@ -27,11 +27,6 @@ static gls_status dump(const char *label, const char *source, const gls_define *
     char path[4096], *text = NULL;
     gls_status status = gls_shader_compose(&prelude, source, defines, n_defines, &text);
     if (status != GLS_OK) return status;
-    /* OpenGL ES 3.1 has no buffers of texels: no device with them asks for this text */
-    if (gles && strstr(text, "samplerBuffer")) {
-        free(text);
-        return GLS_OK;
-    }
     snprintf(path, sizeof path, "%s/%s.%s.comp", folder ? folder : ".", name, gles ? "es" : "gl");
     FILE *file = fopen(path, "w");
     bool written = file && fputs(text, file) >= 0;
