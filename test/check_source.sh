@@ -71,7 +71,7 @@ upward() {
     upward track util gpu image dwi phantom streamlines
     upward tracts util gpu image dwi transform phantom streamlines tractogram track
     upward geometry util gpu streamlines tracts
-    upward weights util gpu image dwi streamlines
+    upward weights util gpu image dwi streamlines track
     upward record util image dwi tractogram track tracts
     upward check util gpu track
     upward sinks util gpu image dwi streamlines tractogram track tracts geometry weights record
@@ -89,7 +89,7 @@ inside() {
     room=$1
     shift
     allowed=$(echo "$room $*" | tr ' ' '|')
-    grep -nE '#include "track/' "src/track/$room"/*.[ch] | grep -vE "#include \"track/(($allowed)/|tracker\.h\"|track_params\.h\")" || true
+    grep -nE '#include "track/' "src/track/$room"/*.[ch] | grep -vE "#include \"track/(($allowed)/|tracker\.h\"|track_params\.h\"|seeds\.h\")" || true
     [ "$room" = run ] || [ "$room" = check ] || grep -n '#include "track/tracker.h"' "src/track/$room"/*.[ch] || true
 }
 {

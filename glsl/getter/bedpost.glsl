@@ -6,6 +6,7 @@
 // half-streamlines end. The fibres of a sample lie one behind the other, then the fibres of the next sample.
 #include "base/packed.glsl"
 #include "base/model.glsl"
+#include "base/start.glsl"
 
 #if GUIDE_AMPLITUDE
 #define GETTER_AMPLITUDE
@@ -84,17 +85,20 @@ vec4 start_fibre(float u)
 }
 
 // The first direction of the streamline, and in w the fraction of its fibre. Its sense is the sense of the given
-// direction, or else random. Returns 0 if the fibre lies outside the cone around the given direction. The draws are the
+// direction, or else random. wanted: where each seed has a direction of its own, this direction, or the one that it led
+// to. Returns 0 if the fibre lies outside the cone around the given direction. The draws are the
 // same in both half-streamlines and in pass 1.
-vec4 first_fibre(vec3 p, Draw draw)
+vec4 first_fibre(vec3 p, Draw draw, vec3 wanted)
 {
     draw.block = 0u;
     draw.step = 0u;
     draw_fibres(p, draw_block(draw, 0u));
 #if START_GIVEN
-    vec3 d = vec3(MODEL_FLOAT(MODEL_START), MODEL_FLOAT(MODEL_START + 1), MODEL_FLOAT(MODEL_START + 2));
-    vec4 first = nearest_fibre(d);
-    float c = dot(first.xyz, d);
+#if START_GIVEN == 1
+    wanted = start_direction(0u);
+#endif
+    vec4 first = nearest_fibre(wanted);
+    float c = dot(first.xyz, wanted);
     if (!(abs(c) > params.cos_max_angle)) return vec4(0.0);
     return vec4(c < 0.0 ? -first.xyz : first.xyz, first.w);
 #else
@@ -113,7 +117,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     bool begins = (draw.step & ~STEP_BACKWARD) == 1u, backward = (draw.step & STEP_BACKWARD) != 0u;
     vec4 chosen = vec4(0.0);
     if (begins) {
-        chosen = first_fibre(p, draw);
+        chosen = first_fibre(p, draw, d);
         if (chosen.w == 0.0) return DIRECTION_NONE;
         d = backward ? -normalize(chosen.xyz) : normalize(chosen.xyz);
     }
@@ -147,7 +151,11 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;
-    vec4 first = first_fibre(p, draw);
+    vec3 wanted = vec3(0.0);
+#if START_GIVEN
+    wanted = start_direction(vertex[0]);
+#endif
+    vec4 first = first_fibre(p, draw, wanted);
 #if START_GIVEN
     if (first.w == 0.0) return 0u;
 #endif

@@ -8,6 +8,7 @@
 #include "base/packed.glsl"
 #include "base/math.glsl"
 #include "base/model.glsl"
+#include "base/start.glsl"
 #define OWN_POSITIONS IFOD_ARCS
 #define TILES_IN_TURN (IFOD_ARCS && IFOD_LOOPED)
 #include "odf/sh_direction.glsl"
@@ -210,23 +211,37 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return outcome;
 }
 
+// A random direction for the start: uniform in the cone around the seed's own direction, else over the sphere.
+vec3 random_start(uint own, uvec4 words)
+{
+#if START_GIVEN == 2
+    vec3 d = start_direction(own);
+    float fall = random_part(words.x) * (1.0 - params.cos_max_angle);
+    float along = 1.0 - fall, aside = sqrt(fall * (2.0 - fall));
+    return normalize(along * d + aside * direction_across(d, 6.283185307 * random_part(words.y)));
+#else
+    return random_direction(words);
+#endif
+}
+
 // Finds one direction along which the FOD is above the cutoff of seeds: the direction that the caller gave for all
-// seeds, or else the first of up to SEED_TRIES random directions.
+// seeds, or else the first of up to SEED_TRIES random directions, see random_start().
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!has_fod(p)) return 0u;
     take_coefficients(p);
-#if START_GIVEN
-    vec3 d = vec3(MODEL_FLOAT(MODEL_START), MODEL_FLOAT(MODEL_START + 1), MODEL_FLOAT(MODEL_START + 2));
+#if START_GIVEN == 1
+    vec3 d = start_direction(vertex[0]);
     vertex[0] = pack_direction(d);
     return amplitude_along(d) > params.seed_cutoff ? 1u : 0u;
 #else
+    uint own = vertex[0];
     for (int from = 0; from < SEED_TRIES; from += LANES) {
         int number = from + LANE;
-        bool enough = amplitude_along(random_direction(draw_block(draw, uint(number)))) > params.seed_cutoff;
+        bool enough = amplitude_along(random_start(own, draw_block(draw, uint(number)))) > params.seed_cutoff;
         int first = lane_min(enough && number < SEED_TRIES ? number : SEED_TRIES);
         if (first < SEED_TRIES) {
-            vertex[0] = pack_direction(random_direction(draw_block(draw, uint(first))));
+            vertex[0] = pack_direction(random_start(own, draw_block(draw, uint(first))));
             return 1u;
         }
     }

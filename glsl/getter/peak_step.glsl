@@ -7,6 +7,7 @@
 #include "base/packed.glsl"
 #include "base/math.glsl"
 #include "base/model.glsl"
+#include "base/start.glsl"
 
 #if GUIDE_AMPLITUDE
 #define GETTER_AMPLITUDE
@@ -164,7 +165,7 @@ uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 #endif
 #if START_GIVEN || (MAX_DIRECTIONS == 1 && !PEAK_MEAN)
 #if START_GIVEN
-    vec3 d = vec3(MODEL_FLOAT(MODEL_START), MODEL_FLOAT(MODEL_START + 1), MODEL_FLOAT(MODEL_START + 2));
+    vec3 d = start_direction(vertex[0]);
 #else
     vec3 d = random_direction(draw_block(draw, 0u));
 #endif

@@ -2,6 +2,7 @@
 // is Newton's method along the great circle of steepest ascent, with derivatives of the spherical harmonics.
 #include "base/packed.glsl"
 #include "base/model.glsl"
+#include "base/start.glsl"
 #define OWN_POSITIONS 0
 #define TILES_IN_TURN 0
 #include "odf/sh_direction.glsl"
@@ -112,7 +113,7 @@ uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
     if (!has_fod(p)) return 0u;
     take_coefficients(p);
 #if START_GIVEN
-    vec3 d = vec3(MODEL_FLOAT(MODEL_START), MODEL_FLOAT(MODEL_START + 1), MODEL_FLOAT(MODEL_START + 2));
+    vec3 d = start_direction(vertex[0]);
 #else
     vec3 d = random_direction(draw_block(draw, 0u));
 #endif

@@ -11,6 +11,7 @@
 #include "base/packed.glsl"
 #include "base/math.glsl"
 #include "base/model.glsl"
+#include "base/start.glsl"
 
 #if GUIDE_AMPLITUDE
 #define GETTER_AMPLITUDE
@@ -139,7 +140,7 @@ uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
     float fa = main_axis(tensor_at(p, draw), axis);
     if (!there || !(fa >= params.seed_cutoff)) return 0u;
 #if START_GIVEN
-    vec3 d = vec3(MODEL_FLOAT(MODEL_START), MODEL_FLOAT(MODEL_START + 1), MODEL_FLOAT(MODEL_START + 2));
+    vec3 d = start_direction(vertex[0]);
     if (abs(dot(axis, d)) < params.cos_max_angle) return 0u;
 #endif
     vertex[0] = pack_direction(axis);

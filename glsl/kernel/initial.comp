@@ -32,6 +32,7 @@ void main()
         vec3 p = vec3(seeds[i].x, seeds[i].y, seeds[i].z);
         uint vertex[MAX_DIRECTIONS];
         for (int k = 0; k < MAX_DIRECTIONS; k++) vertex[k] = 0u;
+        vertex[0] = seeds[i].direction; // for getters that start along it, see start_direction()
         uint n = initial_directions(p, Draw(0u, 0u, seeds[i].index, draw_stream(seed_hi, 0u)), vertex);
         if (LANE == 0) {
             // A getter never returns more than MAX_DIRECTIONS; min() keeps a faulty number from writing into the next

@@ -201,8 +201,10 @@ typedef struct gls_track_input {
     const gls_image *stop_map;      /* 1 volume, e.g. FA */
     const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
     const gls_regions *regions;     /* complete, on the grid of the other inputs; NULL: none */
-    const gls_tissue *tissue; /* on the grid of the other inputs; NULL: none. With tissue, an end by the stop map is a
-                                 bad end; to switch the stop map off, set stop_threshold below all its values */
+    const gls_tissue *tissue;   /* on the grid of the other inputs; NULL: none. With tissue, an end by the stop map is a
+                                   bad end; to switch the stop map off, set stop_threshold below all its values */
+    bool seeds_have_directions; /* each seed has a direction, near which its streamline starts; only for seeds that the
+                                   library draws by itself (seed_dynamic), else false */
 } gls_track_input;
 
 /* The mapping that GLS_MAPPING_AUTO stands for on a device, for getters with work that invocations can share. */

@@ -41,6 +41,9 @@ typedef enum gls_model_kind {
                        GLS_MODEL_MSMT */
 } gls_model_kind;
 
+/* Where streamlines from dynamic seeds start. */
+typedef enum gls_dynamic_direction { GLS_DYNAMIC_FIXEL, GLS_DYNAMIC_RANDOM } gls_dynamic_direction;
+
 /* Axes of spherical harmonics. GLS_FRAME_AUTO: chosen by the basis: scanner axes for the tournier07 bases, as in
  * MRtrix3, else the axes of FSL's b-vectors, as in DIPY. The other values are 1 + gls_bvec_frame. */
 typedef enum gls_frame { GLS_FRAME_AUTO, GLS_FRAME_FSL, GLS_FRAME_IMAGE, GLS_FRAME_WORLD } gls_frame;
@@ -150,6 +153,7 @@ typedef struct gls_monitor {
 /* clang-format on */
 #define GLS_CHOICE_peaks_frame gls_frame
 #define GLS_CHOICE_seed_space gls_seed_space
+#define GLS_CHOICE_dynamic_direction gls_dynamic_direction
 #define GLS_CHOICE_preset gls_preset
 #define GLS_CHOICE_mask_stop gls_mask_stop
 #define GLS_CHOICE_act_rule gls_tissue_rule

@@ -90,6 +90,14 @@ void gls_grid_extent(const gls_grid *grid, double low[3], double high[3])
     }
 }
 
+void gls_grid_centre(const gls_grid *grid, size_t voxel, int32_t centre[3])
+{
+    size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
+    centre[0] = (int32_t)(voxel % nx);
+    centre[1] = (int32_t)(voxel / nx % ny);
+    centre[2] = (int32_t)(voxel / nx / ny);
+}
+
 bool gls_grid_direction(const gls_grid *grid, const double world[3], double along[3])
 {
     const double *d = world;

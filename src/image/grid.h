@@ -11,6 +11,8 @@ gls_status gls_image_allocate(const gls_grid *grid, size_t n_volumes, bool zeroe
 /* Converts a direction along the axes of the world to a unit vector along the voxel axes. Returns false, and zeros, if
  * the direction is 0. */
 bool gls_grid_direction(const gls_grid *grid, const double world[3], double along[3]);
+/* Voxel coordinates of the centre of the voxel with this index; x varies fastest. */
+void gls_grid_centre(const gls_grid *grid, size_t voxel, int32_t centre[3]);
 /* The smallest box along the axes of the world that holds all voxels of a grid, mm. */
 void gls_grid_extent(const gls_grid *grid, double low[3], double high[3]);
 /* Whether two grids are the same, so that gls_grid_require_equal() accepts them without a warning. */

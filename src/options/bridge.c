@@ -89,7 +89,7 @@ static const option_row rows[] = {
     {"tckgen", "seed_random_per_voxel", "--roi IMAGE --seeds-per-voxel N"},
     {"tckgen", "seed_grid_per_voxel", "--roi IMAGE --seed-grid N"},
     {"tckgen", "seed_coordinates_fixed", "--seeds FILE --seed-space world, with a line for each seed"},
-    {"tckgen", "seed_dynamic", "no option: --weights corrects the density of streamlines; take --roi IMAGE for seeds"},
+    {"tckgen", "seed_dynamic", "--seed-dynamic FOD, or auto for the FODs that are tracked, with --select N"},
     {"tckgen", "initdirection", "--seed-direction x,y,z"},
     {"tckgen", "seeds", "--nseeds N"},
     {"tckgen", "angle", "--max-angle DEGREES"},

@@ -70,6 +70,7 @@ bool gls_method_uses(const gls_method *m, const gls_option *param, const gls_job
     case GLS_FOR_SEEDS_PER_VOXEL: return o->seeds_per_voxel > 0;
     case GLS_FOR_SEED_LIST: return m->seeds == GLS_SEEDS_LISTED;
     case GLS_FOR_SEED_GRID: return o->seed_grid > 0;
+    case GLS_FOR_SEED_DYNAMIC: return o->seed_dynamic != NULL;
     case GLS_FOR_TISSUE: return m->tissue != NULL;
     case GLS_FOR_PFT: return o->track.pft;
     /* the getter's row says whether the getter reads the parameter */

@@ -156,9 +156,9 @@ void gls_params_add_model(cJSON *object, const gls_model_options *model, bool ha
         if (row->owner == GLS_OF_BASIS) gls_option_add(object, row, &options);
 }
 
-bool gls_gmwmi_is_made(const char *seed_gmwmi)
+bool gls_is_auto(const char *value)
 {
-    return seed_gmwmi && strcmp(seed_gmwmi, "auto") == 0;
+    return value && strcmp(value, "auto") == 0;
 }
 
 /* Whether the value of an option that takes a file is a word, such as the name of a built-in sphere. A word has no
@@ -166,7 +166,7 @@ bool gls_gmwmi_is_made(const char *seed_gmwmi)
 static bool is_word(size_t row, const cJSON *value)
 {
     if (!cJSON_IsString(value)) return false;
-    if (row == ROW_seed_gmwmi) return gls_gmwmi_is_made(value->valuestring);
+    if (row == ROW_seed_gmwmi || row == ROW_seed_dynamic) return gls_is_auto(value->valuestring);
     return (row == ROW_sphere || row == ROW_csd_directions) && gls_sphere_is_built_in(value->valuestring);
 }
 

@@ -39,8 +39,8 @@ gls_job_options gls_job_options_bare(void);
 /* Whether a run with these options, which ask for this method, uses the parameter. */
 bool gls_param_is_used(const gls_param *param, const gls_method *method, const gls_job_options *options);
 
-/* Whether seeds lie on an interface that is computed from the tissue, not read from a file. */
-bool gls_gmwmi_is_made(const char *seed_gmwmi);
+/* Whether the value of an option that takes a file is "auto": what the file would hold is made by the run. NULL: no. */
+bool gls_is_auto(const char *value);
 
 /* Adds the value of an option. options: the struct in which the option's offset lies. */
 void gls_option_add(cJSON *object, const gls_option *option, const void *options);

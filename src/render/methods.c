@@ -360,6 +360,8 @@ static void put_seed_place(const writer *w)
         gls_text_puts(w->out, " at points that were given");
     else if (is_given_at(w, "parameters/seed_gmwmi"))
         gls_text_puts(w->out, " on the interface of grey and white matter"), CITE(w, "act");
+    else if (is_given_at(w, "parameters/seed_dynamic"))
+        gls_text_puts(w->out, " in fixels of the FODs that lacked streamlines, drawn in rounds"), CITE(w, "sift2");
     else if (is_given_at(w, "parameters/seed_sphere"))
         gls_text_puts(w->out, " in a sphere");
     else if (is_given_at(w, "parameters/seed_rejection"))

@@ -237,7 +237,7 @@ static void explain_seeds(const gls_job *job)
                 GLS_COUNT(r->seeds_rejected), GLS_COUNT(r->seeds), job->inputs.tissue ? "tissue or regions" : "regions",
                 job->inputs.tissue ? "CSF, grey matter or nothing; " : "");
     const double without = r->seeds > 0 ? (double)r->seeds_without_direction / (double)r->seeds : 0;
-    if (without == 0 || look_at_seeds(&job->inputs, &look) != GLS_OK) return;
+    if (without == 0 || job->options.seed_dynamic || look_at_seeds(&job->inputs, &look) != GLS_OK) return;
     const gls_job_options *o = &job->options;
     const gls_method *m = &job->inputs.method;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in", GLS_COUNT(r->seeds_without_direction),

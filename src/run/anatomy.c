@@ -14,6 +14,7 @@
 #include "record/run_params.h"
 #include "run/job_inputs_parts.h"
 #include "track/getter/getter.h"
+#include "track/seeds.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/status.h"
@@ -185,7 +186,7 @@ static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *
 static gls_status seeds_by_weight(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
 {
     gls_image *weights = NULL;
-    bool made = gls_gmwmi_is_made(o->seed_gmwmi);
+    bool made = gls_is_auto(o->seed_gmwmi);
     const char *name = made ? "--seed-gmwmi auto" : o->seed_gmwmi ? o->seed_gmwmi : o->seed_rejection;
     gls_status status =
         made ? gls_tissue_interface(input->tissue, &weights) : gls_image_read(name, GLS_IMAGE_3D, &weights);
@@ -203,6 +204,7 @@ const char *gls_seeds_place(const gls_job_options *o)
            : o->seed_sphere    ? o->seed_sphere
            : o->seed_rejection ? o->seed_rejection
            : o->seed_gmwmi     ? "the interface of grey and white matter"
+           : o->seed_dynamic   ? "fixels that lack streamlines"
                                : NULL;
 }
 
@@ -217,6 +219,8 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
         status = gls_seeds_read(o->seeds, o->seed_space, input->grid, &input->seeds);
     else if (o->seed_sphere)
         status = seeds_in_sphere(input, o, n);
+    else if (o->seed_dynamic)
+        status = gls_seeds_create_in_rounds(n, &input->seeds);
     else if (o->seed_rejection || o->seed_gmwmi)
         status = seeds_by_weight(input, o, n);
     else if (o->seed_grid > 0)
@@ -248,7 +252,7 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
 gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input)
 {
     uint32_t bits = input->regions ? gls_regions_bits(input->regions, GLS_REGION_TRACKING_MASK) : 0;
-    if (!bits || !input->seeds) return GLS_OK;
+    if (!bits || !input->seeds || gls_seeds_are_in_rounds(input->seeds)) return GLS_OK;
     gls_seeds *seeds = input->seeds;
     float seed[256][3];
     uint64_t all = gls_seeds_count(seeds);

@@ -151,6 +151,7 @@ typedef struct outlet {
     const gls_sink *sink;
     /* true: lengths of streamlines are measured from their points */
     bool measures;
+    gls_dynamic_seeds *dynamic; /* maps the streamlines, too; NULL: none */
     /* summed over all streamlines */
     gls_run_lengths lengths;
     /* time that the sinks took, s */
@@ -164,6 +165,7 @@ static gls_status deliver(void *user, const gls_streamlines *streamlines)
     outlet *o = user;
     double start = gls_clock_seconds();
     gls_status status = o->measures ? gls_run_lengths_add(&o->lengths, streamlines) : GLS_OK;
+    if (!status && o->dynamic) status = gls_dynamic_seeds_append(o->dynamic, streamlines);
     if (!status) status = gls_sink_append(o->sink, streamlines);
     if (status) snprintf(o->error, sizeof o->error, "%s", gls_last_error());
     o->seconds += gls_clock_seconds() - start;
@@ -174,9 +176,14 @@ static gls_status deliver(void *user, const gls_streamlines *streamlines)
  * of streamlines. */
 static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink, gls_journal *journal, bool ends_alone)
 {
-    const gls_track_extras extras = {
-        .journal = journal, .visited = job->sinks.counts_visits ? &job->sinks.visited : NULL, .ends_alone = ends_alone};
-    outlet o = {.sink = sink, .measures = !ends_alone && gls_lengths_need_points(&job->options, &job->inputs.method)};
+    const gls_track_extras extras = {.journal = journal,
+                                     .visited = job->sinks.counts_visits ? &job->sinks.visited : NULL,
+                                     .ends_alone = ends_alone,
+                                     .next_round = job->dynamic ? gls_dynamic_seeds_draw : NULL,
+                                     .round_user = job->dynamic};
+    outlet o = {.sink = sink,
+                .dynamic = job->dynamic,
+                .measures = !ends_alone && gls_lengths_need_points(&job->options, &job->inputs.method)};
     watcher w = {&job->monitor, tracker};
     double start = gls_clock_seconds();
     gls_status status =
@@ -254,8 +261,8 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         sink = gls_tractogram_writer_sink(writer);
     }
     status = gls_sinks_open(&job->sinks, &sink);
-    const bool ends_alone =
-        !status && !writer && !journal && !gls_sinks_need_points(&job->sinks, &job->inputs.stop_map->grid);
+    const bool ends_alone = !status && !writer && !journal && !job->dynamic &&
+                            !gls_sinks_need_points(&job->sinks, &job->inputs.stop_map->grid);
     if (!status) status = track(job, tracker, &sink, journal, ends_alone);
     /* record the number of streamlines begun; not with --select, because a merge of shards cannot find it then */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;
@@ -398,18 +405,49 @@ static gls_status check_axes(void *user)
     return GLS_OK;
 }
 
+/* Segments the FODs of --seed-dynamic into fixels, and draws the first round of seeds. */
+static gls_status begin_dynamic(void *user)
+{
+    gls_job *job = user;
+    const gls_job_options *o = &job->options;
+    const gls_image *tracked = o->sh ? job->inputs.odf_image : job->inputs.model.sh;
+    gls_fod_options source = gls_fod_options_of_run(o);
+    gls_fod fod = {0};
+    if (!o->seed_dynamic || job->dynamic) return GLS_OK;
+    source.all_voxels = true;
+    if (!gls_is_auto(o->seed_dynamic)) {
+        source.sh = o->seed_dynamic;
+        source.basis = o->model.sh_basis;
+        source.frame = o->model.sh_frame;
+    }
+    gls_status status =
+        gls_is_auto(o->seed_dynamic) ? gls_fod_segment(&source, tracked, &fod) : gls_fod_read(&source, &fod);
+    const gls_dynamic_options options = {.grid = job->inputs.grid,
+                                         .tissue = job->inputs.tissue,
+                                         .seeds = job->inputs.seeds,
+                                         .step_size = job->params.step_size,
+                                         .select = job->params.select,
+                                         .rng_seed = o->seed_seed,
+                                         .round_seeds = o->dynamic_batch};
+    if (!status) status = gls_dynamic_seeds_create(&fod, &options, &job->dynamic);
+    gls_fod_finish(&fod);
+    return status;
+}
+
 /* Makes the tracker on all devices of the run. */
 static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
     gls_track_input input = gls_job_inputs_tracker_input(&job->inputs);
+    gls_beside dynamic = {.name = "segment FODs", .work = begin_dynamic, .user = job, .logs_first = true};
     gls_beside axes = {.name = "check axes", .work = check_axes, .user = job, .logs_first = true};
     double start = gls_clock_seconds();
     gls_beside_begin(&axes);
+    gls_beside_begin(&dynamic);
     /* let the driver compile the kernel that counts visits early */
     for (size_t i = 0; i < job->devices.n && job->sinks.wants_visits; i++)
         gls_visitor_announce(job->devices.device[i], job->inputs.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
-    status = gls_beside_end(&axes, status);
+    status = gls_beside_end(&dynamic, gls_beside_end(&axes, status));
     job->result.seconds_upload = gls_trace_phase("upload", start, 0);
     return status;
 }

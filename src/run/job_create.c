@@ -20,6 +20,7 @@
 #include "sinks/sinks.h"
 #include "track/getter/getters.h"
 #include "track/run/journal.h"
+#include "weights/fod.h"
 #include "util/file.h"
 
 /* In a shard, returns the path of the shard's output, from malloc, and frees `path`. If the run is no shard (count 0),
@@ -328,6 +329,21 @@ static gls_status check_tissue(const gls_job_options *o, const gls_method *m)
     return GLS_OK;
 }
 
+/* Checks --seed-dynamic, which decides itself where streamlines start, and computes one round after the other. */
+static gls_status check_dynamic(const gls_job_options *o, const gls_method *m)
+{
+    const char *other = o->shard ? "shard" : o->seed_direction.n > 0 ? "seed-direction" : o->roi ? "roi" : NULL;
+    if (other)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s and --seed-dynamic exclude each other: leave out one of them", other);
+    if (o->track.select == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--seed-dynamic: needs --select N, the number of streamlines for which "
+                                          "densities are compared");
+    if (gls_is_auto(o->seed_dynamic) && !gls_fod_is_tracked(o, m))
+        return gls_fail(GLS_ERR_ARGUMENT, "--seed-dynamic auto: needs fibre orientation distributions that are "
+                                          "tracked: give --model msmt or csd, --sh FILE, or --seed-dynamic FILE");
+    return GLS_OK;
+}
+
 /* Checks the options for seeds: at most one source of seeds, a valid --seed-direction, and whether --nseeds, --select
  * and --shard fit together. */
 static gls_status check_seeds(const gls_job_options *o, const gls_method *m)
@@ -338,6 +354,7 @@ static gls_status check_seeds(const gls_job_options *o, const gls_method *m)
                            o->seed_sphere ? "seed-sphere" : NULL,
                            o->seed_rejection ? "seed-rejection" : NULL,
                            o->seed_gmwmi ? "seed-gmwmi" : NULL,
+                           o->seed_dynamic ? "seed-dynamic" : NULL,
                            o->seed_grid > 0 ? "seed-grid" : NULL};
     const char *first = NULL;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
@@ -345,6 +362,10 @@ static gls_status check_seeds(const gls_job_options *o, const gls_method *m)
             return gls_fail(GLS_ERR_ARGUMENT, "--%s and --%s exclude each other: leave out one of them", first,
                             given[i]);
         if (given[i]) first = given[i];
+    }
+    if (o->seed_dynamic) {
+        gls_status status = check_dynamic(o, m);
+        if (status) return status;
     }
     /* counted: --nseeds sets the number of seeds */
     bool counted = m->seeds == GLS_SEEDS_COUNTED;
@@ -455,6 +476,7 @@ void gls_job_destroy(gls_job *job)
     if (!job) return;
     /* end the sinks first, because a thread of a sink may still read the inputs */
     gls_sinks_finish(&job->sinks);
+    gls_dynamic_seeds_destroy(job->dynamic);
     gls_device_set_close(&job->devices);
     gls_job_inputs_finish(&job->inputs);
     gls_run_end(&job->run);

@@ -45,7 +45,10 @@ void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GL
 
 gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options)
 {
-    *input = (gls_job_inputs){.method = gls_method_of(options)};
+    *input = (gls_job_inputs){
+        .method = gls_method_of(options),
+        .directs_seeds = options->seed_dynamic && options->dynamic_direction == GLS_DYNAMIC_FIXEL,
+    };
     gls_job_inputs_files(options, input->file);
     gls_status status = GLS_OK;
     for (int i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_input_file_check(&input->file[i]);
@@ -305,6 +308,7 @@ gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input)
                                .peak_samples = input->peak_samples,
                                .regions = input->regions,
                                .tissue = input->tissue};
+    tracker.seeds_have_directions = input->directs_seeds;
     if (!input->method.series) return tracker;
     /* bootstrap: the volumes of the model; getters that fit tensors: those of the tensor */
     const bool qball = input->method.source == GLS_FROM_QBALL;

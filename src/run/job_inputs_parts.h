@@ -26,31 +26,32 @@
 /* The input files except files of peaks. ROW(position, role, path): the enumerator is GLS_FILE_ and position; role is
  * the key in the sidecar, by which --skip-existing compares the file; path is an expression of `options`, NULL: not
  * given. */
-#define GLS_INPUT_FILES(ROW)                                                                           \
-    ROW(DWI, "dwi", options->dwi)                                                                      \
-    ROW(BVAL, "bval", gls_table_path(options->bval))                                                   \
-    ROW(BVEC, "bvec", gls_table_path(options->bvec))                                                   \
-    ROW(MASK, "mask", options->mask)                                                                   \
-    ROW(ROI, "roi", options->roi)                                                                      \
-    ROW(FA, "fa", options->fa)                                                                         \
-    ROW(SH, "sh", options->sh)                                                                         \
-    ROW(ODF, "odf", options->odf)                                                                      \
-    ROW(RESPONSE, "response", options->model.response)                                                 \
-    ROW(RESPONSE_WM, "response_wm", options->model.response_wm)                                        \
-    ROW(RESPONSE_GM, "response_gm", options->model.response_gm)                                        \
-    ROW(RESPONSE_CSF, "response_csf", options->model.response_csf)                                     \
-    ROW(DIRECTIONS, "csd_directions", gls_csd_directions_file(&options->model))                        \
-    ROW(SEEDS, "seeds", options->seeds)                                                                \
-    ROW(SPHERE, "sphere", gls_sphere_is_built_in(options->sphere) ? NULL : options->sphere)            \
-    ROW(ACT, "act", options->act)                                                                      \
-    ROW(PVE_WM, "pve_wm", options->pve_wm)                                                             \
-    ROW(PVE_GM, "pve_gm", options->pve_gm)                                                             \
-    ROW(PVE_CSF, "pve_csf", options->pve_csf)                                                          \
-    ROW(PVE_SGM, "pve_sgm", options->pve_sgm)                                                          \
-    ROW(MAP_INCLUDE, "map_include", options->map_include)                                              \
-    ROW(MAP_EXCLUDE, "map_exclude", options->map_exclude)                                              \
-    ROW(SEED_REJECTION, "seed_rejection", options->seed_rejection)                                     \
-    ROW(SEED_GMWMI, "seed_gmwmi", gls_gmwmi_is_made(options->seed_gmwmi) ? NULL : options->seed_gmwmi) \
+#define GLS_INPUT_FILES(ROW)                                                                             \
+    ROW(DWI, "dwi", options->dwi)                                                                        \
+    ROW(BVAL, "bval", gls_table_path(options->bval))                                                     \
+    ROW(BVEC, "bvec", gls_table_path(options->bvec))                                                     \
+    ROW(MASK, "mask", options->mask)                                                                     \
+    ROW(ROI, "roi", options->roi)                                                                        \
+    ROW(FA, "fa", options->fa)                                                                           \
+    ROW(SH, "sh", options->sh)                                                                           \
+    ROW(ODF, "odf", options->odf)                                                                        \
+    ROW(RESPONSE, "response", options->model.response)                                                   \
+    ROW(RESPONSE_WM, "response_wm", options->model.response_wm)                                          \
+    ROW(RESPONSE_GM, "response_gm", options->model.response_gm)                                          \
+    ROW(RESPONSE_CSF, "response_csf", options->model.response_csf)                                       \
+    ROW(DIRECTIONS, "csd_directions", gls_csd_directions_file(&options->model))                          \
+    ROW(SEEDS, "seeds", options->seeds)                                                                  \
+    ROW(SPHERE, "sphere", gls_sphere_is_built_in(options->sphere) ? NULL : options->sphere)              \
+    ROW(ACT, "act", options->act)                                                                        \
+    ROW(PVE_WM, "pve_wm", options->pve_wm)                                                               \
+    ROW(PVE_GM, "pve_gm", options->pve_gm)                                                               \
+    ROW(PVE_CSF, "pve_csf", options->pve_csf)                                                            \
+    ROW(PVE_SGM, "pve_sgm", options->pve_sgm)                                                            \
+    ROW(MAP_INCLUDE, "map_include", options->map_include)                                                \
+    ROW(MAP_EXCLUDE, "map_exclude", options->map_exclude)                                                \
+    ROW(SEED_REJECTION, "seed_rejection", options->seed_rejection)                                       \
+    ROW(SEED_GMWMI, "seed_gmwmi", gls_is_auto(options->seed_gmwmi) ? NULL : options->seed_gmwmi)         \
+    ROW(SEED_DYNAMIC, "seed_dynamic", gls_is_auto(options->seed_dynamic) ? NULL : options->seed_dynamic) \
     ROW(BEDPOSTX, "bedpostx", options->bedpostx)
 
 /* Positions of the input files. */
@@ -89,7 +90,8 @@ typedef struct gls_job_inputs {
     gls_odf_source *odf; /* NULL: the getter reads no ODFs */
     /* axes in which the coefficients or directions of `odf`, or the vectors of the first file of --peaks, are given */
     gls_bvec_frame odf_frame;
-    gls_seeds *seeds; /* NULL until the fit if the seed region comes from the fit */
+    bool directs_seeds; /* each seed has a direction of its own (--seed-dynamic) */
+    gls_seeds *seeds;   /* NULL until the fit if the seed region comes from the fit */
     /* voxels of the mask, and of the seed region within the mask */
     uint64_t mask_voxels, seed_voxels;
     double voxel_mm; /* smallest voxel side, mm: the unit of lengths that users give in voxels */

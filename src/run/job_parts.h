@@ -19,6 +19,7 @@
 #include "sinks/sinks.h"
 #include "track/run/journal.h"
 #include "util/output_file.h"
+#include "weights/dynamic_seeds.h"
 
 /* --- State of the run. */
 
@@ -57,6 +58,7 @@ struct gls_job {
     uint64_t other_inputs; /* hash of regions, tissue and inputs of sinks, which are not among the files of `inputs`; 0:
                               none */
     gls_run_sinks sinks;
+    gls_dynamic_seeds *dynamic; /* draws the seeds of --seed-dynamic; NULL: seeds are drawn before */
     /* the devices that track */
     gls_device_set devices;
     const gls_device_info *device; /* properties of the first device */

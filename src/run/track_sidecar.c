@@ -340,6 +340,7 @@ char *gls_track_sidecar_text(const gls_job *job)
     add_rest(root, job);
     add_result(root, job);
     gls_sinks_describe(&job->sinks, root);
+    if (job->dynamic) gls_dynamic_seeds_describe(job->dynamic, cJSON_AddObjectToObject(root, "dynamic_seeds"));
     add_run(root, job);
     if (job->shard.count > 0) add_shard(root, &job->shard);
     char *text = gls_json_print(root);

@@ -43,8 +43,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     if (!o->weights) return GLS_OK;
     if (o->shard)
         return gls_fail(GLS_ERR_ARGUMENT, "--weights: not with --shard: merge the shards, then run 'glslines weights'");
-    /* ODFs of OPDT and CSA are not fibre densities */
-    if (!o->sh && (!sinks->method->fits || o->model.model == GLS_MODEL_OPDT || o->model.model == GLS_MODEL_CSA))
+    if (!gls_fod_is_tracked(o, sinks->method))
         return gls_fail(GLS_ERR_ARGUMENT, "--weights: needs fibre orientation distributions: %s",
                         sinks->method->fits ? "give --model msmt or csd, or --sh FILE"
                                             : "leave out --weights, then run 'glslines weights TRACKS FOD'");
@@ -70,17 +69,9 @@ static gls_status segment_fods(void *user)
 {
     weights_state *w = user;
     const gls_job_options *o = w->sinks->options;
-    const gls_image *from = w->sinks->fod;
-    gls_image *sh = NULL;
-    GLS_REQUIRE(from);
-    gls_fod_options fod = {.sh = o->sh ? o->sh : "the fit", .act = o->act, .fixel = gls_fixel_options_default()};
-    gls_status status =
-        /* gls_fod_segment() takes tournier07 coefficients along the scanner axes */
-        gls_odf_convert_sh(from, fod.sh, o->sh ? o->model.sh_basis : GLS_SH_DESCOTEAUX07_LEGACY,
-                           o->sh ? gls_model_frame(&o->model) : GLS_BVEC_IMAGE, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &sh);
-    if (!status) status = gls_fod_segment(&fod, sh, &w->fod);
-    gls_image_destroy(sh);
-    return status;
+    GLS_REQUIRE(w->sinks->fod);
+    const gls_fod_options fod = gls_fod_options_of_run(o);
+    return gls_fod_segment(&fod, w->sinks->fod, &w->fod);
 }
 
 /* Waits for the fixels and makes the mapper. */

@@ -4,8 +4,6 @@
 
 #include <glslines/seeds.h>
 
-#define GLS_SEED_FAR_AWAY 1e30f /* voxel coordinate outside any grid, for "no position found" */
-
 /* Seeds first .. first + count - 1 of a list or of a sequence of drawn seeds. Immutable once made, except that
  * gls_seeds_restrict() changes the range; any thread may read. */
 struct gls_seeds {
@@ -24,6 +22,11 @@ struct gls_seeds {
     double *sum;      /* with weights: sum[i] is the sum of the weights of voxel[0] .. voxel[i]; n_voxels values */
     gls_grid image;   /* grid of the image of weights; with weights, `voxel` has indices in this grid */
     const gls_tissue *tissue; /* seeds on the border of grey and white matter; else NULL. Not owned */
+    /* Seeds that come in rounds: seeds fed .. fed + n_fed - 1 are those of the last round, whose positions and unit
+     * directions along the voxel axes are borrowed; those before it are forgotten, those behind it have not come. */
+    bool in_rounds;
+    uint64_t fed, n_fed;
+    const float (*position)[3], (*direction)[3];
 };
 
 #endif

@@ -307,8 +307,55 @@ static void draw_some(void *user, int thread, size_t from, size_t until)
     for (size_t i = from; i < until; i++) d->seeds->draw(d->seeds, d->first + i, d->point[i]);
 }
 
+/* --- Seeds that come in rounds. */
+
+gls_status gls_seeds_create_in_rounds(uint64_t count, gls_seeds **seeds)
+{
+    gls_seeds *s = calloc(1, sizeof *s);
+    if (!s) return gls_no_memory();
+    *s = (gls_seeds){.count = count, .in_rounds = true};
+    *seeds = s;
+    return GLS_OK;
+}
+
+void gls_seeds_add_round(gls_seeds *seeds, size_t n, const float (*position)[3], const float (*direction)[3])
+{
+    seeds->fed += seeds->n_fed;
+    seeds->n_fed = n;
+    seeds->position = position;
+    seeds->direction = direction;
+}
+
+bool gls_seeds_are_in_rounds(const gls_seeds *seeds)
+{
+    return seeds->in_rounds;
+}
+
+uint64_t gls_seeds_end(const gls_seeds *seeds)
+{
+    return seeds->in_rounds ? seeds->fed + seeds->n_fed : seeds->first + seeds->count;
+}
+
+/* Copies the vectors of seeds of the last round; a seed that is not in it lies far away. */
+static void copy_round(const gls_seeds *seeds, const float (*of_round)[3], uint64_t first, size_t n, float (*to)[3])
+{
+    for (size_t i = 0; i < n; i++) {
+        const bool there = first + i >= seeds->fed && first + i - seeds->fed < seeds->n_fed;
+        for (int a = 0; a < 3; a++) to[i][a] = there ? of_round[first + i - seeds->fed][a] : GLS_SEED_FAR_AWAY;
+    }
+}
+
+void gls_seeds_get_directions(const gls_seeds *seeds, uint64_t first, size_t n, float (*direction)[3])
+{
+    copy_round(seeds, seeds->direction, first, n, direction);
+}
+
 void gls_seeds_get(const gls_seeds *seeds, uint64_t first, size_t n, float (*point)[3])
 {
+    if (seeds->in_rounds) {
+        copy_round(seeds, seeds->position, first, n, point);
+        return;
+    }
     if (seeds->point) {
         memcpy(point, seeds->point + first, n * sizeof *point);
         return;

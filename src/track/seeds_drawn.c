@@ -1,5 +1,6 @@
 /* Seeds in a sphere, in proportion to an image, and on the border of grey and white matter. Each seed depends only on
  * its index and the random seed. */
+#include "image/grid.h"
 #include "image/tissue_interface.h"
 #include "track/seed_parts.h"
 #include "track/seeds.h"
@@ -88,22 +89,13 @@ static size_t draw_voxel(const gls_seeds *s, const uint32_t word[2])
     return s->voxel[low];
 }
 
-/* Voxel coordinates of the centre of the voxel with this index; x varies fastest. */
-static void centre_of(const gls_grid *grid, size_t voxel, int32_t centre[3])
-{
-    size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
-    centre[0] = (int32_t)(voxel % nx);
-    centre[1] = (int32_t)(voxel / nx % ny);
-    centre[2] = (int32_t)(voxel / nx / ny);
-}
-
 /* Draws a position in the image of weights, in voxel coordinates of that image. */
 static void draw_position(const gls_seeds *s, uint64_t i, uint32_t attempt, double position[3])
 {
     uint32_t word[4];
     int32_t centre[3];
     random_words(s, i, attempt, GLS_PHILOX_SEED_WEIGHT, word);
-    centre_of(&s->image, draw_voxel(s, word), centre);
+    gls_grid_centre(&s->image, draw_voxel(s, word), centre);
     random_words(s, i, attempt, GLS_PHILOX_SEED, word);
     for (int a = 0; a < 3; a++)
         position[a] = gls_seed_inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);

@@ -84,7 +84,8 @@ enum {
     GLS_PHILOX_SEED_WEIGHT = 5,
     GLS_PHILOX_SEED_INTERFACE = 6,
     GLS_PHILOX_INITIAL = 7,
-    GLS_PHILOX_ORDER = 8
+    GLS_PHILOX_ORDER = 8,
+    GLS_PHILOX_SEED_FIXEL = 9
 };
 
 /* --- Quantiles by the default rule of numpy: linear interpolation between two ranks. The median of an even number of

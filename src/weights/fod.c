@@ -216,6 +216,21 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
                                   o->proc_mask);
 }
 
+bool gls_fod_is_tracked(const gls_job_options *o, const gls_method *method)
+{
+    return o->sh || (method->fits && o->model.model != GLS_MODEL_OPDT && o->model.model != GLS_MODEL_CSA);
+}
+
+gls_fod_options gls_fod_options_of_run(const gls_job_options *o)
+{
+    /* the fit has coefficients in the legacy basis of DIPY along the voxel axes */
+    return (gls_fod_options){.sh = o->sh ? o->sh : "the fit",
+                             .basis = o->sh ? o->model.sh_basis : GLS_SH_DESCOTEAUX07_LEGACY,
+                             .frame = o->sh ? o->model.sh_frame : GLS_FRAME_IMAGE,
+                             .act = o->act,
+                             .fixel = gls_fixel_options_default()};
+}
+
 gls_status gls_fod_segment(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
 {
     double start = gls_clock_seconds();
@@ -223,12 +238,21 @@ gls_status gls_fod_segment(const gls_fod_options *o, const gls_image *sh, gls_fo
     gls_fixel_options fixel = o->fixel;
     gls_status status = GLS_OK;
     fixel.dilate &= !o->no_dilate;
+    const gls_model_options model = {.sh_basis = o->basis, .sh_frame = o->frame};
+    const gls_bvec_frame frame = gls_model_frame(&model);
+    gls_image *converted = NULL;
     if (o->act && o->proc_mask)
         return gls_fail(GLS_ERR_ARGUMENT, "--act and --proc-mask exclude each other: leave out one of them");
     if (o->fd_scale_gm && !o->act) return gls_fail(GLS_ERR_ARGUMENT, "--fd-scale-gm: needs --act");
-    if (o->act) status = read_tissue(o, sh, fod);
-    if (o->proc_mask) status = read_mask(o, sh, fod);
-    if (!status) status = gls_fixels_create(sh, o->sh, fod->mask, &fixel, &fod->fixels);
+    /* fixels are found in MRtrix3's basis along the scanner axes */
+    if (o->basis != GLS_SH_TOURNIER07 || frame != GLS_BVEC_WORLD) {
+        status = gls_odf_convert_sh(sh, o->sh, o->basis, frame, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &converted);
+        sh = converted;
+    }
+    if (!status && o->act) status = read_tissue(o, sh, fod);
+    if (!status && o->proc_mask) status = read_mask(o, sh, fod);
+    if (!status) status = gls_fixels_create(sh, o->sh, o->all_voxels ? NULL : fod->mask, &fixel, &fod->fixels);
+    gls_image_destroy(converted);
     if (status) return status;
     gls_log(GLS_LOG_INFO, "fixels: %s in %s voxels, %s", gls_format_count(gls_fixels_count(fod->fixels), n, sizeof n),
             gls_format_count(gls_fixels_voxels(fod->fixels), voxels, sizeof voxels),
@@ -238,9 +262,7 @@ gls_status gls_fod_segment(const gls_fod_options *o, const gls_image *sh, gls_fo
 
 gls_status gls_fod_read(const gls_fod_options *o, gls_fod *fod)
 {
-    const gls_model_options model = {.sh_basis = o->basis, .sh_frame = o->frame};
-    gls_bvec_frame frame = gls_model_frame(&model);
-    gls_image *sh = NULL, *converted = NULL;
+    gls_image *sh = NULL;
     gls_status status = gls_image_read(o->sh, GLS_IMAGE_4D, &sh);
     if (!status && gls_sh_order(sh->n_volumes) < 0)
         status = gls_fail(GLS_ERR_INPUT,
@@ -248,12 +270,8 @@ gls_status gls_fod_read(const gls_fod_options *o, gls_fod *fod)
                           "45, 66 ... volumes",
                           o->sh, sh->n_volumes, GLS_SH_MAX_ORDER);
     if (!status) status = gls_fod_check(sh, o->sh);
-    /* fixels are found in MRtrix3's basis along the scanner axes */
-    if (!status && (o->basis != GLS_SH_TOURNIER07 || frame != GLS_BVEC_WORLD))
-        status = gls_odf_convert_sh(sh, o->sh, o->basis, frame, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &converted);
-    if (!status) status = gls_fod_segment(o, converted ? converted : sh, fod);
+    if (!status) status = gls_fod_segment(o, sh, fod);
     gls_image_destroy(sh);
-    gls_image_destroy(converted);
     return status;
 }
 

@@ -16,6 +16,7 @@ typedef struct gls_fod_options {
     const char *act;       /* path of a five-tissue image; NULL: none */
     const char *proc_mask; /* path of an image of voxel weights; NULL: none */
     bool no_dilate;        /* overrides fixel.dilate */
+    bool all_voxels;       /* voxels that are 0 in the mask get fixels, too */
     bool fd_scale_gm;      /* needs act: lowers densities in grey matter */
     gls_fixel_options fixel;
 } gls_fod_options;
@@ -27,9 +28,13 @@ typedef struct gls_fod {
     gls_image *mask, *scale; /* mask: weight of each voxel; scale: factor of the voxel's densities; NULL: 1 */
 } gls_fod;
 
+/* Whether a run of tracking has FODs, read or fitted. ODFs of OPDT and CSA are not fibre densities. */
+bool gls_fod_is_tracked(const gls_job_options *options, const gls_method *method);
+/* Options for the FODs that a run of tracking reads or fits, with its tissue. */
+gls_fod_options gls_fod_options_of_run(const gls_job_options *options);
 /* Reads the files and segments the FODs into fixels. Call gls_fod_finish() also after a failure. */
 gls_status gls_fod_read(const gls_fod_options *options, gls_fod *fod);
-/* Like gls_fod_read(), but takes the image. sh: tournier07 coefficients along the scanner axes. */
+/* Like gls_fod_read(), but takes the image. */
 gls_status gls_fod_segment(const gls_fod_options *options, const gls_image *sh, gls_fod *fod);
 /* Frees fixels and images. */
 void gls_fod_finish(gls_fod *fod);

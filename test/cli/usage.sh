@@ -28,7 +28,7 @@ bridged "tckgen's -stop is --stop" track -stop
 bridged "tckgen's -samples is --samples N" track -samples 4
 bridged "--seed-grid N" track -seed_grid_per_voxel x.nii 2
 bridged "--seeds FILE --seed-space world" track -seed_coordinates_fixed x.txt 3
-bridged "no option: --weights" track -seed_dynamic x.nii
+bridged "--seed-dynamic FOD" track -seed_dynamic x.nii
 bridged --seed-direction track -initdirection 1,0,0
 bridged "--assign all --roi-test vertex" connectome t.tck l.nii c.csv -assignment_all_voxels
 bridged "--preset tckgen --dg ifod1" track --phantom --preset mrtrix-ifod1

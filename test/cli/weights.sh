@@ -195,6 +195,40 @@ says "no fixels"
 expect 6 track "$@" data/roi.nii.gz --sh small.nii --dg ifod2 --nseeds 10 --device llvmpipe -o none.trx --weights
 says "no fixels"
 
+# --- seeds that follow densities: the same bytes for any batch, device and interruption; what excludes what ---
+dyn="track --sh $sh --mask data/mask.nii.gz --dg ifod2 --select 300 --device llvmpipe --dynamic-batch 100"
+expect 0 $dyn --seed-dynamic auto -o dyn.tck -q
+expect 0 $dyn --seed-dynamic $sh -o dyn_file.tck -q --chunk-size 37
+expect 0 $dyn --seed-dynamic auto -o dyn_two.tck -q --ngpus 2 --chunk-size 20
+expect 0 $dyn --seed-dynamic auto -o dyn_resumed.tck -q --resume
+same dyn.tck dyn_file.tck
+same dyn.tck dyn_two.tck
+same dyn.tck dyn_resumed.tck
+check "rounds of seeds" "j('dyn.json')['dynamic_seeds']['rounds'] > 4 and j('dyn.json')['counts']['streamlines'] == 300 and
+    j('dyn.json')['dynamic_seeds']['streamlines_in_grid'] == 300 and j('dyn.json')['parameters']['dynamic_batch'] == 100"
+expect 0 $dyn --seed-dynamic auto -o dyn_random.tck -q --dynamic-direction random
+cmp -s dyn.tck dyn_random.tck && note "the direction of a dynamic seed has no effect"
+for dg in fact prob; do
+    expect 0 track "$@" --sh $sh --dg $dg --select 50 --device llvmpipe -o "dyn_$dg.tck" -q --seed-dynamic $sh
+done
+expect 0 $dyn --seed-dynamic auto -o dyn_act.tck -q --act data/5tt.nii.gz
+expect 2 $dyn --seed-dynamic auto -o x.tck --roi data/roi.nii.gz
+says "exclude each other"
+expect 2 $dyn --seed-dynamic auto -o x.tck --shard 1/2 --nseeds 1000
+says "shard and --seed-dynamic exclude"
+expect 2 $dyn --seed-dynamic auto -o x.tck --seed-direction 1,0,0
+says "exclude each other"
+expect 2 $dyn --seed-dynamic auto -o x.tck --seed-sphere 0,0,0,5
+says "exclude each other"
+expect 2 track --sh $sh --mask data/mask.nii.gz --dg ifod2 --seed-dynamic auto -o x.tck
+says "needs --select"
+expect 2 track --peaks data/peaks.nii.gz --select 10 --seed-dynamic auto -o x.tck
+says "needs fibre orientation distributions"
+expect 2 track --sh $sh --mask data/mask.nii.gz --nseeds 5 --dynamic-batch 100 -o x.tck
+expect 6 track "$@" --dg fact --model csd --select 10 --device llvmpipe --seed-dynamic zero.nii -o x.tck
+says "no fixels"
+expect 3 $dyn --seed-dynamic data/mask.nii.gz -o x.tck
+
 # --- a warning comes once, though a file without step_size is read twice, and once more for its copy ---
 python3 - << 'END'
 data = open("t.tck", "rb").read()

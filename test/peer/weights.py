@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Compares fixels and weights of streamlines with MRtrix3 (fod2fixel, tcksift2, tcksift, tck2connectome).
+"""Compares fixels and weights of streamlines with MRtrix3 (fod2fixel, tcksift2, tcksift, tck2connectome), and seeds that
+follow densities with tckgen -seed_dynamic.
 
-usage: weights.py GLSLINES WORK_DIR [scenes] [options] [sift]     all three unless some are named
+usage: weights.py GLSLINES WORK_DIR [scenes] [options] [sift] [seeds]     all unless some are named
 
 One line per check; exits with 1 if one fails.
 """
@@ -196,6 +197,45 @@ def check_sift():
     compare_sift("small", 2500, 1)
 
 
+def densities(track, name):
+    """Of each fixel the density of streamlines over that of its FOD, and whether it has a streamline; of 0.1 and more."""
+    glslines("weights", track, f"{name}_sh.nii", "--method", "linear", "-o", "all.txt", "--fixels", "all_fixels")
+    fd, td = values_of("all_fixels/fd.nii"), values_of("all_fixels/td_first.nii")
+    big = fd >= 0.1
+    return td[big] / fd[big] * fd[big].sum() / td[big].sum(), td[big]
+
+
+def check_seeds():
+    """Streamlines of dynamic seeds fit the densities of FODs as those of tckgen do; those of a mask do not."""
+    glslines("phantom", "dyn_data", "--shape", 20, 24, 20, "--bvals", 1000, 2000, "--directions", 32)
+    glslines("fit", *[f"dyn_data/{name}" for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz")], "dyn", "--model", "msmt", "--sh-order", 8)
+    mrtrix("mrconvert", "dyn_wm.nii.gz", "dyn_sh.nii", "-strides", "1,2,3,4")
+    number = 2500
+    own = "track", "--preset", "tckgen", "--dg", "ifod2", "--sh", "dyn_sh.nii", "--select", number
+    for run_of in 1, 2:
+        os.environ["MRTRIX_RNG_SEED"] = str(run_of)
+        mrtrix("tckgen", "dyn_sh.nii", f"peer{run_of}.tck", "-seed_dynamic", "dyn_sh.nii", "-select", number)
+    glslines(*own, "--seed-dynamic", "auto", "-o", "own1.tck")
+    glslines(*own, "--seed-dynamic", "auto", "--dynamic-batch", 200, "--rng-seed", 1, "--seed-seed", 1, "-o", "own2.tck")
+    glslines(*own, "--roi", "dyn_data/roi.nii.gz", "-o", "even.tck")
+    ratio, td = {}, {}
+    for key in "peer1", "peer2", "own1", "own2", "even":
+        ratio[key], td[key] = densities(f"{key}.tck", "dyn")
+    width = {key: np.subtract(*np.percentile(r, (75, 25))) for key, r in ratio.items()}
+    missing = {key: (r == 0).sum() for key, r in ratio.items()}
+    error = {key: np.mean((r - 1) ** 2) for key, r in ratio.items()}
+    of_peers = np.corrcoef(td["peer1"], td["peer2"])[0, 1]
+    for key in "own1", "own2":
+        r = min(np.corrcoef(td[key], td[f"peer{k}"])[0, 1] for k in (1, 2))
+        report(f"dynamic seeds, {key}: densities", r >= of_peers - 0.03, f"r {r:.3f} with the peers', {of_peers:.3f} between them")
+        for what, value, bar in ("spread", width, 0.08), ("fixels without streamlines", missing, 0.1), ("error", error, 0.2):
+            mean = (value["peer1"] + value["peer2"]) / 2
+            report(f"dynamic seeds, {key}: {what}", abs(value[key] / mean - 1) <= bar, f"{value[key]:.4g}, of the peers {mean:.4g}")
+    r = np.corrcoef(td["even"], td["peer1"])[0, 1]
+    report("seeds of a mask do not fit as well", r < of_peers - 0.05 and width["even"] > 1.2 * width["own1"],
+           f"r {r:.3f}, spread {width['even']:.3f}")
+
+
 def main():
     for part in sys.argv[3:] or PARTS:
         PARTS[part]()
@@ -203,7 +243,7 @@ def main():
 
 
 SMALL = 4000, "--shape", 26, 30, 24
-PARTS = {"scenes": check_scenes, "options": check_options, "sift": check_sift}
+PARTS = {"scenes": check_scenes, "options": check_options, "sift": check_sift, "seeds": check_seeds}
 if __name__ == "__main__":
     tool, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     shutil.rmtree(work, ignore_errors=True)  # fod2fixel does not write into a directory that exists

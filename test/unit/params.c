@@ -48,6 +48,7 @@ static gls_job_options with_user(gls_param_user user)
     case GLS_FOR_SEEDS_PER_VOXEL: o.seeds_per_voxel = 2; break;
     case GLS_FOR_SEED_LIST: o.seeds = "seeds.txt"; break;
     case GLS_FOR_SEED_GRID: o.seed_grid = 2; break;
+    case GLS_FOR_SEED_DYNAMIC: o.seed_dynamic = "auto"; break;
     case GLS_FOR_TISSUE: o.act = "5tt.nii"; break;
     case GLS_FOR_PFT: o.track.pft = true; break;
     default: break;

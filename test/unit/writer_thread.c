@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "track/run/writer_thread.h"
+#include "track/seeds.h"
 #include "util/status.h"
 
 #define MAX_WORKERS 8
@@ -147,7 +148,7 @@ static void start(scene *s, worker *workers, size_t n, uint64_t first, uint64_t 
     s->sound = true;
     s->next_seed = first;
     s->n_alive = (unsigned)n;
-    gls_queue_init(&s->queue, first, first + total, n);
+    gls_queue_init(&s->queue, first, first + total, false, n);
     assert_int_equal(gls_writer_thread_create(&s->queue, &s->results, &(gls_writer_task){.sink = &s->sink}, &s->writer),
                      GLS_OK);
     for (size_t i = 0; i < n; i++) {
@@ -218,7 +219,7 @@ static void running_ahead(void **state)
     s.sink = (gls_sink){.append = sink, .user = &s};
     s.sound = true;
     s.n_alive = 3;
-    gls_queue_init(&s.queue, 0, total, 3);
+    gls_queue_init(&s.queue, 0, total, false, 3);
     assert_int_equal(gls_writer_thread_create(&s.queue, &s.results, &(gls_writer_task){.sink = &s.sink}, &s.writer),
                      GLS_OK);
     assert_true(take_range(&s.queue, 10, &held));
@@ -267,7 +268,7 @@ static void ranges(void **state)
     gls_queue q;
     gls_seed_range a, b, c;
     const uint64_t word = (uint64_t)1 << 32;
-    gls_queue_init(&q, word - 5, word + 100, 1);
+    gls_queue_init(&q, word - 5, word + 100, false, 1);
     assert_true(take_range(&q, 50, &a) && a.first == word - 5 && a.end == word);
     assert_true(take_range(&q, 50, &b) && b.first == word && b.end == word + 50);
     assert_false(gls_queue_is_waiting(&q, word - 5));
@@ -295,21 +296,77 @@ static void ranges(void **state)
     return_range(&q, a);
     assert_true(is_done(&q) && !take_range(&q, 1, &a));
     gls_queue_finish(&q);
-    gls_queue_init(&q, UINT64_MAX - 10, UINT64_MAX, 1); /* the last word has no end */
+    gls_queue_init(&q, UINT64_MAX - 10, UINT64_MAX, false, 1); /* the last word has no end */
     assert_true(take_range(&q, 50, &a) && a.first == UINT64_MAX - 10 && a.end == UINT64_MAX);
     gls_queue_finish(&q);
-    gls_queue_init(&q, 0, 100, 1);
+    gls_queue_init(&q, 0, 100, false, 1);
     assert_true(gls_queue_take(&q, 200, false, &a) && a.end == 100 && gls_queue_taken(&q) == 100);
     assert_false(gls_queue_take(&q, 200, false, &b)); /* does not wait for the range of the other worker */
     gls_queue_finish(&q);
-    gls_queue_init(&q, 7, 7, 2);
+    gls_queue_init(&q, 7, 7, false, 2);
     assert_true(is_done(&q) && !take_range(&q, 1, &a));
     gls_queue_finish(&q);
+}
+
+/* Seeds that come in rounds of 1 to 40: each round is asked for once all seeds before it have been delivered, and the
+ * last one is empty. */
+typedef struct rounds {
+    scene s;
+    gls_seeds *seeds;
+    uint64_t random, left;
+    float position[40][3];
+    unsigned n;
+    bool sound;
+} rounds;
+
+static gls_status next_round(void *user)
+{
+    rounds *r = user;
+    uint64_t n = 1 + draw(&r->random, 40);
+    /* the lines of all seeds so far have come, unless the last ones have none */
+    uint64_t seed = r->s.next_seed;
+    uint32_t line = r->s.next_line;
+    while (seed < gls_seeds_end(r->seeds) && line == LINES_OF(seed)) seed++, line = 0;
+    r->sound = r->sound && seed == gls_seeds_end(r->seeds);
+    if (n > r->left) n = r->left;
+    if (r->n++ == 500) return gls_fail(GLS_ERR_INPUT, "too many rounds");
+    r->left -= n;
+    gls_seeds_add_round(r->seeds, n, (const float(*)[3])r->position, (const float(*)[3])r->position);
+    return GLS_OK;
+}
+
+static void growing(void **state)
+{
+    (void)state;
+    for (uint64_t total = 3000; total <= 30000; total *= 10) {
+        rounds r = {.random = total, .left = total, .sound = true};
+        worker workers[3];
+        assert_int_equal(gls_seeds_create_in_rounds(total, &r.seeds), GLS_OK);
+        assert_int_equal(next_round(&r), GLS_OK);
+        r.s.sink = (gls_sink){.append = sink, .user = &r.s};
+        r.s.sound = true;
+        r.s.n_alive = 3;
+        gls_queue_init(&r.s.queue, 0, gls_seeds_end(r.seeds), true, 3);
+        const gls_writer_task task = {.sink = &r.s.sink, .seeds = r.seeds, .next_round = next_round, .round_user = &r};
+        assert_int_equal(gls_writer_thread_create(&r.s.queue, &r.s.results, &task, &r.s.writer), GLS_OK);
+        for (size_t i = 0; i < 3; i++) {
+            workers[i] = (worker){.scene = &r.s, .place = i, .random = total + i};
+            assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+        }
+        /* the longer run has more rounds than its function gives, and so fails */
+        const gls_status status = finish(&r.s, workers, 3);
+        assert_int_equal(status, total == 3000 ? GLS_OK : GLS_ERR_INPUT);
+        assert_true(r.sound && r.n > 60);
+        if (!status) assert_all(&r.s, total);
+        gls_queue_finish(&r.s.queue);
+        gls_seeds_destroy(r.seeds);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_order), cmocka_unit_test(running_ahead),
-                                       cmocka_unit_test(failing_sink), cmocka_unit_test(ranges)};
+                                       cmocka_unit_test(failing_sink), cmocka_unit_test(ranges),
+                                       cmocka_unit_test(growing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 #include "track/engine/refine.h"
 #include "track/engine/retries.h"
 #include "track/engine/start_lines.h"
+#include "track/seeds.h"
 #include "util/clock.h"
 #include "util/status.h"
 
@@ -256,6 +257,7 @@ static gls_status begin_seed_batch(gls_batch *c, gls_seed_batch *seed_batch)
     if (seed_batch->begun || seed_batch->ended) return GLS_OK;
     double start = gls_clock_seconds();
     gls_seeds_get(c->seeds, seed_batch->first, seed_batch->n, seed_batch->seed);
+    if (seed_batch->along) gls_seeds_get_directions(c->seeds, seed_batch->first, seed_batch->n, seed_batch->along);
     gls_status status = gls_pass_initial_begin(c, seed_batch, seed_batch->first);
     c->stats->result.seconds_initial += gls_trace_phase("begin pass 1", start, seed_batch->first);
     return status;
@@ -265,6 +267,7 @@ static gls_status begin_seed_batch(gls_batch *c, gls_seed_batch *seed_batch)
 static void use_seed_batch(gls_batch *c, const gls_seed_batch *seed_batch)
 {
     c->seed = seed_batch->seed;
+    c->along = (const float(*)[3])seed_batch->along;
     c->direction = seed_batch->direction;
 }
 

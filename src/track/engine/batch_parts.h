@@ -67,6 +67,7 @@ typedef struct gls_seed_batch {
     uint32_t n;
     bool begun, ended;
     float (*seed)[3];    /* voxel coordinates; capacity batch_seeds */
+    float (*along)[3];   /* directions of the seeds, along the voxel axes; NULL: they have none */
     uint32_t *direction; /* batch_seeds x gls_direction_words() words */
 } gls_seed_batch;
 
@@ -130,6 +131,7 @@ typedef struct gls_batch {
     uint32_t *work;         /* staged plans: host copy of the first host_arrays arrays of the work buffer; else NULL */
     gls_order_entry *order; /* 2 x batch_lines entries if the plan orders streamlines; else NULL */
     float (*seed)[3];
+    const float (*along)[3];  /* `along` of the seed batch that the host works on */
     gls_outcomes outcomes;    /* outcomes of the current round */
     gls_batch_result scratch; /* points of a round without a sink, if verdicts depend on them; with retries, of each
                                * pass */

@@ -116,7 +116,13 @@ static gls_status initial_piece(gls_batch *c, const gls_seed_batch *seed_batch, 
     gls_arg args[GLS_PASS_ARGUMENTS];
     for (uint32_t i = 0; i < n; i++) {
         const float *p = seed_batch->seed[at + i];
-        c->start[i] = (gls_seed_record){.x = p[0], .y = p[1], .z = p[2], .index = (uint32_t)(first + at + i)};
+        c->start[i] = (gls_seed_record){
+            .x = p[0],
+            .y = p[1],
+            .z = p[2],
+            .index = (uint32_t)(first + at + i),
+            .direction = seed_batch->along ? gls_direction_pack(seed_batch->along[at + i]) : 0,
+        };
     }
     gls_status status = gls_pass_uniforms(t, n, n, 1, true);
     if (!status) status = gls_buffer_write(t->buffer[GLS_TRACK_SEEDS], 0, n * sizeof *c->start, c->start);

@@ -38,12 +38,11 @@ static uint32_t turned(const gls_engine *t, uint32_t vertex)
     return best;
 }
 
-/* Sets vertex[0] to that of the n directions which is nearest to the seed direction. Returns false if none lies within
- * max_angle of it. Two kinds of getters differ: with own_start vertex[0] becomes the seed direction itself; with
- * `towards`, where the shader starts along the seed direction, nothing changes. */
-static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
+/* Sets vertex[0] to that of the n directions which is nearest to the wanted direction of the seed. Returns false if
+ * none lies within max_angle of it. Two kinds of getters differ: with own_start vertex[0] becomes the wanted direction
+ * itself; with `towards`, where the shader starts along it, nothing changes. */
+static bool nearest(const gls_engine *t, const double wanted[3], uint32_t *vertex, uint32_t n)
 {
-    const double *wanted = t->seed_direction;
     /* The slack lets a direction pass that lies exactly at the largest angle, in spite of rounding. */
     double best = cos(t->params.max_angle * acos(-1.0) / 180) - 1e-6;
     bool found = false;
@@ -89,7 +88,12 @@ static void choose(const gls_batch *c, uint64_t first, uint32_t seed, uint32_t *
         *word = SEED_NOT_ADMITTED;
         return;
     }
-    if (count > 0 && t->has_direction) count = nearest(t, vertex, count);
+    const bool wanted = t->has_direction || c->along;
+    if (count > 0 && wanted) {
+        double along[3];
+        for (int a = 0; a < 3; a++) along[a] = c->along ? (double)c->along[seed][a] : t->seed_direction[a];
+        count = nearest(t, along, vertex, count);
+    }
     /* One-sided streamlines: the guide, the seed direction, or a random bit chooses the sense. */
     bool guided = count > 0 && kind->one_sided && kind->one_sided(&t->guide, at);
     bool one_sided = count > 0 && (guided || t->params.seed_unidirectional);
@@ -124,7 +128,7 @@ void gls_lines_choose(gls_batch *c, uint64_t first, uint32_t n)
 {
     const gls_engine *t = c->engine;
     const gls_guide_kind *kind = t->guide.plan.kind;
-    if (!kind->admits && !kind->one_sided && !t->has_direction && !t->params.seed_unidirectional) return;
+    if (!kind->admits && !kind->one_sided && !t->has_direction && !c->along && !t->params.seed_unidirectional) return;
     gls_parallel(n, 512, omp_get_max_threads(), choose_some, &(choosing){c, first});
 }
 

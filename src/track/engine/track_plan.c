@@ -326,7 +326,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
                        bool runs, gls_track_plan *plan)
 {
     const gls_getter *getter = gls_getter_of(params);
-    gls_track_plan p = {.getter = getter};
+    gls_track_plan p = {.getter = getter, .seeds_have_directions = input->seeds_have_directions};
     gls_status status = plan_guide(params, limits, input, &p.guide);
     if (!status) status = plan_groups(params, limits, getter->sphere(input), &p);
     if (status) return status;

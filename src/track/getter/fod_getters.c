@@ -267,7 +267,7 @@ static gls_status plan_ifod(const gls_model_request *request, gls_model_plan *mo
         status = gls_ifod_grid_make(params, request->input->odf->order, cbrt(side[0] * side[1] * side[2]),
                                     arcs ? positions(params) : 0, &grid);
     if (status) return status;
-    gls_table_start(&model->tables, d, &request->input->stop_map->grid, params->seed_direction);
+    gls_table_start(&model->tables, d, params, request->input);
     gls_table_floats(&model->tables, d, "MODEL_GRID", grid.direction[0], 2 * grid.n);
     gls_define_int(d, "IFOD_ARCS", arcs, "steps are arcs (iFOD2)");
     gls_define_int(d, "IFOD_GRID", (int64_t)grid.n, "number of fixed candidates");
@@ -358,7 +358,7 @@ const gls_getter gls_getter_ifod2 = {
 /* Plans the field of coefficients, and adds the table of the seed direction. */
 static gls_status plan_sdstream(const gls_model_request *request, gls_model_plan *model)
 {
-    gls_table_start(&model->tables, &model->defines, &request->input->stop_map->grid, request->params->seed_direction);
+    gls_table_start(&model->tables, &model->defines, request->params, request->input);
     return plan_field(request, model);
 }
 

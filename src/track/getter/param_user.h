@@ -33,6 +33,7 @@ typedef enum gls_param_user {
     GLS_FOR_SEEDS_PER_VOXEL,      /* a given number of seeds is drawn for each voxel */
     GLS_FOR_SEED_LIST,            /* seeds are given */
     GLS_FOR_SEED_GRID,            /* seeds lie on a grid in each voxel */
+    GLS_FOR_SEED_DYNAMIC,         /* seeds follow the densities of streamlines */
     GLS_FOR_TISSUE,               /* there is an image of tissue */
     GLS_FOR_PFT,                  /* particle filtering */
     GLS_FOR_GETTERS,              /* from here on one getter: GLS_FOR_boot, GLS_FOR_prob ... */

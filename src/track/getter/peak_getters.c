@@ -96,7 +96,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
 {
     gls_define_list *d = &model->defines;
     const gls_precision precision = request->params->precision;
-    gls_table_start(&model->tables, d, &request->input->stop_map->grid, request->params->seed_direction);
+    gls_table_start(&model->tables, d, request->params, request->input);
     gls_define_int(d, "PEAK_MEAN", mean, "directions are means over the eight voxels around a point");
     return gls_textures_plan(&request->input->stop_map->grid, (uint32_t)(request->input->peaks->n_volumes / 3 * 4),
                              precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,

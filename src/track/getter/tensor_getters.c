@@ -233,7 +233,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_define_list *d = &model->defines;
     gls_status status = add_fit(model, request->input);
     if (status) return status;
-    gls_table_start(&model->tables, d, &request->input->stop_map->grid, request->params->seed_direction);
+    gls_table_start(&model->tables, d, request->params, request->input);
     model->looped = n_quads(request->input) > MAX_ROWS;
     gls_define_int(d, "TENSOR_RK4", request->params->rk4, "option rk4");
     gls_define_int(d, "TENSOR_BOOTSTRAP", bootstrap, "the bootstrap draws signs of residuals");

@@ -60,6 +60,10 @@ typedef struct gls_track_extras {
     /* The sink reads only first and last points, so streamlines may come with one or two points. With `visited` the
      * streamlines that are left to the host come with all points. Not with a journal. */
     bool ends_alone;
+    /* For seeds that come in rounds: adds the next one to the seeds, once the sink has all streamlines of the last. It
+     * may add an empty one, which ends the run. Called by the thread that calls the sink. Else NULL. */
+    gls_status (*next_round)(void *user);
+    void *round_user;
 } gls_track_extras;
 
 /* Like gls_tracker_run(), with the additional parameters in *extras. */

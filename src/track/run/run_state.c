@@ -18,10 +18,11 @@
  * share of all seeds if that is less. */
 #define SMALLEST_PART 2
 
-void gls_queue_init(gls_queue *q, uint64_t first, uint64_t end, size_t n_workers)
+void gls_queue_init(gls_queue *q, uint64_t first, uint64_t end, bool grows, size_t n_workers)
 {
     pthread_condattr_t attributes;
-    *q = (gls_queue){.next = first, .end = end, .total = end - first, .n_workers = n_workers};
+    *q = (gls_queue){
+        .next = first, .end = end, .total = end - first, .round = end - first, .grows = grows, .n_workers = n_workers};
     pthread_mutex_init(&q->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -33,6 +34,15 @@ void gls_queue_finish(gls_queue *q)
 {
     pthread_cond_destroy(&q->changed);
     pthread_mutex_destroy(&q->lock);
+}
+
+void gls_queue_grow(gls_queue *q, uint64_t end)
+{
+    q->round = end - q->end;
+    q->total += q->round;
+    q->end = end;
+    q->grows = q->round > 0;
+    pthread_cond_broadcast(&q->changed);
 }
 
 /* End of the seeds that share the upper 32 bits with `first`: kernels get these bits once for a whole range. */
@@ -75,8 +85,8 @@ static gls_seed_range take_first(gls_queue *q, uint64_t limit)
 
 bool gls_queue_take(gls_queue *q, uint64_t limit, bool wait, gls_seed_range *range)
 {
-    /* While no range is free, wait as long as workers track ranges, which may come back. */
-    while (wait && !q->stopped && q->n_returned == 0 && q->next == q->end && q->n_out > 0)
+    /* While no range is free, wait as long as workers track ranges, which may come back, and for the next round. */
+    while (wait && !q->stopped && q->n_returned == 0 && q->next == q->end && (q->n_out > 0 || q->grows))
         pthread_cond_wait(&q->changed, &q->lock);
     if (q->stopped || (q->n_returned > 0 ? !wait : q->next == q->end)) return false;
     *range = take_first(q, limit);

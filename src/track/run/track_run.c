@@ -12,6 +12,7 @@
 #include "track/engine/outcomes.h"
 #include "track/engine/refine.h"
 #include "track/run/journal.h"
+#include "track/seeds.h"
 #include "util/clock.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -95,7 +96,7 @@ static void work(gls_run *run, gls_worker *workers)
 /* Tracks all seeds of the queue and delivers their streamlines. */
 static gls_status run_workers(gls_run *run, gls_worker *workers)
 {
-    const bool delivers = run->task.sink || gls_writer_counts(&run->task);
+    const bool delivers = run->task.sink || gls_writer_counts(&run->task) || run->task.next_round;
     gls_status status = delivers && run->task.select == 0 ? gls_writer_check_numbers(run->queue.end) : GLS_OK;
     if (!status && delivers)
         status = gls_writer_thread_create(&run->queue, &run->tracker->results, &run->task, &run->writer);
@@ -204,7 +205,7 @@ static gls_status run_all(const gls_run *proto, gls_track_result *result)
     if (!status) {
         /* Run the workers; the statistics are complete afterwards, because the writer thread has ended. */
         run.n_alive = run.n_workers;
-        gls_queue_init(&run.queue, first, first + gls_seeds_count(seeds), run.n_workers);
+        gls_queue_init(&run.queue, first, gls_seeds_end(seeds), run.task.next_round != NULL, run.n_workers);
         status = run_workers(&run, workers);
         gls_queue_finish(&run.queue);
     }
@@ -238,7 +239,10 @@ gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seed
                                        .select = tracker->params.select,
                                        .journal = extras->journal,
                                        .visited = extras->visited,
-                                       .ends_alone = extras->ends_alone},
+                                       .ends_alone = extras->ends_alone,
+                                       .seeds = seeds,
+                                       .next_round = extras->next_round,
+                                       .round_user = extras->round_user},
                               .progress = progress,
                               .progress_user = progress_user},
                    result);

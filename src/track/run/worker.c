@@ -99,11 +99,11 @@ static uint64_t needed_seeds(const gls_worker *w)
     const gls_queue *q = &w->run->queue;
     const gls_track_result *r = &w->run->stats.result;
     const uint64_t wanted = w->run->tracker->params.select, in_work = gls_queue_taken(q) - r->seeds;
-    /* Without select: an equal share of all seeds. With select, if the finished seeds gave no streamline: a whole
-     * batch. Else estimate the seeds that the missing streamlines need: by the yield so far, and 10 % more; before any
-     * seed is finished, one seed for each. Less the seeds in work, each worker has an equal share. A share below
-     * FEW_SEEDS is not worth a batch while seeds are in work. */
-    if (wanted == 0) return 1 + q->total / w->run->n_workers;
+    /* Without select: an equal share of all seeds, and of those of a round, all of which are needed. With select, if
+     * the finished seeds gave no streamline: a whole batch. Else estimate the seeds that the missing streamlines need:
+     * by the yield so far, and 10 % more; before any seed is finished, one seed for each. Less the seeds in work, each
+     * worker has an equal share. A share below FEW_SEEDS is not worth a batch while seeds are in work. */
+    if (wanted == 0 || w->run->task.next_round) return 1 + q->round / w->run->n_workers;
     if (r->seeds > 0 && r->streamlines == 0) return w->batch.engine->plan.batch_seeds;
     const double seeds_each = r->seeds > 0 ? 1.1 * (double)r->seeds / (double)r->streamlines : 1,
                  missing = (double)(wanted - r->streamlines) * seeds_each - (double)in_work,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "track/engine/batch_result.h"
+#include "track/seeds.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/threads.h"
@@ -82,6 +83,14 @@ static gls_status pass_on(const gls_writer_thread *c, const gls_batch_result *re
     return status;
 }
 
+/* Ends the delivery with a failure, whose message is this thread's last error. The caller holds the lock. */
+static void fail(gls_writer_thread *c, gls_status status)
+{
+    c->status = status;
+    snprintf(c->message, sizeof c->message, "%s", gls_last_error());
+    c->queue->stopped = true;
+}
+
 /* Hands a result to the sink, unless delivery failed or has all wanted streamlines already, and frees the result. The
  * caller holds the lock before and after; the lock is released while the sink works. */
 static void hand_over(gls_writer_thread *c, gls_batch_result *result)
@@ -93,17 +102,32 @@ static void hand_over(gls_writer_thread *c, gls_batch_result *result)
         if (!status) status = pass_on(c, result);
         (void)gls_trace_phase("hand over", start, result->first);
         pthread_mutex_lock(&c->queue->lock);
-        if (status) {
-            c->status = status;
-            snprintf(c->message, sizeof c->message, "%s", gls_last_error());
-            c->queue->stopped = true;
-        }
+        if (status) fail(c, status);
     }
     /* Free the result, also after a failure, so that workers that wait for one can end. */
     c->due = result->end;
     c->bytes -= result->bytes;
     result->state = GLS_RESULT_FREE;
     pthread_cond_broadcast(&c->queue->changed);
+}
+
+/* Whether all seeds so far are delivered, and there may be another round. The caller holds the lock. */
+static bool is_round_over(const gls_writer_thread *c)
+{
+    return c->queue->grows && c->due == c->queue->end && !c->queue->stopped;
+}
+
+/* Asks for the next round of seeds. The caller holds the lock before and after; it is released meanwhile. No worker
+ * reads the seeds then, because all are delivered. */
+static void begin_round(gls_writer_thread *c)
+{
+    pthread_mutex_unlock(&c->queue->lock);
+    const double start = gls_clock_seconds();
+    const gls_status status = c->task.next_round(c->task.round_user);
+    (void)gls_trace_phase("next round of seeds", start, c->due);
+    pthread_mutex_lock(&c->queue->lock);
+    if (status) fail(c, status);
+    gls_queue_grow(c->queue, gls_seeds_end(c->task.seeds));
 }
 
 /* Main function of the writer thread: hands over results in the order of seeds until the writer closes. */
@@ -117,6 +141,8 @@ static void *deliver(void *user)
         gls_batch_result *result = find_due(c);
         if (result)
             hand_over(c, result);
+        else if (is_round_over(c))
+            begin_round(c);
         else if (c->closing)
             break;
         else
@@ -222,7 +248,12 @@ void gls_writer_thread_send(gls_writer_thread *c, gls_batch_result *result, uint
 static gls_status replay_next(gls_writer_thread *c, bool *found)
 {
     gls_batch_result *result;
-    uint64_t first = c->queue->next;
+    /* the results of a round come behind it */
+    pthread_mutex_lock(&c->queue->lock);
+    while (c->queue->grows && c->queue->next == c->queue->end && !c->queue->stopped)
+        pthread_cond_wait(&c->queue->changed, &c->queue->lock);
+    const uint64_t first = c->queue->next;
+    pthread_mutex_unlock(&c->queue->lock);
     gls_status status = gls_writer_thread_take(c, 0, first, &result);
     if (status) {
         *found = false; /* the queue is stopped: all wanted streamlines are there, or the sink failed, which

@@ -21,7 +21,9 @@ typedef struct gls_queue {
     pthread_mutex_t lock;   /* also guards the statistics of the run and the writer thread */
     pthread_cond_t changed; /* signalled when a thread may go on; timed waits use the monotonic clock */
     uint64_t next, end;     /* seeds next .. end - 1: no worker has taken them yet */
-    uint64_t total;         /* number of seeds that the queue began with */
+    uint64_t total;         /* number of seeds that the queue has had */
+    uint64_t round;         /* number of seeds of the last round, where seeds come in rounds; else `total` */
+    bool grows;             /* seeds come in rounds, and there may be another one behind `end` */
     gls_seed_range returned[GLS_QUEUE_RETURNED];
     size_t n_returned; /* number of elements of `returned`, which are in the order of seeds */
     size_t n_out;      /* number of ranges that workers are tracking */
@@ -30,15 +32,17 @@ typedef struct gls_queue {
     bool satisfied; /* stopped because the sink has all streamlines that were asked for */
 } gls_queue;
 
-/* Begins with the seeds first .. end - 1. Call gls_queue_finish() at the end. */
-void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, size_t n_workers);
+/* Begins with the seeds first .. end - 1. grows: more seeds may come. Call gls_queue_finish() at the end. */
+void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, bool grows, size_t n_workers);
+/* Adds the seeds up to end - 1; if there are none, the queue grows no longer. The caller holds the lock. */
+void gls_queue_grow(gls_queue *queue, uint64_t end);
 /* Frees the queue. All workers must have ended. */
 void gls_queue_finish(gls_queue *queue);
 
 /* Takes up to `limit` seeds: of the first returned range or, if there is none, of the seeds that no worker has had.
- * wait: if there are no such seeds, waits as long as workers track ranges, which may come back. Without `wait` takes
- * nothing while there is a returned range, because that range lies before the one that the worker took last. Returns
- * false if nothing was taken, or if the queue is stopped. The caller holds the lock. */
+ * wait: if there are no such seeds, waits as long as workers track ranges, which may come back, or the queue grows.
+ * Without `wait` takes nothing while there is a returned range, because that range lies before the one that the worker
+ * took last. Returns false if nothing was taken, or if the queue is stopped. The caller holds the lock. */
 bool gls_queue_take(gls_queue *queue, uint64_t limit, bool wait, gls_seed_range *range);
 /* Returns the unfinished rest of a range to the queue; `rest` may be empty. Call this once after each gls_queue_take().
  * The caller holds the lock. */
@@ -65,6 +69,9 @@ typedef struct gls_writer_task {
     const gls_visited **visited; /* see gls_track_extras; NULL: counts are not wanted */
     bool ends_alone;             /* the sink reads only first and last points, see gls_track_extras */
     gls_track_stats *stats;      /* counts of the run, guarded by the queue's lock */
+    const gls_seeds *seeds;      /* next_round() adds to these; see gls_track_extras */
+    gls_status (*next_round)(void *user);
+    void *round_user;
 } gls_writer_task;
 
 /* Whether the writer thread counts outcomes into stats, not the worker: true with select or a journal, because the

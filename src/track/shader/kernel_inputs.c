@@ -242,10 +242,13 @@ void gls_table_floats(gls_tables *s, gls_define_list *defines, const char *name,
     for (size_t i = 0; word && i < n; i++) store_float(&word[i], value[i]);
 }
 
-void gls_table_start(gls_tables *s, gls_define_list *defines, const gls_grid *grid, const double world[3])
+void gls_table_start(gls_tables *s, gls_define_list *defines, const gls_track_params *params,
+                     const gls_track_input *input)
 {
     double start[3];
-    gls_define_int(defines, "START_GIVEN", gls_grid_direction(grid, world, start), "option seed_direction is given");
+    const bool given = gls_grid_direction(&input->stop_map->grid, params->seed_direction, start);
+    gls_define_int(defines, "START_GIVEN", input->seeds_have_directions ? 2 : given,
+                   "seed_direction is given (1), or each seed has a direction (2)");
     gls_table_floats(s, defines, "MODEL_START", start, 3);
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <glslines/track.h>
 #include <glslines/device.h>
 #include <glslines/image.h>
 #include <glslines/sphere.h>
@@ -90,9 +91,10 @@ void gls_table_sphere(gls_tables *tables, gls_define_list *defines, const gls_sp
  * first vertex of each orbit, and MODEL_MEMBERS, this vertex and its mirror images under x -> -x, y -> -y and both. */
 gls_status gls_table_orbits(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
 
-/* Adds START_GIVEN, whether a start direction is given, and MODEL_START, this direction along the voxel axes. world:
- * the direction along the world axes; 0 0 0: none is given. */
-void gls_table_start(gls_tables *tables, gls_define_list *defines, const gls_grid *grid, const double world[3]);
+/* Adds START_GIVEN: 1 if seed_direction is given, 2 if each seed has a direction of its own, else 0; and MODEL_START,
+ * the first along the voxel axes. */
+void gls_table_start(gls_tables *tables, gls_define_list *defines, const gls_track_params *params,
+                     const gls_track_input *input);
 
 /* Appends zeros up to a multiple of four words. */
 void gls_tables_fill_block(gls_tables *tables);
