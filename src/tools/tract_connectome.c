@@ -9,11 +9,13 @@
 
 #include <glslines/filters.h>
 
+#include "tools/chain.h"
 #include "tools/streamline_weights.h"
 #include "tools/tract_results.h"
 #include "tools/writer.h"
 #include "tracts/connectome_matrix.h"
 #include "tracts/matrix_rows.h"
+#include "transform/bring.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -25,9 +27,10 @@
 typedef struct connecting {
     gls_tract_run *run; /* files, sidecar and message of the command */
     const gls_connectome_cli *o;
-    const char *file[3];   /* paths of tractogram, image of labels and matrix */
-    bool alone;            /* no other matrix is made of the same reading */
-    gls_assignment assign; /* method of --assign */
+    const gls_transform *transform; /* chain of --transform, empty without */
+    const char *file[3];            /* paths of tractogram, image of labels and matrix */
+    bool alone;                     /* no other matrix is made of the same reading */
+    gls_assignment assign;          /* method of --assign */
     /* reach of --assign, mm, see --radius: a distance, a length along the streamline (GLS_ASSIGN_REVERSE; 0: no limit),
      * or a cost (GLS_ASSIGN_FORWARD), which is a distance that grows with the angle */
     double radius;
@@ -168,6 +171,7 @@ static gls_status create(connecting *c)
     if (!status) status = gls_matrix_rows_read(&c->rows, (gls_connectome_rows)o->labels, o->lut);
     if (!status) gls_matrix_rows_choose(&c->rows, &options);
     if (!status) status = gls_labels_read(c->file[1], &labels);
+    if (!status && c->transform->n > 0) status = gls_labels_bring(&labels, c->transform, c->file[1]);
     if (!status) status = gls_connectome_create(labels, c->file[1], &options, &c->connectome);
     gls_labels_destroy(labels);
     return status;
@@ -485,6 +489,7 @@ static gls_status name_files(const connecting *c, bool first)
                                                         run->options.reference));
     else
         status = gls_tract_run_reads(run, c->file[1]);
+    if (!status && first) status = gls_chain_note(run, &o->transform);
     return status ? status
                   : gls_tract_run_writes_all(
                         run, GLS_PATHS(c->file[2], c->nodes, o->edges, c->column ? o->trx : o->assignments));
@@ -525,17 +530,22 @@ gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const c
                         "connectome: takes TRACKS, LABELS and OUT, and further pairs of LABELS and OUT; "
                         "%s has no OUT",
                         file[n - 1]);
+    gls_transform transform = {.n = 0};
     connecting *c = calloc(n_matrices, sizeof *c);
     if (!c) return gls_no_memory();
     for (size_t i = 0; i < n_matrices; i++)
-        c[i] = (connecting){
-            .run = run, .o = o, .file = {file[0], file[1 + 2 * i], file[2 + 2 * i]}, .alone = n_matrices == 1};
+        c[i] = (connecting){.run = run,
+                            .o = o,
+                            .transform = &transform,
+                            .file = {file[0], file[1 + 2 * i], file[2 + 2 * i]},
+                            .alone = n_matrices == 1};
     gls_status status = check_several(c, n_matrices);
     /* all inputs and outputs are noted before any is opened */
     for (size_t i = 0; i < n_matrices && !status; i++) {
         status = check(&c[i]);
         if (!status) status = name_files(&c[i], i == 0);
     }
+    if (!status && o->transform.n > 0) status = gls_chain_read(run, &o->transform, &transform);
     if (!status) status = connect(c, n_matrices);
     for (size_t i = 0; i < n_matrices && !status; i++) status = write_all(&c[i]);
     if (!status && n_matrices > 1)
@@ -548,6 +558,7 @@ gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const c
         free(c[i].pair);
         free(c[i].list);
     }
+    gls_transform_finish(&transform);
     free(c);
     return status;
 }

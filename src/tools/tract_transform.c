@@ -16,6 +16,7 @@
 #include "image/reorient.h"
 #include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
+#include "tools/chain.h"
 #include "tools/image_info.h"
 #include "tools/tract_results.h"
 #include "tools/transform_compose.h"
@@ -308,14 +309,7 @@ static gls_status note_files(gls_tract_run *run, const gls_transform_cli *o, con
 {
     gls_status status =
         gls_tract_run_reads_all(run, GLS_PATHS(in, o->template_image, o->moving, run->options.reference));
-    for (int i = 0; i < o->transform.n && !status; i++) {
-        char *paths[3];
-        const size_t n = gls_transform_files(o->transform.value[i], paths);
-        for (size_t k = 0; k < n; k++) {
-            if (!status) status = gls_tract_run_reads(run, paths[k]);
-            free(paths[k]);
-        }
-    }
+    if (!status) status = gls_chain_note(run, &o->transform);
     return status ? status : gls_tract_run_writes(run, o->output);
 }
 
@@ -334,16 +328,8 @@ gls_status gls_tract_transform(gls_tract_run *run, const void *options, const ch
     const bool compose = strcmp(file[0], "compose") == 0;
     if (!compose && (o->to || o->moving)) return gls_fail(GLS_ERR_ARGUMENT, "--to and --moving: only with compose");
     gls_status status = note_files(run, o, compose ? NULL : file[0]);
-    if (!status) status = gls_transform_read(o->transform.value, (size_t)o->transform.n, &transform);
+    if (!status) status = gls_chain_read(run, &o->transform, &transform);
     transform.identity_outside = o->outside == OUTSIDE_IDENTITY;
-    cJSON *steps = cJSON_AddArrayToObject(run->root, "transforms");
-    for (size_t i = 0; i < transform.n && !status; i++) {
-        cJSON *step = cJSON_CreateObject();
-        cJSON_AddStringToObject(step, "file", o->transform.value[i]);
-        cJSON_AddStringToObject(step, "format", transform.step[i].format);
-        cJSON_AddStringToObject(step, "maps", "points of the fixed image to points of the moving image");
-        cJSON_AddItemToArray(steps, step);
-    }
     if (!status && compose)
         status = gls_transform_compose_chain(run, o, &transform);
     else if (!status)

@@ -25,6 +25,13 @@ def save(name, value):
 def shift(x, y, z):
     return math.sin(y / 6), 2 + math.sin(z / 5), math.cos(x / 7)
 save("displacements.nii", shift)
+def label(x, y, z):
+    return [1 + (x > -1) + 2 * ((y > -7) + (y > 2))] * 3
+save("labels.nii", label)
+data = bytearray(open("labels.nii", "rb").read())
+struct.pack_into("<2h", data, 40, 3, n)
+struct.pack_into("<h", data, 48, 1)
+open("labels.nii", "wb").write(data[:352 + 4 * n ** 3])
 save("positions.nii", lambda x, y, z: [p + d for p, d in zip((x, y, z), shift(x, y, z))])
 with open("lines.tck", "wb") as f:
     f.write(b"mrtrix tracks\ndatatype: Float32LE\ncount: 5\nfile: . 68\nEND\n".ljust(68, b"\0"))
@@ -56,6 +63,22 @@ expect 0 transform lines.tck -t turn.txt,inverse -t turn.txt -o same.tck
 # to the other space by the field of positions, and back by its inverse
 expect 0 transform lines.tck -t positions.nii -o forth.tck
 expect 0 edit forth.tck again.tck --warp positions.nii
+# labels of the other space go where the streamlines went: the grid moves by a matrix, voxels are looked up by a field
+expect 0 connectome lines.tck labels.nii here.csv --assign end
+expect 0 connectome turned.tck labels.nii turned.csv --assign end --transform turn.txt
+same turned.csv here.csv
+expect 0 connectome turned.tck labels.nii without.csv --assign end
+cmp -s without.csv here.csv && note "labels of another space fit without a transform"
+expect 0 connectome forth.tck labels.nii forth.csv --assign end -t positions.nii
+same forth.csv here.csv
+contains forth.json "points of the fixed image to points of the moving image"
+expect 3 connectome forth.tck labels.nii x.csv -t turn.txt -t positions.nii
+says "does not begin with one as it is"
+expect 3 connectome forth.tck labels.nii x.csv -t positions.nii,inverse
+says "transform compose"
+printf '1 0 0 500\n0 1 0 0\n0 0 1 0\n' > away.txt
+expect 3 connectome forth.tck labels.nii x.csv -t positions.nii -t away.txt
+says "takes no voxel to a label"
 python3 - lines.tck same.tck again.tck << 'END' || note "there and back"
 import math, struct, sys
 def points(name):
