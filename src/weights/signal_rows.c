@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/allocation.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text_tables.h"
@@ -113,15 +114,9 @@ static void add_length(signal_thread *t, uint64_t key, double length)
         t->sum[low].length += length;
         return;
     }
-    if (t->n == t->capacity) {
-        const size_t capacity = t->capacity ? 2 * t->capacity : 4096;
-        piece_sum *sum = realloc(t->sum, capacity * sizeof *sum);
-        if (!sum) {
-            t->failed = true;
-            return;
-        }
-        t->sum = sum;
-        t->capacity = capacity;
+    if (!gls_list_reserve(&t->sum, t->n, &t->capacity, 4096, sizeof *t->sum)) {
+        t->failed = true;
+        return;
     }
     memmove(&t->sum[low + 1], &t->sum[low], (t->n - low) * sizeof *t->sum);
     t->sum[low] = (piece_sum){key, length};
@@ -325,17 +320,23 @@ gls_status gls_signal_rows_number(gls_signal_rows *rows, uint64_t voxel, uint32_
     if (rows->n_voxels >= UINT32_MAX / rows->directions->n - 1)
         return gls_fail(GLS_ERR_UNSUPPORTED, "streamlines pass through more than %zu voxels: give a --mask",
                         rows->n_voxels);
-    if (rows->n_voxels == rows->voxel_capacity) {
-        const size_t capacity = rows->voxel_capacity ? 2 * rows->voxel_capacity : 4096;
-        uint64_t *to = realloc(rows->voxel, capacity * sizeof *to);
-        if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu voxels", capacity);
-        rows->voxel = to;
-        rows->voxel_capacity = capacity;
-    }
+    if (!gls_list_reserve(&rows->voxel, rows->n_voxels, &rows->voxel_capacity, 4096, sizeof *rows->voxel))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for more than %zu voxels", rows->n_voxels);
     rows->voxel[rows->n_voxels++] = voxel;
     rows->number[voxel] = (uint32_t)rows->n_voxels;
     *number = (uint32_t)rows->n_voxels - 1;
     return GLS_OK;
+}
+
+/* Allocates memory for `capacity` elements of `size` bytes in a list, which stays as it is if memory runs out. list:
+ * address of the pointer to the elements. */
+static bool grow(void *list, uint64_t capacity, size_t size)
+{
+    void *old;
+    memcpy(&old, list, sizeof old);
+    void *to = realloc(old, capacity * size);
+    if (to) memcpy(list, &to, sizeof to);
+    return to != NULL;
 }
 
 /* Allocates memory for n more rows and n_entries more entries. */
@@ -345,20 +346,12 @@ static gls_status reserve(gls_signal_rows *rows, size_t n, uint64_t n_entries)
     bool ok = true;
     if (rows->n + n >= rows->capacity) {
         const size_t capacity = rows->n + n + rows->n / 2 + 4096;
-        uint64_t *start = realloc(rows->start, capacity * sizeof *start);
-        if (start) rows->start = start;
-        double *norm = realloc(rows->norm, capacity * sizeof *norm);
-        if (norm) rows->norm = norm;
-        ok = start && norm;
+        ok = grow(&rows->start, capacity, sizeof *rows->start) && grow(&rows->norm, capacity, sizeof *rows->norm);
         if (ok) rows->capacity = capacity;
     }
     if (ok && entries > rows->entry_capacity) {
         const uint64_t capacity = entries + entries / 2 + 65536;
-        uint32_t *bin = realloc(rows->bin, capacity * sizeof *bin);
-        if (bin) rows->bin = bin;
-        uint16_t *length = realloc(rows->length, capacity * sizeof *length);
-        if (length) rows->length = length;
-        ok = bin && length;
+        ok = grow(&rows->bin, capacity, sizeof *rows->bin) && grow(&rows->length, capacity, sizeof *rows->length);
         if (ok) rows->entry_capacity = capacity;
     }
     return ok ? GLS_OK
