@@ -30,14 +30,10 @@ static gls_job_options with_user(gls_param_user user)
     gls_job_options o = of_boot();
     switch (user) {
     case GLS_FOR_STOP_MAP: o.track.dg = GLS_DG_PROB; break;
-    case GLS_FOR_ptt: o.track.dg = GLS_DG_PTT; break;
     case GLS_FOR_FOD: o.track.dg = GLS_DG_SDSTREAM; break;
     case GLS_FOR_CUTOFF: o.track.dg = GLS_DG_SDSTREAM; break;
     case GLS_FOR_IFOD: o.track.dg = GLS_DG_IFOD1; break;
-    case GLS_FOR_ifod2: o.track.dg = GLS_DG_IFOD2; break;
     case GLS_FOR_RK4: o.track.dg = GLS_DG_TENSORDET; break;
-    case GLS_FOR_bedpost: o.track.dg = GLS_DG_BEDPOST; break;
-    case GLS_FOR_fact: o.track.dg = GLS_DG_FACT; break;
     case GLS_FOR_PROB_DET: o.track.dg = GLS_DG_PROB; break;
     case GLS_FOR_WHOLE_ODFS: o.track.dg = GLS_DG_CLOSEST; break;
     case GLS_FOR_CSD: o.model.model = GLS_MODEL_CSD; break;
@@ -51,7 +47,9 @@ static gls_job_options with_user(gls_param_user user)
     case GLS_FOR_SEED_DYNAMIC: o.seed_dynamic = "auto"; break;
     case GLS_FOR_TISSUE: o.act = "5tt.nii"; break;
     case GLS_FOR_PFT: o.track.pft = true; break;
-    default: break;
+    default:
+        if (user >= GLS_FOR_GETTERS) o.track.dg = (gls_direction_getter)(user - GLS_FOR_GETTERS);
+        break;
     }
     return o;
 }
