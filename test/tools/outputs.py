@@ -70,7 +70,7 @@ FOLLOWING = {"track": ["o.trx.resume"], "track_more": ["o_weights.txt"], "merge"
 # options of the help that name no output here, or an output that the attacks above contain
 KNOWN = set("""output output-prefix sidecar write-mask density connectome report picture profile output-seeds progress-file json trx tsf histogram dump table mask-out
 nodes edges assignments mu csv versions
-fa sh odf mask roi seeds seed-rejection seed-gmwmi response response-wm response-gm response-csf cache-dir include include-ordered exclude tracking-mask stop-at stop-leaving include-end
+fa sh odf mask roi seeds seed-rejection seed-gmwmi seed-dynamic response response-wm response-gm response-csf cache-dir include include-ordered exclude tracking-mask stop-at stop-leaving include-end
 include-both-ends exclude-end act pve-wm pve-gm pve-csf pve-sgm bids-filter-file derivatives truth template against reference weights dps all
 ids directory folder minus and transform warp crop bundles image lut scale-file proc-mask selection fixels colors mqc each counts dec sample segment trace map-exclude map-include peaks-values peaks""".split())
 
