@@ -414,6 +414,8 @@ stage_suites() {
     # its licence allows only research: it is installed for this comparison, and nothing of it is kept
     check "dmri-commit" quietly "$python" -m venv build/commit && check "dmri-commit is installed" quietly build/commit/bin/pip install dmri-commit==2.4.2 &&
         check "weights against dmri-commit" "$python" test/peer/commit.py build/glslines build/commit/work build/commit/bin/python
+    check "antspyx" quietly "$python" -m venv build/ants && check "antspyx is installed" quietly build/ants/bin/pip install antspyx==0.6.3 nibabel &&
+        check "registration of heads whose maps are known, beside ANTs" build/ants/bin/python test/peer/registration.py build/glslines build/ants/work
 }
 
 stage_python() {

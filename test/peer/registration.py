@@ -1,0 +1,108 @@
+"""Registration of heads of formulas, whose maps are known, beside ANTs on the same images.
+
+    registration.py PROGRAM WORK_FOLDER
+
+Needs antspyx."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import ants
+import nibabel as nib
+import numpy as np
+
+program, work = os.path.abspath(sys.argv[1]), sys.argv[2]
+shutil.rmtree(work, ignore_errors=True)
+os.makedirs(work)
+os.chdir(work)
+failed = []
+
+SHAPE, MM = (54, 66, 52), 3.0
+AFFINE = np.diag([MM, MM, MM, 1.0])
+AFFINE[:3, 3] = -MM * (np.array(SHAPE) - 1) / 2
+VOXELS = np.stack(np.meshgrid(*[np.arange(n) for n in SHAPE], indexing="ij"), -1)
+CENTRES = VOXELS @ AFFINE[:3, :3].T + AFFINE[:3, 3]
+TISSUE = {False: (0, 40, 100, 150, 40), True: (0, 250, 110, 80, 250)}  # outside, rim, cortex, white matter, ventricles
+
+
+def head(p, other):
+    """Values at points, in one of two contrasts."""
+    q = p / [66, 84, 62]
+    r = np.linalg.norm(q, axis=-1)
+    u = q / np.maximum(r, 1e-6)[..., None]
+    ripple = np.sin(7 * u[..., 0] + 1) * np.sin(6 * u[..., 1]) * np.sin(8 * u[..., 2] + 2)
+    kind = np.where(r > 1.1, 0, np.where(r > 1 + 0.05 * ripple, 1, np.where(r > 0.86 + 0.08 * ripple, 2, 3)))
+    for centre, axes in (((-20, 0, 8), (9, 30, 10)), ((18, 10, 4), (11, 24, 12))):
+        kind[((((p - centre) / axes) ** 2).sum(-1) < 1) & (kind > 1)] = 4
+    waves = np.sin(p[..., 0] / 3.1 + p[..., 1] / 7) + np.sin(p[..., 1] / 3.3 - p[..., 2] / 6) + np.sin(p[..., 2] / 2.9 + p[..., 0] / 8)
+    return np.array(TISSUE[other], float)[kind] + 5 * waves * (kind > 1)
+
+
+def save(name, move, other, seed):
+    total = 0
+    for k in range(8):
+        total = total + head(move(CENTRES + MM * (0.25 - 0.5 * np.array([k & 1, k >> 1 & 1, k >> 2]))), other)
+    noise = np.random.default_rng(seed).normal(size=(2,) + SHAPE) * 3
+    nib.save(nib.Nifti1Image(np.hypot(total / 8 + noise[0], noise[1]).astype(np.float32), AFFINE), name)
+
+
+def check(name, value, bar):
+    print("%-4s %-62s %.3f of %.3f" % ("ok" if value <= bar else "FAIL", name, value, bar), flush=True)
+    if not value <= bar:
+        failed.append(name)
+
+
+def register(*words):
+    done = subprocess.run([program, "register", "moving.nii", "fixed.nii", *words], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+
+
+def ants_points(transforms):
+    """Where ANTs' chain takes the centres of voxels: it is asked for points of the fixed image."""
+    import pandas
+    lps = (CENTRES.reshape(-1, 3) * [-1, -1, 1])
+    moved = ants.apply_transforms_to_points(3, pandas.DataFrame(lps, columns=["x", "y", "z"]), transforms)
+    return (moved[["x", "y", "z"]].to_numpy() * [-1, -1, 1]).reshape(CENTRES.shape)
+
+
+def errors(found, truth):
+    return np.linalg.norm(found - truth, axis=-1)[INSIDE]
+
+
+INSIDE = np.linalg.norm(CENTRES / [66, 84, 62], axis=-1) < 1
+LINEAR = np.array([[0.99751, -0.158, 0.0138, 9], [0.1584, 0.9937, -0.0871, -7], [0, 0.0889, 1.026, 5]])
+
+
+def turned(p):
+    return p @ LINEAR[:, :3].T + LINEAR[:, 3]
+
+
+def bent(p):
+    return np.stack([p[..., r] + 6 * np.sin(p[..., (r + 1) % 3] / 17 + r) * np.cos(p[..., (r + 2) % 3] / 23) for r in range(3)], -1)
+
+
+save("moving.nii", lambda p: p, True, 1)
+save("fixed.nii", turned, False, 2)
+register("-o", "linear", "--type", "affine")
+m = np.loadtxt("linear_affine.txt")
+mine = errors(CENTRES @ m[:3, :3].T + m[:3, 3], turned(CENTRES)).mean()
+theirs = ants.registration(ants.image_read("fixed.nii"), ants.image_read("moving.nii"), "Affine")
+peer = errors(ants_points(theirs["fwdtransforms"]), turned(CENTRES)).mean()
+print("affine, two contrasts: mean error %.3f mm, of ANTs %.3f mm" % (mine, peer))
+check("affine, two contrasts: mean error, mm", mine, 0.5)
+check("affine, two contrasts: mean error beside that of ANTs, mm", mine, peer + 0.2)
+
+save("moving.nii", lambda p: p, False, 3)
+save("fixed.nii", bent, False, 4)
+register("-o", "bent")
+m = np.loadtxt("bent_affine.txt")
+field = nib.load("bent_warp.nii.gz")
+shift = np.asarray(field.dataobj)[..., 0, :] * [-1, -1, 1]
+assert shift.shape[:3] == SHAPE and np.allclose(field.affine, AFFINE)
+through = CENTRES + shift
+mine = np.median(errors(through @ m[:3, :3].T + m[:3, 3], bent(CENTRES))) / MM
+check("warp of 6 mm: median error, voxel", mine, 0.35)
+sys.exit("failed: " + ", ".join(failed) if failed else 0)
