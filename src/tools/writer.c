@@ -173,7 +173,7 @@ static gls_status tract_side_create(gls_tract_run *run, const char *tck, const g
 enum { MAX_FIELDS = 256, MAX_LINES = 256 };
 
 /* The writer at the end of the chain. */
-typedef struct outlet {
+typedef struct chain_end {
     /* the run that writes */
     gls_tract_run *run;
     /* path of the output */
@@ -182,18 +182,18 @@ typedef struct outlet {
     gls_tractogram_writer *writer;
     /* the chain in front of the writer */
     gls_sink sink;
-} outlet;
+} chain_end;
 
 /* Function `append` of the sink: passes streamlines on. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
-    return gls_sink_append(&((outlet *)user)->sink, s);
+    return gls_sink_append(&((chain_end *)user)->sink, s);
 }
 
 /* Function `abort` of the sink. finish() calls it, too, to free the state. */
 static void discard(void *user)
 {
-    outlet *o = user;
+    chain_end *o = user;
     gls_sink_abort(&o->sink);
     free(o);
 }
@@ -201,7 +201,7 @@ static void discard(void *user)
 /* Completes the file. Warns of what its format cannot hold. */
 static gls_status finish(void *user)
 {
-    outlet *o = user;
+    chain_end *o = user;
     const char *lost = gls_tractogram_writer_lost(o->writer);
     if (lost) {
         cJSON_AddStringToObject(o->run->root, "lost", lost);
@@ -363,22 +363,22 @@ gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *o
             gls_fail(GLS_ERR_ARGUMENT,
                      "--output-precision half: only TRX files hold half precision: give an output that ends in .trx");
     if (status) return status;
-    outlet *outlet = calloc(1, sizeof *outlet);
-    if (!outlet) return gls_no_memory();
-    outlet->run = run;
-    outlet->path = o->path;
-    status = create_writer(run, o, format, &outlet->writer);
+    chain_end *made = calloc(1, sizeof *made);
+    if (!made) return gls_no_memory();
+    made->run = run;
+    made->path = o->path;
+    status = create_writer(run, o, format, &made->writer);
     if (!status) {
-        gls_writer_join(outlet->writer, &run->files.group);
-        outlet->sink = gls_tractogram_writer_sink(outlet->writer);
-        const gls_sink next = outlet->sink;
-        if (format == GLS_FORMAT_TCK) status = tract_side_create(run, o->path, &next, &outlet->sink);
+        gls_writer_join(made->writer, &run->files.group);
+        made->sink = gls_tractogram_writer_sink(made->writer);
+        const gls_sink next = made->sink;
+        if (format == GLS_FORMAT_TCK) status = tract_side_create(run, o->path, &next, &made->sink);
     }
     if (!status) /* a message names the first input */
-        status = choose_fields(o, run->files.inputs.n > 0 ? run->files.inputs.entry[0].named : o->path, &outlet->sink);
+        status = choose_fields(o, run->files.inputs.n > 0 ? run->files.inputs.entry[0].named : o->path, &made->sink);
     if (status)
-        discard(outlet);
+        discard(made);
     else
-        *sink = (gls_sink){append, finish, discard, outlet};
+        *sink = (gls_sink){append, finish, discard, made};
     return status;
 }
