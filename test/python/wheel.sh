@@ -18,7 +18,8 @@ for file in LICENSE third_party_notes/openblas_lapacke.md libraries/.*gomp; do
     echo "$names" | grep -q "dist-info/licenses/$file" || { echo "FAIL: no licences/$file in the wheel"; exit 1; }
 done
 bytes=$(wc -c < "$wheel")
-[ "$bytes" -le 20971520 ] || { echo "FAIL: $bytes bytes, over 20 MiB"; exit 1; }
+# two thirds of it are OpenBLAS and LAPACK; the program itself passed 20 MiB with registration and recognition
+[ "$bytes" -le 25165824 ] || { echo "FAIL: $bytes bytes, over 24 MiB"; exit 1; }
 
 "$python" -m venv "$work/clean"
 "$work/clean/bin/python" -m pip install -q --disable-pip-version-check "$wheel"
