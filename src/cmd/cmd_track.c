@@ -11,6 +11,7 @@
 #include "cmd/progress.h"
 #include "gpu/devices.h"
 #include "options/help.h"
+#include "record/method.h"
 #include "record/sidecar.h"
 #include "render/illustrate.h"
 #include "run/job_parts.h"
@@ -112,12 +113,26 @@ static int check_inputs(const gls_job_options *o, const gls_method *method, cons
         if (row->owner == GLS_OF_MODEL && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, because no model is fitted", row->name,
                              odf);
-    if (!o->sh && cmd_options_given(arguments, "sh-basis"))
-        return cmd_error(CMD_EXIT_USAGE, "--sh-basis: needs --sh FILE");
-    if (!o->sh && !o->odf && cmd_options_given(arguments, "sh-frame"))
-        return cmd_error(CMD_EXIT_USAGE, "--sh-frame: needs --sh FILE or --odf FILE");
-    if (o->peaks.n == 0 && cmd_options_given(arguments, "peaks-frame"))
-        return cmd_error(CMD_EXIT_USAGE, "--peaks-frame: needs --peaks FILE");
+    return CMD_EXIT_OK;
+}
+
+/* Rejects options that have an effect beside another option alone, which is not given. */
+static int check_beside(const gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
+{
+    static const struct {
+        gls_param_user user;
+        const char *needs;
+    } beside[] = {{GLS_FOR_SH, "--sh FILE"},
+                  {GLS_FOR_ODF, "--sh FILE or --odf FILE"},
+                  {GLS_FOR_PEAK_FILES, "--peaks FILE"},
+                  {GLS_FOR_SEED_LIST, "--seeds FILE"},
+                  {GLS_FOR_SEED_DYNAMIC, "--seed-dynamic FOD"},
+                  {GLS_FOR_PFT, "--pft"}};
+    for (const gls_option *row = gls_params; row->name; row++)
+        for (size_t k = 0; k < sizeof beside / sizeof *beside; k++)
+            if ((int)beside[k].user == row->user && !gls_method_uses(method, row, o) &&
+                cmd_options_given(arguments, row->name))
+                return cmd_error(CMD_EXIT_USAGE, "--%s: needs %s", row->name, beside[k].needs);
     return CMD_EXIT_OK;
 }
 
@@ -129,8 +144,6 @@ static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
     const char *name = cmd_options_first(arguments, finite);
     if (nseeds && name)
         return cmd_error(CMD_EXIT_USAGE, "--nseeds and --%s exclude each other: leave out one of them", name);
-    if (!o->seeds && cmd_options_given(arguments, "seed-space"))
-        return cmd_error(CMD_EXIT_USAGE, "--seed-space: needs --seeds FILE");
     if (o->seeds && cmd_options_given(arguments, "seed-seed"))
         return cmd_error(CMD_EXIT_USAGE, "--seed-seed: has no effect with --seeds FILE");
     if (o->track.select > 0 && o->shard && !nseeds && !name)
@@ -171,13 +184,10 @@ static int check_stop_map(const gls_job_options *o, const cmd_arguments *argumen
                      gls_getter_name(o->track.dg));
 }
 
-/* Rejects options that the getter does not have, options of fits where nothing is fitted, and options of particle
- * filtering without --pft. */
+/* Rejects options that the getter does not have, and options of fits where nothing is fitted. */
 static int check_getter(const gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
 {
     for (const gls_option *row = gls_params; row->name; row++) {
-        if (row->user == GLS_FOR_PFT && !o->track.pft && cmd_options_given(arguments, row->name))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: needs --pft", row->name);
         const bool fit = row->user == GLS_FOR_FIT && !method->given && !method->fits;
         if (fit && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s cannot be used with --dg %s, which fits no ODFs%s", row->name,
@@ -199,6 +209,7 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
     const char **files[] = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->roi};
     gls_method method = gls_method_of(o);
     int code = check_inputs(o, &method, arguments);
+    if (!code) code = check_beside(o, &method, arguments);
     if (!code) code = check_seeds(o, arguments);
     if (code) return code;
     for (int i = 0; i < arguments->n_positionals; i++) *files[i] = arguments->positional[i];

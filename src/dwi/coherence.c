@@ -321,7 +321,7 @@ static bool is_better(const agreement *a, const agreement *b, size_t n_blocks)
     return mean > MIN_DIFFERENCE && mean > MIN_ERRORS * error;
 }
 
-/* What was found to fit together best. */
+/* The axes or the basis along which directions fit together best. */
 typedef struct finding {
     agreement best;
     char what[64];      /* the axes or the basis, in words */

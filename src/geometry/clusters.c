@@ -121,14 +121,9 @@ void gls_clusters_destroy(gls_clusters *c)
 /* Allocates elements of a list of 4 bytes for n streamlines. */
 static gls_status reserve(void *list, size_t *capacity, uint64_t n)
 {
-    void **data = list;
-    if (n <= *capacity) return GLS_OK;
-    const size_t more = n > 2 * *capacity ? (size_t)n : 2 * *capacity;
-    void *grown = realloc(*data, more * sizeof(uint32_t));
-    if (!grown) return gls_fail(GLS_ERR_MEMORY, "out of memory for %" PRIu64 " streamlines", n);
-    *data = grown;
-    *capacity = more;
-    return GLS_OK;
+    return gls_list_grow(list, (size_t)n, capacity, sizeof(uint32_t))
+               ? GLS_OK
+               : gls_fail(GLS_ERR_MEMORY, "out of memory for %" PRIu64 " streamlines", n);
 }
 
 /* Whether streamlines are decided when they come. */

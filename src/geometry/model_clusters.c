@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/allocation.h"
 #include "util/maths.h"
 #include "util/status.h"
 
@@ -69,8 +68,10 @@ bool gls_centroids_within(const float (*a)[3], const float (*b)[3], size_t point
 void gls_centroids_move(const double m[3][4], float (*point)[3], size_t n)
 {
     for (size_t p = 0; p < n; p++) {
-        const double x = (double)point[p][0], y = (double)point[p][1], z = (double)point[p][2];
-        for (int k = 0; k < 3; k++) point[p][k] = (float)(m[k][0] * x + m[k][1] * y + m[k][2] * z + m[k][3]);
+        const double from[3] = {(double)point[p][0], (double)point[p][1], (double)point[p][2]};
+        double to[3];
+        gls_affine_apply(m, from, to);
+        for (int k = 0; k < 3; k++) point[p][k] = (float)to[k];
     }
 }
 
@@ -91,13 +92,6 @@ void gls_model_add_points(const gls_features *f, double sum[3], double *n)
     }
 }
 
-/* Determinant of the linear part of a matrix. */
-static double determinant(const double m[3][4])
-{
-    return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-}
-
 void gls_model_invert(const gls_features *model, const gls_slr_result *slr, gls_model_info *info, double map[3][4])
 {
     double mean[3] = {0}, to[3], n = 0, square = 0, trace = 0;
@@ -106,12 +100,10 @@ void gls_model_invert(const gls_features *model, const gls_slr_result *slr, gls_
     gls_affine_invert((const double(*)[4])slr->matrix, map);
     gls_model_add_points(model, mean, &n);
     for (int k = 0; k < 3; k++) mean[k] /= n;
-    for (int k = 0; k < 3; k++) {
-        to[k] = map[k][0] * mean[0] + map[k][1] * mean[1] + map[k][2] * mean[2] + map[k][3];
-        square += (to[k] - mean[k]) * (to[k] - mean[k]);
-    }
+    gls_affine_apply((const double(*)[4])map, mean, to);
+    for (int k = 0; k < 3; k++) square += (to[k] - mean[k]) * (to[k] - mean[k]);
     info->shift = sqrt(square);
-    info->scale = cbrt(determinant((const double(*)[4])map));
+    info->scale = cbrt(gls_affine_det((const double(*)[4])map));
     for (int k = 0; k < 3; k++) trace += map[k][k] / info->scale;
     info->angle = acos(fmin(fmax((trace - 1) / 2, -1), 1)) * 180 / acos(-1.0);
 }

@@ -1,5 +1,5 @@
-/* What the ways to recognise bundles share: clusters of models and of tractograms, distances between their centroids,
- * and how a model is moved. */
+/* Both ways to recognise bundles use this file: clusters of models and of tractograms, distances between their
+ * centroids, and how a model is moved. */
 #ifndef GLS_GEOMETRY_MODEL_CLUSTERS_H
 #define GLS_GEOMETRY_MODEL_CLUSTERS_H
 

@@ -125,13 +125,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     gls_recobundles *r = user;
     const gls_recobundles_options *o = &r->options;
     const size_t points = s->n > 0 ? (size_t)(s->offset[s->n] - s->offset[0]) : 0;
-    if (r->features.n + s->n > r->capacity) {
-        const size_t capacity = 2 * r->capacity + s->n;
-        uint64_t *more = realloc(r->id, capacity * sizeof *more);
-        if (!more) return gls_no_memory();
-        r->id = more;
-        r->capacity = capacity;
-    }
+    if (!gls_list_grow(&r->id, r->features.n + s->n, &r->capacity, sizeof *r->id)) return gls_no_memory();
     float *length = malloc((s->n + 1) * sizeof *length), (*point)[3] = malloc((points + 1) * sizeof *point);
     uint64_t *offset = malloc((s->n + 1) * sizeof *offset);
     gls_streamlines kept = {.offset = offset, .point = (const float(*)[3])point};
@@ -234,7 +228,7 @@ const gls_features *gls_recobundles_features(const gls_recobundles *r)
 
 /* --- A model. */
 
-/* What is known of a model while its bundle is found. */
+/* A model, and how far the search for its bundle has come. */
 typedef struct search {
     gls_recobundles *r;
     const gls_recobundles_model *o;

@@ -21,8 +21,8 @@
 
 /* A centroid is covered by streamlines within this distance, mm. */
 #define COVERED 4.0
-/* Of --refine: distances as parts of those before, so that the defaults are those of the method's authors: 12 of 15 mm
- * and 6 of 8. */
+/* --refine multiplies both distances by these factors. With the defaults they become those of the method's authors:
+ * 15 mm becomes 12, and 8 mm becomes 6. */
 #define REFINED_REDUCTION 0.8
 #define REFINED_PRUNING 0.75
 

@@ -1,4 +1,4 @@
-/* What a recognition has found for single streamlines. */
+/* The library reads here which bundles a recognition has found for each streamline. */
 #ifndef GLS_GEOMETRY_RECOGNITION_H
 #define GLS_GEOMETRY_RECOGNITION_H
 

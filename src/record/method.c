@@ -1,6 +1,8 @@
 /* Decides what kind of run options ask for: the getter, the source of its directions, and what ends streamlines. */
 #include <glslines/workflow.h>
 
+#include <string.h>
+
 #include "record/method.h"
 #include "track/getter/getter.h"
 #include "track/getter/getters.h"
@@ -50,6 +52,12 @@ gls_method gls_method_of(const gls_job_options *o)
     return m;
 }
 
+/* Whether --seed-dynamic names FODs of a file. */
+static bool reads_seed_fods(const gls_job_options *o)
+{
+    return o->seed_dynamic && strcmp(o->seed_dynamic, "auto") != 0;
+}
+
 bool gls_method_uses(const gls_method *m, const gls_option *param, const gls_job_options *o)
 {
     switch (param->user) {
@@ -63,8 +71,8 @@ bool gls_method_uses(const gls_method *m, const gls_option *param, const gls_job
     case GLS_FOR_QBALL: return m->fits && o->model.model <= GLS_MODEL_CSA;
     case GLS_FOR_MSMT: return m->fits && o->model.model == GLS_MODEL_MSMT;
     case GLS_FOR_CSD: return m->fits && o->model.model == GLS_MODEL_CSD;
-    case GLS_FOR_SH: return o->sh != NULL;
-    case GLS_FOR_ODF: return o->sh || o->odf;
+    case GLS_FOR_SH: return o->sh || reads_seed_fods(o);
+    case GLS_FOR_ODF: return o->sh || o->odf || reads_seed_fods(o);
     case GLS_FOR_PEAK_FILES: return o->peaks.n > 0;
     case GLS_FOR_SEED_COUNT: return m->seeds == GLS_SEEDS_COUNTED;
     case GLS_FOR_SEEDS_PER_VOXEL: return o->seeds_per_voxel > 0;

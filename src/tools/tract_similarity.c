@@ -10,6 +10,8 @@
 #include "tools/tract_results.h"
 #include "util/status.h"
 
+#define DEFAULT_SIDE 2.0 /* mm, of a voxel */
+
 /* State of `glslines similarity`. */
 typedef struct comparing {
     gls_tract_run *run;
@@ -48,7 +50,7 @@ static const gls_atlas_bundle *find_partner(const comparing *c, const gls_atlas_
 /* Chooses the grid: of the template, or around all streamlines, at multiples of the size of a voxel. */
 static gls_status choose_grid(comparing *c)
 {
-    const double side = c->o->voxel_size;
+    const double side = c->o->voxel_size > 0 ? c->o->voxel_size : DEFAULT_SIDE;
     const gls_sink box = {.append = widen, .user = c};
     double affine[3][4] = {{side}, {0, side}, {0, 0, side}};
     int32_t dim[3] = {1, 1, 1};
@@ -131,6 +133,8 @@ gls_status gls_tract_similarity(gls_tract_run *run, const void *options, const c
     comparing c = {.run = run, .o = o, .reading = gls_tractogram_read_options_default()};
     (void)n;
     if (!o->output || !*o->output) return gls_fail(GLS_ERR_ARGUMENT, "similarity: needs --output");
+    if (o->template_image && o->voxel_size > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--template and --voxel-size exclude each other: leave out one of them");
     gls_status status =
         gls_tract_run_reads_all(run, GLS_PATHS(file[0], file[1], o->template_image, run->options.reference));
     if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output));

@@ -5,18 +5,28 @@
 #include <string.h>
 #include <sys/resource.h>
 
-bool gls_list_reserve(void *list, size_t n, size_t *capacity, size_t least, size_t size)
+bool gls_list_resize(void *list, size_t n, size_t size)
 {
-    if (n < *capacity) return true;
-    size_t wanted = *capacity ? 2 * *capacity : least;
     /* list is the address of a pointer of unknown type, which C lets only memcpy() read and write */
     void *elements;
     memcpy(&elements, list, sizeof elements);
-    elements = realloc(elements, wanted * size);
-    if (!elements) return false;
-    memcpy(list, &elements, sizeof elements);
+    elements = realloc(elements, n * size);
+    if (elements) memcpy(list, &elements, sizeof elements);
+    return elements != NULL;
+}
+
+bool gls_list_grow(void *list, size_t n, size_t *capacity, size_t size)
+{
+    if (n <= *capacity) return true;
+    const size_t wanted = n > 2 * *capacity ? n : 2 * *capacity;
+    if (!gls_list_resize(list, wanted, size)) return false;
     *capacity = wanted;
     return true;
+}
+
+bool gls_list_reserve(void *list, size_t n, size_t *capacity, size_t least, size_t size)
+{
+    return n < *capacity || gls_list_grow(list, *capacity ? 2 * *capacity : least, capacity, size);
 }
 
 uint64_t gls_address_limit(void)

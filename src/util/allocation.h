@@ -10,6 +10,11 @@
  * have `size` bytes each. A full list doubles its capacity; an empty one gets memory for `least` elements. Returns
  * false when memory runs out; the list is then unchanged. */
 bool gls_list_reserve(void *list, size_t n, size_t *capacity, size_t least, size_t size);
+/* Allocates memory for at least n elements; a list that is too short doubles its capacity, or gets n elements if that
+ * is more. */
+bool gls_list_grow(void *list, size_t n, size_t *capacity, size_t size);
+/* Allocates memory for n elements, at least one. */
+bool gls_list_resize(void *list, size_t n, size_t size);
 
 /* Limit on the address space of the process in MiB (ulimit -v), at least 1; 0: no limit. */
 uint64_t gls_address_limit(void);

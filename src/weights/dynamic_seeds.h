@@ -15,7 +15,7 @@ typedef struct gls_dynamic_seeds gls_dynamic_seeds;
 
 struct cJSON;
 
-/* What the seeds are for. Borrowed, and must outlive the dynamic seeds. */
+/* The run that needs the seeds. All pointers are borrowed and must outlive the dynamic seeds. */
 typedef struct gls_dynamic_options {
     const gls_grid *grid;     /* of tracking */
     const gls_tissue *tissue; /* on this grid; NULL: none. Seeds then lie in white matter, or on its interface */

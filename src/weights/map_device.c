@@ -11,6 +11,7 @@
 
 #include "weights/map_device.h"
 #include "gpu/fetch.h"
+#include "util/allocation.h"
 #include "util/status.h"
 #include "weights/fixel_parts.h"
 #include "weights/fixel_rows_parts.h"
@@ -82,14 +83,7 @@ static gls_status grow(const gls_mapper *m, const char *label, size_t bytes, gro
 /* Grows a host list to at least n elements. list: address of the pointer. */
 static gls_status reserve(void *list, size_t *capacity, size_t n, size_t size)
 {
-    void *old, *to;
-    if (n <= *capacity) return GLS_OK;
-    memcpy(&old, list, sizeof old);
-    to = realloc(old, 2 * n * size);
-    if (!to) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    memcpy(list, &to, sizeof to);
-    *capacity = 2 * n;
-    return GLS_OK;
+    return gls_list_grow(list, n, capacity, size) ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
 }
 
 /* Stores the bits of a float in a word. */

@@ -328,17 +328,6 @@ gls_status gls_signal_rows_number(gls_signal_rows *rows, uint64_t voxel, uint32_
     return GLS_OK;
 }
 
-/* Allocates memory for `capacity` elements of `size` bytes in a list, which stays as it is if memory runs out. list:
- * address of the pointer to the elements. */
-static bool grow(void *list, uint64_t capacity, size_t size)
-{
-    void *old;
-    memcpy(&old, list, sizeof old);
-    void *to = realloc(old, capacity * size);
-    if (to) memcpy(list, &to, sizeof to);
-    return to != NULL;
-}
-
 /* Allocates memory for n more rows and n_entries more entries. */
 static gls_status reserve(gls_signal_rows *rows, size_t n, uint64_t n_entries)
 {
@@ -346,12 +335,14 @@ static gls_status reserve(gls_signal_rows *rows, size_t n, uint64_t n_entries)
     bool ok = true;
     if (rows->n + n >= rows->capacity) {
         const size_t capacity = rows->n + n + rows->n / 2 + 4096;
-        ok = grow(&rows->start, capacity, sizeof *rows->start) && grow(&rows->norm, capacity, sizeof *rows->norm);
+        ok = gls_list_resize(&rows->start, capacity, sizeof *rows->start) &&
+             gls_list_resize(&rows->norm, capacity, sizeof *rows->norm);
         if (ok) rows->capacity = capacity;
     }
     if (ok && entries > rows->entry_capacity) {
         const uint64_t capacity = entries + entries / 2 + 65536;
-        ok = grow(&rows->bin, capacity, sizeof *rows->bin) && grow(&rows->length, capacity, sizeof *rows->length);
+        ok = gls_list_resize(&rows->bin, capacity, sizeof *rows->bin) &&
+             gls_list_resize(&rows->length, capacity, sizeof *rows->length);
         if (ok) rows->entry_capacity = capacity;
     }
     return ok ? GLS_OK

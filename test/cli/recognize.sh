@@ -168,6 +168,8 @@ for a, b in zip(other, turned):
 assert len(rows("single.tsv")) == len(rows("part.tsv")) == 1
 assert rows("hollow.tsv")[0]["dice_voxels"] == "nan" and rows("hollow.tsv")[0]["streamlines_b"] == "0"
 END
+expect 2 similarity atlas atlas -o x.tsv --template data/mask.nii.gz --voxel-size 2
+says "exclude each other"
 expect 2 similarity atlas atlas
 says "needs --output"
 expect 3 similarity atlas nothing_here -o x.tsv

@@ -224,7 +224,17 @@ expect 2 track --sh $sh --mask data/mask.nii.gz --dg ifod2 --seed-dynamic auto -
 says "needs --select"
 expect 2 track --peaks data/peaks.nii.gz --select 10 --seed-dynamic auto -o x.tck
 says "needs fibre orientation distributions"
-expect 2 track --sh $sh --mask data/mask.nii.gz --nseeds 5 --dynamic-batch 100 -o x.tck
+for option in "--dynamic-batch 100" "--dynamic-direction random"; do
+    # shellcheck disable=SC2086
+    expect 2 track --sh $sh --mask data/mask.nii.gz --nseeds 5 $option -o x.tck
+    says "needs --seed-dynamic"
+done
+# the basis is that of the FODs of --seed-dynamic, where peaks are tracked: one that is wrong gives other seeds
+expect 0 peaks $sh -o own_peaks.nii.gz -q
+for basis in tournier07 descoteaux07; do
+    expect 0 track --peaks own_peaks.nii.gz --mask data/mask.nii.gz --select 50 --device llvmpipe --seed-dynamic $sh --sh-basis $basis -o basis_$basis.tck -q
+done
+cmp -s basis_tournier07.tck basis_descoteaux07.tck && note "--sh-basis has no effect on --seed-dynamic"
 expect 6 track "$@" --dg fact --model csd --select 10 --device llvmpipe --seed-dynamic zero.nii -o x.tck
 says "no fixels"
 expect 3 $dyn --seed-dynamic data/mask.nii.gz -o x.tck
