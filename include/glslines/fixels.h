@@ -23,11 +23,11 @@ GLS_API gls_fixel_options gls_fixel_options_default(void);
 typedef struct gls_fixels gls_fixels;
 
 /* Segments the FODs of an image into fixels, with several threads. sh: even coefficients up to order 16 in the basis
- * GLS_SH_TOURNIER07, along the scanner axes (see gls_odf_convert_sh()). name: of the image, for messages. mask: one
- * volume on the same grid; voxels that are 0 there get no fixels; NULL: all voxels. A voxel with a coefficient that is
- * not finite gets no fixels; a warning gives the number of such voxels. GLS_ERR_INPUT: the number of volumes fits no
- * order; GLS_ERR_EMPTY: there is no fixel; GLS_ERR_UNSUPPORTED: more than 2^32 - 2 fixels or 2^32 - 1 voxels. Memory:
- * 641 bytes for each voxel with fixels, 24 for each fixel, 8 for each voxel. */
+ * GLS_SH_TOURNIER07, along the scanner axes (see gls_odf_convert_sh()). name: of the image, for messages. mask: NULL
+ * for all voxels, or one volume on the same grid; voxels that are 0 there get no fixels. A voxel with a coefficient
+ * that is not finite gets no fixels; a warning gives the number of such voxels. GLS_ERR_INPUT: the number of volumes
+ * fits no order; GLS_ERR_EMPTY: there is no fixel; GLS_ERR_UNSUPPORTED: more than 2^32 - 2 fixels or 2^32 - 1 voxels.
+ * Memory: 641 bytes for each voxel with fixels, 24 for each fixel, 8 for each voxel. */
 GLS_API gls_status gls_fixels_create(const gls_image *sh, const char *name, const gls_image *mask,
                                      const gls_fixel_options *options, gls_fixels **fixels);
 /* Frees `fixels`, which may be NULL. */

@@ -17,18 +17,19 @@ typedef enum gls_single_fibres {
 
 struct gls_monitor;
 
+/* A value out of its range is refused (GLS_ERR_ARGUMENT) even where the algorithm does not use it. */
 typedef struct gls_responses_options {
     size_t size; /* size of this struct, set by the default function */
     int erode; /* number of erosions of the mask, >= 0; default 3. If fewer than 1000 voxels are left, 1 and then 0 are
                   tried, with a warning */
     double fa_threshold;  /* dhollander: voxels of higher FA count as white matter at first; five tissues: grey matter
                              and CSF are only voxels of lower FA; fa with n_voxels 0: all voxels of higher FA are used;
-                             default 0.2 */
-    double wm_percent;    /* dhollander: percentage of the refined white matter to select; default 0.5 */
-    double gm_percent;    /* dhollander: percentage of the refined grey matter to select; default 2 */
-    double csf_percent;   /* dhollander: percentage of the refined CSF to select; default 10 */
+                             0 to 1; default 0.2 */
+    double wm_percent;    /* dhollander: percentage of the refined white matter to select, > 0; default 0.5 */
+    double gm_percent;    /* dhollander: percentage of the refined grey matter to select, > 0; default 2 */
+    double csf_percent;   /* dhollander: percentage of the refined CSF to select, > 0; default 10 */
     double pvf;           /* five tissues: a voxel belongs to one tissue alone if the fraction of this tissue is
-                             above this value; default 0.95 */
+                             above this value, 0 to 1; default 0.95 */
     gls_single_fibres wm; /* five tissues; default GLS_SINGLE_FIBRES_TOURNIER */
     size_t n_voxels;      /* tournier, fa, five tissues' white matter: number of voxels of the response; default 300.
                              With fa, 0 stands for all voxels above fa_threshold */

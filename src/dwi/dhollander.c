@@ -166,6 +166,21 @@ gls_responses_options gls_responses_options_default(void)
                                    .n_voxels = 300};
 }
 
+gls_status gls_responses_check(const gls_responses_options *options)
+{
+    GLS_REQUIRE_SIZE(options);
+    if (!options) return GLS_OK;
+    GLS_REQUIRE(options->erode >= 0);
+    GLS_REQUIRE(options->fa_threshold >= 0 && options->fa_threshold <= 1);
+    GLS_REQUIRE(options->wm_percent > 0 && options->wm_percent <= 100);
+    GLS_REQUIRE(options->gm_percent > 0 && options->gm_percent <= 100);
+    GLS_REQUIRE(options->csf_percent > 0 && options->csf_percent <= 100);
+    GLS_REQUIRE(options->pvf >= 0 && options->pvf <= 1);
+    GLS_REQUIRE_ENUMERATOR(options->wm, GLS_SINGLE_FIBRES_FA);
+    GLS_REQUIRE(options->bval >= 0 && isfinite(options->bval));
+    return GLS_OK;
+}
+
 /* Voxels of the eroded mask whose signal falls with b, and the tissues to which they are assigned. Arrays have one
  * entry for each of these n voxels; the entry of a set is 1 for its members and 0 for the rest. */
 typedef struct estimation {
@@ -503,7 +518,6 @@ gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *g
                                     const gls_responses_options *options, gls_tissue_response **response,
                                     gls_image **voxels)
 {
-    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
     GLS_REQUIRE_TABLE(gradients);
     const gls_responses_options defaults = gls_responses_options_default();
@@ -511,9 +525,8 @@ gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *g
     gls_tissue_response *made[3] = {NULL};
     gls_image *image = NULL;
     size_t n = gls_grid_voxels(&dwi->grid);
-    GLS_REQUIRE(s.options->erode >= 0 && s.options->wm_percent > 0 && s.options->gm_percent > 0 &&
-                s.options->csf_percent > 0);
-    gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
+    gls_status status = gls_responses_check(options);
+    if (!status) status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
     if (!status) status = find_voxels(&s, mask);
     if (!status) status = gls_tensor_axes(dwi, gradients, s.voxel, s.n, s.fa, s.axis);
     if (!status) status = estimate(&s, made);

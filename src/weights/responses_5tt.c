@@ -223,14 +223,14 @@ gls_status gls_responses_msmt_5tt(const gls_image *dwi, const gls_gradients *gra
                                   const gls_image *five, const char *name, const gls_responses_options *options,
                                   gls_tissue_response **response, gls_image **voxels)
 {
-    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && five && name && response && dwi->n_volumes == gradients->n);
     GLS_REQUIRE_TABLE(gradients);
     const gls_responses_options defaults = gls_responses_options_default();
     estimation s = {.dwi = dwi, .mask = mask, .gradients = gradients, .options = options ? options : &defaults};
     gls_tissue_response *made[N_TISSUES] = {NULL};
     gls_tissue *checked = NULL;
-    gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
+    gls_status status = gls_responses_check(options);
+    if (!status) status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
     if (!status) status = check_series(&s);
     if (!status) status = gls_tissue_create(&dwi->grid, five, name, GLS_TISSUE_RULE_ACT, GLS_PRECISION_FLOAT, &checked);
     if (!status) status = estimate(&s, five, name, made);

@@ -11,6 +11,7 @@
 
 #include "dwi/amp2response.h"
 #include "dwi/csd_directions.h"
+#include "dwi/dhollander.h"
 #include "dwi/mask.h"
 #include "dwi/response_parts.h"
 #include "dwi/tensor.h"
@@ -131,7 +132,6 @@ static gls_status candidates_mark(const gls_grid *grid, const candidates *c, siz
 gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                             const gls_responses_options *options, gls_tissue_response **response, gls_image **voxels)
 {
-    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
     GLS_REQUIRE_TABLE(gradients);
     const gls_responses_options defaults = gls_responses_options_default();
@@ -142,7 +142,8 @@ gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients
     double bval;
     size_t shell = 0, all = gls_grid_voxels(&dwi->grid), n = options->n_voxels;
     gls_tissue_response *made = NULL;
-    gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
+    gls_status status = gls_responses_check(options);
+    if (!status) status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
     if (!status) status = choose_shell(gradients, options->bval, &shell, &bval);
     if (!status) status = gls_responses_safe_mask(mask, options->erode, &safe);
     if (!status) status = candidates_start(&c, gls_morphology_count(dwi->grid.dim, safe));
@@ -176,14 +177,14 @@ gls_status gls_responses_manual(const gls_image *dwi, const gls_gradients *gradi
                                 const gls_responses_options *options, gls_tissue_response **response,
                                 gls_image **voxels)
 {
-    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
     GLS_REQUIRE_TABLE(gradients);
     candidates c = {.n = 0};
     float *fa = NULL;
     size_t all = gls_grid_voxels(&dwi->grid);
     gls_tissue_response *made = NULL;
-    gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
+    gls_status status = gls_responses_check(options);
+    if (!status) status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
     if (!status) status = candidates_start(&c, all);
     /* take all voxels of the mask, in the order of the grid */
     for (size_t v = 0; v < all && !status; v++)
@@ -363,7 +364,6 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
                                   const gls_responses_options *options, gls_tissue_response **response,
                                   gls_image **voxels)
 {
-    GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(dwi && gradients && mask && response && dwi->n_volumes == gradients->n);
     GLS_REQUIRE_TABLE(gradients);
     const gls_responses_options defaults = gls_responses_options_default();
@@ -376,7 +376,8 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
     double bval = 0;
     /* last: 1 for voxels that the last pass chose */
     uint8_t *last = calloc(all, 1);
-    gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
+    gls_status status = gls_responses_check(options);
+    if (!status) status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
     if (!status && !last) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", all);
     if (!status) status = choose_shell(gradients, options->bval, &shell, &bval);
     if (!status) status = gls_gradients_select_shell(gradients, bval, &selected, &volume);

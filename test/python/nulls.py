@@ -63,12 +63,16 @@ class Headers:
         self.measure(folder)
 
     def read_comments(self, folder):
-        """Returns the comment in front of each function."""
+        """Reads the comment in front of each function, and one in front of several that begins "Arguments of all functions below"."""
         self.comment = {}
         for header in sorted(Path(folder).glob("*.h")):
             text = header.read_text()
+            shared = re.search(r"/\* (Arguments of all functions below(?:(?!\*/).)*)\*/", text, flags=re.S)
+            for name in re.findall(r"^GLS_API[^;(]*?(gls_\w+)\s*\(", text[shared.end():], flags=re.M) if shared else ():
+                self.comment[name] = " ".join(shared.group(1).replace("\n *", " ").split())
             for comment, declaration in re.findall(r"/\*((?:(?!\*/).)*)\*/\s*\n(GLS_API[^;]*);", text, flags=re.S):
-                self.comment[re.search(r"(gls_\w+)\s*\(", declaration).group(1)] = " ".join(comment.replace("\n *", " ").split())
+                name = re.search(r"(gls_\w+)\s*\(", declaration).group(1)
+                self.comment[name] = " ".join([self.comment.get(name, ""), *comment.replace("\n *", " ").split()])
 
     def allows(self, function, name):
         """Whether the comment of a function says what NULL means for an argument."""
@@ -333,26 +337,27 @@ class Scene(Calls):
             elif kind.split()[0] in self.headers.members and not is_pointer(kind):
                 yield from self.lists(kind.split()[0], at, path + name + ".")
 
-    def breach(self, function, declaration, what, got, message, works):
-        """Returns in which way a call with a wrong value is not refused as the headers promise; None: it is refused, or they
-        promise nothing. works: whether the call with valid arguments succeeds."""
+    def must_refuse(self, function, declaration, what):
+        """Whether the headers promise that a call with this value is refused."""
         argument = re.search(r"(\w+)\s*(\[[^\]]*\]\s*)*$", declaration).group(1)
         member, _, value = what.rpartition(" = ")
         struct = self.headers.struct_of(declaration)
         has_default = bool(struct) and struct + "_default" in self.names
-        kind = self.kind_of(declaration, member)
         if value == "NULL":
             # a callback gets its pointer to void as it is
-            wrong = not has_default and not self.headers.allows(function, argument) and not declaration.startswith("void *")
-        elif value == "nan":
+            return not has_default and not self.headers.allows(function, argument) and not declaration.startswith("void *")
+        if value == "nan":
             # structs without defaults are data; the caller is responsible for them
-            wrong = not member or has_default
-        else:
-            wrong = kind in self.headers.enumerations and value in ("-1", "99", "2147483647")
-        if not wrong:
-            return None
-        if got == 0:
+            return not member or has_default
+        return self.kind_of(declaration, member) in self.headers.enumerations and value in ("-1", "99", "2147483647")
+
+    def breach(self, declaration, what, got, message, works):
+        """Returns in which way the refusal of a wrong value is none; None: it is one. works: whether the call with valid
+        arguments succeeds."""
+        if got in (0, -signal.SIGALRM):
             return "is taken"
+        argument = re.search(r"(\w+)\s*(\[[^\]]*\]\s*)*$", declaration).group(1)
+        member = what.rpartition(" = ")[0]
         words = (member or argument).split(".")[-1].split("_")
         return None if got < 0 or not works or all(word in message.lower() for word in words) else "is not named"
 
@@ -401,7 +406,10 @@ def ask_wrong(scene, part, parts):
                 got, message = outcome(scene.library, name, returns, passed(arguments, values), 0.1 if slow else 0.5)
                 slow = slow or got == -signal.SIGALRM
                 asked += 1
-                lacks = can_fail and scene.breach(name, declaration, what, got, message, base == 0)
+                must = can_fail and scene.must_refuse(name, declaration, what)
+                if must and got == -signal.SIGALRM:
+                    got, message = outcome(scene.library, name, returns, passed(arguments, values))
+                lacks = must and scene.breach(declaration, what, got, message, base == 0 or slow)
                 if lacks:
                     failed += 1
                     print(f"{name}, {declaration}: {what} {lacks}{': ' + message if message else ''}", flush=True)
