@@ -334,7 +334,7 @@ const cmd_command command_similarity = {
                           "glslines similarity found/ expert/ -o similarity.tsv --template fa.nii.gz"),
 };
 
-/* `glslines clean`: drops outliers and repetitions of a bundle. */
+/* `glslines clean`: drops outliers, repetitions and wrong shapes from a bundle, and gives it one direction. */
 #define NAME clean
 #define ROWS "tools/outliers.def"
 #include "cmd/tract_table.def"
@@ -343,18 +343,23 @@ const cmd_command command_clean = {
     TRACT_COMMAND(clean, gls_tract_clean, "Bundle cleaned by glslines", "takes TRACKS and OUT", 2, TRACT_FILES),
     .of_tractograms = true,
     .synopsis = "TRACKS OUT [options]",
-    .summary = "Drop outliers of a bundle, and streamlines that repeat others",
+    .summary = "Drop outliers, loops and repetitions from a bundle, and turn it one way",
     .description =
         "Takes all streamlines of TRACKS as one bundle. Streamlines that repeat others are dropped first, with "
-        "--duplicates, then those that lie apart, by --method. The column clean_score has the score of "
-        "each; --rejected writes those that are dropped, and with --keep-all they stay as a group. Memory: "
-        "144 bytes for each streamline, with qb 400.",
+        "--duplicates, then those of a wrong shape, with --loops, --max-curvature and --sharp-turns, then those that "
+        "lie "
+        "apart, by --method. What stays can be divided into parts (--sub-bundles) and get one direction (--orient). "
+        "The "
+        "column clean_score has the score of each streamline; --rejected writes those that are dropped, and with "
+        "--keep-all they stay as a group. Memory: 144 bytes for each streamline, with qb 400, with --orient 300.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram of a bundle: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.",
                              "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
     .max_positionals = 2,
     .examples = CMD_TEXTS("As scilpy's hierarchical QuickBundles:", "glslines clean arcuate.trk clean.trk",
                           "By the cluster confidence index, without duplicates:",
-                          "glslines clean arcuate.trk clean.trk --method cci --duplicates 0.5 --rejected rest.trk"),
+                          "glslines clean arcuate.trk clean.trk --method cci --duplicates 0.5 --rejected rest.trk",
+                          "Without loops and sharp turns, all in one direction:",
+                          "glslines clean arcuate.trk clean.trk --loops 360 --sharp-turns --orient auto"),
 };
 
 /* `glslines score`: scores a tractogram; or tracks the built-in phantom with the models and direction getters that are

@@ -628,7 +628,18 @@ static void write_clean(const writer *w)
     const double all = number_at(w, "counts/streamlines"), kept = number_at(w, "counts/kept");
     if (!(all >= 0 && kept >= 0)) return;
     gls_text_puts(w->out, " Of "), put_count(w, all), gls_text_puts(w->out, " streamlines "), put_count(w, kept);
-    gls_text_puts(w->out, " stayed without repetitions and outliers");
+    static const struct {
+        const char *count, *words;
+    } dropped[] = {{"counts/duplicates", "repetitions"},
+                   {"counts/loops", "loops"},
+                   {"counts/curved", "strongly curved ones"},
+                   {"counts/sharp_turns", "clusters with sharp turns"},
+                   {"counts/outliers", "outliers"}};
+    gls_text_puts(w->out, " stayed");
+    for (size_t k = 0, n = 0; k < sizeof dropped / sizeof *dropped; k++)
+        if (number_at(w, dropped[k].count) > 0)
+            gls_text_printf(w->out, "%s%s", n++ > 0 ? ", " : " without ", dropped[k].words);
+    if (number_at(w, "counts/sharp_turns") > 0) CITE(w, "quickbundlesx");
     if (is_at(w, "parameters/method", "qb")) CITE(w, "outliers_depth", "quickbundles");
     if (is_at(w, "parameters/method", "cci")) CITE(w, "confidence");
     gls_text_puts(w->out, ".");

@@ -13,6 +13,8 @@
 /* Largest number of rounds of gls_bundle_orient(): flipping members changes the mean line, which may flip other
  * members. */
 #define MAX_ROUNDS 10
+/* Largest number of members among which the medoid is searched. */
+#define MEDOID_MEMBERS 256
 /* Smallest number of streamlines that are weighted by their distance from the core. With fewer streamlines the
  * covariance is unreliable, so all get the same weight, as in pyAFQ. */
 #define MIN_WEIGHTED 15
@@ -40,24 +42,35 @@ static void find_mean(const gls_bundle *b, uint32_t nodes, float (*mean)[3])
     }
 }
 
-/* Order of pointers to members for qsort(): by length, then by index in the stream. */
-static int by_length(const void *a, const void *b)
+/* Mean distance of the nodes of two members, mm, in the nearer of both senses. */
+static double apart(const gls_bundle *b, size_t i, size_t j, uint32_t nodes)
 {
-    const gls_member *x = *(const gls_member *const *)a, *y = *(const gls_member *const *)b;
-    if (x->length != y->length) return x->length < y->length ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    const float(*p)[3] = nodes_of(b, i, nodes), (*q)[3] = nodes_of(b, j, nodes);
+    double there = 0, back = 0;
+    for (uint32_t k = 0; k < nodes; k++) {
+        there += gls_point_distance(p[k], q[k]);
+        back += gls_point_distance(p[k], q[nodes - 1 - k]);
+    }
+    return fmin(there, back) / nodes;
 }
 
-/* Returns the index of the member in the middle (the upper of two) when members are sorted by by_length(). Returns 0 if
- * memory ran out. */
-static size_t find_median(const gls_bundle *b)
+/* Returns the index of the medoid: the member with the least sum of distances from the others, of MEDOID_MEMBERS that
+ * are spread evenly. It lies amid the bundle whatever strays there are, and does not depend on the senses of members.
+ */
+static size_t find_medoid(const gls_bundle *b, uint32_t nodes)
 {
-    const gls_member **order = malloc(b->n * sizeof *order);
-    for (size_t i = 0; i < b->n && order; i++) order[i] = &b->member[i];
-    if (order) qsort(order, b->n, sizeof *order, by_length);
-    size_t median = order ? (size_t)(order[b->n / 2] - b->member) : 0;
-    free(order);
-    return median;
+    const size_t n = b->n < MEDOID_MEMBERS ? b->n : MEDOID_MEMBERS;
+    double sum[MEDOID_MEMBERS] = {0};
+    size_t best = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            const double d = apart(b, i * b->n / n, j * b->n / n, nodes);
+            sum[i] += d;
+            sum[j] += d;
+        }
+    for (size_t i = 1; i < n; i++)
+        if (sum[i] < sum[best]) best = i;
+    return best * b->n / n;
 }
 
 void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
@@ -67,9 +80,9 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
         free(standard);
         return;
     }
-    /* Each member is compared with a standard, which is first the member of median length, then the mean of all members
-     * as flipped so far. */
-    memcpy(standard, nodes_of(b, find_median(b), nodes), nodes * sizeof *standard);
+    /* Each member is compared with a standard, which is first the medoid, then the mean of all members as flipped so
+     * far. */
+    memcpy(standard, nodes_of(b, find_medoid(b, nodes), nodes), nodes * sizeof *standard);
     for (int round = 0; round < MAX_ROUNDS; round++) {
         size_t turned = 0;
         for (size_t i = 0; i < b->n; i++) {

@@ -16,64 +16,6 @@ const char *gls_bundle_test_name(gls_bundle_test test)
     return (unsigned)test < GLS_BUNDLE_TESTS ? names[test] : "unknown";
 }
 
-/* Sum of the angles between successive steps, degrees. */
-static double winding(const float (*point)[3], size_t n)
-{
-    double before[3] = {0}, sum = 0, length = 0;
-    for (size_t p = 1; p < n; p++) {
-        double d[3], square = 0, dot = 0;
-        for (int r = 0; r < 3; r++) {
-            d[r] = (double)point[p][r] - point[p - 1][r];
-            square += d[r] * d[r];
-            dot += d[r] * before[r];
-        }
-        if (square == 0) continue;
-        if (length > 0) sum += acos(fmax(-1, fmin(1, dot / (sqrt(square) * length)))) / DEGREE;
-        memcpy(before, d, sizeof d);
-        length = sqrt(square);
-    }
-    return sum;
-}
-
-/* Degrees that a streamline runs around its mean point, in the plane that fits it best; forth and back both count. This
- * is DIPY's winding(), which scilpy calls angle. A point at the mean has no direction and is skipped. */
-static double sweep(const float (*point)[3], size_t n)
-{
-    double mean[3] = {0}, c[3][3] = {{0}}, value[3], axis[3][3], before[3], sum = 0;
-    bool has_before = false;
-    /* mean point and scatter matrix of the points */
-    for (size_t p = 0; p < n; p++)
-        for (int r = 0; r < 3; r++) mean[r] += point[p][r] / (double)n;
-    for (size_t p = 0; p < n; p++)
-        for (int r = 0; r < 3; r++)
-            for (int k = 0; k < 3; k++) c[r][k] += (point[p][r] - mean[r]) * (point[p][k] - mean[k]);
-    gls_symmetric_decompose(c, value, axis);
-    /* the plane that fits best is normal to the axis of the smallest eigenvalue */
-    int normal = 0;
-    for (int k = 1; k < 3; k++)
-        if (value[k] < value[normal]) normal = k;
-    /* sum of the angles between neighbouring directions, which lead from the mean point to each point within the
-     * plane */
-    for (size_t p = 0; p < n; p++) {
-        double v[3], off = 0, length = 0, dot = 0;
-        for (int r = 0; r < 3; r++) v[r] = point[p][r] - mean[r];
-        for (int r = 0; r < 3; r++) off += v[r] * axis[r][normal];
-        for (int r = 0; r < 3; r++) {
-            v[r] -= off * axis[r][normal];
-            length += v[r] * v[r];
-        }
-        if (length == 0) continue;
-        for (int r = 0; r < 3; r++) {
-            v[r] /= sqrt(length);
-            dot += has_before ? v[r] * before[r] : 0;
-        }
-        if (has_before) sum += acos(fmax(-1, fmin(1, dot))) / DEGREE;
-        has_before = true;
-        memcpy(before, v, sizeof before);
-    }
-    return sum;
-}
-
 /* Whether extent (between the ends) and travel (along the line, forth and back) along each world axis are within the
  * rule's limits, mm. */
 static bool extends(const gls_bundle_rule *r, const float (*point)[3], size_t n)
@@ -155,8 +97,8 @@ gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, c
     if (r->all != GLS_RULE_NONE && gls_rois_share(rules->rois, hits, r->all) < r->all_fraction - 1e-9)
         return GLS_BUNDLE_ALL;
     if (r->axis && !runs_along(point, n, r->axis)) return GLS_BUNDLE_AXIS;
-    if (isfinite(r->max_winding) && winding(point, n) > r->max_winding) return GLS_BUNDLE_WINDING;
-    if (isfinite(r->max_sweep) && !(sweep(point, n) < r->max_sweep)) return GLS_BUNDLE_WINDING;
+    if (isfinite(r->max_winding) && gls_line_winding(point, n) > r->max_winding) return GLS_BUNDLE_WINDING;
+    if (isfinite(r->max_sweep) && !(gls_line_sweep(point, n) < r->max_sweep)) return GLS_BUNDLE_WINDING;
     /* If the streamline fits in both directions, the include regions decide: it runs ALONG if it first meets the rule's
      * first include region before the last one, AGAINST if after it. The direction is UNKNOWN if it meets both at the
      * same position, or if there are fewer than two include regions. */

@@ -7,8 +7,9 @@
 
 #include "util/threads.h"
 
-/* Distance of two points, mm. */
-static double distance(const float *p, const float *q)
+#define DEGREE (3.14159265358979323846 / 180)
+
+double gls_point_distance(const float *p, const float *q)
 {
     double x = (double)q[0] - p[0], y = (double)q[1] - p[1], z = (double)q[2] - p[2];
     return sqrt(x * x + y * y + z * z);
@@ -24,7 +25,7 @@ static double step_length(const float *p, const float *q)
 double gls_line_length(const float (*point)[3], size_t n)
 {
     double length = 0;
-    for (size_t i = 1; i < n; i++) length += distance(point[i - 1], point[i]);
+    for (size_t i = 1; i < n; i++) length += gls_point_distance(point[i - 1], point[i]);
     return length;
 }
 
@@ -65,7 +66,7 @@ size_t gls_line_part(const float (*point)[3], size_t n, double from, double unti
     double at = 0;
     size_t m = 0;
     for (size_t i = 0; i + 1 < n && at < until; i++) {
-        const double mm = distance(point[i], point[i + 1]), end = at + mm;
+        const double mm = gls_point_distance(point[i], point[i + 1]), end = at + mm;
         /* for each step that overlaps the part, append the last point inside the part; for the first such step, also
          * the first point */
         if (mm > 0 && end > from) {
@@ -81,12 +82,79 @@ size_t gls_line_part(const float (*point)[3], size_t n, double from, double unti
     return m;
 }
 
+double gls_line_winding(const float (*point)[3], size_t n)
+{
+    double before[3] = {0}, sum = 0, length = 0;
+    for (size_t p = 1; p < n; p++) {
+        double d[3], square = 0, dot = 0;
+        for (int r = 0; r < 3; r++) {
+            d[r] = (double)point[p][r] - point[p - 1][r];
+            square += d[r] * d[r];
+            dot += d[r] * before[r];
+        }
+        if (square == 0) continue;
+        if (length > 0) sum += acos(fmax(-1, fmin(1, dot / (sqrt(square) * length)))) / DEGREE;
+        memcpy(before, d, sizeof d);
+        length = sqrt(square);
+    }
+    return sum;
+}
+
+double gls_line_sweep(const float (*point)[3], size_t n)
+{
+    double mean[3] = {0}, c[3][3] = {{0}}, value[3], axis[3][3], before[3], sum = 0;
+    bool has_before = false;
+    /* mean point and scatter matrix of the points */
+    for (size_t p = 0; p < n; p++)
+        for (int r = 0; r < 3; r++) mean[r] += point[p][r] / (double)n;
+    for (size_t p = 0; p < n; p++)
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 3; k++) c[r][k] += (point[p][r] - mean[r]) * (point[p][k] - mean[k]);
+    gls_symmetric_decompose(c, value, axis);
+    /* the plane that fits best is normal to the axis of the smallest eigenvalue */
+    int normal = 0;
+    for (int k = 1; k < 3; k++)
+        if (value[k] < value[normal]) normal = k;
+    /* sum of the angles between neighbouring directions, which lead from the mean point to each point within the
+     * plane */
+    for (size_t p = 0; p < n; p++) {
+        double v[3], off = 0, length = 0, dot = 0;
+        for (int r = 0; r < 3; r++) v[r] = point[p][r] - mean[r];
+        for (int r = 0; r < 3; r++) off += v[r] * axis[r][normal];
+        for (int r = 0; r < 3; r++) {
+            v[r] -= off * axis[r][normal];
+            length += v[r] * v[r];
+        }
+        if (length == 0) continue;
+        for (int r = 0; r < 3; r++) {
+            v[r] /= sqrt(length);
+            dot += has_before ? v[r] * before[r] : 0;
+        }
+        if (has_before) sum += acos(fmax(-1, fmin(1, dot))) / DEGREE;
+        has_before = true;
+        memcpy(before, v, sizeof before);
+    }
+    return sum;
+}
+
+double gls_line_curvature(const float (*point)[3], size_t n, double spacing, float (*memory)[3])
+{
+    const double length = gls_line_length(point, n);
+    const size_t m = gls_line_spaced(length, spacing);
+    double most = 0;
+    gls_line_resample(point, n, m, memory);
+    for (size_t i = 1; i + 1 < m; i++)
+        most =
+            fmax(most, gls_line_winding((const float(*)[3])(memory + i - 1), 3) * DEGREE / (length / (double)(m - 1)));
+    return most;
+}
+
 bool gls_nodes_are_backwards(const float (*node)[3], const float (*standard)[3], size_t m)
 {
     double there = 0, back = 0;
     for (size_t k = 0; k < m; k++) {
-        there += distance(node[k], standard[k]);
-        back += distance(node[m - 1 - k], standard[k]);
+        there += gls_point_distance(node[k], standard[k]);
+        back += gls_point_distance(node[m - 1 - k], standard[k]);
     }
     return there > back;
 }

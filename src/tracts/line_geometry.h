@@ -1,8 +1,9 @@
-/* Geometry of single streamlines: length, resampling, parts, direction; eigenvectors of a symmetric matrix; an image at
- * the points of a streamline. */
+/* Geometry of single streamlines: length, turns, resampling, parts, direction; eigenvectors of a symmetric matrix; an
+ * image at the points of a streamline. */
 #ifndef GLS_TRACTS_LINE_GEOMETRY_H
 #define GLS_TRACTS_LINE_GEOMETRY_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,6 +13,8 @@
 /* Points to which lines are resampled before their directions are compared, as in DIPY. */
 #define GLS_ORIENT_POINTS 12
 
+/* Distance of two points, mm. */
+double gls_point_distance(const float *p, const float *q);
 /* Length in mm. */
 double gls_line_length(const float (*point)[3], size_t n);
 /* Writes m >= 2 points at equal distances along n >= 1 points; the ends stay exact. As DIPY's set_number_of_points().
@@ -20,6 +23,20 @@ void gls_line_resample(const float (*point)[3], size_t n, size_t m, float (*out)
 /* Writes the part of a line from `from` to `until`, in mm from its start. out: memory for n + 1 points. Returns the
  * number of points, at least 1. */
 size_t gls_line_part(const float (*point)[3], size_t n, double from, double until, float (*out)[3]);
+/* Sum of the angles between successive steps, degrees. */
+double gls_line_winding(const float (*point)[3], size_t n);
+/* Degrees that a streamline runs around its mean point, in the plane that fits it best; forth and back both count. This
+ * is DIPY's winding(), which scilpy calls angle. A point at the mean has no direction and is skipped. */
+double gls_line_sweep(const float (*point)[3], size_t n);
+/* Number of points at equal distances along a line of this length, mm, so that they are at most `spacing` mm apart: at
+ * least 2. */
+static inline size_t gls_line_spaced(double length, double spacing)
+{
+    return (size_t)ceil(length / spacing) + (length > 0 ? 1 : 2);
+}
+/* Largest curvature, 1/mm: the angle by which steps of at most `spacing` mm turn, over their length; n >= 1. memory:
+ * for gls_line_spaced() points. */
+double gls_line_curvature(const float (*point)[3], size_t n, double spacing, float (*memory)[3]);
 /* Whether m nodes of a line are closer to m nodes of the standard in reverse order: by the sum of distances, as DIPY's
  * orient_by_streamline(). */
 bool gls_nodes_are_backwards(const float (*node)[3], const float (*standard)[3], size_t m);

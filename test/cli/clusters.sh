@@ -113,6 +113,72 @@ n = count("whole.tck")
 assert count("once.tck") + count("twice.tck") == 2 * n and count("once.tck") <= n, (n, count("once.tck"))
 assert count("half.tck") + count("lower.tck") == n and abs(count("half.tck") - count("lower.tck")) <= 1
 END
+
+# --- shapes, parts and direction ---
+python3 - << 'END' || note "curves"
+import math, struct
+def write(name, lines):
+    data = b"".join(struct.pack("<3f", *p) for line in lines for p in line + [(math.nan,) * 3]) + struct.pack("<3f", *(math.inf,) * 3)
+    head = "mrtrix tracks\ndatatype: Float32LE\nfile: . %d\ncount: %d\nEND\n"
+    open(name, "wb").write((head % (len(head % (99, len(lines))), len(lines))).encode() + data)
+
+# 12 flat arcs, 6 bent ones 30 mm apart of which the last has a loop and a curvature of 1/6 mm, 1 apart from all
+def arc(y, bend, shift=0.0):
+    return [(x + shift, y + bend * math.sin(math.pi * x / 80), 0.0) for x in range(81)]
+def loop(y):
+    return [(6 * math.sin(a / 10), y + 6 * math.cos(a / 10), a / 20) for a in range(90)]
+lines = [arc(0.2 * k, 2) for k in range(12)] + [arc(30 + 0.2 * k, 30) for k in range(5)] + [loop(60), arc(-60, 2)]
+write("curves.tck", lines)
+write("mixed.tck", [line[::-1] if k % 2 == 0 else line for k, line in enumerate(lines)])
+# the streamline of median length lies across the others, and says nothing of their directions
+cross = [[(float(x), 0.2 * k, 0.0) for x in range(-half, half + 1)][:: 1 - k % 2 * 2] for k in range(12) for half in (40 + k // 6 * 10,)]
+write("cross.tck", cross + [[(0.0, float(y), 0.0) for y in range(-45, 46)]])
+for side in ("left", "right"):
+    write(f"arc_{side}.tck", lines[:12])
+END
+expect 0 clean curves.tck straight.tck --method none --loops 360 --rejected loops.tck -q
+expect 0 clean curves.tck gentle.tck --method none --max-curvature 0.15 --rejected curved.tck -q
+expect 0 clean curves.tck any.tck --method none --max-curvature 0.18 -q
+expect 0 clean straight.tck flat.tck --method none --sharp-turns --rejected sharp.tck -q
+expect 0 clean straight.tck parts.trx --method none --sub-bundles 10 --min-share 20 --reference data/mask.nii.gz --keep-all -q
+expect 0 info parts.trx
+says "straight_1: 12"
+says "straight_2: 5"
+says "rejected: 1"
+expect 0 clean straight.tck parts.tck --method none --sub-bundles 10 --min-share 20 --rejected apart.tck
+says "17 of 18 streamlines kept; 0 duplicates, 0 outliers, 1 in no part"
+expect 0 clean curves.tck all_1.tck --method none --orient auto -q
+expect 0 clean mixed.tck all_2.tck --method none --orient auto -q
+expect 0 clean cross.tck crossed.tck --method none --orient auto -q
+expect 0 clean mixed.tck near.tck --method none --orient 80,0,0,5 -q
+expect 0 clean mixed.tck as_first.tck --method none --orient mixed.tck -q
+expect 0 clean arc_left.tck left.tck --method none --orient auto --symmetric -q
+expect 0 clean arc_right.tck right.tck --method none --orient auto --symmetric -q
+expect 0 clean arc_right.tck plain.tck --method none --orient auto -q
+python3 - << 'END' || note "shapes, parts and direction"
+import re, struct
+def read(name):
+    data = open(name, "rb").read()
+    at = int(re.search(rb"file: \. (\d+)", data).group(1))
+    points = list(struct.iter_unpack("<3f", data[at:len(data) - (len(data) - at) % 12]))
+    lines = [[]]
+    for p in points:
+        if p[0] == p[0]: lines[-1].append(p)
+        else: lines.append([])
+    return lines[:-1]
+
+n = {name: len(read(name + ".tck")) for name in "straight loops gentle curved any flat sharp".split()}
+assert n == {"straight": 18, "loops": 1, "gentle": 18, "curved": 1, "any": 19, "flat": 13, "sharp": 5}, n
+assert read("loops.tck") == read("curved.tck") == read("curves.tck")[17:18]
+assert read("all_1.tck") == read("all_2.tck") and all(line[0][0] < line[-1][0] for line in read("all_2.tck") if len(line) == 81)
+assert all(line[0][0] < line[-1][0] for line in read("crossed.tck")[:12])
+for name, sign in ("near", -1), ("as_first", -1), ("left", 1), ("right", -1), ("plain", 1):
+    assert all((line[-1][0] - line[0][0]) * sign > 0 for line in read(name + ".tck") if len(line) == 81), name
+END
+for options in "--min-share 5 --loops 360" "--symmetric --loops 360" "--orient arc_left.tck --symmetric" "--sharp-turns 30" "--loops 0"; do
+    # shellcheck disable=SC2086
+    expect 2 clean curves.tck no.tck --method none $options
+done
 expect 2 clean t.trx no.trx --method none
 # an option of one method is refused by the others
 for options in "cci --alpha 0.5" "qb --min-cci 2" "qb --power 2" "mahalanobis --drop 5" "none --duplicates 1 --drop 5" "qb --clean-distance 3" "cci --clean-length points"; do

@@ -146,6 +146,31 @@ def check_clean(lines):
         report(f"clean: {method} drops outliers", rest == (scores[method] < limit).sum() > 0 and kept + rest == len(bundle), f"{rest} of {len(bundle)}")
 
 
+def check_shapes():
+    """Compares loops and sharp turns with the rules of scilpy, by DIPY's functions."""
+    from dipy.tracking import metrics
+
+    rng = np.random.default_rng(3)
+    at, bundle = np.linspace(0, 1, 60)[:, None], []
+    for k, bend in enumerate((0, 5, 10, 40, 60)):
+        core = np.hstack([at * 90, k * 60 + bend * np.sin(np.pi * at), 0 * at])
+        bundle += [core + rng.normal(0, 1, 3) + np.cumsum(rng.normal(0, 0.05, (60, 3)), axis=0) for _ in range(30)]
+    for _ in range(30):
+        turn, radius = at * rng.uniform(2, 9.5), rng.uniform(8, 20)
+        bundle.append(np.hstack([radius * np.cos(turn), radius * np.sin(turn), turn * 2]) + rng.normal(0, 3, 3) + [200, 0, 0])
+    bundle = [line.astype(np.float32) for line in bundle]
+    nib.streamlines.save(nib.streamlines.Tractogram(bundle, affine_to_rasmm=np.eye(4)), path("shapes.tck"))
+    clusters = peer.qbx_and_merge(Streamlines(bundle), [40, 30, 20, 15.0], rng=np.random.RandomState(0), verbose=False)
+    curvature = [metrics.mean_curvature(centroid) for centroid in clusters.centroids]
+    straight = [i for k, cluster in enumerate(clusters) if curvature[k] <= sum(curvature) / len(curvature) for i in cluster.indices]
+    for name, option, theirs in (("loops", "360", [i for i, line in enumerate(bundle) if metrics.winding(line) < 360]),
+                                 ("sharp-turns", "15", sorted(straight))):
+        run(TOOL, "clean", path("shapes.tck"), path("shaped.tck"), "--method", "none", f"--{name}", option, "--force", "-q")
+        kept = {line.tobytes() for line in nib.streamlines.load(path("shaped.tck")).streamlines}
+        mine = [i for i, line in enumerate(bundle) if line.tobytes() in kept]
+        report(f"clean: {name}", mine == theirs and 0 < len(mine) < len(bundle), f"{len(mine)} of {len(bundle)} stay, of scilpy's rule {len(theirs)}")
+
+
 def check_search(lines):
     """Compares neighbours, of which DIPY lists some twice."""
     from dipy.segment.fss import FastStreamlineSearch
@@ -183,6 +208,7 @@ def main():
     check_classes("curves", lines)
     check_command(lines)
     check_clean(lines)
+    check_shapes()
     check_search(lines)
     check_classes("phantom", phantom())
     check_refusals()
