@@ -21,7 +21,7 @@ typedef struct gls_recognition_options {
     size_t size;                   /* size of this struct, set by the default function */
     gls_recognition_method method; /* default GLS_RECOGNITION_SEARCH */
     /* thresholds, mm; 0, the default: of the method, a search or RecoBundles */
-    double cluster;       /* last one of the clusters of the tractogram: 12, below 25; 15, below 20 */
+    double cluster;       /* last one of the clusters of the tractogram: 5, below 25; 15, below 20 */
     double model_cluster; /* the same of a model: 4, below 15; 2.5, below 20 */
     double reduction;     /* clusters are in the neighbourhood of a model within this distance: 16; 15 */
     double min_length;    /* RecoBundles: streamlines of the tractogram are longer, mm; default 50 */
@@ -48,7 +48,9 @@ typedef struct gls_model_info {
     uint64_t neighbours;        /* streamlines of the tractogram in its neighbourhood */
     bool is_far;                /* nothing lies in its neighbourhood; never where `local` is false */
     bool registered;            /* whether the members below are known */
-    gls_slr_result slr;         /* registration of the neighbourhood to the model */
+    gls_slr_result slr;         /* registration of the neighbourhood to the model. before, after, mm^2: of a search the
+                                   square of the mean distance of the model's centroids from the nearest ones of the
+                                   neighbourhood, of RecoBundles the bundle minimum distance */
     double shift, angle, scale; /* what the matrix does: mm by which it moves the mean of the model, degrees, factor */
     uint64_t votes;             /* streamlines of the tractogram that it recognises */
     double coverage;            /* share of its centroids that have a streamline of the bundle within 4 mm */

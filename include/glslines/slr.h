@@ -21,6 +21,13 @@ typedef enum gls_slr_type {
 /* Largest number of parameters. */
 #define GLS_SLR_MAX 12
 
+/* What is least. */
+typedef enum gls_slr_metric {
+    GLS_SLR_SYMMETRIC, /* the bundle minimum distance, mm^2: a quarter of the square of the sum of two means, of the
+                          distance of each fixed streamline from the nearest moving one, and the reverse */
+    GLS_SLR_ASYMMETRIC /* the first of these means, mm: moving streamlines that have no partner have no effect */
+} gls_slr_metric;
+
 typedef struct gls_slr_options {
     size_t size;       /* size of this struct, set by the default function */
     gls_slr_type type; /* default GLS_SLR_SIMILARITY */
@@ -33,21 +40,21 @@ typedef struct gls_slr_options {
     uint32_t max_iterations;                    /* largest number of iterations for each type; default 100 */
     double value_tolerance;                     /* default 1e-7 */
     double gradient_tolerance;                  /* default 1e-5 */
+    gls_slr_metric metric;                      /* default GLS_SLR_SYMMETRIC */
 } gls_slr_options;
 GLS_API gls_slr_options gls_slr_options_default(void);
 
 typedef struct gls_slr_result {
     double matrix[4][4];           /* from moving to static world mm */
     double parameter[GLS_SLR_MAX]; /* as many as the type has */
-    double before, after;          /* bundle minimum distance, mm^2: as the streamlines lie, and at the end */
+    double before, after;          /* the metric: as the streamlines lie, and at the end */
     uint32_t iterations, evaluations;
     uint32_t at_bound; /* bit k is set where parameter k lies at a bound */
 } gls_slr_result;
 
-/* Finds the transform that brings `moving` to `fixed`: the least bundle minimum distance, a quarter of the square of
- * the sum of two means: of the distance of each fixed streamline from the nearest moving one, and the reverse.
- * Distances are MDF. fixed, moving: n streamlines of `points` points each, world mm, finite. The result does not depend
- * on the number of threads. GLS_ERR_ARGUMENT: no streamlines; options that contradict each other. */
+/* Finds the transform that brings `moving` to `fixed`: that with the least metric. Distances are MDF. fixed, moving: n
+ * streamlines of `points` points each, world mm, finite. The result does not depend on the number of threads.
+ * GLS_ERR_ARGUMENT: no streamlines; options that contradict each other. */
 GLS_API gls_status gls_slr_find(const gls_slr_options *options, const float (*fixed)[3], size_t n_fixed,
                                 const float (*moving)[3], size_t n_moving, size_t points, gls_slr_result *result);
 /* The matrix of `n` parameters, without centring: translation, rotations around z, y and x, shears, scales. */

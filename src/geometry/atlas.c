@@ -236,6 +236,7 @@ gls_status gls_atlas_read(const gls_atlas *atlas, const gls_tractogram_read_opti
 gls_status gls_atlas_check(const gls_recognition *r, const char *atlas, const char *tracks)
 {
     uint64_t total = 0;
+    size_t n_registered = 0, n_bound = 0;
     for (size_t k = 0; k < gls_recognition_models(r); k++) {
         const gls_model_info m = gls_recognition_model(r, k);
         total += m.streamlines;
@@ -243,13 +244,15 @@ gls_status gls_atlas_check(const gls_recognition *r, const char *atlas, const ch
             gls_log(GLS_LOG_WARNING, "%s: the bundle %s has no streamlines", m.atlas, m.bundle);
         else if (m.is_far)
             gls_log(GLS_LOG_WARNING, "%s: no streamlines of %s are near the bundle %s", m.atlas, tracks, m.bundle);
-        else if (m.registered && m.slr.at_bound)
-            gls_log(GLS_LOG_WARNING,
-                    "%s: the bundle %s was moved as far as the registration allows: check that the atlas lies in the "
-                    "space of "
-                    "%s",
-                    m.atlas, m.bundle, tracks);
+        n_registered += m.registered;
+        n_bound += m.registered && m.slr.at_bound;
     }
+    /* a narrow bundle may turn about itself by as much as is allowed, but not most bundles */
+    if (2 * n_bound > n_registered)
+        gls_log(GLS_LOG_WARNING,
+                "%s: %zu of %zu bundles were moved as far as the registration allows: check that the atlas lies in the "
+                "space of %s; --table says which",
+                atlas, n_bound, n_registered, tracks);
     if (total == 0) return gls_fail(GLS_ERR_INPUT, "%s: all its bundles are empty", atlas);
     if (gls_recognition_gap(r) > OTHER_SPACE)
         gls_log(GLS_LOG_WARNING,

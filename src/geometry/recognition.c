@@ -25,6 +25,8 @@
  * 15 mm becomes 12, and 8 mm becomes 6. */
 #define REFINED_REDUCTION 0.8
 #define REFINED_PRUNING 0.75
+/* Largest number of streamlines that are clustered to register models. More of them make no difference. */
+#define CLUSTERED 50000
 
 gls_recognition_options gls_recognition_options_default(void)
 {
@@ -36,7 +38,7 @@ gls_recognition_options gls_recognition_options_default(void)
 static void set_defaults(gls_recognition_options *o)
 {
     const bool reco = o->method == GLS_RECOGNITION_RECOBUNDLES;
-    if (o->cluster == 0) o->cluster = reco ? 15 : 12;
+    if (o->cluster == 0) o->cluster = reco ? 15 : 5;
     if (o->model_cluster == 0) o->model_cluster = reco ? 2.5 : 4;
     if (o->reduction == 0) o->reduction = reco ? 15 : 16;
 }
@@ -204,8 +206,8 @@ static gls_status append(void *user, const gls_streamlines *s)
         return gls_fail(GLS_ERR_UNSUPPORTED, "bundles of more than %u streamlines cannot be recognised at once",
                         UINT32_MAX);
     if (!r->reco && !r->clusters)
-        status = gls_model_clusters_begin(above, 3, r->options.cluster, GLS_RECOGNITION_POINTS, 0, r->options.seed,
-                                          NULL, &r->clusters);
+        status = gls_model_clusters_begin(above, 3, r->options.cluster, GLS_RECOGNITION_POINTS, CLUSTERED,
+                                          r->options.seed, NULL, &r->clusters);
     if (!status && !r->reco) status = gls_features_add(&r->features, s);
     if (!status && (r->reco || r->options.local)) {
         sink = r->reco ? gls_recobundles_sink(r->reco) : gls_clusters_sink(r->clusters);

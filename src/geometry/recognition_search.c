@@ -28,12 +28,22 @@ static gls_status choose(const float (*centroid)[3], const uint32_t *list, size_
     return status;
 }
 
+/* Moves the origin of n points to `mean`. */
+static void centre(float (*point)[3], size_t n, const double mean[3])
+{
+    for (size_t p = 0; p < n; p++)
+        for (int k = 0; k < 3; k++) point[p][k] = (float)((double)point[p][k] - mean[k]);
+}
+
 /* Registers centroids of a model and of its neighbourhood, near[0 .. n_near - 1], and moves the model. */
 static gls_status move_model(gls_recognition *r, gls_model *m, const uint32_t *near, size_t n_near)
 {
     gls_slr_options o = gls_slr_options_default();
     gls_slr_result slr;
-    double map[3][4];
+    double map[3][4], mean[3] = {0};
+    /* the neighbourhood holds other bundles, too: they must not draw the model to them, nor decide where it begins */
+    o.metric = GLS_SLR_ASYMMETRIC;
+    o.centred = false;
     const uint64_t seed = gls_model_seed(r->options.seed, m->info.bundle);
     const size_t n = m->info.centroids;
     size_t a = 0, b = 0;
@@ -47,10 +57,21 @@ static gls_status move_model(gls_recognition *r, gls_model *m, const uint32_t *n
     for (size_t k = 0; k < n && !status; k++) own[k] = (uint32_t)k;
     if (!status) status = choose((const float(*)[3])m->centroid, own, n, seed, 2, fixed, &a);
     if (!status) status = choose((const float(*)[3])r->centroid, near, n_near, seed, 3, moving, &b);
+    for (size_t p = 0; p < a * POINTS && !status; p++)
+        for (int k = 0; k < 3; k++) mean[k] += (double)fixed[p][k] / (double)(a * POINTS);
+    if (!status) centre(fixed, a * POINTS, mean);
+    if (!status) centre(moving, b * POINTS, mean);
     if (!status) status = gls_slr_find(&o, (const float(*)[3])fixed, a, (const float(*)[3])moving, b, POINTS, &slr);
     free(fixed);
     free(own);
     if (status) return status;
+    for (int i = 0; i < 3; i++) {
+        slr.matrix[i][3] += mean[i];
+        for (int j = 0; j < 3; j++) slr.matrix[i][3] -= slr.matrix[i][j] * mean[j];
+    }
+    /* in mm^2, as the bundle minimum distance of RecoBundles */
+    slr.before *= slr.before;
+    slr.after *= slr.after;
     gls_model_invert(&m->features, &slr, &m->info, map);
     gls_centroids_move((const double(*)[4])map, m->features.point, m->features.n * POINTS);
     gls_centroids_move((const double(*)[4])map, m->centroid, n * POINTS);

@@ -36,6 +36,7 @@ typedef struct nearest {
 typedef struct registration {
     size_t points, pad, n_fixed, n_moving;
     size_t n;            /* number of parameters */
+    bool symmetric;      /* also the distances of moving streamlines from the nearest fixed ones count */
     double (*fixed)[3];  /* points of the fixed streamlines, centred */
     double (*moving)[3]; /* the same of the moving ones */
     double (*moved)[3];  /* the moving ones after the transform */
@@ -232,7 +233,7 @@ static void differentiate(const registration *r, size_t fixed, size_t moving, bo
     }
 }
 
-/* The bundle minimum distance and its gradient. */
+/* The metric and its gradient. */
 static double value(void *user, const double *t, double *gradient)
 {
     registration *r = user;
@@ -242,13 +243,13 @@ static double value(void *user, const double *t, double *gradient)
     memcpy(r->shift, t, sizeof r->shift);
     gls_parallel(r->n_moving, 64, r->n_threads, move_some, r);
     gls_parallel(r->n_fixed, 16, r->n_threads, compare_some, r);
-    gls_parallel(r->n_moving, 16, r->n_threads, choose_some, r);
+    if (r->symmetric) gls_parallel(r->n_moving, 16, r->n_threads, choose_some, r);
     for (size_t i = 0; i < r->n_fixed; i++) {
         const nearest *o = &r->of_fixed[i];
         fixed += o->distance;
         differentiate(r, i, o->other, o->reversed, to_fixed, by_shift, by_m);
     }
-    for (size_t j = 0; j < r->n_moving; j++) {
+    for (size_t j = 0; j < r->n_moving && r->symmetric; j++) {
         const nearest *o = &r->of_moving[j];
         moving += o->distance;
         differentiate(r, o->other, j, o->reversed, to_moving, by_shift, by_m);
@@ -258,9 +259,9 @@ static double value(void *user, const double *t, double *gradient)
         double g = k < 3 ? by_shift[k] : 0;
         for (int i = 0; i < 3 && k >= 3; i++)
             for (int j = 0; j < 3; j++) g += by_m[i][j] * r->change[k][i][j];
-        gradient[k] = 0.5 * sum * g;
+        gradient[k] = r->symmetric ? 0.5 * sum * g : g;
     }
-    return 0.25 * sum * sum;
+    return r->symmetric ? 0.25 * sum * sum : sum;
 }
 
 /* --- Preparation. */
@@ -338,6 +339,8 @@ static gls_status check(const gls_slr_options *o)
         if (!(o->low[k] <= o->high[k]))
             return gls_fail(GLS_ERR_ARGUMENT, "registration: the bounds of parameter %zu, %g and %g, leave nothing", k,
                             o->low[k], o->high[k]);
+    if (o->metric != GLS_SLR_SYMMETRIC && o->metric != GLS_SLR_ASYMMETRIC)
+        return gls_fail(GLS_ERR_ARGUMENT, "registration: there is no metric %d", (int)o->metric);
     if (o->progressive && o->start)
         return gls_fail(GLS_ERR_ARGUMENT, "registration: a progressive one has no first parameters");
     return GLS_OK;
@@ -354,7 +357,7 @@ static void begin(double *t, size_t n, size_t next)
         for (size_t k = 9; k < next; k++) t[k] = 0;
 }
 
-/* The bundle minimum distance of the streamlines as they lie. */
+/* The metric of the streamlines as they lie. */
 static double measure_before(registration *r)
 {
     double t[MAX], g[MAX];
@@ -372,7 +375,8 @@ gls_status gls_slr_find(const gls_slr_options *o, const float (*fixed)[3], size_
     if (n_fixed == 0 || n_moving == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "registration: there are no %s streamlines",
                         n_fixed == 0 ? "fixed" : "moving");
-    registration r = {.points = points, .n_fixed = n_fixed, .n_moving = n_moving};
+    registration r = {
+        .points = points, .n_fixed = n_fixed, .n_moving = n_moving, .symmetric = o->metric == GLS_SLR_SYMMETRIC};
     gls_status status = check(o);
     if (!status) status = prepare(&r, o, fixed, moving);
     memset(result, 0, sizeof *result);

@@ -29,6 +29,7 @@ says BundleSeg
 says "Robust and efficient linear registration"
 expect 0 recognize t.trx atlas -o u.trx --unique --recognized-only --no-local --threshold 2 -q
 for name in t k u; do expect 0 convert $name.trx $name.tck -q; done
+expect 0 recognize t.trx atlas --table d.tsv -q
 expect 0 recognize k.trx k.trx -o g.tck --no-local --threshold 1 -q
 expect 0 recognize t.trx atlas -o n.tck --no-local --threshold 2 -q
 python3 - << 'END' || note "bundles"
@@ -45,6 +46,8 @@ assert all((b == "65535") == (d != d) and not d >= 2 for b, d in zip(bundle, dis
 found = [int(n) for n in column("r.tsv", "streamlines")]
 assert all(n >= m for n, m in zip(found, sizes)), (found, sizes)
 assert all(float(c) >= 0.5 for c in column("r.tsv", "coverage"))
+# models of the same tractogram stay where they are, although other bundles lie close
+assert all(float(s) < 1 for s in column("d.tsv", "shift")) and all(0.9 < float(s) < 1.1 for s in column("d.tsv", "scale"))
 for name, n in zip(("first", "second", "third"), found):
     data = open("found_%s.tck" % name, "rb").read()
     assert int(data[data.index(b"count:") + 6:].split(b"\n")[0]) == n, name

@@ -94,6 +94,31 @@ static void finds_known_transforms(void **state)
     }
 }
 
+static void streamlines_without_partner_have_no_effect(void **state)
+{
+    const double parameter[] = {3, -2, 1};
+    (void)state;
+    make(parameter, GLS_SLR_TRANSLATION);
+    /* the fixed streamlines are the first ones; the others are another bundle beside them */
+    for (uint32_t i = LINES / 4; i < LINES; i++)
+        for (uint32_t p = 0; p < POINTS; p++) moving[i][p][0] += 30;
+    gls_slr_options o = gls_slr_options_default();
+    o.type = GLS_SLR_TRANSLATION;
+    o.centred = false;
+    o.value_tolerance = 1e-14;
+    double off[2];
+    for (int metric = 0; metric < 2; metric++) {
+        gls_slr_result r;
+        o.metric = (gls_slr_metric)metric;
+        assert_int_equal(
+            gls_slr_find(&o, (const float(*)[3])fixed, LINES / 4, (const float(*)[3])moving, LINES, POINTS, &r),
+            GLS_OK);
+        off[metric] = 0;
+        for (int k = 0; k < 3; k++) off[metric] += fabs(r.parameter[k] - parameter[k]);
+    }
+    assert_true(off[GLS_SLR_ASYMMETRIC] < 1e-2 && off[GLS_SLR_SYMMETRIC] > 1);
+}
+
 static void takes_no_parameter_beyond_bounds(void **state)
 {
     (void)state;
@@ -211,6 +236,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_known_transforms),
+        cmocka_unit_test(streamlines_without_partner_have_no_effect),
         cmocka_unit_test(takes_no_parameter_beyond_bounds),
         cmocka_unit_test(is_the_same_on_any_number_of_threads),
         cmocka_unit_test(refuses_what_it_cannot_do),

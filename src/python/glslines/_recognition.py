@@ -52,14 +52,15 @@ def _stacked(streamlines: Any, name: str, points: Optional[int] = None) -> NDArr
 class StreamlineLinearRegistration(_peer.StreamlineLinearRegistration):  # type: ignore[misc]
     """DIPY's StreamlineLinearRegistration with an analytic gradient: the same minimum of the bundle minimum distance.
 
-    Parameters are DIPY's. metric: None or a BundleMinDistanceMetric; method: L-BFGS-B; evolution: False. Others are
+    Parameters are DIPY's. metric: None, a BundleMinDistanceMetric or a BundleMinDistanceAsymmetricMetric; method: L-BFGS-B; evolution: False. Others are
     refused. options: maxiter, ftol and gtol have an effect.
     """
 
     def check(self) -> None:
         """Refuses what is not computed here."""
-        if type(self.metric) is not _peer.BundleMinDistanceMetric:
-            raise NotImplementedError("metric: %s is not computed here; BundleMinDistanceMetric is" % type(self.metric).__name__)
+        if type(self.metric) not in (_peer.BundleMinDistanceMetric, _peer.BundleMinDistanceAsymmetricMetric):
+            raise NotImplementedError("metric: %s is not computed here; BundleMinDistanceMetric and "
+                                      "BundleMinDistanceAsymmetricMetric are" % type(self.metric).__name__)
         if self.method != "L-BFGS-B" or self.evolution:
             raise NotImplementedError("method: L-BFGS-B without evolution is computed here")
 
@@ -71,7 +72,8 @@ class StreamlineLinearRegistration(_peer.StreamlineLinearRegistration):  # type:
         first = _stacked(moving if mat is None else transform_streamlines(moving, before), "Moving", fixed.shape[1])
         options = {k: v for k, v in (self.options or {}).items() if k in ("maxiter", "ftol", "gtol")}
         result, matrix, parameters = _slr.find(fixed, first, len(self.x0), self.bounds, self.x0, progressive=False,
-                                               centred=mat is None, **options)
+                                               centred=mat is None,
+                                               symmetric=type(self.metric) is _peer.BundleMinDistanceMetric, **options)
         return _peer.StreamlineRegistrationMap(matrix @ before, parameters, result.after, [], result.evaluations,
                                                result.iterations)
 
