@@ -97,26 +97,30 @@ static void finds_known_transforms(void **state)
 static void streamlines_without_partner_have_no_effect(void **state)
 {
     const double parameter[] = {3, -2, 1};
+    double off[2];
     (void)state;
     make(parameter, GLS_SLR_TRANSLATION);
-    /* the fixed streamlines are the first ones; the others are another bundle beside them */
-    for (uint32_t i = LINES / 4; i < LINES; i++)
-        for (uint32_t p = 0; p < POINTS; p++) moving[i][p][0] += 30;
+    /* the fixed streamlines are the first ones, somewhat away from their partners; the others are another bundle */
+    for (uint32_t i = 0; i < LINES; i++)
+        for (uint32_t p = 0; p < POINTS; p++) {
+            fixed[i][p][0] += (float)(i % 2 ? 4 : -4);
+            if (i >= LINES / 6) moving[i][p][0] += 40;
+        }
     gls_slr_options o = gls_slr_options_default();
     o.type = GLS_SLR_TRANSLATION;
     o.centred = false;
     o.value_tolerance = 1e-14;
-    double off[2];
     for (int metric = 0; metric < 2; metric++) {
         gls_slr_result r;
         o.metric = (gls_slr_metric)metric;
         assert_int_equal(
-            gls_slr_find(&o, (const float(*)[3])fixed, LINES / 4, (const float(*)[3])moving, LINES, POINTS, &r),
+            gls_slr_find(&o, (const float(*)[3])fixed, LINES / 6, (const float(*)[3])moving, LINES, POINTS, &r),
             GLS_OK);
         off[metric] = 0;
         for (int k = 0; k < 3; k++) off[metric] += fabs(r.parameter[k] - parameter[k]);
     }
-    assert_true(off[GLS_SLR_ASYMMETRIC] < 1e-2 && off[GLS_SLR_SYMMETRIC] > 1);
+    /* streamlines on either side, 4 mm away, leave that much open */
+    assert_true(off[GLS_SLR_ASYMMETRIC] <= 4.01 && off[GLS_SLR_SYMMETRIC] > 10);
 }
 
 static void takes_no_parameter_beyond_bounds(void **state)
