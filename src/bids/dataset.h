@@ -61,7 +61,8 @@ typedef struct gls_dataset_options {
     /* participants, sessions: labels with or without sub- or ses-; filters: KEY=VALUE; derivatives: further data sets
      */
     gls_strings participants, sessions, filters, derivatives;
-    gls_strings atlases; /* names of atlases; a connectome is made with each atlas */
+    gls_strings atlases;      /* names of atlases; a connectome is made with each atlas */
+    const char *bundle_atlas; /* atlas of bundles that are recognised in each tractogram; NULL: none */
     gls_dataset_region region;
     /* with GLS_DATASET_FILE: end of the name of the image of the region */
     gls_bids_ending region_file;

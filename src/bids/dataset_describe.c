@@ -365,8 +365,9 @@ static gls_status add_version(const gls_dataset_options *o)
 gls_status gls_dataset_describe(const gls_dataset_options *o)
 {
     /* contents of .bidsignore: names that are not in BIDS yet, or never will be, and that its validator would reject */
-    static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
-                                  "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\nconnectomes_*.tsv\ncode/\n";
+    static const char ignored[] =
+        "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*_tracts.*\n*.html\nlogs/"
+        "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\nconnectomes_*.tsv\nbundles.tsv\ncode/\n";
     /* patterns of entities that pybids does not know */
     static const char pybids[] =
         "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"

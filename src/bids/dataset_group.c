@@ -197,7 +197,7 @@ static gls_status note(group_table *t, row *r, const char *kind)
     return status ? status : add_text(&r->has, kind);
 }
 
-/* Notes report, picture and connectomes of a tractogram. names: all files of its folder. */
+/* Notes report, picture, connectomes and bundles of a tractogram. names: all files of its folder. */
 static gls_status note_files(group_table *t, row *r, char *const *names)
 {
     char report[1024], picture[1024], atlas[300] = "seg-";
@@ -207,10 +207,11 @@ static gls_status note_files(group_table *t, row *r, char *const *names)
     if (!status && is_there(t->options, picture)) status = note(t, r, "picture");
     char *stem = gls_bids_stem(r->name), *tract = stem ? gls_bids_without(stem, "tract") : NULL;
     for (size_t i = 0; tract && names[i] && !status; i++) {
-        if (!gls_bids_has_suffix(names[i], "relmat", ".tsv")) continue;
-        char *own = gls_bids_without(names[i], "seg");
+        const bool is_bundles = gls_bids_has_suffix(names[i], "tracts", ".tsv");
+        if (!is_bundles && !gls_bids_has_suffix(names[i], "relmat", ".tsv")) continue;
+        char *own = gls_bids_without(names[i], is_bundles ? "desc" : "seg");
         gls_bids_value(names[i], "seg", atlas + 4, sizeof atlas - 4);
-        if (own && strcmp(own, tract) == 0) status = note(t, r, atlas);
+        if (own && strcmp(own, tract) == 0) status = note(t, r, is_bundles ? "desc-bundles" : atlas);
         free(own);
     }
     if (!tract) status = gls_no_memory();
@@ -238,7 +239,7 @@ static gls_status add_tractogram(group_table *t, const char *folder, const char 
 static gls_status add_folder(void *user, const char *subject, const char *session, const char *parent)
 {
     group_table *t = user;
-    char **names, folder[GLS_DATASET_MAX_PATH];
+    char **names, folder[GLS_DATASET_MAX_PATH], desc[256];
     /* tractograms without a session are left out if sessions were asked for */
     if (!*session && t->options->sessions.n > 0) return GLS_OK;
     gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
@@ -248,6 +249,8 @@ static gls_status add_folder(void *user, const char *subject, const char *sessio
         if (!gls_bids_has_suffix(names[i], "tractogram", ".json") &&
             !gls_bids_has_suffix(names[i], "tractography", ".json"))
             continue;
+        /* bundles are a part of a tractogram, and have a table of their own */
+        if (strcmp(gls_bids_value(names[i], "desc", desc, sizeof desc), "bundles") == 0) continue;
         if (!gls_dataset_takes_file(t->options, folder, names[i], subject, session)) continue;
         status = add_tractogram(t, folder, names[i], names);
     }

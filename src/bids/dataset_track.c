@@ -1,6 +1,7 @@
 /* Tracks a series of a data set into a data set of derivatives, with masks, fits and connectomes: names the files,
  * writes the sidecars, and finds out what an earlier run has done already. */
 #include "bids/dataset_track.h"
+#include "bids/dataset_bundles.h"
 #include "bids/dataset_connectome.h"
 #include "bids/dataset_describe.h"
 #include "bids/dataset_identity.h"
@@ -430,7 +431,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
     return status;
 }
 
-/* Makes the connectomes of the tractogram, which may be of an earlier run. */
+/* Makes the connectomes and bundles of the tractogram, which may be of an earlier run. */
 static gls_status connect_regions(const places *p, const gls_job_options *job)
 {
     const gls_dataset_options *o = p->stage.options;
@@ -445,7 +446,8 @@ static gls_status connect_regions(const places *p, const gls_job_options *job)
         snprintf(weights, sizeof weights, "%.*s_weights.txt", (int)strlen(tractogram) - 4, tractogram);
     else
         snprintf(weights, sizeof weights, "dps:" GLS_DPS_WEIGHTS);
-    return gls_dataset_connect(o, p->stage.unit, tractogram, stem, job->weights ? weights : NULL);
+    gls_status status = gls_dataset_connect(o, p->stage.unit, tractogram, stem, job->weights ? weights : NULL);
+    return status ? status : gls_dataset_recognize(o, tractogram, stem);
 }
 
 /* Fails if the tractogram, which may be of an earlier run, has no streamline: for --fail-if-empty. */

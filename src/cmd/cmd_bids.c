@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "bids/dataset.h"
+#include "bids/dataset_bundles.h"
 #include "bids/dataset_connectome.h"
 #include "bids/dataset_describe.h"
 #include "bids/dataset_find.h"
@@ -76,6 +77,11 @@ static const gls_option table[] = {
     GLS_TEXTS(RUN, data.atlases, "atlas", "NAME", "none",
               "Also write the connectome of each tractogram for seg-NAME_dseg (or atlas-NAME, desc-NAME) in its space: "
               "seg-NAME_relmat.tsv; may be repeated."),
+    GLS_TEXT(
+        RUN, data.bundle_atlas, "bundle-atlas", "ATLAS", "none",
+        "Also recognise the bundles of this atlas in each tractogram, as 'glslines recognize' does: "
+        "desc-bundles_tractogram.trx, whose groups they are, and desc-bundles_tracts.tsv. The atlas must lie in the "
+        "space of each series."),
     GLS_FLAG(RUN, data.fit_outputs, "fit-outputs",
              "Also write FA and the model: model-tensor_param-fa_dwimap and model-MODEL_param-sh_dwimap (msmt: "
              "param-wm, param-gm, param-csf)."),
@@ -229,17 +235,19 @@ static bool read_region(const char *text, gls_dataset_options *d)
 /* Writes the tables of the data set: of tractograms, of profiles, and of connectomes. */
 static int group(const gls_dataset_options *d)
 {
-    size_t tractograms = 0, profiles = 0, atlases = 0;
+    size_t tractograms = 0, profiles = 0, atlases = 0, bundles = 0;
     gls_status status = gls_dataset_group(d, &tractograms);
     if (!status) status = gls_dataset_profiles(d, &profiles);
     if (!status) status = gls_dataset_connectomes(d, &atlases);
+    if (!status) status = gls_dataset_bundles(d, &bundles);
     if (status) return cmd_error_status(status);
-    if (tractograms + profiles + atlases == 0)
-        return cmd_error(CMD_EXIT_INPUT,
-                         "%s: no tractogram, no table of profiles and no connectome that the options ask for",
-                         d->output);
+    if (tractograms + profiles + atlases + bundles == 0)
+        return cmd_error(
+            CMD_EXIT_INPUT,
+            "%s: no tractogram, no table of profiles or bundles and no connectome that the options ask for", d->output);
     if (tractograms > 0) cmd_info("%s/group.tsv, index.html: %zu tractograms", d->output, tractograms);
     if (atlases > 0) cmd_info("%s/connectomes_seg-*.tsv: connectomes of %zu atlases", d->output, atlases);
+    if (bundles > 0) cmd_info("%s/bundles.tsv: bundles of %zu tractograms", d->output, bundles);
     if (profiles > 0) cmd_info("%s/tract_profiles.csv: profiles of %zu tables", d->output, profiles);
     return CMD_EXIT_OK;
 }
@@ -298,7 +306,8 @@ const cmd_command command_bids = {
         "Data set of tractograms, made where it does not exist.", "LEVEL",
         "participant: track; group: write into OUT_DIR group.tsv, a table of the tractograms and of the series "
         "that lack one; index.html, which shows them; tract_profiles.csv, the rows of the files "
-        "*_desc-profiles_tractography.csv; and connectomes_seg-NAME.tsv, the connectomes of an atlas."),
+        "*_desc-profiles_tractography.csv; bundles.tsv, the rows of the files *_desc-bundles_tracts.tsv; and "
+        "connectomes_seg-NAME.tsv, the connectomes of an atlas."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table}},
     .behind = &command_track,

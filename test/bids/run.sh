@@ -127,7 +127,7 @@ check "is no part of a name" cmp hostile/tract_profiles.csv expected.csv
 long=$("$(command -v printf)" 'x%.0s' $(seq 600))
 exits 2 "give a shorter path" bids "$long" participant
 mkdir nothing
-exits 3 "no tractogram, no table of profiles and no connectome" bids nothing group
+exits 3 "no tractogram, no table of profiles or bundles and no connectome" bids nothing group
 
 # --- fits, names of earlier versions ---
 check "--fit-outputs of what is tracked" bids out participant --participant-label 01 --fit-outputs -- $options
@@ -325,6 +325,33 @@ check "with the rule" grep -q '"rows":.*"lut"' $matrix.json
 check "with weights" "$program" bids -q made weighted participant --participant-label 02 --no-report --atlas Four -- --nseeds 100 --model csd --weights --device llvmpipe
 check "a row for the region that the subject lacks" test "$(sed -n '1s/\t/;/gp;$p' weighted/sub-02/dwi/*_relmat.tsv | tr '\t' ';' | tr '\n' ' ')" = ";lower_left;lower-right;upper-left;upper-right upper-right;0;0;0;0 "
 check "that the sidecar tells of" grep -q '"RelationshipMeasure":.*"sum of streamlines, weighted"' weighted/sub-02/dwi/*_relmat.json
+# bundles of an atlas in each tractogram, and the table of all of them
+tracks=$(echo made_out/sub-01/ses-1/dwi/*_track-boot_tractogram.trx)
+mkdir models
+"$program" cluster -q "$tracks" -o clusters.trx --threshold 15 --by-size --largest 2
+for k in cluster_000001 cluster_000002; do "$program" edit -q clusters.trx "models/$k.trk" --group "$k"; done
+bundles() { "$program" bids -q made made_out participant --no-report --bundle-atlas models "$@" -- --model opdt --nseeds 100 --sphere small --device llvmpipe; }
+found=made_out/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_track-boot_desc-bundles
+check "--bundle-atlas, of what is tracked" bundles
+check "two bundles" test "$(wc -l < ${found}_tracts.tsv)" -eq 3
+"$program" recognize -q "$tracks" models -o same.trx --recognized-only --table same.tsv
+check "the table of glslines recognize" cmp same.tsv ${found}_tracts.tsv
+check "its groups" test "$("$program" info same.trx | grep cluster_)" = "$("$program" info ${found}_tractogram.trx | grep cluster_)"
+stat -c %Y.%y ${found}_tracts.tsv > before
+check "--bundle-atlas again" bundles
+check "changes no bundles" test "$(cat before)" = "$(stat -c %Y.%y ${found}_tracts.tsv)"
+rm models/cluster_000002.trk
+check "--bundle-atlas with another atlas" bundles
+check "finds its bundle" test "$(wc -l < ${found}_tracts.tsv)" -eq 2
+check "group of bundles" "$program" bids -q made made_out group
+check "the rows of all" python3 -c 'import csv
+rows = list(csv.DictReader(open("made_out/bundles.tsv"), delimiter="\t"))
+assert [(r["participant_id"], r["session_id"]) for r in rows] == [("sub-01", "ses-1"), ("sub-02", "n/a")], rows
+assert rows[0]["tractogram"] == "sub-01_ses-1_space-ACPC_track-boot" and int(rows[0]["streamlines"]) > 0 and rows[0]["bundle"] == "cluster_000001", rows'
+sed -i '1s/bundle/name/' ${found}_tracts.tsv
+exits 3 "is no table of bundles" "$program" bids made made_out group
+check "group.tsv lists no bundles" test "$(grep -c desc-bundles_ made_out/group.tsv)" -eq 0
+check "a table of bundles that was changed stays" test "$(bundles 2>&1 | grep -c "has changed since")" -eq 1
 # the tables of the level group: all connectomes, series that were not tracked, and files that others have
 cp -r weighted joined
 cp -r made_out/sub-02/dwi/*_track-boot_* joined/sub-02/dwi/
@@ -341,9 +368,9 @@ def is_same(what, is_value, wanted):
         faults.append(f"{what}: {is_value}, not {wanted}")
 is_same("participants", sorted({(row["participant_id"], row["session_id"]) for row in rows}), [("sub-02", "n/a"), ("sub-07", "n/a")])
 is_same("no tractogram", by["n/a"]["missing"], "tractogram (failed: no <b>brain</b>_mask)")
-is_same("missing", {k.split("track-")[1]: row["missing"] for k, row in by.items() if k != "n/a"}, {"boot": "n/a", "probcsd": "n/a", "ptt": "seg-Four"})
+is_same("missing", {k.split("track-")[1]: row["missing"] for k, row in by.items() if k != "n/a"}, {"boot": "n/a", "probcsd": "desc-bundles", "ptt": "desc-bundles, seg-Four"})
 page = open("joined/index.html").read()
-is_same("the page", (page.count("<tr>"), "<b>" in page, "<td>seg-Four</td>" in page), (5, False, True))
+is_same("the page", (page.count("<tr>"), "<b>" in page, "<td>desc-bundles, seg-Four</td>" in page), (5, False, True))
 table = list(csv.DictReader(open("joined/connectomes_seg-Four.tsv"), delimiter="\t"))
 for path in glob.glob("joined/sub-02/dwi/*_relmat.tsv"):
     head, *lines = csv.reader(open(path), delimiter="\t")

@@ -18,7 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # glue.
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
-    "lines of glue (record, run, bids, cmd, options)": ("<=", 19000),
+    "lines of glue (record, run, bids, cmd, options)": ("<=", 19300),  # bids: what is derived from a tractogram, and bundles
     "files of glue": ("<=", 102),  # there is a header for each file that others call: 7 more in options and cmd
     "files under 50 lines, no headers, %": ("<=", 17.5),
     "file names that stand twice": ("<=", 0),

@@ -1,0 +1,145 @@
+/* Bundles of a data set: those of an atlas are recognised in each tractogram; the tables of all tractograms become one.
+ */
+#include "bids/dataset_bundles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bids/dataset_derived.h"
+#include "bids/dataset_describe.h"
+#include "bids/dataset_names.h"
+#include "bids/dataset_select.h"
+#include "tools/tract_results.h"
+#include "util/file.h"
+#include "util/output_file.h"
+#include "util/status.h"
+#include "util/text.h"
+#include "util/text_tables.h"
+
+/* --- The bundles of one tractogram. */
+
+/* What bundles are recognised of. */
+typedef struct recognizing {
+    const char *tractogram, *atlas;
+} recognizing;
+
+/* Runs `glslines recognize` with the defaults of the command. */
+static gls_status recognize(gls_tract_run *run, const gls_dataset_derived *d, const void *user)
+{
+#define ROW GLS_ROW_DEFAULT
+    gls_recognize_cli options = {
+#include "tools/recognize.def"
+    };
+#undef ROW
+    const recognizing *r = user;
+    const char *const file[] = {r->tractogram, r->atlas, NULL};
+    options.output = d->output[0];
+    options.table = d->output[1];
+    options.recognized_only = true;
+    return gls_tract_recognize(run, &options, file, 2);
+}
+
+gls_status gls_dataset_recognize(const gls_dataset_options *o, const char *tractogram, const char *stem)
+{
+    gls_dataset_derived d;
+    const recognizing r = {tractogram, o->bundle_atlas};
+    if (!o->bundle_atlas) return GLS_OK;
+    gls_dataset_derived_init(&d);
+    d.description = "Bundles of an atlas, recognised in a tractogram";
+    d.make = recognize;
+    d.user = &r;
+    d.source[0] = tractogram;
+    snprintf(d.output[0], sizeof d.output[0], "%s_desc-bundles_tractogram.trx", stem);
+    snprintf(d.output[1], sizeof d.output[1], "%s_desc-bundles_tracts.tsv", stem);
+    snprintf(d.sidecar, sizeof d.sidecar, "%s_desc-bundles_tractogram.json", stem);
+    cJSON_AddStringToObject(d.parameters, "atlas", o->bundle_atlas);
+    cJSON_AddStringToObject(d.parameters, "method", "search");
+    cJSON_AddNumberToObject(d.parameters, "threshold_mm", 8);
+    gls_status status = gls_dataset_derived_add(&d, "tractogram", tractogram);
+    if (!status) status = gls_dataset_derived_add(&d, "atlas", o->bundle_atlas);
+    if (!status) status = gls_dataset_derive(o, &d);
+    gls_dataset_derived_finish(&d);
+    return status;
+}
+
+/* --- The table of all tractograms, bundles.tsv. */
+
+/* Head of the table, by which a later run recognises it; that of a table of one tractogram follows. */
+#define HEAD "participant_id\tsession_id\ttractogram\tbundle\t"
+/* Largest table, bytes. */
+#define MAX_TABLE ((size_t)1 << 28)
+
+/* The table of all. */
+typedef struct joined {
+    const gls_dataset_options *options;
+    gls_text text;
+    char *head; /* head of the tables, which all have */
+    size_t n;
+} joined;
+
+/* Appends the rows of a table. */
+static gls_status append_table(joined *j, const char *path)
+{
+    char *text = NULL, subject[256], session[256];
+    const char *name = gls_file_name(path);
+    size_t bytes;
+    gls_status status = gls_file_read_text(path, MAX_TABLE, &text, &bytes);
+    if (status) return status;
+    char *rest = text, *head = strsep(&rest, "\n"), *stem = gls_bids_without(name, "desc");
+    if (!stem) status = gls_no_memory();
+    if (!status && strncmp(head, "bundle\t", 7) != 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: is no table of bundles: make it anew with 'glslines bids'", path);
+    if (!status && j->head && strcmp(head, j->head) != 0)
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: has other columns than the tables before: make it anew with 'glslines bids'", path);
+    if (!status && !j->head) {
+        j->head = gls_text_copy(head);
+        if (!j->head) status = gls_no_memory();
+        gls_text_printf(&j->text, "participant_id\tsession_id\ttractogram\t%s\n", head);
+    }
+    gls_bids_value(name, "sub", subject, sizeof subject);
+    gls_bids_value(name, "ses", session, sizeof session);
+    for (char *row; !status && (row = strsep(&rest, "\n"));)
+        if (*row)
+            gls_text_printf(&j->text, "sub-%s\t%s%s\t%s\t%s\n", subject, *session ? "ses-" : "",
+                            *session ? session : "n/a", stem, row);
+    j->n += !status;
+    free(stem);
+    free(text);
+    return status;
+}
+
+/* Appends the tables of a participant, or of a session. */
+static gls_status add_folder(void *user, const char *subject, const char *session, const char *parent)
+{
+    joined *j = user;
+    char **names, folder[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH], value[256];
+    if (!*session && j->options->sessions.n > 0) return GLS_OK;
+    gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
+    if (status) return status;
+    for (size_t i = 0; names[i] && !status; i++) {
+        if (!gls_bids_has_suffix(names[i], "tracts", ".tsv") ||
+            strcmp(gls_bids_value(names[i], "desc", value, sizeof value), "bundles") != 0)
+            continue;
+        if (gls_dataset_takes_file(j->options, folder, names[i], subject, session))
+            status = append_table(j, gls_bids_join(folder, names[i], path, sizeof path));
+    }
+    gls_bids_names_free(names);
+    return status;
+}
+
+gls_status gls_dataset_bundles(const gls_dataset_options *o, size_t *n)
+{
+    joined j = {.options = o};
+    char path[GLS_DATASET_MAX_PATH];
+    gls_status status = gls_dataset_walk(o, add_folder, &j);
+    if (!status && j.text.failed) status = gls_no_memory();
+    if (!status && j.n > 0)
+        status = gls_dataset_rewrite(gls_bids_join(o->output, "bundles.tsv", path, sizeof path), HEAD, j.text.data,
+                                     j.text.length, NULL);
+    *n = j.n;
+    free(j.head);
+    gls_text_finish(&j.text);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* Files that are made from the tractogram of a unit, such as a connectome: recognised by later runs, which make them
+ * anew only if an input has changed. */
+#ifndef GLS_BIDS_DATASET_DERIVED_H
+#define GLS_BIDS_DATASET_DERIVED_H
+
+#include <cJSON.h>
+
+#include <glslines/common.h>
+
+#include "bids/dataset.h"
+#include "record/tract_run.h"
+
+/* Two files in one folder, and the sidecar of the first. */
+typedef struct gls_dataset_derived {
+    char output[2][GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH];
+    const char *description; /* in the sidecar */
+    const char *source[3];   /* files that they are made of; NULL: none */
+    cJSON *inputs;           /* what they depend on; owned */
+    cJSON *parameters;       /* in the sidecar; owned */
+    /* Runs the command that makes them, in a run that is begun. */
+    gls_status (*make)(gls_tract_run *run, const struct gls_dataset_derived *derived, const void *user);
+    const void *user;
+} gls_dataset_derived;
+
+/* Begins with empty inputs and parameters. */
+void gls_dataset_derived_init(gls_dataset_derived *derived);
+/* Adds to the inputs, under the key `role`, a hash of the contents of a file or folder, or the word "none" if path is
+ * NULL. */
+gls_status gls_dataset_derived_add(gls_dataset_derived *derived, const char *role, const char *path);
+/* Makes the files, unless an earlier run has made them from the same inputs. GLS_ERR_OUTPUT: a file of another program
+ * has one of the names, or was changed. */
+gls_status gls_dataset_derive(const gls_dataset_options *options, gls_dataset_derived *derived);
+/* Frees inputs and parameters. */
+void gls_dataset_derived_finish(gls_dataset_derived *derived);
+
+#endif
