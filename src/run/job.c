@@ -189,6 +189,7 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     gls_status status =
         gls_tracker_run_journaled(tracker, job->inputs.seeds, &(gls_sink){.append = deliver, .user = &o}, &extras,
                                   track_step, &w, &job->result.track);
+    if (!status && job->dynamic) status = gls_dynamic_seeds_end(job->dynamic);
     job->result.seconds_track = gls_trace_phase("track", start, 0);
     job->result.seconds_write = o.seconds;
     if (!status) gls_run_lengths_get(&o.lengths, &job->result.track);
@@ -422,7 +423,8 @@ static gls_status begin_dynamic(void *user)
     }
     gls_status status =
         gls_is_auto(o->seed_dynamic) ? gls_fod_segment(&source, tracked, &fod) : gls_fod_read(&source, &fod);
-    const gls_dynamic_options options = {.grid = job->inputs.grid,
+    const gls_dynamic_options options = {.device = job->devices.device[0],
+                                         .grid = job->inputs.grid,
                                          .tissue = job->inputs.tissue,
                                          .seeds = job->inputs.seeds,
                                          .step_size = job->params.step_size,

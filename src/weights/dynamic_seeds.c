@@ -19,6 +19,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 #include "weights/fixel_parts.h"
+#include "weights/map_device.h"
 #include "weights/voxel_walk.h"
 
 #define FIRST_PROBABILITY 1e-3
@@ -27,9 +28,11 @@
 /* Probabilities are drawn from as whole multiples of this, and one above 0 has at least 16 of them. */
 #define PROBABILITY_UNIT 0x1p-32
 #define MIN_UNITS 16
-#define LENGTH_UNIT 0x1p-20 /* of sums of lengths, mm */
-#define FIRST_SEEDS 64      /* fewest seeds of a round; later rounds have an eighth of the streamlines */
-#define MAX_ATTEMPTS 1000u  /* to find a seed that tissue allows */
+#define LENGTH_UNIT 0x1p-20        /* of sums of lengths, mm */
+#define FIXEL_BLOCK ((size_t)8192) /* fixels whose sums a thread makes at a time; belongs to the result */
+#define FIRST_SEEDS 64             /* fewest seeds of a round; later rounds have a seed for each 4 streamlines */
+#define ROUND_PART 4
+#define MAX_ATTEMPTS 1000u /* to find a seed that tissue allows */
 
 struct gls_dynamic_seeds {
     gls_fod fod;
@@ -37,11 +40,18 @@ struct gls_dynamic_seeds {
     gls_walk_grid walk_grid;
     gls_walk *walk; /* one for each thread */
     int n_threads;
-    double inverse[3][4];     /* from world mm to voxels of the grid of tracking */
-    float *weight;            /* for each fixel: weight of its voxel in the model */
-    double *mean, *applied;   /* for each fixel: mean probability of the streamlines so far; that of the last round */
-    uint64_t *sum;            /* probabilities up to each fixel, in units */
-    _Atomic uint64_t *length; /* for each fixel the lengths of streamlines in it, in units */
+    double inverse[3][4];   /* from world mm to voxels of the grid of tracking */
+    float *weight;          /* for each fixel: weight of its voxel in the model */
+    double *mean, *applied; /* for each fixel: mean probability of the streamlines so far; that of the last round */
+    uint64_t *sum;          /* probabilities up to each fixel, in units */
+    double *block_length;   /* see probabilities */
+    uint64_t *block_units;
+    _Atomic uint64_t *length; /* for each fixel the lengths of streamlines in it that threads mapped, in units */
+    gls_device *device;       /* maps streamlines, and keeps their sums; NULL: threads map all */
+    gls_mapper *mapper;
+    bool device_failed;  /* to map more streamlines: threads map the rest */
+    uint64_t *on_device; /* for each fixel the sum of the device before the last round */
+    uint32_t met;        /* streamlines that the device had counted then */
     float (*position)[3], (*direction)[3];
     atomic_size_t mapped;         /* streamlines that meet the grid */
     uint64_t mapped_before;       /* the same before the last round */
@@ -51,13 +61,11 @@ struct gls_dynamic_seeds {
 
 /* --- Probabilities. */
 
-/* Density of FODs for each mm of streamline in a voxel. */
-static double scale_of(const gls_dynamic_seeds *d)
+/* Length of streamlines in a fixel, mm. */
+static double length_in(const gls_dynamic_seeds *d, size_t f)
 {
-    double sum = 1e-6;
-    for (size_t f = 0; f < d->fod.fixels->n; f++)
-        sum += (double)d->weight[f] * ((double)atomic_load_explicit(&d->length[f], memory_order_relaxed) * LENGTH_UNIT);
-    return d->density / sum;
+    const uint64_t units = atomic_load_explicit(&d->length[f], memory_order_relaxed);
+    return (double)(units + (d->on_device ? d->on_device[f] : 0)) * LENGTH_UNIT;
 }
 
 /* The probability that lets the ratio r of densities reach 1 when `soon` streamlines are there, of which n are there
@@ -70,31 +78,109 @@ static double probability_of(double r, double mean, double n, double soon)
     return p > 0 ? fmin(p, 1) : 0;
 }
 
+/* What threads need to compute the probabilities of the next round, and the sums over each block of fixels, which are
+ * joined in the order of blocks, so that they do not depend on the number of threads. */
+typedef struct probabilities {
+    gls_dynamic_seeds *dynamic;
+    double n, before, soon, mu; /* streamlines now, before the last round, and soon; density for each mm in a voxel */
+    bool in_all;                /* no fixel wants seeds: all get some */
+    double *length;             /* for each block the sum of lengths times weights */
+    uint64_t *units;            /* for each block the units of its fixels */
+} probabilities;
+
+/* Number of blocks of fixels. */
+static size_t blocks_of(const gls_dynamic_seeds *d)
+{
+    return (d->fod.fixels->n + FIXEL_BLOCK - 1) / FIXEL_BLOCK;
+}
+
+/* The fixel behind the last of a block. */
+static size_t block_end(const gls_dynamic_seeds *d, size_t block)
+{
+    const size_t n = d->fod.fixels->n;
+    return block + 1 < blocks_of(d) ? (block + 1) * FIXEL_BLOCK : n;
+}
+
+/* Sums up lengths times weights in blocks; called by gls_parallel(). */
+static void sum_lengths(void *user, int thread, size_t from, size_t until)
+{
+    const probabilities *p = user;
+    const gls_dynamic_seeds *d = p->dynamic;
+    (void)thread;
+    for (size_t b = from; b < until; b++) {
+        p->length[b] = 0;
+        for (size_t f = b * FIXEL_BLOCK; f < block_end(d, b); f++)
+            p->length[b] += (double)d->weight[f] * length_in(d, f);
+    }
+}
+
+/* Density of FODs for each mm of streamline in a voxel. length: room for a number for each block. */
+static double scale_of(gls_dynamic_seeds *d, double *length)
+{
+    double sum = 1e-6;
+    gls_parallel(blocks_of(d), 1, d->n_threads, sum_lengths, &(probabilities){.dynamic = d, .length = length});
+    for (size_t b = 0; b < blocks_of(d); b++) sum += length[b];
+    return d->density / sum;
+}
+
+/* The probability of a fixel, in units. */
+static uint64_t units_of(const probabilities *p, size_t f)
+{
+    const gls_dynamic_seeds *d = p->dynamic;
+    if (p->in_all) {
+        d->applied[f] = fmax(d->mean[f], MIN_PROBABILITY);
+        return (uint64_t)(d->applied[f] / PROBABILITY_UNIT + 0.5);
+    }
+    const double fd = (double)d->fod.fixels->fixel[f].fd;
+    if (fd * (double)d->weight[f] >= MIN_DENSITY) {
+        if (p->n > p->before) d->mean[f] = (p->before * d->mean[f] + (p->n - p->before) * d->applied[f]) / p->n;
+        d->applied[f] = probability_of(p->mu * length_in(d, f) / fd, d->mean[f], p->n, p->soon);
+    }
+    const uint64_t own = (uint64_t)(d->applied[f] / PROBABILITY_UNIT + 0.5);
+    return d->applied[f] > 0 && own < MIN_UNITS ? MIN_UNITS : own;
+}
+
+/* Computes the probabilities of the fixels in blocks, and sums them up within each block; called by gls_parallel(). */
+static void find_some(void *user, int thread, size_t from, size_t until)
+{
+    const probabilities *p = user;
+    (void)thread;
+    for (size_t b = from; b < until; b++) {
+        p->units[b] = 0;
+        for (size_t f = b * FIXEL_BLOCK; f < block_end(p->dynamic, b); f++)
+            p->dynamic->sum[f] = p->units[b] += units_of(p, f);
+    }
+}
+
+/* Adds to the sums in blocks those of the blocks before; called by gls_parallel(). */
+static void join_some(void *user, int thread, size_t from, size_t until)
+{
+    const probabilities *p = user;
+    (void)thread;
+    for (size_t b = from > 0 ? from : 1; b < until; b++)
+        for (size_t f = b * FIXEL_BLOCK; f < block_end(p->dynamic, b); f++) p->dynamic->sum[f] += p->units[b - 1];
+}
+
 /* Computes the probabilities of all fixels for the next round. */
 static void find_probabilities(gls_dynamic_seeds *d)
 {
-    const gls_fixel *fixel = d->fod.fixels->fixel;
-    const size_t n_fixels = d->fod.fixels->n;
-    const double n = (double)atomic_load(&d->mapped), before = (double)d->mapped_before, mu = scale_of(d),
-                 soon = fmin((double)d->options.select, 2 * n);
-    uint64_t units = 0;
-    for (size_t f = 0; f < n_fixels; f++) {
-        if ((double)fixel[f].fd * (double)d->weight[f] >= MIN_DENSITY) {
-            const double td = (double)atomic_load_explicit(&d->length[f], memory_order_relaxed) * LENGTH_UNIT;
-            if (n > before) d->mean[f] = (before * d->mean[f] + (n - before) * d->applied[f]) / n;
-            d->applied[f] = probability_of(mu * td / (double)fixel[f].fd, d->mean[f], n, soon);
-        }
-        const uint64_t own = (uint64_t)(d->applied[f] / PROBABILITY_UNIT + 0.5);
-        units += d->applied[f] > 0 && own < MIN_UNITS ? MIN_UNITS : own;
-        d->sum[f] = units;
+    const size_t n_blocks = blocks_of(d);
+    const double n = (double)atomic_load(&d->mapped);
+    probabilities p = {.dynamic = d,
+                       .n = n,
+                       .before = (double)d->mapped_before,
+                       .soon = fmin((double)d->options.select, 2 * n),
+                       .mu = scale_of(d, d->block_length),
+                       .units = d->block_units};
+    for (int k = 0; k < 2; k++) {
+        gls_parallel(n_blocks, 1, d->n_threads, find_some, &p);
+        for (size_t b = 1; b < n_blocks; b++) p.units[b] += p.units[b - 1];
+        if (p.units[n_blocks - 1] > 0) break;
+        p.in_all = true;
+        d->wanted_none++;
     }
+    gls_parallel(n_blocks, 1, d->n_threads, join_some, &p);
     d->mapped_before = (uint64_t)n;
-    if (units > 0) return;
-    d->wanted_none++;
-    for (size_t f = 0; f < n_fixels; f++) {
-        d->applied[f] = fmax(d->mean[f], MIN_PROBABILITY);
-        d->sum[f] = units += (uint64_t)(d->applied[f] / PROBABILITY_UNIT + 0.5);
-    }
 }
 
 /* --- Seeds. */
@@ -193,11 +279,23 @@ static void draw_some(void *user, int thread, size_t from, size_t until)
     }
 }
 
+gls_status gls_dynamic_seeds_end(gls_dynamic_seeds *d)
+{
+    uint32_t met = 0;
+    if (!d->mapper) return GLS_OK;
+    const gls_status status = gls_mapper_read_sums(d->mapper, d->on_device, &met);
+    if (!status) atomic_fetch_add(&d->mapped, met - d->met);
+    d->met = met;
+    return status;
+}
+
 gls_status gls_dynamic_seeds_draw(void *dynamic)
 {
     gls_dynamic_seeds *d = dynamic;
+    gls_status status = gls_dynamic_seeds_end(d);
+    if (status) return status;
     const uint64_t left = gls_seeds_count(d->options.seeds) - gls_seeds_end(d->options.seeds);
-    uint64_t n = atomic_load(&d->mapped) / 8;
+    uint64_t n = atomic_load(&d->mapped) / ROUND_PART;
     if (n < FIRST_SEEDS) n = FIRST_SEEDS;
     if (n > d->options.round_seeds) n = d->options.round_seeds;
     if (n > left) n = left;
@@ -238,7 +336,12 @@ static void map_some(void *user, int thread, size_t from, size_t until)
 
 gls_status gls_dynamic_seeds_append(gls_dynamic_seeds *d, const gls_streamlines *s)
 {
-    gls_parallel(s->n, 32, d->n_threads, map_some, &(mapping){d, s});
+    size_t done = 0;
+    if (d->mapper && !d->device_failed) d->device_failed = gls_mapper_add(d->mapper, s, &done) != GLS_OK;
+    if (done == s->n) return GLS_OK;
+    if (d->mapper) gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", gls_last_error());
+    const gls_streamlines rest = {.n = s->n - done, .offset = s->offset + done, .point = s->point};
+    gls_parallel(rest.n, 32, d->n_threads, map_some, &(mapping){d, &rest});
     for (int i = 0; i < d->n_threads; i++)
         if (d->walk[i].failed) return gls_no_memory();
     return GLS_OK;
@@ -275,6 +378,20 @@ static void find_weights(gls_dynamic_seeds *d)
     }
 }
 
+/* Opens a second context on a device, which maps streamlines while the tracker continues. If that fails, threads map.
+ */
+static void open_mapper(gls_dynamic_seeds *d, gls_device *device)
+{
+    if (!gls_mapper_suits(gls_device_get_info(device))) return;
+    d->on_device = calloc(d->fod.fixels->n, sizeof *d->on_device);
+    if (!d->on_device || gls_device_reopen(device, &d->device) ||
+        gls_mapper_create(
+            &(gls_mapper_source){
+                .device = d->device, .fixels = d->fod.fixels, .grid = &d->walk_grid, .sums_alone = true},
+            &d->mapper))
+        gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", gls_last_error());
+}
+
 /* Allocates the arrays. */
 static gls_status allocate(gls_dynamic_seeds *d)
 {
@@ -285,9 +402,12 @@ static gls_status allocate(gls_dynamic_seeds *d)
     d->applied = malloc(n * sizeof *d->applied);
     d->sum = malloc(n * sizeof *d->sum);
     d->length = calloc(n, sizeof *d->length);
+    d->block_length = malloc(blocks_of(d) * sizeof *d->block_length);
+    d->block_units = malloc(blocks_of(d) * sizeof *d->block_units);
     d->position = malloc(most * sizeof *d->position);
     d->direction = malloc(most * sizeof *d->direction);
-    const bool ok = d->walk && d->weight && d->mean && d->applied && d->sum && d->length && d->position && d->direction;
+    const bool ok = d->block_length && d->block_units && d->walk && d->weight && d->mean && d->applied && d->sum &&
+                    d->length && d->position && d->direction;
     return ok ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for seeds of %zu fixels", n);
 }
 
@@ -306,20 +426,20 @@ gls_status gls_dynamic_seeds_create(gls_fod *fod, const gls_dynamic_options *opt
     gls_walk_grid_init(&d->walk_grid, &d->fod.fixels->grid, ratio_of(options->step_size, &d->fod.fixels->grid), false,
                        LENGTH_UNIT);
     find_weights(d);
+    if (options->device) open_mapper(d, options->device);
     for (size_t f = 0; f < d->fod.fixels->n; f++) d->mean[f] = d->applied[f] = FIRST_PROBABILITY;
     return gls_dynamic_seeds_draw(d);
 }
 
-void gls_dynamic_seeds_describe(const gls_dynamic_seeds *d, cJSON *object)
+void gls_dynamic_seeds_describe(gls_dynamic_seeds *d, cJSON *object)
 {
     const size_t n = d->fod.fixels->n;
-    const double mu = scale_of(d);
+    const double mu = scale_of(d, d->block_length);
     double cost = 0;
     uint64_t untracked = 0;
     for (size_t f = 0; f < n; f++) {
-        const uint64_t units = atomic_load_explicit(&d->length[f], memory_order_relaxed);
-        const double excess = mu * ((double)units * LENGTH_UNIT) - (double)d->fod.fixels->fixel[f].fd;
-        untracked += units == 0;
+        const double length = length_in(d, f), excess = mu * length - (double)d->fod.fixels->fixel[f].fd;
+        untracked += length == 0;
         cost += (double)d->weight[f] * excess * excess;
     }
     gls_json_uint(object, "fixels", n);
@@ -343,7 +463,12 @@ void gls_dynamic_seeds_destroy(gls_dynamic_seeds *d)
     free(d->mean);
     free(d->applied);
     free(d->sum);
+    free(d->block_length);
+    free(d->block_units);
     free(d->length);
+    gls_mapper_destroy(d->mapper);
+    gls_device_close(d->device);
+    free(d->on_device);
     free(d->position);
     free(d->direction);
     gls_fod_finish(&d->fod);

@@ -3,6 +3,7 @@
 #ifndef GLS_WEIGHTS_DYNAMIC_SEEDS_H
 #define GLS_WEIGHTS_DYNAMIC_SEEDS_H
 
+#include <glslines/device.h>
 #include <glslines/seeds.h>
 #include <glslines/streamlines.h>
 #include <glslines/tissue.h>
@@ -17,6 +18,7 @@ struct cJSON;
 
 /* The run that needs the seeds. All pointers are borrowed and must outlive the dynamic seeds. */
 typedef struct gls_dynamic_options {
+    gls_device *device;       /* a second context on it maps streamlines if it has doubles; NULL: threads map */
     const gls_grid *grid;     /* of tracking */
     const gls_tissue *tissue; /* on this grid; NULL: none. Seeds then lie in white matter, or on its interface */
     gls_seeds *seeds;         /* in rounds, without a round: gets the rounds */
@@ -33,8 +35,10 @@ gls_status gls_dynamic_seeds_create(gls_fod *fod, const gls_dynamic_options *opt
 gls_status gls_dynamic_seeds_append(gls_dynamic_seeds *dynamic, const gls_streamlines *streamlines);
 /* Draws the next round from what has been added. `dynamic`: a gls_dynamic_seeds. */
 gls_status gls_dynamic_seeds_draw(void *dynamic);
-/* Adds counts and the fit of densities to an object of JSON. */
-void gls_dynamic_seeds_describe(const gls_dynamic_seeds *dynamic, struct cJSON *object);
+/* Completes the densities after the last streamline. */
+gls_status gls_dynamic_seeds_end(gls_dynamic_seeds *dynamic);
+/* Adds counts and the fit of densities to an object of JSON. Call gls_dynamic_seeds_end() before. */
+void gls_dynamic_seeds_describe(gls_dynamic_seeds *dynamic, struct cJSON *object);
 /* Frees `dynamic`, which may be NULL. */
 void gls_dynamic_seeds_destroy(gls_dynamic_seeds *dynamic);
 

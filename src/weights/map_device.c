@@ -32,6 +32,7 @@ enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 
 #define SPARE 8        /* visits for which each streamline has space beyond its number of points, as in map.comp */
 #define VISIT_BYTES 32 /* bytes for each visit: half for the visit, half for sorting */
 #define TOTAL_BYTES ((size_t)12) /* bytes of the totals of a fixel */
+#define SUM_BYTES ((size_t)8)    /* the same, of sums alone */
 #define SLOT_BYTES 48            /* bytes of memory for each slot: a visit, its entry, and a point */
 
 /* A device buffer that grows. */
@@ -131,14 +132,31 @@ static gls_status fill_lobes(gls_mapper *m)
     return status;
 }
 
-/* Makes the totals of all fixels, set to 0, and the kernel that adds to them. */
+/* Bytes of the totals of all fixels; of sums alone also of the number of streamlines. */
+static size_t totals_bytes(const gls_mapper *m)
+{
+    const size_t n = m->source.fixels->n;
+    return m->source.sums_alone ? SUM_BYTES * n + sizeof(uint32_t) : TOTAL_BYTES * n;
+}
+
+/* Loads the kernels, and makes the totals of all fixels, set to 0. */
 static gls_status create_totals(gls_mapper *m)
 {
     gls_device *device = m->source.device;
-    gls_status status = gls_kernel_load(device, "weights/totals.comp", NULL, 0, &m->adder);
-    if (!status)
-        status = gls_buffer_create(device, GLS_BUFFER_STORAGE, TOTAL_BYTES * m->source.fixels->n, "totals", &m->totals);
+    const bool sums = m->source.sums_alone;
+    gls_status status =
+        gls_kernel_load(device, sums ? "weights/lengths.comp" : "weights/map.comp", NULL, 0, &m->kernel);
+    if (!status && !sums) status = gls_kernel_load(device, "weights/totals.comp", NULL, 0, &m->adder);
+    if (!status) status = gls_buffer_create(device, GLS_BUFFER_STORAGE, totals_bytes(m), "totals", &m->totals);
     return status ? status : gls_buffer_clear(m->totals);
+}
+
+bool gls_mapper_suits(const gls_device_info *info)
+{
+    static const char *const vendors[] = {"NVIDIA", "AMD", "ATI "};
+    for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
+        if (strstr(info->vendor, vendors[i])) return !info->gles && !info->software;
+    return false;
 }
 
 gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper)
@@ -150,7 +168,6 @@ gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mappe
     gls_status status = GLS_OK;
     if (gls_device_get_info(source->device)->gles)
         status = gls_fail(GLS_ERR_UNSUPPORTED, "OpenGL ES has no double precision");
-    if (!status) status = gls_kernel_load(source->device, "weights/map.comp", NULL, 0, &m->kernel);
     if (!status)
         status = gls_buffer_create(source->device, GLS_BUFFER_UNIFORM, sizeof *block, "grid of the walk", &m->grid);
     if (!status) status = gls_buffer_write(m->grid, 0, sizeof *block, block);
@@ -202,7 +219,6 @@ static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, si
     for (size_t i = 0; i <= n; i++) m->start[i] = (uint32_t)(s->offset[first + i] - s->offset[first]);
     status = grow(m, "starts of streamlines", bytes, &m->starts);
     if (!status) status = grow(m, "points of streamlines", 12 * (points > 0 ? points : 1), &m->points);
-    if (!status) status = grow(m, "mapped streamlines", ROW_HEADER + n * sizeof(gls_mapped), &m->rows);
     if (!status) status = gls_buffer_write(m->starts.buffer, 0, bytes, m->start);
     return status || points == 0 ? status
                                  : gls_buffer_write(m->points.buffer, 0, 12 * points, s->point[s->offset[first]]);
@@ -261,6 +277,7 @@ gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t firs
     m->which ^= 1;
     gls_status status = send(m, s, first, *n, points);
     m->n_slots = points + SPARE * *n;
+    if (!status) status = grow(m, "mapped streamlines", ROW_HEADER + *n * sizeof(gls_mapped), &m->rows);
     if (!status) status = reserve_visits(m, m->n_slots);
     return status ? status : run(m);
 }
@@ -316,4 +333,46 @@ gls_status gls_mapper_add_totals(const gls_mapper *m, uint64_t *length, uint32_t
     }
     free(total);
     return status;
+}
+
+/* --- Sums alone. */
+
+/* Starts the kernel on the streamlines that send() has uploaded, and does not wait for it. */
+static gls_status run_sums(const gls_mapper *m)
+{
+    uint32_t grid[3];
+    grid_of(m->n, grid);
+    const gls_arg args[] = {
+        gls_arg_uniforms(0, m->grid),
+        gls_arg_buffer(0, m->points.buffer),
+        gls_arg_buffer(1, m->lobes),
+        gls_arg_buffer(2, m->totals),
+        gls_arg_buffer(5, m->starts.buffer),
+        gls_arg_uint(0, (uint32_t)m->n),
+        gls_arg_uint(1, (uint32_t)m->source.fixels->n),
+    };
+    return gls_kernel_run(m->kernel, grid, args, sizeof args / sizeof *args, NULL);
+}
+
+gls_status gls_mapper_add(gls_mapper *m, const gls_streamlines *s, size_t *done)
+{
+    gls_status status = GLS_OK;
+    gls_device_hold(m->source.device);
+    for (*done = 0; *done < s->n && !status; *done += status ? 0 : m->n) {
+        size_t points;
+        m->n = count_run(m, s, *done, s->n - *done, &points);
+        status = send(m, s, *done, m->n, points);
+        if (!status) status = run_sums(m);
+    }
+    if (!status) gls_device_flush(m->source.device);
+    gls_device_release(m->source.device);
+    return status;
+}
+
+gls_status gls_mapper_read_sums(const gls_mapper *m, uint64_t *length, uint32_t *met)
+{
+    const size_t n = m->source.fixels->n;
+    /* the two words of a sum, the lower one first, are a number of 64 bits */
+    const gls_status status = gls_buffer_read(m->totals, 0, SUM_BYTES * n, length);
+    return status ? status : gls_buffer_read(m->totals, SUM_BYTES * n, sizeof *met, met);
 }

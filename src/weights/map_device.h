@@ -1,5 +1,5 @@
 /* Maps streamlines to fixels with a kernel: uploads the lobes of all voxels once, then runs one batch of streamlines
- * after the other. */
+ * after the other. A mapper returns the fixels of each streamline, or only sums over all streamlines. */
 #ifndef GLS_WEIGHTS_MAP_DEVICE_H
 #define GLS_WEIGHTS_MAP_DEVICE_H
 
@@ -29,7 +29,12 @@ typedef struct gls_mapper_source {
     const gls_fixels *fixels;
     const float *mask; /* factor of the lengths inside each voxel; NULL: 1 */
     const gls_walk_grid *grid;
+    bool sums_alone; /* the mapper serves gls_mapper_add() and gls_mapper_read_sums(); false: the other functions */
 } gls_mapper_source;
+
+/* Whether a device has double precision in hardware, judged by its vendor: drivers of other vendors emulate doubles,
+ * slower than the CPU. False for OpenGL ES, which has no doubles, and for software renderers. */
+bool gls_mapper_suits(const gls_device_info *info);
 
 /* Makes a mapper. GLS_ERR_DEVICE_MEMORY: the lobes of all voxels do not fit; GLS_ERR_UNSUPPORTED: the device has no
  * double precision. */
@@ -50,6 +55,12 @@ gls_status gls_mapper_start(gls_mapper *mapper, const gls_streamlines *s, size_t
 gls_status gls_mapper_finish(gls_mapper *mapper, gls_mapper_result *result);
 /* Adds what the mapper has mapped to the totals of all fixels: sums of lengths in units, and numbers of entries. */
 gls_status gls_mapper_add_totals(const gls_mapper *mapper, uint64_t *length, uint32_t *count);
+/* Adds the lengths of streamlines to the sums of their fixels. The device works on after the call. *done: number of
+ * streamlines that were handed to the device, all of them unless the result is a failure. */
+gls_status gls_mapper_add(gls_mapper *mapper, const gls_streamlines *s, size_t *done);
+/* Reads the sums of all fixels, in units of the grid, and the number of streamlines so far that met the grid, modulo
+ * 2^32. */
+gls_status gls_mapper_read_sums(const gls_mapper *mapper, uint64_t *length, uint32_t *met);
 /* Frees `mapper`, which may be NULL. */
 void gls_mapper_destroy(gls_mapper *mapper);
 

@@ -14,6 +14,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 #include "weights/fixel_rows.h"
+#include "weights/map_device.h"
 #include "weights/map_queue.h"
 #include "weights/sift2_weights.h"
 #include "weights/sift_selection.h"
@@ -146,23 +147,13 @@ gls_status gls_weights_set_walk(gls_weights *w, uint32_t ratio, gls_walk_line li
     return GLS_OK;
 }
 
-/* Whether a device has double precision in hardware, judged by its vendor: drivers of other vendors emulate doubles,
- * slower than the CPU. False for OpenGL ES, which has no doubles, and for software renderers. */
-static bool has_doubles(const gls_device_info *info)
-{
-    static const char *const vendors[] = {"NVIDIA", "AMD", "ATI "};
-    for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
-        if (strstr(info->vendor, vendors[i])) return !info->gles && !info->software;
-    return false;
-}
-
 void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps)
 {
     const bool iterates = method == GLS_WEIGHTS_SIFT2;
     const struct {
         const char *file;
         bool wanted;
-    } kernels[] = {{"weights/map.comp", maps && has_doubles(gls_device_get_info(device))},
+    } kernels[] = {{"weights/map.comp", maps && gls_mapper_suits(gls_device_get_info(device))},
                    {"weights/rows.comp", iterates},
                    {"weights/fixels.comp", iterates}};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
@@ -180,7 +171,7 @@ gls_status gls_weights_set_devices(gls_weights *w, gls_device *const *devices, s
     for (size_t i = 0; i < n; i++) {
         GLS_REQUIRE_HANDLE(devices[i], GLS_HANDLE_DEVICE);
         for (size_t k = 0; k < i; k++) GLS_REQUIRE(devices[k] != devices[i]);
-        if (has_doubles(gls_device_get_info(devices[i]))) usable[n_usable++] = devices[i];
+        if (gls_mapper_suits(gls_device_get_info(devices[i]))) usable[n_usable++] = devices[i];
     }
     gls_row_queue_destroy(w->queue);
     w->queue = NULL;

@@ -6,7 +6,9 @@
 #include <cmocka.h>
 
 #include "weights/fixel_rows.h"
+#include "weights/map_device.h"
 #include "weights/map_queue.h"
+#include "weights/voxel_walk.h"
 #include "gpu/inject.h"
 #include "weights/weight_model.h"
 #include "weights_scene.h"
@@ -302,13 +304,63 @@ static int set_up(void **state)
     return 0;
 }
 
+/* Sums of lengths in fixels, as dynamic seeds use them: those of the CPU, however the streamlines are divided. A large
+ * unit and a small one, whose sums need both words. */
+static void test_sums(void **state)
+{
+    (void)state;
+    const gls_streamlines s = tangled_lines();
+    const size_t n = gls_fixels_count(fixels);
+    uint64_t *host = malloc(n * sizeof *host), *sum = malloc(n * sizeof *sum);
+    for (int exponent = 4; exponent <= 34; exponent += 10) {
+        gls_walk_grid grid;
+        gls_walk walk = {0};
+        uint32_t met = 0, met_host = 0;
+        gls_mapper *mapper = NULL;
+        gls_walk_grid_init(&grid, gls_fixels_grid(fixels), 3, false, ldexp(1, -exponent));
+        memset(host, 0, n * sizeof *host);
+        for (size_t i = 0; i < s.n; i++) {
+            gls_walk_visits(&walk, &grid, s.point + s.offset[i], (size_t)(s.offset[i + 1] - s.offset[i]));
+            met_host += walk.n > 0;
+            for (size_t k = 0; k < walk.n; k++) {
+                const uint32_t f = gls_fixel_at(fixels, walk.visit[k].voxel, walk.visit[k].direction);
+                if (f != GLS_NO_FIXEL) host[f] += (uint64_t)(ldexp(walk.visit[k].length, exponent) + 0.5);
+            }
+        }
+        gls_walk_finish(&walk);
+        const gls_mapper_source source = {.device = device, .fixels = fixels, .grid = &grid, .sums_alone = true};
+        const gls_status status = gls_mapper_create(&source, &mapper);
+        if (gls_device_get_info(device)->gles) { /* it has no doubles */
+            assert_int_equal(status, GLS_ERR_UNSUPPORTED);
+            break;
+        }
+        assert_ok(status);
+        for (size_t first = 0; first < s.n; first += 350) {
+            const gls_streamlines part = {.n = 350, .offset = s.offset + first, .point = s.point};
+            size_t done = 0;
+            assert_ok(gls_mapper_add(mapper, &part, &done));
+            assert_int_equal(done, 350);
+        }
+        assert_ok(gls_mapper_read_sums(mapper, sum, &met));
+        gls_mapper_destroy(mapper);
+        assert_int_equal(met, met_host);
+        assert_in_range(met, 1, s.n - 1);
+        assert_memory_equal(sum, host, n * sizeof *sum);
+        uint64_t high = 0;
+        for (size_t k = 0; k < n; k++) high |= sum[k] >> 32;
+        if (exponent == 4 || exponent == 34) assert_true((high != 0) == (exponent == 34));
+    }
+    free(host);
+    free(sum);
+}
+
 int main(void)
 {
     int code = 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),     cmocka_unit_test(test_chunks),
-                                       cmocka_unit_test(test_mapping),  cmocka_unit_test(test_mapping_fails),
-                                       cmocka_unit_test(test_wide),     cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_no_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),      cmocka_unit_test(test_chunks),
+                                       cmocka_unit_test(test_mapping),   cmocka_unit_test(test_mapping_fails),
+                                       cmocka_unit_test(test_wide),      cmocka_unit_test(test_limits),
+                                       cmocka_unit_test(test_no_memory), cmocka_unit_test(test_sums)};
     static const gls_graphics apis[] = {GLS_GRAPHICS_GL, GLS_GRAPHICS_GLES};
     for (int k = 0; k < 2 && code == 0; k++) {
         if (!gpu_open(apis[k], &device, &code)) return code;
