@@ -1,6 +1,7 @@
 /* Reads tractograms for a picture: a first pass counts and measures streamlines, a second pass keeps those that are
  * drawn. */
 
+#include <glslines/recognition.h>
 #include <glslines/filters.h>
 #include <glslines/render.h>
 #include <glslines/streamlines.h>
@@ -250,6 +251,8 @@ static uint32_t colour_of(const gls_render_plan *plan, const char *name, size_t 
 {
     for (size_t k = plan->n_named; k-- > 0;)
         if (strcmp(plan->named[k].name, name) == 0) return plan->named[k].colour;
+    /* what is in no bundle would hide the bundles */
+    if (strcmp(name, GLS_GROUP_UNRECOGNIZED) == 0) return gls_colour_rgb(70, 70, 70);
     const uint32_t rgb = bundle_colours[rank % (sizeof bundle_colours / sizeof *bundle_colours)];
     return gls_colour_rgb((int)(rgb >> 16), (int)(rgb >> 8 & 255), (int)(rgb & 255));
 }

@@ -311,6 +311,7 @@ static gls_status read_tractogram(gls_report *r)
     gls_status status = gls_tractogram_reader_open(r->tractogram, &read, &reader);
     if (status) return status;
     choose_grid(r, gls_tractogram_reader_info(reader));
+    r->has_groups = gls_tractogram_reader_info(reader)->n_groups > 0;
     /* one pass over the file serves up to three sinks */
     gls_sink sinks[3] = {{append_lengths, NULL, NULL, r}}, tee, chain;
     size_t n = 1;
@@ -427,6 +428,7 @@ static void report_finish(gls_report *r)
         free(r->picture[i].png);
         free(r->picture[i].alt);
     }
+    free(r->group);
     free(r->sidecar_text);
     free(r->sidecar_path);
     free(r->tractogram);

@@ -53,7 +53,8 @@ gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *pictu
 
 /* --- Streamlines ------------------------------------------------------------ */
 
-/* Draws the tractogram with these options. keep: gets the streamlines of the picture; NULL: they are freed. */
+/* Draws the tractogram with these options. keep: gets the streamlines of the picture; NULL: they are freed. Groups that
+ * have colours go to the report. */
 static gls_status draw(gls_report *r, const gls_render_options *options, gls_report_picture *picture, gls_scene *keep)
 {
     const char *files[] = {r->tractogram};
@@ -70,6 +71,12 @@ static gls_status draw(gls_report *r, const gls_render_options *options, gls_rep
                      gls_format_count(studio.result.total, total, sizeof total),
                      studio.plan.n_slabs ? "near 12 axial slices" : "seen from above, from behind and from the left");
         gls_canvas_finish(&canvas);
+    }
+    if (!status && studio.source[0].group) {
+        r->group = studio.source[0].group;
+        r->n_groups = studio.source[0].n_groups;
+        studio.source[0].group = NULL;
+        studio.source[0].n_groups = 0;
     }
     if (!status && keep) {
         *keep = studio.scene;
@@ -232,6 +239,8 @@ gls_status gls_report_draw(gls_report *r)
     gls_status status = draw(r, &views, &r->picture[GLS_PICTURE_VIEWS], &r->scene);
     if (!status) status = simplify(&r->scene);
     if (!status) status = draw(r, &slabs, &r->picture[GLS_PICTURE_SLABS], NULL);
+    views.color = "groups";
+    if (!status && r->has_groups) status = draw(r, &views, &r->picture[GLS_PICTURE_BUNDLES], NULL);
     if (!status && r->density) status = draw_density(r);
     return status;
 }

@@ -11,6 +11,7 @@
 
 #include "record/run.h"
 #include "render/scene_parts.h"
+#include "render/studio_parts.h"
 #include "util/text.h"
 
 /* --- The page: embedded parts, and text that is safe in HTML. */
@@ -36,8 +37,8 @@ typedef struct gls_report_picture {
     char *alt;
 } gls_report_picture;
 
-/* Pictures of a report: from three sides, axial slabs, density. */
-enum { GLS_PICTURE_VIEWS, GLS_PICTURE_SLABS, GLS_PICTURE_DENSITY, GLS_N_PICTURES };
+/* Pictures of a report: from three sides, axial slabs, density; bundles, from three sides. */
+enum { GLS_PICTURE_VIEWS, GLS_PICTURE_SLABS, GLS_PICTURE_DENSITY, GLS_PICTURE_BUNDLES, GLS_N_PICTURES };
 
 /* A connectome: n rows and columns; n = 0: none. */
 typedef struct gls_report_matrix {
@@ -82,6 +83,10 @@ typedef struct gls_report {
     gls_density *density;
     gls_scene scene; /* streamlines of the 3-D view */
     gls_report_picture picture[GLS_N_PICTURES];
+    bool has_groups; /* the tractogram has groups */
+    /* groups of the tractogram with their colours in the picture of bundles, owned; NULL: there is none */
+    gls_named_colour *group;
+    size_t n_groups;
     char *no_pictures; /* reason why there are no pictures; NULL: there are */
 } gls_report;
 

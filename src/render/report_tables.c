@@ -166,7 +166,32 @@ void gls_report_append_picture(const gls_report_picture *p, const char *caption,
     gls_text_printf(out, "\"><figcaption>%s</figcaption></figure>\n", caption);
 }
 
-/* Appends the streamlines from three sides and in slabs. */
+/* Appends the picture of the groups, and how many streamlines each has. */
+static void append_bundles(const gls_report *r, gls_text *out)
+{
+    char count[32];
+    if (!r->picture[GLS_PICTURE_BUNDLES].png) return;
+    gls_report_append_picture(&r->picture[GLS_PICTURE_BUNDLES],
+                              "The groups of the file, such as bundles, in the colours of the table. A streamline in "
+                              "several groups has the colour of the first.",
+                              out);
+    gls_text_puts(out, "<table class=\"values\"><caption>Groups of streamlines</caption><thead><tr><th "
+                       "scope=\"col\">group</th><th scope=\"col\">colour</th><th scope=\"col\">streamlines</th>"
+                       "</tr></thead>\n<tbody>");
+    for (size_t k = 0; k < r->n_groups; k++) {
+        const gls_named_colour *g = &r->group[k];
+        gls_text_puts(out, "<tr><th scope=\"row\">");
+        gls_html_puts(out, g->name);
+        gls_text_printf(out,
+                        "</th><td><svg width=\"16\" height=\"16\" aria-hidden=\"true\"><rect width=\"16\" "
+                        "height=\"16\" fill=\"#%02x%02x%02x\"/></svg></td><td>%s</td></tr>\n",
+                        g->colour & 255, g->colour >> 8 & 255, g->colour >> 16 & 255,
+                        gls_format_count(g->total, count, sizeof count));
+    }
+    gls_text_puts(out, "</tbody></table>\n");
+}
+
+/* Appends the streamlines from three sides and in slabs, and the groups. */
 static void put_pictures(const gls_report *r, gls_text *out)
 {
     if (r->no_pictures) {
@@ -187,6 +212,7 @@ static void put_pictures(const gls_report *r, gls_text *out)
                        "left. --image shows an image instead."
                      : "Streamlines near axial planes; left is left. No image was given to show behind them.",
         out);
+    append_bundles(r, out);
 }
 
 /* Appends the density map from three sides. */

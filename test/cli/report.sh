@@ -99,6 +99,12 @@ expect 0 report small.csv -q
 check_page small.html 1
 contains small.html '<tr><th scope="row">one</th><td>two&lt;i&gt;</td><td class="number">3</td></tr>'
 contains small.html '2 of 3 pairs of different regions are joined'
+# groups, such as bundles: a picture in their colours, and a table
+expect 0 cluster t.trx -o grouped.trx --threshold 10 --by-size --largest 2 -q
+expect 0 report grouped.trx --device llvmpipe -q
+contains grouped.html '<tr><th scope="row">cluster_000001</th><td><svg width="16" height="16" aria-hidden="true"><rect width="16" height="16" fill="#e69f00"/>'
+contains grouped.html 'The groups of the file, such as bundles'
+! grep -q 'The groups of the file' joined.html t.html 2> /dev/null || note "a table of groups of a file without groups"
 # a row and a column of names, as --header and --bids write them
 printf ',2,17\n2,0,3\n17,0,0\n' > headed.csv
 printf '\t2\t17\n2\tn/a\t3\n17\t3\t0\n' > whole_relmat.tsv
