@@ -43,7 +43,8 @@ const char *const gls_similarity_name[GLS_SIMILARITY_VALUES] = {"dice_voxels",
                                                                 "bundle_adjacency_voxels",
                                                                 "bundle_adjacency_streamlines",
                                                                 "bmd",
-                                                                "ba"};
+                                                                "ba",
+                                                                "hausdorff"};
 
 gls_status gls_similar_create(const gls_grid *grid, uint64_t seed, gls_similar **bundle)
 {
@@ -134,8 +135,9 @@ static void compare_maps(const double *x, const double *y, size_t voxels, double
     value[4] = equal ? 1 : both == 0 ? 0 : spread > 0 ? fmax(0, (any * xy - sx * sy) / spread) : NAN;
 }
 
-/* Adds the mean distance of the voxels of b from the nearest ones of a to *mean, mm, half of it. */
-static gls_status add_distance(const gls_similar *a, const gls_similar *b, double *mean)
+/* Measures the distances of the voxels of b from the nearest ones of a, mm: adds half of their mean to *mean, and
+ * raises *most to the largest. */
+static gls_status add_distance(const gls_similar *a, const gls_similar *b, double *mean, double *most)
 {
     const size_t voxels = gls_grid_voxels(&a->grid);
     double *square = NULL, sum = 0, n = 0;
@@ -146,6 +148,7 @@ static gls_status add_distance(const gls_similar *a, const gls_similar *b, doubl
     for (size_t v = 0; v < voxels && !status; v++)
         if (b->map[0][v] > 0) {
             sum += sqrt(square[v]);
+            *most = fmax(*most, sqrt(square[v]));
             n++;
         }
     *mean += sum / n / 2;
@@ -190,9 +193,9 @@ gls_status gls_similarity_measure(const gls_similar *a, const gls_similar *b, do
     if (gls_similar_count(a) == 0 || gls_similar_count(b) == 0) return GLS_OK;
     compare_maps(a->map[0], b->map[0], voxels, volume, value);
     compare_maps(a->map[1], b->map[1], voxels, volume, value + 5);
-    value[10] = 0;
-    gls_status status = add_distance(a, b, &value[10]);
-    if (!status) status = add_distance(b, a, &value[10]);
+    value[10] = value[14] = 0;
+    gls_status status = add_distance(a, b, &value[10], &value[14]);
+    if (!status) status = add_distance(b, a, &value[10], &value[14]);
     if (!status) status = compare_centroids(a, b, WIDE, &value[11], &unused);
     value[12] = value[11] * value[11];
     return status ? status : compare_centroids(a, b, FINE, &unused, &value[13]);

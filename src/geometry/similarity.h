@@ -20,7 +20,7 @@ gls_status gls_similar_complete(gls_similar *bundle);
 uint64_t gls_similar_count(const gls_similar *bundle);
 
 /* Number of measures. */
-#define GLS_SIMILARITY_VALUES 14
+#define GLS_SIMILARITY_VALUES 15
 /* Their names: those of scilpy's pairwise comparison and of DIPY. */
 extern const char *const gls_similarity_name[GLS_SIMILARITY_VALUES];
 /* Measures how alike two complete bundles on the same grid are. NaN: undefined, as for a bundle without streamlines. */

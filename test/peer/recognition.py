@@ -279,6 +279,8 @@ def check_similarity():
     points = [np.argwhere(m[0] > 0) * 2.0 for m in maps]
     expected = np.mean([cKDTree(points[k]).query(points[1 - k])[0].mean() for k in (0, 1)])
     report("similarity: distance of voxels", np.isclose(float(row["bundle_adjacency_voxels"]), expected, rtol=1e-9), f"{expected:.4f} mm")
+    expected = max(cKDTree(points[k]).query(points[1 - k])[0].max() for k in (0, 1))
+    report("similarity: hausdorff", np.isclose(float(row["hausdorff"]), expected, rtol=1e-9), f"{expected:.4f} mm")
     # the clusters of a bundle and of the same one moved by half a mm are the same, moved
     save([line + np.float32([0.5, 0, 0]) for line in a], "pair/moved.trk")
     run(TOOL, "similarity", path("pair/a.trk"), path("pair/moved.trk"), "-o", path("half.tsv"), "--force", "-q")
