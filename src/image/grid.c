@@ -24,6 +24,24 @@
 /* Largest number in an affine or its inverse: the product of two such numbers is finite in single precision. */
 #define MAX_NUMBER 1e15
 
+/* The largest number of an affine and its inverse; NAN if one of them is not finite. */
+static double largest_number(const double affine[3][4])
+{
+    double inverse[3][4], largest = 0;
+    gls_affine_invert(affine, inverse);
+    for (int i = 0; i < 12; i++) {
+        const double number = fmax(fabs(affine[i / 4][i % 4]), fabs(inverse[i / 4][i % 4]));
+        if (!isfinite(affine[i / 4][i % 4]) || !isfinite(inverse[i / 4][i % 4])) return NAN;
+        largest = fmax(largest, number);
+    }
+    return largest;
+}
+
+bool gls_affine_is_usable(const double affine[3][4])
+{
+    return gls_affine_det(affine) != 0 && largest_number(affine) <= MAX_NUMBER;
+}
+
 gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4])
 {
     GLS_REQUIRE(grid && dim && affine);
@@ -41,18 +59,12 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
     double volume = size[0] * size[1] * size[2];
     if (!(fabs(gls_affine_det(affine)) > 1e-9 * volume) || !isfinite(volume))
         return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is singular or not finite");
-    double inverse[3][4];
-    for (int r = 0; r < 3; r++) {
-        if (!isfinite(affine[r][3])) return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is not finite");
-    }
-    gls_affine_invert(affine, inverse);
-    for (int i = 0; i < 12; i++) {
-        const double number = fmax(fabs(affine[i / 4][i % 4]), fabs(inverse[i / 4][i % 4]));
-        if (!(number <= MAX_NUMBER))
-            return gls_fail(GLS_ERR_ARGUMENT,
-                            "the affine of the grid, or its inverse, has the number %g, but at most %g is allowed",
-                            number, MAX_NUMBER);
-    }
+    const double number = largest_number(affine);
+    if (isnan(number)) return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is not finite");
+    if (!(number <= MAX_NUMBER))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "the affine of the grid, or its inverse, has the number %g, but at most %g is allowed", number,
+                        MAX_NUMBER);
     memcpy(grid->dim, dim, sizeof grid->dim);
     memcpy(grid->affine, affine, sizeof grid->affine);
     grid->affine_source = GLS_AFFINE_GIVEN;

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <glslines/tractogram.h>
+
 #include "image/grid.h"
 #include "image/image_write.h"
 #include "record/sidecar.h"
@@ -102,6 +104,24 @@ char *gls_shard_name(const char *path, const gls_shard *shard)
 gls_status gls_run_writes(gls_run *run, const char *path)
 {
     return path ? add_output(run, strdup(path), run->force) : GLS_OK;
+}
+
+gls_status gls_text_name_check(const char *path)
+{
+    gls_tractogram_format format;
+    if (!path) return GLS_OK;
+    const char *is = NULL;
+    if (gls_image_is_output(path) || gls_case_ends(path, ".mgz"))
+        is = "an image";
+    else if (gls_tractogram_format_parse(path, &format) == GLS_OK || gls_case_ends(path, ".vtp"))
+        is = "a tractogram";
+    else if (gls_case_ends(path, ".html"))
+        is = "a web page";
+    if (!is) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT,
+                    "%s: is the name of %s, but this output is text: give a name that ends with .tsv, .csv or .txt "
+                    "(.json for JSON)",
+                    path, is);
 }
 
 gls_status gls_run_rewrites(gls_run *run, const char *path)

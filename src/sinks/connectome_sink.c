@@ -146,6 +146,7 @@ static void finish(gls_run_sink *sink)
 
 const gls_sink_kind gls_connectome_kinds[] = {{.role = "connectome",
                                                .size = sizeof(matrix_state),
+                                               .writes_text = true,
                                                .take = take,
                                                .prepare = prepare,
                                                .open = open_matrix,

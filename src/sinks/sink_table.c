@@ -35,7 +35,8 @@ static gls_status take(gls_run_sinks *sinks, const gls_sink_kind *kind)
     *sink = (gls_run_sink){.kind = kind, .state = calloc(1, kind->size)};
     if (!sink->state) return gls_no_memory();
     sinks->n++;
-    return kind->take(sink, sinks);
+    gls_status status = kind->take(sink, sinks);
+    return status || !sink->wanted || !kind->writes_text ? status : gls_text_name_check(sink->output);
 }
 
 /* --distance-correction needs a result that sums lengths. */

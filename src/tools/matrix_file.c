@@ -7,6 +7,7 @@
 
 #include <glslines/log.h>
 
+#include "image/grid.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text_tables.h"
@@ -20,13 +21,14 @@ gls_status gls_matrix_file_read(const char *path, bool invert, double map[3][4])
     bool fits = (rows == 4 || rows == 3) && columns == 4;
     /* the last row of an affine map is 0 0 0 1 */
     fits = fits && (rows == 3 || (values[12] == 0 && values[13] == 0 && values[14] == 0 && values[15] == 1));
-    for (size_t i = 0; i < 12 && fits; i++) fits = isfinite(values[i]);
     if (fits) memcpy(forward, values, sizeof forward);
     free(values);
-    const double det = fits ? gls_affine_det((const double(*)[4])forward) : 0;
-    if (!fits || det == 0)
+    if (!fits || !gls_affine_is_usable((const double(*)[4])forward))
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: must be an invertible 4 x 4 matrix with last row 0 0 0 1, or its first 3 rows", path);
+                        "%s: must be an invertible 4 x 4 matrix with last row 0 0 0 1, or its first 3 rows, without "
+                        "numbers beyond 1e+15",
+                        path);
+    const double det = gls_affine_det((const double(*)[4])forward);
     if (det < 0) gls_log(GLS_LOG_WARNING, "%s: the matrix mirrors streamlines: its determinant is %g", path, det);
     if (invert)
         gls_affine_invert((const double(*)[4])forward, map);

@@ -490,9 +490,10 @@ static gls_status name_files(const connecting *c, bool first)
     else
         status = gls_tract_run_reads(run, c->file[1]);
     if (!status && first) status = gls_chain_note(run, &o->transform);
-    return status ? status
-                  : gls_tract_run_writes_all(
-                        run, GLS_PATHS(c->file[2], c->nodes, o->edges, c->column ? o->trx : o->assignments));
+    if (!status)
+        status = gls_tract_run_writes_text(
+            run, GLS_PATHS(c->file[2], c->nodes, o->edges, c->column ? NULL : o->assignments));
+    return status || !c->column ? status : gls_tract_run_writes(run, o->trx);
 }
 
 /* Writes the files of one matrix, and adds it to the sidecar. */

@@ -390,7 +390,8 @@ gls_status gls_tract_density(gls_tract_run *run, const void *options, const char
     if (!status)
         status = gls_tract_run_reads_all(run, GLS_PATHS(m.in, m.o->template_image, m.o->image,
                                                         gls_tract_weights_file(m.o->weights), run->options.reference));
-    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(m.out, m.names, m.o->mask_out));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(m.out, m.o->mask_out));
+    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(m.names));
     if (!status) status = map(&m);
     if (!status) status = finish_map(&m);
     if (!status) status = gls_density_write_grouped(m.density, m.out, run->files.force, &run->files.group);

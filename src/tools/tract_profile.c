@@ -371,7 +371,7 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     /* words of --orient are not files */
     const bool is_word = o->orient && (strcmp(o->orient, "auto") == 0 || strcmp(o->orient, "none") == 0);
     if (!status && !is_word) status = gls_tract_run_reads(run, gls_tract_orient_file(o->orient));
-    if (!status) status = gls_tract_run_writes(run, o->output);
+    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->output));
     if (!status) status = read_images(&p, file + 1);
     if (!status) status = collect(&p);
     if (!status) status = write(&p);

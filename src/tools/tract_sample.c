@@ -204,7 +204,8 @@ gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char 
     gls_status status = check(o, n - 1);
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status) status = gls_tract_run_reads(run, run->options.reference);
-    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output, o->trx, o->tsf));
+    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->output));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->trx, o->tsf));
     if (!status) status = choose_stats(&s);
     if (!status) status = read_images(&s);
     if (!status) status = measure_total(&s);

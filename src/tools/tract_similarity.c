@@ -137,7 +137,7 @@ gls_status gls_tract_similarity(gls_tract_run *run, const void *options, const c
         return gls_fail(GLS_ERR_ARGUMENT, "--template and --voxel-size exclude each other: leave out one of them");
     gls_status status =
         gls_tract_run_reads_all(run, GLS_PATHS(file[0], file[1], o->template_image, run->options.reference));
-    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output));
+    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->output));
     if (!status) status = gls_tract_read_options(&run->options, &c.reading, &c.reference);
     for (int s = 0; s < 2 && !status; s++) status = gls_atlas_list(file[s], NULL, 1, &c.side[s]);
     if (!status) status = choose_grid(&c);

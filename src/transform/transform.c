@@ -89,8 +89,8 @@ static gls_status read_step(const char *text, gls_transform_step *step)
     } else if (!status) {
         double map[3][4];
         const double det = gls_affine_det((const double(*)[4])step->map);
-        if (!isfinite(det) || det == 0)
-            status = gls_fail(GLS_ERR_INPUT, "%s: its matrix has no inverse", s.path);
+        if (!gls_affine_is_usable((const double(*)[4])step->map))
+            status = gls_fail(GLS_ERR_INPUT, "%s: its matrix has no inverse, or has numbers beyond 1e+15", s.path);
         else if (det < 0)
             gls_log(GLS_LOG_WARNING, "%s: its matrix mirrors: its determinant is %g", s.path, det);
         memcpy(map, step->map, sizeof map);

@@ -238,6 +238,40 @@ for turn in first second; do
     [ ! -e again.csv.json ] || note "a second sidecar: the $turn time"
 done
 
+# --- text does not take the name of an image, a tractogram or a page, even with --force ---
+printf 'bundle\tinclude\na\t1,1,1,5\n' > bundles.tsv
+while read -r line; do
+    # shellcheck disable=SC2086
+    expect 2 $line --force
+    says "this output is text"
+done << 'END'
+stats same.trx -o small.nii
+stats same.trx -o s.tsv --histogram many.trx
+stats same.trx -o s.tsv --dump page.html
+info same.trx --json=small.nii
+connectome same.trx head.nii -o c.nii.gz
+connectome same.trx head.nii -o c.csv --nodes small.nii
+connectome same.trx head.nii -o c.csv --edges e.mif
+connectome same.trx head.nii -o c.csv --assignments a.TCK
+sample same.trx head.nii -o small.nii
+profile same.trx head.nii -o p.trk
+search same.trx many.trx --radius 4 -o small.nii
+cluster same.trx -o c.trx --table small.nii
+similarity same.trx many.trx -o small.nii
+segment same.trx bundles.tsv --table small.nii
+segment same.trx bundles.tsv --counts small.nii
+END
+
+# --- an affine map with numbers that no image may have ---
+printf '1 0 0 1e30\n0 1 0 0\n0 0 1 0\n' > far.txt
+printf '1e-30 0 0 0\n0 1 0 0\n0 0 1 0\n' > flat.txt
+for matrix in far flat; do
+    expect 3 edit same.trx moved.trx --transform $matrix.txt
+    says "1e+15"
+    expect 3 transform small.nii -o moved.nii --template head.nii --transform $matrix.txt
+    says "1e+15"
+done
+
 # --- numbers that make no sense ---
 expect 2 stats ends.trx --histogram h.tsv --bin 1e-9
 says "in bins of 1e-09 mm needs more than"

@@ -108,7 +108,9 @@ says "must be a TRX file"
 expect 2 $track -o s8.trx --recognize atlas --shard 1/2
 says "not with --shard"
 expect 3 $track -o s8.trx --recognize absent
-expect 4 $track -o s9.trx --recognize atlas:atlas/first.trk --force
+ln atlas/first.trk atlas/first.tsv
+expect 4 $track -o s9.trx --recognize atlas:atlas/first.tsv --force
+rm atlas/first.tsv
 cmp -s s9.trx /dev/null || test ! -e s9.trx || note "an output of a run that was refused"
 
 # --- atlases that vote, thresholds, transforms ---

@@ -271,7 +271,8 @@ done
 expect 4 track "$@" -o v.trx --connectome labels.nii:again.csv
 expect 2 track "$@" -o v.trx --connectome labels.nii
 expect 3 track "$@" -o v.trx --connectome missing.nii:v.csv
-expect 4 track "$@" -o v.trx --connectome labels.nii:labels.nii --force
+ln labels.nii labels_too.csv
+expect 4 track "$@" -o v.trx --connectome labels.nii:labels_too.csv --force
 
 expect 0 connectome t.trx labels.nii n.csv --nodes n.tsv --assignments n.txt --edges e.tsv --header
 head -n 1 n.csv | grep -q '^,3,4,' || note "no header of labels"
@@ -796,7 +797,8 @@ expect 3 track "$@" -o v.trx --segment missing.tsv
 expect 4 track "$@" -o v.trx --sample fa.nii.gz:values.tsv
 expect 4 track "$@" -o v.trx --segment plain.tsv:sinks_table.tsv
 expect 4 track "$@" -o v.trx --dec dec.nii.gz
-expect 4 track "$@" -o v.trx --sample fa.nii.gz:fa.nii.gz --force
+ln fa.nii.gz fa_too.tsv
+expect 4 track "$@" -o v.trx --sample fa.nii.gz:fa_too.tsv --force
 expect 4 track "$@" -o v.trx --segment plain.tsv:plain.tsv --force
 [ ! -e v.trx ] || note "a tractogram of a run that failed"
 # a streamline that fits several bundles goes to the nearest one: the second row has the same region and a nearer centre
@@ -842,9 +844,11 @@ for name in a b c d; do cp data/mask.nii.gz named_$name.nii.gz; done
 cp t.trx named.trx
 printf 'bundle\tinclude\nA\tnamed_a.nii.gz:1\nB\tnamed.trx\n' > named.tsv
 printf '{"A": {"head": "named_b.nii.gz", "tail": "named_c.nii.gz", "gt_mask": "named_d.nii.gz"}}' > named.json
-expect 4 segment t.trx named.tsv --table named_a.nii.gz --force
-says "named_a.nii.gz: is an input"
-expect 4 segment t.trx named.tsv --counts named_a.nii.gz --force
+# the same files under names that text may have
+for name in a b c d; do ln named_$name.nii.gz named_$name.txt; done
+expect 4 segment t.trx named.tsv --table named_a.txt --force
+says "named_a.txt: is an input"
+expect 4 segment t.trx named.tsv --counts named_a.txt --force
 says "is an input"
 expect 4 segment t.trx named.tsv -o named.trx --force
 says "is an input"
@@ -852,7 +856,7 @@ cp t.trx named_B.trx
 printf 'bundle\tinclude\nA\tnamed_a.nii.gz\nB\tnamed_B.trx\n' > named_each.tsv
 expect 4 segment t.trx named_each.tsv --each named_{}.trx --force
 says "is an input"
-expect 4 profile t.trx data/mask.nii.gz --bundles named.tsv -o named_a.nii.gz --force
+expect 4 profile t.trx data/mask.nii.gz --bundles named.tsv -o named_a.txt --force
 says "is an input"
 for option in "--segment named_each.tsv" "--profile named_each.tsv:named_p.csv"; do
     expect 4 track "$@" -o named_t.trx $option --density named_a.nii.gz --force
@@ -864,10 +868,10 @@ for option in "--sample no.nii" "--segment no.tsv" "--profile no.tsv:no.csv" "--
     [ ! -e no.trx ] || note "$option: an output in spite of it"
 done
 for name in b c d; do
-    expect 4 score t.trx --truth named.json --json=named_$name.nii.gz --force
-    says "named_$name.nii.gz: is an input"
+    expect 4 score t.trx --truth named.json --json=named_$name.txt --force
+    says "named_$name.txt: is an input"
 done
-expect 4 track "$@" -o kept.trx --profile named.tsv:named_a.nii.gz --force
+expect 4 track "$@" -o kept.trx --profile named.tsv:named_a.txt --force
 says "is an input"
 printf 'bundle\tends\nA\tmissing.nii.gz\n' > missing_ends.tsv
 expect 3 segment t.trx missing_ends.tsv -o kept.trx
