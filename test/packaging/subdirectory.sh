@@ -20,6 +20,8 @@ enable_testing()
 add_subdirectory($root glslines EXCLUDE_FROM_ALL)
 add_executable(app app.c)
 target_link_libraries(app PRIVATE glslines::glslines)
+add_executable(alone alone.c)
+target_link_libraries(alone PRIVATE glslines::compute)
 add_test(NAME parents_own COMMAND app)
 install(TARGETS app)
 include(CPack)
@@ -35,6 +37,15 @@ int main(void)
     gls_job_options options = gls_job_options_default();
     printf("glslines %s, %g degrees\n", gls_version(), options.track.max_angle);
     return 0;
+}
+END_OF_FILE
+
+# the compute library without the tracker
+cat > parent/alone.c << 'END_OF_FILE'
+#include <glslines/compute.h>
+int main(void)
+{
+    return gls_type_stored(GLS_TYPE_FLOAT64) != GLS_TYPE_FLOAT32;
 }
 END_OF_FILE
 
@@ -66,6 +77,8 @@ cmake -S "$root" -B bare -G Ninja -DGLS_TESTS=OFF > bare.log 2>&1 || { cat bare.
 if [ "${2:-}" = --build ]; then
     cmake --build build --parallel > build.log 2>&1 || { cat build.log; fail "the other project is not built"; }
     ./build/app | grep -q '^glslines 0\.[0-9.]*, [0-9]* degrees$' || fail "the program prints: $(./build/app)"
+    ./build/alone || fail "the program on the compute library fails"
+    ! ldd build/alone | grep -q libglslines.so || fail "the program on the compute library needs the tracker"
     cmake --install build --prefix "$PWD/installed" > install.log
     [ "$(find installed -type f)" = installed/bin/app ] || fail "installed besides: $(find installed -type f)"
 fi
