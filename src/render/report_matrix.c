@@ -149,7 +149,9 @@ static gls_status read_matrix(gls_report *r, char *path)
 static char *written_matrix(const gls_report *r)
 {
     const char *output = cJSON_GetStringValue(cJSON_GetArrayItem(gls_report_get(r, "outputs"), 0));
-    const char *option = gls_report_text(r, "parameters/connectome");
+    const cJSON *given = gls_report_get(r, "parameters/connectome");
+    /* of several matrices the report shows the first; sidecars of version 0.1.0 have one text */
+    const char *option = cJSON_GetStringValue(cJSON_IsArray(given) ? cJSON_GetArrayItem(given, 0) : given);
     const char *colon = option ? gls_names_last(option, ':') : NULL;
     if (output && gls_report_is_matrix(output) && gls_report_get(r, "parameters/stat_edge"))
         return gls_file_beside(r->sidecar_path, output);

@@ -1,5 +1,5 @@
 /* track --connectome LABELS:FILE: for each pair of labels, the number of streamlines that join them, or with --weights
- * the sum of their weights. */
+ * the sum of their weights. Each time that the option is given has a sink of its own. */
 #include <cJSON.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,20 +26,30 @@ typedef struct matrix_state {
     size_t n, capacity;
 } matrix_state;
 
+/* Which of the options --connectome a sink is for, counted from 0. */
+static int number_of(const gls_run_sink *sink)
+{
+    return (int)(sink->kind - gls_connectome_kinds);
+}
+
 static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const gls_job_options *o = sinks->options;
     matrix_state *s = sink->state;
     const char *alone = o->labels ? "labels" : o->lut ? "lut" : o->header ? "header" : NULL;
-    if (!o->connectome && alone) return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --connectome", alone);
-    if (!o->connectome) return GLS_OK;
+    const int k = number_of(sink), most = sizeof gls_connectome_kinds / sizeof(gls_sink_kind);
+    if (o->connectome.n == 0 && alone) return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --connectome", alone);
+    if (o->connectome.n > most)
+        return gls_fail(GLS_ERR_ARGUMENT, "--connectome: is given %d times, but at most %d times is possible",
+                        o->connectome.n, most);
+    if (k >= o->connectome.n) return GLS_OK;
     gls_status status = gls_sink_adds_up(sink, sinks);
     if (status) return status;
     if (o->lut && o->labels != GLS_LABELS_LUT && !o->header)
         return gls_fail(GLS_ERR_ARGUMENT, "--lut: needs --labels lut, --header, or both");
     s->rows.labels = o->labels;
     s->header = o->header;
-    status = gls_sink_takes_pair(sink, sinks, o->connectome, "LABELS:FILE");
+    status = gls_sink_takes_pair(sink, sinks, o->connectome.value[k], "LABELS:FILE");
     if (status || !o->lut) return status;
     char *path = gls_text_copy(o->lut);
     if (!path) return gls_no_memory();
@@ -118,11 +128,15 @@ static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
                                         (const char *const *)s->rows.name, "nan");
 }
 
-/* Adds the image of labels and the table to the inputs in the sidecar, unless a file can no longer be read. */
+/* Adds the image of labels, of the first matrix also the table, to the inputs in the sidecar, unless a file can no
+ * longer be read. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
-    static const char *const role[] = {"labels", "lut"};
-    for (size_t i = 0; i < sink->n_inputs; i++) {
+    const int k = number_of(sink);
+    char labels[32] = "labels";
+    if (k > 0) snprintf(labels, sizeof labels, "labels_%d", k + 1);
+    const char *const role[] = {labels, "lut"};
+    for (size_t i = 0; i < (k > 0 ? 1 : sink->n_inputs); i++) {
         gls_input_file file = {.role = role[i], .path = sink->input[i]};
         if (!gls_input_file_check(&file) && !gls_input_file_hash(&file))
             gls_sidecar_add_file(gls_json_at(root, "inputs"), &file);
@@ -144,15 +158,10 @@ static void finish(gls_run_sink *sink)
     free(s->pair);
 }
 
-const gls_sink_kind gls_connectome_kinds[] = {{.role = "connectome",
-                                               .size = sizeof(matrix_state),
-                                               .writes_text = true,
-                                               .take = take,
-                                               .prepare = prepare,
-                                               .open = open_matrix,
-                                               .needs_points = needs_points,
-                                               .complete = complete,
-                                               .write = write_matrix,
-                                               .describe = describe,
-                                               .choice = choice,
-                                               .finish = finish}};
+/* clang-format off */
+#define KIND {.role = "connectome", .writes_text = true, .size = sizeof(matrix_state), .take = take, .prepare = prepare, \
+              .open = open_matrix, .needs_points = needs_points, .complete = complete, .write = write_matrix, \
+              .describe = describe, .choice = choice, .finish = finish}
+#define FOUR_KINDS KIND, KIND, KIND, KIND
+const gls_sink_kind gls_connectome_kinds[] = {FOUR_KINDS, FOUR_KINDS, FOUR_KINDS, FOUR_KINDS};
+/* clang-format on */

@@ -327,6 +327,24 @@ done
 for part in 1 2; do expect 0 track "$@" -o none --connectome labels.nii:part.csv --shard $part/2; done
 expect 0 merge -o parts.csv part_shard-1of2.csv part_shard-2of2.csv
 cmp c.csv parts.csv || note "the sum of the matrices of shards"
+tracking="$*"
+# several matrices in one run have the bytes of one run each
+expect 0 track $tracking -o twice.trx --connectome labels.nii:twice1.csv --connectome data/roi.nii.gz:twice2.csv
+expect 0 track $tracking -o none --connectome data/roi.nii.gz:only2.csv
+cmp c.csv twice1.csv && cmp only2.csv twice2.csv && cmp t.trx twice.trx || note "--connectome twice and once"
+cmp -s twice1.csv twice2.csv && note "two images of labels give one matrix"
+grep -q '"labels_2":[[:space:]]*{' twice.json || note "the sidecar has no checksum of the second image of labels"
+for part in 1 2; do
+    expect 0 track $tracking -o none --connectome labels.nii:both1.csv --connectome data/roi.nii.gz:both2.csv --shard $part/2
+done
+for k in 1 2; do
+    expect 0 merge -o both$k.csv both${k}_shard-1of2.csv both${k}_shard-2of2.csv
+    cmp twice$k.csv both$k.csv || note "the sum of shards of matrix $k"
+done
+expect 4 track $tracking -o v.trx --connectome labels.nii:e.csv --connectome data/roi.nii.gz:e.csv
+many=$(for k in $(seq 17); do echo "--connectome labels.nii:e$k.csv"; done)
+expect 2 track $tracking -o v.trx $many
+says "--connectome: is given 17 times, but at most 16 times is possible"
 # rows and header of track --connectome are those of the command, in one run and in the sum of shards
 choice() {
     expect 0 connectome t.trx labels.nii named.tsv --nodes none --force "$@"
@@ -336,7 +354,6 @@ choice() {
     same named.tsv named_once.tsv
     same named.tsv named_sum.tsv
 }
-tracking="$*"
 choice --labels raw
 choice --labels lut --lut more.txt --header
 head -n 1 named_sum.tsv | grep -q "$(printf '^\tnone-1\tleft-3\t')" || note "no names in the header of the sum"

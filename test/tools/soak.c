@@ -279,7 +279,7 @@ static void track(const char *folder, unsigned kind)
     o.resume = kind % 6 == 5;
     o.weights = kind % 8 == 3;
     snprintf(connectome, sizeof connectome, "%s/labels.nii.gz:%s/c.csv", folder, folder);
-    if (kind % 8 == 3 || kind % 8 == 6) o.connectome = connectome;
+    if (kind % 8 == 3 || kind % 8 == 6) o.connectome = (gls_strings){.value = {connectome}, .n = 1};
     if (kind % 3 == 0) o.density = name_in(folder, "d.nii.gz");
     gls_status status = gls_track_files(&o, NULL, NULL);
     if ((status == GLS_OK) != fails) return;

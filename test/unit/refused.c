@@ -23,6 +23,7 @@ static void test_lists(void **state)
     } lists[] = {{offsetof(gls_job_options, include), "--include"},
                  {offsetof(gls_job_options, exclude), "--exclude"},
                  {offsetof(gls_job_options, stat_tck), "--stat-tck"},
+                 {offsetof(gls_job_options, connectome), "--connectome"},
                  {offsetof(gls_job_options, peaks), "--peaks"}};
     static const int n[] = {-1, GLS_MAX_STRINGS + 1, 1 << 30, 1, GLS_MAX_STRINGS};
     (void)state;
