@@ -71,12 +71,12 @@ upward() {
     upward track util gpu image dwi phantom streamlines
     upward tracts util gpu image dwi transform phantom streamlines tractogram track
     upward geometry util gpu streamlines tracts
-    upward weights util gpu image dwi streamlines track
+    upward weights util gpu image dwi transform streamlines track
     upward record util image dwi tractogram track tracts
     upward check util gpu track
-    upward sinks util gpu image dwi streamlines tractogram track tracts geometry weights record
+    upward sinks util gpu image dwi transform streamlines tractogram track tracts geometry weights record
     upward tools util gpu image dwi transform registration streamlines tractogram track tracts geometry weights record
-    upward run util gpu image dwi phantom streamlines tractogram track tracts weights record check sinks
+    upward run util gpu image dwi transform phantom streamlines tractogram track tracts weights record check sinks
     upward bids util image dwi phantom tracts weights record tools run
     upward render util gpu image dwi streamlines tractogram tracts record run bids
     upward bench util image dwi track streamlines tractogram tracts record check tools run

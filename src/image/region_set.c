@@ -224,13 +224,20 @@ gls_status gls_regions_add_image(gls_regions *r, gls_region_role role, const gls
     return status;
 }
 
+gls_status gls_regions_add_area(gls_regions *r, gls_region_role role, const gls_region_area *area, const char *text,
+                                const gls_image *mask)
+{
+    GLS_REQUIRE(r && !r->complete && is_for_tracking(role) && area && text);
+    GLS_REQUIRE(!mask || gls_grid_voxels(&mask->grid) == gls_grid_voxels(&r->grid));
+    return add_region(r, role, area, text, mask);
+}
+
 gls_status gls_regions_add(gls_regions *r, gls_region_role role, const char *text, const gls_image *mask)
 {
     GLS_REQUIRE(r && !r->complete && is_for_tracking(role) && text);
-    GLS_REQUIRE(!mask || gls_grid_voxels(&mask->grid) == gls_grid_voxels(&r->grid));
     gls_region_area area;
     gls_status status = gls_region_area_read(gls_region_role_name(role), text, &area);
-    if (!status) status = add_region(r, role, &area, text, mask);
+    if (!status) status = gls_regions_add_area(r, role, &area, text, mask);
     gls_region_area_finish(&area);
     return status;
 }

@@ -31,6 +31,10 @@ uint32_t gls_regions_bits_where(const gls_regions *regions, gls_region_where whe
  * of each role; GLS_REGION_INCLUDE_END has two at most. */
 bool gls_region_ends_fit(const uint32_t role_bits[GLS_REGION_ROLES], uint32_t a, uint32_t b);
 
+/* Adds a region that was read from the text, as gls_regions_add() does. */
+gls_status gls_regions_add_area(gls_regions *regions, gls_region_role role, const gls_region_area *area,
+                                const char *text, const gls_image *mask);
+
 /* The regions on one grid, as a device looks them up: a word for each voxel, with the bits of the regions that the
  * voxel belongs to. */
 typedef struct gls_region_group {

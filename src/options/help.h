@@ -10,7 +10,7 @@
 struct cJSON;
 
 /* Largest size of the struct with the values of a command, bytes. */
-#define CMD_MAX_VALUES 8192
+#define CMD_MAX_VALUES 16384
 
 /* Storage for the values of any command. */
 typedef union cmd_values {

@@ -8,11 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <glslines/tractogram.h>
-
 #include "image/grid.h"
 #include "image/image_write.h"
 #include "record/sidecar.h"
+#include "tractogram/tractogram.h"
 #include "util/allocation.h"
 #include "util/clock.h"
 #include "util/json_text.h"
@@ -108,15 +107,15 @@ gls_status gls_run_writes(gls_run *run, const char *path)
 
 gls_status gls_text_name_check(const char *path)
 {
-    gls_tractogram_format format;
+    static const struct {
+        const char *suffix, *kind;
+    } other[] = {{".hdr", "an image"},   {".img", "an image"},   {".img.gz", "an image"}, {".mgh", "an image"},
+                 {".mgz", "an image"},   {".mih", "an image"},   {".nrrd", "an image"},   {".png", "a picture"},
+                 {".apng", "a picture"}, {".html", "a web page"}};
     if (!path) return GLS_OK;
-    const char *is = NULL;
-    if (gls_image_is_output(path) || gls_case_ends(path, ".mgz"))
-        is = "an image";
-    else if (gls_tractogram_format_parse(path, &format) == GLS_OK || gls_case_ends(path, ".vtp"))
-        is = "a tractogram";
-    else if (gls_case_ends(path, ".html"))
-        is = "a web page";
+    const char *is = gls_image_is_output(path) ? "an image" : gls_tractogram_is_name(path) ? "a tractogram" : NULL;
+    for (size_t k = 0; k < sizeof other / sizeof *other; k++)
+        if (gls_case_ends(path, other[k].suffix)) is = other[k].kind;
     if (!is) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT,
                     "%s: is the name of %s, but this output is text: give a name that ends with .tsv, .csv or .txt "

@@ -15,6 +15,7 @@
 #include "run/job_inputs_parts.h"
 #include "track/getter/getter.h"
 #include "track/seeds.h"
+#include "transform/bring.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/status.h"
@@ -159,6 +160,8 @@ gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_optio
     gls_status status = o->act                        ? gls_image_read(o->act, GLS_IMAGE_ANY, &image)
                         : o->pve_wm || o->map_include ? join_maps(o, &image)
                                                       : gls_phantom_five_tissues(input->phantom, &image);
+    if (!status && (o->act || o->pve_wm || o->map_include))
+        status = gls_image_bring(&image, &input->space, GLS_RESAMPLE_LINEAR, 0, name);
     if (!status) status = gls_tissue_create(input->grid, image, name, o->act_rule, o->track.precision, &input->tissue);
     if (!status) status = gls_tissue_check(input->tissue, input->mask);
     gls_image_destroy(image);
@@ -190,6 +193,7 @@ static gls_status seeds_by_weight(gls_job_inputs *input, const gls_job_options *
     const char *name = made ? "--seed-gmwmi auto" : o->seed_gmwmi ? o->seed_gmwmi : o->seed_rejection;
     gls_status status =
         made ? gls_tissue_interface(input->tissue, &weights) : gls_image_read(name, GLS_IMAGE_3D, &weights);
+    if (!status && !made) status = gls_image_bring(&weights, &input->space, GLS_RESAMPLE_LINEAR, 0, name);
     if (!status && o->seed_gmwmi)
         status = gls_seeds_create_interface(input->tissue, weights, name, count, o->seed_seed, &input->seeds);
     else if (!status)
@@ -281,6 +285,17 @@ static void warn_of_steps(const gls_job_inputs *input, double step)
     }
 }
 
+/* Reads a region, brings it to the space of the run and adds it. */
+static gls_status add_region(gls_job_inputs *input, gls_region_role role, const char *text)
+{
+    gls_region_area area;
+    gls_status status = gls_region_area_read(gls_region_role_name(role), text, &area);
+    if (!status) status = gls_region_area_bring(&area, &input->space, text);
+    if (!status) status = gls_regions_add_area(input->regions, role, &area, text, input->mask);
+    gls_region_area_finish(&area);
+    return status;
+}
+
 gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *o)
 {
     const struct {
@@ -302,7 +317,7 @@ gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_opti
                                        gls_job_inputs_name(input, GLS_FILE_MASK), input->mask);
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         for (int k = 0; k < given[i].text->n && !status; k++)
-            status = gls_regions_add(input->regions, given[i].role, given[i].text->value[k], input->mask);
+            status = add_region(input, given[i].role, given[i].text->value[k]);
     if (!status) status = gls_regions_complete(input->regions);
     if (!status) status = gls_job_inputs_check_tracking_mask(input);
     if (!status) warn_of_steps(input, gls_params_in_mm(o, input->grid).step_size);

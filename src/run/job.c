@@ -99,6 +99,7 @@ gls_status gls_job_open(gls_job *job)
     if (!status) gls_advise_of_masks(job);
     job->sinks.grid = job->inputs.grid;
     job->sinks.step_size = job->params.step_size;
+    job->sinks.transform = &job->inputs.space;
     if (!status) status = gls_sinks_prepare(&job->sinks);
     if (!status) status = gls_job_hash_others(job);
     if (!status && o->skip_existing) status = gls_job_find_done(job);
@@ -412,7 +413,7 @@ static gls_status begin_dynamic(void *user)
     gls_job *job = user;
     const gls_job_options *o = &job->options;
     const gls_image *tracked = o->sh ? job->inputs.odf_image : job->inputs.model.sh;
-    gls_fod_options source = gls_fod_options_of_run(o);
+    gls_fod_options source = gls_fod_options_of_run(o, &job->inputs.space);
     gls_fod fod = {0};
     if (!o->seed_dynamic || job->dynamic) return GLS_OK;
     source.all_voxels = true;

@@ -20,6 +20,7 @@
 #include "sinks/sinks.h"
 #include "track/getter/getters.h"
 #include "track/run/journal.h"
+#include "transform/transform.h"
 #include "weights/fod.h"
 #include "util/file.h"
 
@@ -56,6 +57,12 @@ gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
     gls_status status = GLS_OK;
     gls_job_inputs_files(o, file);
     for (size_t i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_inputs_add(inputs, file[i].path);
+    for (int i = 0; i < o->transform.n; i++) {
+        char *paths[3];
+        const size_t n = gls_transform_files(o->transform.value[i], paths);
+        if (!status) status = gls_inputs_add_all(inputs, (const char *const *)paths, n);
+        for (size_t k = 0; k < n; k++) free(paths[k]);
+    }
 #define GLS_REGION_ROW(symbol, number, field, ...) \
     if (!status) status = gls_inputs_add_all(inputs, (const char *const *)o->field.value, (size_t)o->field.n);
 #include <glslines/regions.def>

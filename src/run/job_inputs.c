@@ -13,6 +13,7 @@
 #include "record/run_params.h"
 #include "run/anatomy.h"
 #include "track/getter/getters.h"
+#include "transform/bring.h"
 #include "util/clock.h"
 
 #define SEED_FA 0.2 /* voxels with FA above this value make the default seed region */
@@ -79,14 +80,22 @@ static gls_status make_phantom(gls_job_inputs *input, const gls_job_options *opt
     return gls_series_select(&input->series, &options->model);
 }
 
-/* Reads input file `which`, an image of one volume, if the options name it. Masks may lie on any grid. first: path of
- * the image that gives the grid, for messages. */
-static gls_status read_map(const gls_job_inputs *input, int which, const char *first, gls_image **image)
+/* Whether --transform brings a mask: the seed mask, and with --transform-mask the brain mask. */
+static bool is_of_other_space(const gls_job_options *o, int which)
+{
+    return which == GLS_FILE_ROI || (which == GLS_FILE_MASK && o->transform_mask);
+}
+
+/* Reads input file `which`, an image of one volume, if the options name it. Masks may lie on any grid, and in the other
+ * space of --transform. first: path of the image that gives the grid, for messages. */
+static gls_status read_map(const gls_job_inputs *input, const gls_job_options *o, int which, const char *first,
+                           gls_image **image)
 {
     const char *path = input->file[which].path;
     if (!path) return GLS_OK;
-    return which == GLS_FILE_FA ? gls_image_read_on_grid(input->grid, first, path, image)
-                                : gls_image_read_mask(input->grid, first, path, image);
+    return which == GLS_FILE_FA
+               ? gls_image_read_on_grid(input->grid, first, path, image)
+               : gls_mask_bring(input->grid, first, path, is_of_other_space(o, which) ? &input->space : NULL, image);
 }
 
 bool gls_job_inputs_need_series(const gls_job_inputs *input, const gls_job_options *options)
@@ -135,15 +144,18 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
         if (!status && input->series.dwi)
             status = gls_grid_require_equal(&input->series.dwi->grid, first, &input->odf_image->grid, odf->path);
     } else if (!status && input->method.masks_alone) {
-        status = gls_image_read(first, GLS_IMAGE_3D, options->mask ? &input->mask : &input->roi);
+        gls_image **image = options->mask ? &input->mask : &input->roi;
+        status = gls_image_read(first, GLS_IMAGE_3D, image);
+        if (!status && is_of_other_space(options, options->mask ? GLS_FILE_MASK : GLS_FILE_ROI))
+            status = gls_image_bring(image, &input->space, GLS_RESAMPLE_NEAREST, 0, first);
     }
     if (status) return status;
     const gls_image *alone = input->mask ? input->mask : input->roi, *odfs = input->odf_image;
     input->grid = &(input->series.dwi ? input->series.dwi : odfs ? odfs : alone)->grid;
     /* read a mask unless it is there: as the first image, or read with the samples of --bedpostx */
-    if (!input->mask) status = read_map(input, GLS_FILE_MASK, first, &input->mask);
-    if (!status && !input->roi) status = read_map(input, GLS_FILE_ROI, first, &input->roi);
-    if (!status) status = read_map(input, GLS_FILE_FA, first, &input->stop_map);
+    if (!input->mask) status = read_map(input, options, GLS_FILE_MASK, first, &input->mask);
+    if (!status && !input->roi) status = read_map(input, options, GLS_FILE_ROI, first, &input->roi);
+    if (!status) status = read_map(input, options, GLS_FILE_FA, first, &input->stop_map);
     if (!status && !input->mask && input->series.dwi) {
         input->mask_made = true;
         return gls_series_make_mask(&input->series, &input->mask);
@@ -189,9 +201,12 @@ static gls_status check_stop_map(const gls_job_inputs *input)
 gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *options)
 {
     double start = gls_clock_seconds();
-    gls_status status = options->phantom ? make_phantom(input, options) : read_files(input, options);
+    gls_status status = GLS_OK;
+    if (options->transform.n > 0)
+        status = gls_transform_read(options->transform.value, (size_t)options->transform.n, &input->space);
+    if (!status) status = options->phantom ? make_phantom(input, options) : read_files(input, options);
     if (!status && options->phantom)
-        status = read_map(input, GLS_FILE_FA, gls_job_inputs_name(input, GLS_FILE_DWI), &input->stop_map);
+        status = read_map(input, options, GLS_FILE_FA, gls_job_inputs_name(input, GLS_FILE_DWI), &input->stop_map);
     if (!status)
         status =
             gls_image_count_voxels(input->mask, gls_job_inputs_name(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
@@ -434,5 +449,6 @@ void gls_job_inputs_finish(gls_job_inputs *input)
     gls_seeds_destroy(input->seeds);
     gls_tissue_destroy(input->tissue);
     gls_regions_destroy(input->regions);
+    gls_transform_finish(&input->space);
     *input = (gls_job_inputs){.phantom = NULL};
 }

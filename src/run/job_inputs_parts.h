@@ -19,6 +19,7 @@
 #include "record/method.h"
 #include "record/run_params.h"
 #include "run/series_run.h"
+#include "transform/transform.h"
 
 /* --- What is read and what is made from it. */
 
@@ -83,6 +84,7 @@ typedef struct gls_job_inputs {
     gls_image *fa;        /* FA that came with peaks of tensors, or was fitted as the stop map is open; NULL: none */
     gls_regions *regions; /* NULL: none */
     gls_tissue *tissue;   /* NULL: none */
+    gls_transform space;  /* chain of --transform, which brings images of another space; empty without */
     /* borrowed from the first image: of the series, the ODFs or peaks, or a mask */
     const gls_grid *grid; /* grid of all images */
     gls_series_model model;

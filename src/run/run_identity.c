@@ -14,6 +14,7 @@
 #include "run/run_identity.h"
 #include "run/track_sidecar.h"
 #include "sinks/sink_table.h"
+#include "transform/bring.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "util/json_text.h"
@@ -56,6 +57,7 @@ static uint64_t hash_inputs(const gls_job_inputs *in)
     part[n++] = in->sphere ? gls_hash(in->sphere->vertex, in->sphere->n * sizeof *in->sphere->vertex) : 0;
     part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
     part[n++] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
+    part[n++] = gls_transform_hash(&in->space);
     /* the hash is zero for files that the run does not read */
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++)
         part[n] = gls_input_file_identity(&in->file[texts[i]]);
@@ -72,9 +74,10 @@ gls_status gls_job_identify(gls_job *job)
 gls_status gls_job_hash_others(gls_job *job)
 {
     const gls_job_inputs *in = &job->inputs;
-    uint64_t part[3] = {in->regions ? gls_regions_hash(in->regions) : 0, in->tissue ? gls_tissue_hash(in->tissue) : 0};
+    uint64_t part[4] = {in->regions ? gls_regions_hash(in->regions) : 0, in->tissue ? gls_tissue_hash(in->tissue) : 0,
+                        0, gls_transform_hash(&in->space)};
     gls_status status = gls_sinks_hash(&job->sinks, &part[2]);
-    if (!status && (in->regions || in->tissue || part[2])) job->other_inputs = gls_hash(part, sizeof part);
+    if (!status && (in->regions || in->tissue || part[2] || part[3])) job->other_inputs = gls_hash(part, sizeof part);
     return status;
 }
 

@@ -10,6 +10,7 @@
 #include "sinks/weights_sink.h"
 #include "tracts/connectome_matrix.h"
 #include "tracts/matrix_rows.h"
+#include "transform/bring.h"
 #include "util/json_text.h"
 #include "util/status.h"
 #include "weights/weight_files.h"
@@ -83,6 +84,7 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
     gls_status status = gls_matrix_rows_read(&s->rows, s->rows.labels, sink->input[1]);
     if (!status) gls_matrix_rows_choose(&s->rows, &options);
     if (!status) status = gls_labels_read(sink->input[0], &labels);
+    if (!status) status = gls_labels_bring(&labels, sinks->transform, sink->input[0]);
     if (!status) status = gls_connectome_create(labels, sink->input[0], &options, &s->connectome);
     gls_labels_destroy(labels);
     return status;

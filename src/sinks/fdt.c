@@ -9,6 +9,7 @@
 
 #include "sinks/sink_files.h"
 #include "image/labels.h"
+#include "transform/bring.h"
 #include "util/maths.h"
 #include "util/status.h"
 
@@ -81,6 +82,7 @@ gls_status gls_fdt_numbering_of_mask(const gls_run_sink *sink, const gls_run_sin
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs a seed mask: give --roi FILE", gls_sink_option(sink, name));
     if (!path) return number_voxels(sinks->seed_mask, "the seed mask", numbering);
     gls_status status = gls_image_read(path, GLS_IMAGE_3D, &mask);
+    if (!status) status = gls_image_bring(&mask, sinks->transform, GLS_RESAMPLE_NEAREST, 0, path);
     if (!status) status = number_voxels(mask, path, numbering);
     gls_image_destroy(mask);
     return status;
@@ -104,10 +106,12 @@ static gls_status number_labels(const gls_labels *labels, const char *name, gls_
     return GLS_OK;
 }
 
-gls_status gls_fdt_numbering_of_labels(const char *path, uint32_t least, gls_fdt_numbering *numbering)
+gls_status gls_fdt_numbering_of_labels(const gls_run_sinks *sinks, const char *path, uint32_t least,
+                                       gls_fdt_numbering *numbering)
 {
     gls_labels *labels = NULL;
     gls_status status = gls_labels_read(path, &labels);
+    if (!status) status = gls_labels_bring(&labels, sinks->transform, path);
     if (!status) status = number_labels(labels, path, numbering);
     gls_labels_destroy(labels);
     if (!status && (numbering->n < least || numbering->n > MAX_ROIS))

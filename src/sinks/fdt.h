@@ -41,7 +41,8 @@ gls_status gls_fdt_numbering_of_mask(const gls_run_sink *sink, const gls_run_sin
                                      gls_fdt_numbering *numbering);
 /* Reads an image and numbers its labels. GLS_ERR_INPUT: it has fewer labels than `least`, or more than 20000, or a
  * value that is no label. */
-gls_status gls_fdt_numbering_of_labels(const char *path, uint32_t least, gls_fdt_numbering *numbering);
+gls_status gls_fdt_numbering_of_labels(const gls_run_sinks *sinks, const char *path, uint32_t least,
+                                       gls_fdt_numbering *numbering);
 /* Frees the arrays. They may be NULL. */
 void gls_fdt_numbering_finish(gls_fdt_numbering *numbering);
 /* Returns the number of the voxel whose centre is nearest to a point, world mm; 0: the voxel has no number, or the

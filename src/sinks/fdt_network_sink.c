@@ -69,7 +69,7 @@ static gls_status append(void *user, const gls_streamlines *s)
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     (void)sinks;
-    return gls_fdt_numbering_of_labels(sink->input[0], 2, &((network_state *)sink->state)->rois);
+    return gls_fdt_numbering_of_labels(sinks, sink->input[0], 2, &((network_state *)sink->state)->rois);
 }
 
 /* Allocates the matrix and the work space for one streamline. */

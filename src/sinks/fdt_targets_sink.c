@@ -66,7 +66,7 @@ static gls_status append(void *user, const gls_streamlines *s)
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     (void)sinks;
-    return gls_fdt_numbering_of_labels(sink->input[0], 1, &((targets_state *)sink->state)->regions);
+    return gls_fdt_numbering_of_labels(sinks, sink->input[0], 1, &((targets_state *)sink->state)->regions);
 }
 
 static gls_status open_targets(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)

@@ -1,10 +1,12 @@
 /* track --profile BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE: values of images along bundles that rules define. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sinks/sink_files.h"
 #include "sinks/sinks.h"
 #include "tracts/profile_table.h"
+#include "transform/bring.h"
 #include "util/numbers.h"
 #include "util/status.h"
 
@@ -54,8 +56,11 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
     options.grid = sinks->grid;
     gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
     sink->bundles = s->bundles;
-    for (size_t i = 1; i < sink->n_inputs && !status; i++)
+    for (size_t i = 1; i < sink->n_inputs && !status; i++) {
         status = gls_image_read(sink->input[i], GLS_IMAGE_ANY, &s->image[i - 1]);
+        if (!status)
+            status = gls_image_bring(&s->image[i - 1], sinks->transform, GLS_RESAMPLE_LINEAR, NAN, sink->input[i]);
+    }
     return status;
 }
 

@@ -52,9 +52,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 /* Reads the images. */
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    (void)sinks;
     return gls_sample_set_read(&((sample_state *)sink->state)->set, (const char *const *)sink->input, sink->n_inputs,
-                               false, NULL);
+                               sinks->transform, false, false, NULL);
 }
 
 /* Puts the filter that samples in front of the table, or of the tractogram, which then gets columns. */

@@ -11,6 +11,7 @@
 #include "gpu/devices.h"
 #include "record/run.h"
 #include "track/engine/visited.h"
+#include "transform/transform.h"
 #include "util/output_file.h"
 
 /* Each file NAME_sink.c has its kinds in gls_NAME_kinds, and one row here: NAME, number of kinds. All other code goes
@@ -68,8 +69,9 @@ typedef struct gls_run_sinks {
     bool writes_trx; /* the tractogram is a TRX file, which holds columns and groups */
 
     /* --- Set from prepare() on. */
-    const gls_grid *grid; /* grid of the images of the run */
-    double step_size;     /* mm */
+    const gls_grid *grid;           /* grid of the images of the run */
+    double step_size;               /* mm */
+    const gls_transform *transform; /* from the space of the run to that of its images, see --transform */
 
     /* --- Set from begin() on. */
     const gls_image *seed_mask; /* seed region, given or made; NULL: none */

@@ -70,7 +70,7 @@ static gls_status segment_fods(void *user)
     weights_state *w = user;
     const gls_job_options *o = w->sinks->options;
     GLS_REQUIRE(w->sinks->fod);
-    const gls_fod_options fod = gls_fod_options_of_run(o);
+    const gls_fod_options fod = gls_fod_options_of_run(o, w->sinks->transform);
     return gls_fod_segment(&fod, w->sinks->fod, &w->fod);
 }
 

@@ -22,6 +22,8 @@ gls_status gls_chain_note(gls_tract_run *run, const gls_strings *files)
 
 gls_status gls_chain_read(gls_tract_run *run, const gls_strings *files, gls_transform *transform)
 {
+    *transform = (gls_transform){.n = 0};
+    if (files->n == 0) return GLS_OK;
     gls_status status = gls_transform_read(files->value, (size_t)files->n, transform);
     cJSON *steps = cJSON_AddArrayToObject(run->root, "transforms");
     for (size_t i = 0; i < transform->n && !status; i++) {

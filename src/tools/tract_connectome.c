@@ -171,7 +171,7 @@ static gls_status create(connecting *c)
     if (!status) status = gls_matrix_rows_read(&c->rows, (gls_connectome_rows)o->labels, o->lut);
     if (!status) gls_matrix_rows_choose(&c->rows, &options);
     if (!status) status = gls_labels_read(c->file[1], &labels);
-    if (!status && c->transform->n > 0) status = gls_labels_bring(&labels, c->transform, c->file[1]);
+    if (!status) status = gls_labels_bring(&labels, c->transform, c->file[1]);
     if (!status) status = gls_connectome_create(labels, c->file[1], &options, &c->connectome);
     gls_labels_destroy(labels);
     return status;
@@ -546,7 +546,7 @@ gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const c
         status = check(&c[i]);
         if (!status) status = name_files(&c[i], i == 0);
     }
-    if (!status && o->transform.n > 0) status = gls_chain_read(run, &o->transform, &transform);
+    if (!status) status = gls_chain_read(run, &o->transform, &transform);
     if (!status) status = connect(c, n_matrices);
     for (size_t i = 0; i < n_matrices && !status; i++) status = write_all(&c[i]);
     if (!status && n_matrices > 1)

@@ -12,11 +12,13 @@
 #include "image/image_write.h"
 #include "image/reorient.h"
 #include "tools/streamline_weights.h"
+#include "tools/chain.h"
 #include "tools/tract_results.h"
 #include "tractogram/readers.h"
 #include "tractogram/tck_header.h"
 #include "tracts/density_values.h"
 #include "util/file.h"
+#include "transform/bring.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -120,8 +122,9 @@ typedef struct mapping {
     gls_density_options options;
     /* weights of streamlines */
     gls_tract_weights weights;
-    gls_image *image; /* image of --image; NULL: none */
-    char *names;      /* path of the table of groups; NULL: none */
+    gls_image *image;        /* image of --image; NULL: none */
+    gls_transform transform; /* chain of --transform, empty without */
+    char *names;             /* path of the table of groups; NULL: none */
     /* names of groups, borrowed from the reader */
     const char **group;
     /* grid of the map */
@@ -282,6 +285,8 @@ static gls_status map(mapping *m)
     gls_sink sink = {0};
     gls_status status = gls_tract_weights_open(&m->weights, m->o->weights, m->run, m->in, true);
     if (!status && m->o->image) status = gls_image_read(m->o->image, GLS_IMAGE_3D, &m->image);
+    if (!status && m->o->image)
+        status = gls_image_bring(&m->image, &m->transform, GLS_RESAMPLE_LINEAR, NAN, m->o->image);
     if (!status) status = gls_tract_open(m->run, m->in, false, &reader);
     const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
     m->options.weights = m->weights.column;
@@ -390,14 +395,17 @@ gls_status gls_tract_density(gls_tract_run *run, const void *options, const char
     if (!status)
         status = gls_tract_run_reads_all(run, GLS_PATHS(m.in, m.o->template_image, m.o->image,
                                                         gls_tract_weights_file(m.o->weights), run->options.reference));
+    if (!status) status = gls_chain_note(run, &m.o->transform);
     if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(m.out, m.o->mask_out));
     if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(m.names));
+    if (!status) status = gls_chain_read(run, &m.o->transform, &m.transform);
     if (!status) status = map(&m);
     if (!status) status = finish_map(&m);
     if (!status) status = gls_density_write_grouped(m.density, m.out, run->files.force, &run->files.group);
     if (!status) report(&m);
     gls_density_destroy(m.density);
     gls_image_destroy(m.image);
+    gls_transform_finish(&m.transform);
     free(m.group);
     free(m.names);
     return status;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tools/chain.h"
 #include "tools/tract_results.h"
 #include "util/json_text.h"
 #include "util/status.h"
@@ -62,12 +63,17 @@ static gls_status write_fixels(gls_tract_run *run, const gls_fixels *fixels, con
 gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     gls_fod_options o = gls_tract_fod_options(options, file[0]);
+    const gls_strings *chain = &((const gls_fixels_cli *)options)->transform;
     const char *directory = file[n - 1];
+    gls_transform transform = {.n = 0};
     gls_fod fod = {0};
+    o.transform = &transform;
     /* find the peak of each lobe between the directions of the segmentation, too */
     o.fixel.refine = true;
     gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(o.sh, o.act, o.proc_mask));
+    if (!status) status = gls_chain_note(run, chain);
     if (!status) status = gls_tract_fixels_check(run, directory, (const char *const[]){"fd", "peak"}, 2);
+    if (!status) status = gls_chain_read(run, chain, &transform);
     if (!status) status = gls_fod_read(&o, &fod);
     if (!status) status = write_fixels(run, fod.fixels, directory);
     /* the sidecar lies in the directory under a fixed name */
@@ -78,5 +84,6 @@ gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char 
         gls_tract_run_message(run, "%s: %zu fixels", directory, gls_fixels_count(fod.fixels));
     }
     gls_fod_finish(&fod);
+    gls_transform_finish(&transform);
     return status;
 }

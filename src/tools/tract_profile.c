@@ -9,10 +9,12 @@
 #include "tools/orient.h"
 #include "tools/streamline_weights.h"
 #include "record/tract_run.h"
+#include "tools/chain.h"
 #include "tools/tract_results.h"
 #include "tracts/profile_table.h"
 #include "util/json_text.h"
 #include "util/maths.h"
+#include "transform/bring.h"
 #include "util/status.h"
 
 /* --- The table of BUAN: one row for each point of each streamline of a bundle, with the disk that the point belongs
@@ -143,7 +145,8 @@ typedef struct profiling {
     gls_tract_orient orient;
     /* how streamlines are averaged at a node */
     gls_profile_weights weights;
-    const char *column; /* name of the column of weights; NULL: none */
+    const char *column;      /* name of the column of weights; NULL: none */
+    gls_transform transform; /* chain of --transform, empty without */
     size_t n_images;
     const char *const *path; /* the files of the images */
     /* the n_images images, owned */
@@ -161,6 +164,9 @@ static gls_status read_images(profiling *p, const char *const *path)
     gls_status status = GLS_OK;
     for (size_t i = 0; i < p->n_images && !status; i++) {
         status = gls_image_read(path[i], GLS_IMAGE_ANY, &p->image[i]);
+        if (!status)
+            status = gls_image_bring(&p->image[i], &p->transform,
+                                     p->o->nearest ? GLS_RESAMPLE_NEAREST : GLS_RESAMPLE_LINEAR, NAN, path[i]);
         p->name[i] = gls_profile_column(path[i]);
         if (!p->name[i]) status = gls_no_memory();
         for (size_t k = 0; k < i && !status; k++)
@@ -371,7 +377,9 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     /* words of --orient are not files */
     const bool is_word = o->orient && (strcmp(o->orient, "auto") == 0 || strcmp(o->orient, "none") == 0);
     if (!status && !is_word) status = gls_tract_run_reads(run, gls_tract_orient_file(o->orient));
+    if (!status) status = gls_chain_note(run, &o->transform);
     if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->output));
+    if (!status) status = gls_chain_read(run, &o->transform, &p.transform);
     if (!status) status = read_images(&p, file + 1);
     if (!status) status = collect(&p);
     if (!status) status = write(&p);
@@ -395,6 +403,7 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     }
     gls_bundles_destroy(p.bundles);
     gls_tract_orient_finish(&p.orient);
+    gls_transform_finish(&p.transform);
     for (size_t i = 0; p.image && i < p.n_images; i++) gls_image_destroy(p.image[i]);
     for (size_t i = 0; p.name && i < p.n_images; i++) free(p.name[i]);
     free(p.image);

@@ -7,6 +7,7 @@
 #include <glslines/filters.h>
 #include <glslines/sample.h>
 
+#include "tools/chain.h"
 #include "tools/tract_results.h"
 #include "tools/tsf.h"
 #include "tools/writer.h"
@@ -28,6 +29,7 @@ typedef struct sampling {
     size_t n_images;
     /* images, statistics and columns */
     gls_sample_set set;
+    gls_transform transform; /* chain of --transform, empty without */
     /* numbers of points and streamlines that were sampled, and of those without a value */
     gls_sample_counts counts;
     gls_filter_counts copied; /* counts for --trx: taken: all streamlines; kept: those written */
@@ -57,7 +59,8 @@ static gls_status choose_stats(sampling *s)
 static gls_status read_images(sampling *s)
 {
     const gls_sample_names names = {s->o->to_dps, s->o->to_dpv};
-    gls_status status = gls_sample_set_read(&s->set, s->path, s->n_images, s->o->to_dpv || s->o->tsf, &names);
+    gls_status status = gls_sample_set_read(&s->set, s->path, s->n_images, &s->transform, s->o->nearest,
+                                            s->o->to_dpv || s->o->tsf, &names);
     if (!status && s->o->tsf && s->set.image[0]->n_volumes > 1)
         status = gls_fail(GLS_ERR_ARGUMENT, "--tsf: %s has %zu volumes, but a track scalar file holds one", s->path[0],
                           s->set.image[0]->n_volumes);
@@ -204,9 +207,11 @@ gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char 
     gls_status status = check(o, n - 1);
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status) status = gls_tract_run_reads(run, run->options.reference);
+    if (!status) status = gls_chain_note(run, &o->transform);
     if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->output));
     if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->trx, o->tsf));
     if (!status) status = choose_stats(&s);
+    if (!status) status = gls_chain_read(run, &o->transform, &s.transform);
     if (!status) status = read_images(&s);
     if (!status) status = measure_total(&s);
     if (!status) status = sample_all(&s);
@@ -227,6 +232,7 @@ gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char 
                               c->streamlines);
     }
     gls_sample_set_finish(&s.set);
+    gls_transform_finish(&s.transform);
     free(s.total);
     return status;
 }

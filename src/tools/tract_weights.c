@@ -9,6 +9,7 @@
 #include <glslines/filters.h>
 
 #include "gpu/devices.h"
+#include "tools/chain.h"
 #include "tools/tract_results.h"
 #include "tools/tract_signal.h"
 #include "tools/writer.h"
@@ -169,6 +170,7 @@ static gls_status name_files(const weighting *w)
         status = gls_tract_run_reads_all(w->run,
                                          GLS_PATHS(o->in_place ? NULL : w->tracks, is_commit(w) ? NULL : w->source.sh,
                                                    o->act, o->proc_mask, w->run->options.reference));
+    if (!status) status = gls_chain_note(w->run, &o->transform);
     if (!status && o->in_place) status = name_in_place(w);
     if (!status) status = gls_tract_run_writes(w->run, o->output);
     if (!status) status = gls_tract_run_writes_text(w->run, GLS_PATHS(o->mu, o->csv, o->selection));
@@ -471,6 +473,7 @@ static void log_result(const weighting *w)
 gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     weighting w = {.run = run, .o = options, .tracks = file[0]};
+    gls_transform transform = {.n = 0};
     (void)n;
     /* the options of fod.def are those of `glslines fixels` */
     const gls_fixels_cli fod = {
@@ -484,13 +487,15 @@ gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *
     w.source = gls_tract_fod_options(&fod, file[1]);
     w.source.fd_scale_gm = w.o->fd_scale_gm;
     w.source.no_dilate = w.o->no_dilate;
+    w.source.transform = &transform;
     set_options(&w);
     status = name_files(&w);
     if (!status && is_commit(&w)) {
         status = gls_tract_signal_name(&w.signal, run, w.o, file[1]);
         if (!status) status = solve_signal(&w, file[1]);
     } else if (!status) {
-        status = solve(&w);
+        status = gls_chain_read(run, &w.o->transform, &transform);
+        if (!status) status = solve(&w);
         if (!status) take_result(&w);
     }
     if (!status) status = write_results(&w);
@@ -498,5 +503,6 @@ gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *
     gls_weights_destroy(w.weights);
     gls_tract_signal_finish(&w.signal);
     gls_fod_finish(&w.fod);
+    gls_transform_finish(&transform);
     return status;
 }

@@ -2,10 +2,12 @@
 #include "tracts/sample_set.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tracts/profile_table.h"
+#include "transform/bring.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -68,8 +70,8 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
     return GLS_OK;
 }
 
-gls_status gls_sample_set_read(gls_sample_set *s, const char *const *path, size_t n, bool per_vertex,
-                               const gls_sample_names *names)
+gls_status gls_sample_set_read(gls_sample_set *s, const char *const *path, size_t n, const gls_transform *transform,
+                               bool nearest, bool per_vertex, const gls_sample_names *names)
 {
     /* memory for all statistics and the values at points */
     const size_t max_columns = n * (GLS_TRACK_STATS + 1);
@@ -81,6 +83,9 @@ gls_status gls_sample_set_read(gls_sample_set *s, const char *const *path, size_
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n && !status; i++) {
         status = gls_image_read(path[i], GLS_IMAGE_ANY, &s->image[i]);
+        if (!status)
+            status = gls_image_bring(&s->image[i], transform, nearest ? GLS_RESAMPLE_NEAREST : GLS_RESAMPLE_LINEAR, NAN,
+                                     path[i]);
         for (size_t k = 0; k < s->n_stats && !status; k++) status = add_column(s, path[i], i, names, false, s->stat[k]);
         if (!status && per_vertex) status = add_column(s, path[i], i, names, true, GLS_TRACK_MEAN);
     }

@@ -6,6 +6,7 @@
 #include <glslines/sample.h>
 
 #include "tracts/tract_text.h"
+#include "transform/transform.h"
 
 /* The images that are sampled, and a column for each statistic of each image. Owns images and names. */
 typedef struct gls_sample_set {
@@ -28,10 +29,11 @@ typedef struct gls_sample_names {
 
 /* Sets the statistics. stats: names as for --stat-tck. GLS_ERR_ARGUMENT: an unknown name, or one that occurs twice. */
 gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats);
-/* Reads n images and makes the columns: the statistics of each image, and with per_vertex its values at points. names
- * may be NULL. Call gls_sample_set_finish() also after a failure. */
-gls_status gls_sample_set_read(gls_sample_set *set, const char *const *path, size_t n, bool per_vertex,
-                               const gls_sample_names *names);
+/* Reads n images, brings them by a transform, which may be NULL, and makes the columns: the statistics of each image,
+ * and with per_vertex its values at points. nearest: values are looked up, not interpolated. names may be NULL. Call
+ * gls_sample_set_finish() also after a failure. */
+gls_status gls_sample_set_read(gls_sample_set *set, const char *const *path, size_t n, const gls_transform *transform,
+                               bool nearest, bool per_vertex, const gls_sample_names *names);
 /* Frees images and names. */
 void gls_sample_set_finish(gls_sample_set *set);
 /* Warns if more than 1 % of the samples lie outside the images, and if more than 1 % lie where an image is not finite.

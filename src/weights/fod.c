@@ -10,6 +10,7 @@
 #include "dwi/image_kind.h"
 #include "dwi/model_options.h"
 #include "image/reorient.h"
+#include "transform/bring.h"
 #include "util/clock.h"
 #include "util/maths.h"
 #include "util/numbers.h"
@@ -191,6 +192,7 @@ static gls_status read_tissue(const gls_fod_options *o, const gls_image *sh, gls
 {
     gls_image *tissue = NULL;
     gls_status status = gls_image_read(o->act, GLS_IMAGE_4D, &tissue);
+    if (!status) status = gls_image_bring(&tissue, o->transform, GLS_RESAMPLE_LINEAR, 0, o->act);
     if (!status) status = tissue_mask(tissue, o->act, sh, &fod->mask, o->fd_scale_gm ? &fod->scale : NULL);
     gls_image_destroy(tissue);
     return status;
@@ -221,13 +223,14 @@ bool gls_fod_is_tracked(const gls_job_options *o, const gls_method *method)
     return o->sh || (method->fits && o->model.model != GLS_MODEL_OPDT && o->model.model != GLS_MODEL_CSA);
 }
 
-gls_fod_options gls_fod_options_of_run(const gls_job_options *o)
+gls_fod_options gls_fod_options_of_run(const gls_job_options *o, const gls_transform *transform)
 {
     /* the fit has coefficients in the legacy basis of DIPY along the voxel axes */
     return (gls_fod_options){.sh = o->sh ? o->sh : "the fit",
                              .basis = o->sh ? o->model.sh_basis : GLS_SH_DESCOTEAUX07_LEGACY,
                              .frame = o->sh ? o->model.sh_frame : GLS_FRAME_IMAGE,
                              .act = o->act,
+                             .transform = transform,
                              .fixel = gls_fixel_options_default()};
 }
 

@@ -248,6 +248,9 @@ done << 'END'
 stats same.trx -o small.nii
 stats same.trx -o s.tsv --histogram many.trx
 stats same.trx -o s.tsv --dump page.html
+stats same.trx -o s.img.gz
+stats same.trx -o s.tck.gz
+stats same.trx -o s.png
 info same.trx --json=small.nii
 connectome same.trx head.nii -o c.nii.gz
 connectome same.trx head.nii -o c.csv --nodes small.nii

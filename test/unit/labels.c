@@ -83,7 +83,7 @@ static void test_types(void **state)
         }
         /* targets of track --fdt-targets and --fdt-network */
         gls_fdt_numbering numbering = {0};
-        assert_int_equal(gls_fdt_numbering_of_labels(path[k], 2, &numbering), GLS_OK);
+        assert_int_equal(gls_fdt_numbering_of_labels(&(gls_run_sinks){0}, path[k], 2, &numbering), GLS_OK);
         assert_int_equal(numbering.n, N - 1);
         for (int i = 0; i + 1 < N; i++) {
             assert_int_equal(numbering.label[i], wanted[i + 1]);
