@@ -161,9 +161,9 @@ static void finish(gls_run_sink *sink)
 }
 
 /* clang-format off */
-#define KIND {.role = "connectome", .writes_text = true, .size = sizeof(matrix_state), .take = take, .prepare = prepare, \
-              .open = open_matrix, .needs_points = needs_points, .complete = complete, .write = write_matrix, \
-              .describe = describe, .choice = choice, .finish = finish}
+#define KIND {.role = "connectome", .size = sizeof(matrix_state), .writes_text = true, .take = take, \
+              .prepare = prepare, .open = open_matrix, .needs_points = needs_points, .complete = complete, \
+              .write = write_matrix, .describe = describe, .choice = choice, .finish = finish}
 #define FOUR_KINDS KIND, KIND, KIND, KIND
 const gls_sink_kind gls_connectome_kinds[] = {FOUR_KINDS, FOUR_KINDS, FOUR_KINDS, FOUR_KINDS};
 /* clang-format on */
