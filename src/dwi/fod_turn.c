@@ -8,6 +8,7 @@
 
 #include <glslines/sh.h>
 
+#include "image/grid.h"
 #include "util/lapack.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -148,8 +149,8 @@ gls_status gls_fod_turn(gls_image *fod, const char *name, const gls_transform *t
     const int order = gls_sh_order(fod->n_volumes);
     if (order < 2 || order > MAX_ORDER)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: has %zu volumes; FODs that are turned have 6, 15, 28 or 45, of order 2 to 8", name,
-                        fod->n_volumes);
+                        "%s: has %zu volume%s; FODs that are turned have 6, 15, 28 or 45, of order 2 to 8", name,
+                        GLS_VOLUMES(fod->n_volumes));
     plan *p = calloc(1, sizeof *p);
     if (!p) return gls_no_memory();
     p->order = order;

@@ -65,14 +65,14 @@ gls_status gls_model_options_check(const gls_model_options *o)
     /* q-ball models are the first of the enum; AUTO may become msmt */
     bool qball = o->model <= GLS_MODEL_CSA, msmt = o->model == GLS_MODEL_MSMT || o->model == GLS_MODEL_AUTO;
     /* the first given option that only multi-tissue CSD has */
-    const char *only_msmt = o->response_wm         ? "response-wm"
-                            : o->response_gm       ? "response-gm"
-                            : o->response_csf      ? "response-csf"
-                            : o->force_response    ? "force-response"
-                            : o->normalise         ? "normalise"
-                            : o->no_normalise      ? "no-normalise"
-                            : gls_fit_on_device(o) ? "fit-device"
-                                                   : NULL;
+    const char *only_msmt = o->response_wm      ? "response-wm"
+                            : o->response_gm    ? "response-gm"
+                            : o->response_csf   ? "response-csf"
+                            : o->force_response ? "force-response"
+                            : o->normalise      ? "normalise"
+                            : o->no_normalise   ? "no-normalise"
+                            : o->fit_device     ? "fit-device"
+                                                : NULL;
     const size_t shells = gls_model_shells(o, &(double){0});
     if (shells > 1 && !msmt) return gls_model_too_many_shells(shells);
     if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);

@@ -11,6 +11,7 @@
 
 #include "dwi/odf.h"
 #include "dwi/peaks.h"
+#include "image/grid.h"
 #include "util/lapack.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -95,9 +96,9 @@ gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, const char
     const size_t each = is_quads(file) ? 4 : 3, n_peaks = file->n_volumes / each;
     if (file->n_volumes % each != 0)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: has %zu volumes: an image of peaks has three for each peak (x, y and z of a vector), or "
+                        "%s: has %zu volume%s: an image of peaks has three for each peak (x, y and z of a vector), or "
                         "four (of a unit vector, and an amplitude)",
-                        name, file->n_volumes);
+                        name, GLS_VOLUMES(file->n_volumes));
     gls_status status =
         *peaks ? gls_grid_require_equal(&(*peaks)->grid, "the peaks before it", &file->grid, name) : GLS_OK;
     if (!status) status = gls_image_create(&file->grid, before + 3 * n_peaks, &joined);

@@ -296,8 +296,8 @@ gls_status gls_image_kind_check(const char *path, gls_image_kind kind, const gls
         return gls_fail(GLS_ERR_INPUT, "%s: is a 4D series of %zu volumes (%d x %d x %d), but a 3D image is needed",
                         path, n_volumes, d[0], d[1], d[2]);
     if (kind == GLS_IMAGE_4D && n_volumes < 2)
-        return gls_fail(GLS_ERR_INPUT, "%s: is a 3D image (%d x %d x %d), but a 4D series is needed", path, d[0], d[1],
-                        d[2]);
+        return gls_fail(GLS_ERR_INPUT, "%s: is an image of one volume (%d x %d x %d), but several are needed", path,
+                        d[0], d[1], d[2]);
     return GLS_OK;
 }
 

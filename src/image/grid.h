@@ -22,6 +22,8 @@ gls_status gls_image_kind_check(const char *path, gls_image_kind kind, const gls
 /* Length of a path without the suffix of an image: .nii, .nii.gz, .mif or a similar one. */
 size_t gls_image_stem(const char *path);
 
+/* Arguments of a message for "%zu volume%s". */
+#define GLS_VOLUMES(n) (size_t)(n), (n) == 1 ? "" : "s"
 /* Whether an affine map can be used: its numbers and those of its inverse are at most 1e15, as an image's must be. */
 bool gls_affine_is_usable(const double affine[3][4]);
 

@@ -8,6 +8,7 @@
 #include <glslines/filters.h>
 #include <glslines/select.h>
 
+#include "image/grid.h"
 #include "tools/edges.h"
 #include "tools/matrix_file.h"
 #include "tools/orient.h"
@@ -66,9 +67,10 @@ static gls_status read_warp(edit *e)
     if (!e->o->warp) return GLS_OK;
     gls_status status = gls_image_read(e->o->warp, GLS_IMAGE_ANY, &e->warp);
     if (!status && e->warp->n_volumes != 3)
-        status = gls_fail(GLS_ERR_INPUT,
-                          "%s: has %zu volumes, but a warp has three: x, y and z of the position to which a voxel goes",
-                          e->o->warp, e->warp->n_volumes);
+        status =
+            gls_fail(GLS_ERR_INPUT,
+                     "%s: has %zu volume%s, but a warp has three: x, y and z of the position to which a voxel goes",
+                     e->o->warp, GLS_VOLUMES(e->warp->n_volumes));
     return status ? status : gls_field_require_positions(e->warp, e->o->warp);
 }
 

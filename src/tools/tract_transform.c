@@ -10,6 +10,7 @@
 #include <glslines/sample.h>
 
 #include "dwi/fod_turn.h"
+#include "image/grid.h"
 #include "image/image_write.h"
 #include "image/labels.h"
 #include "image/nifti_read.h"
@@ -261,8 +262,8 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
     if (!status) grid = moving->grid;
     if (!status && o->template_image) status = gls_grid_read(o->template_image, &grid);
     if (!status && o->peaks && moving->n_volumes % 3 != 0)
-        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu volumes, but --peaks needs three for each vector", in,
-                          moving->n_volumes);
+        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu volume%s, but --peaks needs three for each vector", in,
+                          GLS_VOLUMES(moving->n_volumes));
     if (status) {
         gls_image_destroy(moving);
         return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "image/formats.h"
+#include "image/grid.h"
 #include "image/mif_header.h"
 #include "image/nifti_read.h"
 #include "image/reorient.h"
@@ -170,8 +171,8 @@ gls_status gls_transform_read_field(const gls_transform_source *s, gls_transform
     gls_status status = read_intent(s->path, &in);
     if (!status) status = gls_image_read_vectors(s->path, &field);
     if (!status && field->n_volumes != 3)
-        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu volumes, but a field has three: x, y and z", s->path,
-                          field->n_volumes);
+        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu volume%s, but a field has three: x, y and z", s->path,
+                          GLS_VOLUMES(field->n_volumes));
     if (!status) status = find_meaning(s, &in, field, &m);
     if (!status && (s->fixed || (s->moving && !m.fsl)))
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: %s=IMAGE does not belong to a field that is read as %s: leave it out",

@@ -9,6 +9,7 @@
 
 #include "dwi/image_kind.h"
 #include "dwi/model_options.h"
+#include "image/grid.h"
 #include "image/reorient.h"
 #include "transform/bring.h"
 #include "util/clock.h"
@@ -159,9 +160,9 @@ static gls_status tissue_mask(const gls_image *tissue, const char *name, const g
 {
     if (tissue->n_volumes != N_TISSUES)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: has %zu volumes, but must have 5: cortical grey matter, subcortical grey matter, white "
+                        "%s: has %zu volume%s, but must have 5: cortical grey matter, subcortical grey matter, white "
                         "matter, CSF and pathology",
-                        name, tissue->n_volumes);
+                        name, GLS_VOLUMES(tissue->n_volumes));
     warn_of_range(tissue, name);
     gls_image *m = NULL, *s = NULL;
     gls_status status = gls_image_create(&sh->grid, 1, &m);
@@ -269,9 +270,9 @@ gls_status gls_fod_read(const gls_fod_options *o, gls_fod *fod)
     gls_status status = gls_image_read(o->sh, GLS_IMAGE_4D, &sh);
     if (!status && gls_sh_order(sh->n_volumes) < 0)
         status = gls_fail(GLS_ERR_INPUT,
-                          "%s: has %zu volumes, but images of SH coefficients of even orders up to %d have 6, 15, 28, "
+                          "%s: has %zu volume%s, but images of SH coefficients of even orders up to %d have 6, 15, 28, "
                           "45, 66 ... volumes",
-                          o->sh, sh->n_volumes, GLS_SH_MAX_ORDER);
+                          o->sh, GLS_VOLUMES(sh->n_volumes), GLS_SH_MAX_ORDER);
     if (!status) status = gls_fod_check(sh, o->sh);
     if (!status) status = gls_fod_segment(o, sh, fod);
     gls_image_destroy(sh);

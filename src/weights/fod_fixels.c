@@ -1,5 +1,6 @@
 /* Segments the FODs of an image into fixels (Smith et al. 2013): threads segment blocks of voxels, then all fixels
  * are numbered in the order of voxels, so that the result does not depend on the number of threads. */
+#include "image/grid.h"
 #include "weights/fixel_parts.h"
 #include "weights/fod_lobes.h"
 #include "weights/lobe_sphere.h"
@@ -287,9 +288,9 @@ gls_status gls_fixels_create(const gls_image *sh, const char *name, const gls_im
     int order = gls_sh_order(sh->n_volumes);
     if (order < 0)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: has %zu volumes, but images of SH coefficients of even orders up to %d have 6, 15, 28, "
+                        "%s: has %zu volume%s, but images of SH coefficients of even orders up to %d have 6, 15, 28, "
                         "45, 66 ... volumes",
-                        name, sh->n_volumes, GLS_SH_MAX_ORDER);
+                        name, GLS_VOLUMES(sh->n_volumes), GLS_SH_MAX_ORDER);
     if (gls_grid_voxels(&sh->grid) > UINT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has more than 2^32 - 1 voxels", name);
     gls_fixels *f = calloc(1, sizeof *f);

@@ -358,6 +358,7 @@ fails 2 --voxels response "$dwi" r --voxels 100
 fails 2 --wm-percent response "$dwi" r --algorithm fa --wm-percent 1
 fails 2 --response-wm track --model csd --response-wm "$bval"
 fails 2 --normalise track --model msmt --normalise --no-normalise
+fails 2 --fit-device track --model csd --fit-device cpu
 fails 2 --response-gm track --model msmt --response-gm "$bval"
 fails 2 --sh-order track --model opdt --sh-order 10
 fails 2 --sh-order fit "$dwi" "$bval" "$bvec" "$mask" f --sh-order 5

@@ -394,7 +394,7 @@ static void test_kinds(void **state)
     gls_image_destroy(image);
     h.dim[4] = 1;
     const char *single = put_image("single.nii", &h, sizeof h, data, 24);
-    expect_failure(single, GLS_IMAGE_4D, "is a 3D image (2 x 3 x 4), but a 4D series is needed");
+    expect_failure(single, GLS_IMAGE_4D, "is an image of one volume (2 x 3 x 4), but several are needed");
     assert_int_equal(gls_image_read(single, GLS_IMAGE_3D, &image), GLS_OK);
     gls_image_destroy(image);
     h.dim[0] = 2; /* a slice; the other dimensions do not count */
