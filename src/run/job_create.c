@@ -163,6 +163,7 @@ gls_status gls_job_check_outputs(gls_job *job)
         if (path[i] == job->run.sidecar && !job->options.sidecar) status = gls_sidecar_check_free(path[i]);
         if (!status) status = gls_run_writes(&job->run, path[i]);
     }
+    if (!status) status = gls_sinks_check_names(&job->sinks);
     return status ? status : gls_run_rewrites(&job->run, job->journal);
 }
 

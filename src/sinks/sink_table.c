@@ -35,8 +35,15 @@ static gls_status take(gls_run_sinks *sinks, const gls_sink_kind *kind)
     *sink = (gls_run_sink){.kind = kind, .state = calloc(1, kind->size)};
     if (!sink->state) return gls_no_memory();
     sinks->n++;
-    gls_status status = kind->take(sink, sinks);
-    return status || !sink->wanted || !kind->writes_text ? status : gls_text_name_check(sink->output);
+    return kind->take(sink, sinks);
+}
+
+gls_status gls_sinks_check_names(const gls_run_sinks *sinks)
+{
+    gls_status status = GLS_OK;
+    FOR_EACH(const gls_run_sink, sink, sinks, writes_text)
+    if (!status) status = gls_text_name_check(sink->output);
+    return status;
 }
 
 /* --distance-correction needs a result that sums lengths. */
