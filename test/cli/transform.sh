@@ -78,7 +78,7 @@ expect 3 connectome forth.tck labels.nii x.csv -t positions.nii,inverse
 says "transform compose"
 printf '1 0 0 500\n0 1 0 0\n0 0 1 0\n' > away.txt
 expect 3 connectome forth.tck labels.nii x.csv -t positions.nii -t away.txt
-says "takes no voxel to a label"
+says "takes no voxel to a value"
 python3 - lines.tck same.tck again.tck << 'END' || note "there and back"
 import math, struct, sys
 def points(name):
