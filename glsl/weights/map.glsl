@@ -1,5 +1,5 @@
-// What the kernels share that walk along streamlines and find fixels: their inputs, and the fixel of a direction. The
-// file that includes this one defines note(), which gets each visit, and includes walk_along.glsl behind it.
+// Inputs of the kernels that walk along streamlines and find fixels, and the fixel of a direction. The file that
+// includes this one defines note(), which gets each visit, and includes walk_along.glsl behind it.
 layout(std140, binding = 0) uniform Grid {
     dvec4 to_grid[3]; // rows of a matrix from mm to the grid
     dvec4 axis[3];    // rows of a matrix from the grid to mm, without translation

@@ -19,7 +19,7 @@
 
 /* --- The bundles of one tractogram. */
 
-/* What bundles are recognised of. */
+/* The files from which bundles are recognised. */
 typedef struct recognizing {
     const char *tractogram, *atlas;
 } recognizing;

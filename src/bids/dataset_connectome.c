@@ -25,7 +25,7 @@
 #include "util/status.h"
 #include "util/text_tables.h"
 
-/* What a connectome is made of. */
+/* The files from which a connectome is made. */
 typedef struct matrix {
     const char *tractogram, *labels, *names, *weights; /* names, weights: NULL: none */
 } matrix;

@@ -31,9 +31,9 @@ gls_status gls_atlas_read_bundle(const gls_atlas_bundle *bundle, const gls_tract
 /* Adds all bundles to a recognition. map: moves them, world mm; NULL: they stay. */
 gls_status gls_atlas_read(const gls_atlas *atlas, const gls_tractogram_read_options *options, const double map[3][4],
                           gls_recognition *recognition);
-/* Warns, after the recognition is complete, of models that are empty, are near nothing, or of atlases of which most
- * were moved as far as is allowed, and of an atlas that seems to lie in another space. atlas, tracks: names for
- * messages. GLS_ERR_INPUT: all models are empty. */
+/* Warns, after the recognition is complete, of models that are empty or near nothing, of an atlas most of whose models
+ * were moved as far as is allowed, and of one that seems to lie in another space. atlas, tracks: names for messages.
+ * GLS_ERR_INPUT: all models are empty. */
 gls_status gls_atlas_check(const gls_recognition *recognition, const char *atlas, const char *tracks);
 /* Frees everything. */
 void gls_atlas_finish(gls_atlas *atlas);

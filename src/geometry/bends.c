@@ -38,7 +38,9 @@ static double mean_curvature(const float (*point)[3])
         for (int k = 0; k < 3; k++) e[k] = gradient(first + k, i);
         const double cross[3] = {d[1] * e[2] - d[2] * e[1], d[2] * e[0] - d[0] * e[2], d[0] * e[1] - d[1] * e[0]};
         const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        sum += sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]) / (length * length * length);
+        /* points that lie on each other have no curvature, which NaN would make that of all */
+        if (length > 0)
+            sum += sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]) / (length * length * length);
     }
     return sum / POINTS;
 }

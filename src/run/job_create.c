@@ -406,6 +406,8 @@ static gls_status check_options(const gls_job_options *o, const gls_method *m)
     gls_status status = gls_device_names_check(o->device);
     if (!status) status = check_inputs(o, m);
     if (!status) status = check_tissue(o, m);
+    if (!status && o->transform_mask && (o->transform.n == 0 || !o->mask))
+        status = gls_fail(GLS_ERR_ARGUMENT, "--transform-mask: needs --transform, and a brain mask");
     if (!status) status = check_seeds(o, m);
     if (!status) status = check_region_roles(o);
     if (!status) status = check_getter(o, m);

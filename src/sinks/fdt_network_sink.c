@@ -68,7 +68,6 @@ static gls_status append(void *user, const gls_streamlines *s)
 /* Reads the image of labels and numbers its regions. */
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    (void)sinks;
     return gls_fdt_numbering_of_labels(sinks, sink->input[0], 2, &((network_state *)sink->state)->rois);
 }
 

@@ -65,7 +65,6 @@ static gls_status append(void *user, const gls_streamlines *s)
 /* Reads the image of targets and numbers its labels. */
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    (void)sinks;
     return gls_fdt_numbering_of_labels(sinks, sink->input[0], 1, &((targets_state *)sink->state)->regions);
 }
 

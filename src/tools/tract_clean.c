@@ -132,7 +132,7 @@ static gls_status drop_repeats(cleaning *c)
     return status;
 }
 
-/* Whether a streamline has no loop: its number of degrees round its mean is that of scilpy. */
+/* Whether a streamline has a loop: whether it runs round its mean point by as many degrees, as scilpy counts them. */
 static gls_status test_loops(cleaning *c, const float (*point)[3], size_t n, bool *drops)
 {
     *drops = gls_line_sweep(point, n) >= c->o->loops;

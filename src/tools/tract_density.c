@@ -17,8 +17,8 @@
 #include "tractogram/readers.h"
 #include "tractogram/tck_header.h"
 #include "tracts/density_values.h"
-#include "util/file.h"
 #include "transform/bring.h"
+#include "util/file.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -203,6 +203,7 @@ static gls_status check(mapping *m)
     if (o->threshold != 0 && !o->mask_out) return gls_fail(GLS_ERR_ARGUMENT, "--threshold: needs --mask-out");
     if (o->mask_out && (o->groups || o->dec))
         return gls_fail(GLS_ERR_ARGUMENT, "--mask-out: not with --groups or --dec, which write several volumes");
+    if (o->transform.n > 0 && !o->image) return gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --image");
     m->options.mapping = (gls_density_mapping)o->mapping;
     if (o->like == LIKE_MRTRIX) m->options.mapping = GLS_DENSITY_MRTRIX;
     if (o->like == LIKE_DIPY) m->options.mapping = GLS_DENSITY_VERTEX;

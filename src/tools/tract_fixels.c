@@ -70,6 +70,7 @@ gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char 
     o.transform = &transform;
     /* find the peak of each lobe between the directions of the segmentation, too */
     o.fixel.refine = true;
+    if (chain->n > 0 && !o.act) return gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --act");
     gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(o.sh, o.act, o.proc_mask));
     if (!status) status = gls_chain_note(run, chain);
     if (!status) status = gls_tract_fixels_check(run, directory, (const char *const[]){"fd", "peak"}, 2);

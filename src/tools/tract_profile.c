@@ -12,9 +12,9 @@
 #include "tools/chain.h"
 #include "tools/tract_results.h"
 #include "tracts/profile_table.h"
+#include "transform/bring.h"
 #include "util/json_text.h"
 #include "util/maths.h"
-#include "transform/bring.h"
 #include "util/status.h"
 
 /* --- The table of BUAN: one row for each point of each streamline of a bundle, with the disk that the point belongs

@@ -161,6 +161,7 @@ static gls_status name_files(const weighting *w)
     gls_tractogram_format format;
     /* text: a list of numbers; else a tractogram with a column */
     const bool text = is_text(w->output);
+    if (o->transform.n > 0 && !o->act) return gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --act");
     gls_status status = text ? GLS_OK : gls_tractogram_format_parse(w->output, &format);
     if (text && o->coeffs)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: a text file holds no --coeffs: name a .trx file", w->output);

@@ -29,13 +29,13 @@ double gls_line_winding(const float (*point)[3], size_t n);
  * is DIPY's winding(), which scilpy calls angle. A point at the mean has no direction and is skipped. */
 double gls_line_sweep(const float (*point)[3], size_t n);
 /* Number of points at equal distances along a line of this length, mm, so that they are at most `spacing` mm apart: at
- * least 2. */
+ * least 2. A line of more than 2^20 times `spacing` gets no more points. */
 static inline size_t gls_line_spaced(double length, double spacing)
 {
-    return (size_t)ceil(length / spacing) + (length > 0 ? 1 : 2);
+    return (size_t)fmin(ceil(length / spacing), 1 << 20) + (length > 0 ? 1 : 2);
 }
-/* Largest curvature, 1/mm: the angle by which steps of at most `spacing` mm turn, over their length; n >= 1. memory:
- * for gls_line_spaced() points. */
+/* Largest curvature, 1/mm: the angle by which steps between gls_line_spaced() points turn, over their length; n >= 1.
+ * memory: for these points. */
 double gls_line_curvature(const float (*point)[3], size_t n, double spacing, float (*memory)[3]);
 /* Whether m nodes of a line are closer to m nodes of the standard in reverse order: by the sum of distances, as DIPY's
  * orient_by_streamline(). */

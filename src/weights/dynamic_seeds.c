@@ -78,8 +78,8 @@ static double probability_of(double r, double mean, double n, double soon)
     return p > 0 ? fmin(p, 1) : 0;
 }
 
-/* What threads need to compute the probabilities of the next round, and the sums over each block of fixels, which are
- * joined in the order of blocks, so that they do not depend on the number of threads. */
+/* Threads compute the probabilities of the next round by these numbers. Sums over each block of fixels are joined in
+ * the order of blocks, so that they do not depend on the number of threads. */
 typedef struct probabilities {
     gls_dynamic_seeds *dynamic;
     double n, before, soon, mu; /* streamlines now, before the last round, and soon; density for each mm in a voxel */
@@ -337,9 +337,11 @@ static void map_some(void *user, int thread, size_t from, size_t until)
 gls_status gls_dynamic_seeds_append(gls_dynamic_seeds *d, const gls_streamlines *s)
 {
     size_t done = 0;
-    if (d->mapper && !d->device_failed) d->device_failed = gls_mapper_add(d->mapper, s, &done) != GLS_OK;
+    if (d->mapper && !d->device_failed && gls_mapper_add(d->mapper, s, &done)) {
+        d->device_failed = true;
+        gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", gls_last_error());
+    }
     if (done == s->n) return GLS_OK;
-    if (d->mapper) gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", gls_last_error());
     const gls_streamlines rest = {.n = s->n - done, .offset = s->offset + done, .point = s->point};
     gls_parallel(rest.n, 32, d->n_threads, map_some, &(mapping){d, &rest});
     for (int i = 0; i < d->n_threads; i++)
@@ -384,7 +386,7 @@ static void open_mapper(gls_dynamic_seeds *d, gls_device *device)
 {
     if (!gls_mapper_suits(gls_device_get_info(device))) return;
     d->on_device = calloc(d->fod.fixels->n, sizeof *d->on_device);
-    if (!d->on_device || gls_device_reopen(device, &d->device) ||
+    if ((!d->on_device && gls_no_memory()) || gls_device_reopen(device, &d->device) ||
         gls_mapper_create(
             &(gls_mapper_source){
                 .device = d->device, .fixels = d->fod.fixels, .grid = &d->walk_grid, .sums_alone = true},

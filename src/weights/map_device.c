@@ -250,22 +250,25 @@ static void grid_of(size_t n, uint32_t grid[3])
 /* Starts the kernel on the streamlines that send() has uploaded, and does not wait for it. */
 static gls_status run(const gls_mapper *m)
 {
+    const bool sums = m->source.sums_alone;
     const uint32_t zeros[2] = {0, 0};
     uint32_t grid[3];
     grid_of(m->n, grid);
+    /* the kernel of sums alone has none of the last two */
     const gls_arg args[] = {
         gls_arg_uniforms(0, m->grid),
         gls_arg_buffer(0, m->points.buffer),
         gls_arg_buffer(1, m->lobes),
-        gls_arg_buffer(2, m->visits.buffer),
-        gls_arg_buffer(3, m->rows.buffer),
-        gls_arg_buffer(4, m->entries.buffer),
+        gls_arg_buffer(2, sums ? m->totals : m->visits.buffer),
         gls_arg_buffer(5, m->starts.buffer),
         gls_arg_uint(0, (uint32_t)m->n),
-        gls_arg_uint(1, (uint32_t)m->n_visits),
+        gls_arg_uint(1, (uint32_t)(sums ? m->source.fixels->n : m->n_visits)),
+        gls_arg_buffer(3, m->rows.buffer),
+        gls_arg_buffer(4, m->entries.buffer),
     };
-    gls_status status = gls_buffer_write(m->rows.buffer, 0, sizeof zeros, zeros);
-    if (!status) status = gls_kernel_run(m->kernel, grid, args, sizeof args / sizeof *args, NULL);
+    const size_t n_args = sizeof args / sizeof *args - (sums ? 2 : 0);
+    gls_status status = sums ? GLS_OK : gls_buffer_write(m->rows.buffer, 0, sizeof zeros, zeros);
+    if (!status) status = gls_kernel_run(m->kernel, grid, args, n_args, NULL);
     if (!status) gls_device_flush(m->source.device);
     return status;
 }
@@ -337,23 +340,6 @@ gls_status gls_mapper_add_totals(const gls_mapper *m, uint64_t *length, uint32_t
 
 /* --- Sums alone. */
 
-/* Starts the kernel on the streamlines that send() has uploaded, and does not wait for it. */
-static gls_status run_sums(const gls_mapper *m)
-{
-    uint32_t grid[3];
-    grid_of(m->n, grid);
-    const gls_arg args[] = {
-        gls_arg_uniforms(0, m->grid),
-        gls_arg_buffer(0, m->points.buffer),
-        gls_arg_buffer(1, m->lobes),
-        gls_arg_buffer(2, m->totals),
-        gls_arg_buffer(5, m->starts.buffer),
-        gls_arg_uint(0, (uint32_t)m->n),
-        gls_arg_uint(1, (uint32_t)m->source.fixels->n),
-    };
-    return gls_kernel_run(m->kernel, grid, args, sizeof args / sizeof *args, NULL);
-}
-
 gls_status gls_mapper_add(gls_mapper *m, const gls_streamlines *s, size_t *done)
 {
     gls_status status = GLS_OK;
@@ -362,9 +348,8 @@ gls_status gls_mapper_add(gls_mapper *m, const gls_streamlines *s, size_t *done)
         size_t points;
         m->n = count_run(m, s, *done, s->n - *done, &points);
         status = send(m, s, *done, m->n, points);
-        if (!status) status = run_sums(m);
+        if (!status) status = run(m);
     }
-    if (!status) gls_device_flush(m->source.device);
     gls_device_release(m->source.device);
     return status;
 }

@@ -287,4 +287,5 @@ says "2 streamlines: VS 100.0 %"
 checks=$((checks + 1))
 timeout -k 5 120 "$tool" density far.tck far.nii --template head.nii --mapping precise --step-size 1 > stdout 2> stderr || note "a map of a streamline that goes far away"
 [ -s far.nii ] || note "its map"
+expect 0 clean far.tck near.tck --method none --max-curvature 0.5
 finish "what commands on tractograms keep"

@@ -136,4 +136,14 @@ for tissue in ph/5tt.nii.gz "far/5tt.nii -t turn.txt"; do
     expect 0 fixels fod_sh.nii.gz fixels_${tissue%%/*} --act $tissue
 done
 same fixels_ph/fd.nii fixels_far/fd.nii
+# a transform that brings nothing is refused
+expect 2 density here.tck none.nii --template ph/mask.nii.gz -t turn.txt
+says "--transform: needs --image"
+expect 2 fixels fod_sh.nii.gz none -t turn.txt
+says "--transform: needs --act"
+expect 2 weights here.tck fod_sh.nii.gz -o none.txt -t turn.txt
+says "--transform: needs --act"
+# shellcheck disable=SC2086
+expect 2 $track --roi ph/roi.nii.gz --transform-mask -o none.tck
+says "--transform-mask: needs --transform"
 finish spaces
