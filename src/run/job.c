@@ -425,6 +425,7 @@ static gls_status begin_dynamic(void *user)
     gls_status status =
         gls_is_auto(o->seed_dynamic) ? gls_fod_segment(&source, tracked, &fod) : gls_fod_read(&source, &fod);
     const gls_dynamic_options options = {.device = job->devices.device[0],
+                                         .device_bytes = gls_job_seeds_device_bytes(job),
                                          .grid = job->inputs.grid,
                                          .tissue = job->inputs.tissue,
                                          .seeds = job->inputs.seeds,

@@ -26,14 +26,15 @@
 
 /* Memory of a run in bytes, estimated before it starts. */
 typedef struct figures {
-    uint64_t images;  /* images in memory during the fit */
-    uint64_t kept;    /* images kept while tracking */
-    uint64_t program; /* program and driver */
-    uint64_t batches; /* host memory of the tracker's batches */
-    uint64_t device;  /* volumes and buffers on each device */
-    uint64_t host;    /* maximum in host memory */
-    uint64_t asked;   /* batch_seeds of the parameters that the batches are for */
-    bool shared;      /* true: device memory is host memory */
+    uint64_t images;          /* images in memory during the fit */
+    uint64_t kept;            /* images kept while tracking */
+    uint64_t program;         /* program and driver */
+    uint64_t batches;         /* host memory of the tracker's batches */
+    uint64_t device;          /* volumes and buffers on each device */
+    gls_dynamic_memory seeds; /* of --seed-dynamic, on the first device */
+    uint64_t host;            /* maximum in host memory */
+    uint64_t asked;           /* batch_seeds of the parameters that the batches are for */
+    bool shared;              /* true: device memory is host memory */
 } figures;
 
 /* Bytes of the values of an image; 0 if there is no image, or only its header was read. */
@@ -77,13 +78,44 @@ static void add_images(const gls_job_inputs *planned, figures *f)
     if (planned->method.series) f->kept = f->images;
 }
 
+/* Number of voxels in which an image of FODs, or of zeros that the fit will fill within the mask, has an FOD. */
+static uint64_t count_fods(const gls_image *fod, const gls_image *mask, bool fitted)
+{
+    const float *value = !fitted ? fod->data : mask ? mask->data : NULL;
+    const uint64_t n = gls_grid_voxels(&fod->grid);
+    uint64_t count = 0;
+    for (uint64_t v = 0; v < n && value; v++) count += value[v] != 0;
+    return value ? count : n;
+}
+
+/* Adds the memory of --seed-dynamic to *f. */
+static gls_status add_seeds(const gls_job *job, const gls_job_inputs *planned, figures *f)
+{
+    const gls_job_options *o = &job->options;
+    const bool other = o->seed_dynamic && !gls_is_auto(o->seed_dynamic);
+    const gls_dynamic_options options = {.device_bytes = gls_job_seeds_device_bytes(job),
+                                         .round_seeds = o->dynamic_batch};
+    const gls_image *fod = o->sh ? planned->odf_image : planned->model.sh;
+    gls_image *header = NULL;
+    if (!o->seed_dynamic) return GLS_OK;
+    gls_status status = other ? gls_image_read_header(o->seed_dynamic, GLS_IMAGE_ANY, &header) : GLS_OK;
+    if (status) return status;
+    if (other) fod = header;
+    const uint64_t n = gls_grid_voxels(&fod->grid);
+    f->seeds = gls_dynamic_seeds_memory(n, other ? n : count_fods(fod, planned->mask, !o->sh), job->device, &options);
+    /* the other FODs are in memory until they are segmented */
+    if (other) f->seeds.host += n * fod->n_volumes * sizeof *fod->data;
+    gls_image_destroy(header);
+    return GLS_OK;
+}
+
 /* Sets in *f the memory of tracking and of the host. The host needs memory for the program, plus the larger of what the
  * fit and what tracking needs. */
 static void add_tracker(const gls_track_memory *memory, size_t n_devices, figures *f)
 {
     f->batches = memory->host_bytes;
-    f->device = memory->device_bytes;
-    uint64_t tracking = f->kept + f->batches + (f->shared ? n_devices * f->device : 0);
+    f->device = memory->device_bytes + f->seeds.device;
+    uint64_t tracking = f->kept + f->batches + f->seeds.host + (f->shared ? n_devices * f->device : 0);
     f->host = f->program + (tracking > f->images ? tracking : f->images);
 }
 
@@ -117,9 +149,16 @@ static gls_status too_small(const gls_job *job, const figures *f)
 {
     return gls_fail(GLS_ERR_ARGUMENT,
                     "--memory-limit %" PRIu64 ": even with the smallest batches this run takes %s of the host's memory "
-                    "(with %s for images and %s for batches) and %s of %s: raise the limit",
+                    "(with %s for images, %s for batches%s%s) and %s of %s: raise the limit",
                     job->options.memory_limit, GLS_BYTES(f->host), GLS_BYTES(f->images), GLS_BYTES(f->batches),
-                    GLS_BYTES(f->device), f->shared ? "this for the device" : "each device's memory");
+                    f->seeds.host > 0 ? " and for dynamic seeds " : "",
+                    f->seeds.host > 0 ? GLS_BYTES(f->seeds.host) : "", GLS_BYTES(f->device),
+                    f->shared ? "this for the device" : "each device's memory");
+}
+
+uint64_t gls_job_seeds_device_bytes(const gls_job *job)
+{
+    return job->options.memory_limit * MB / 4;
 }
 
 /* Halves batches until device and host memory are within --memory-limit, and host memory is within the limit of the
@@ -190,7 +229,8 @@ gls_status gls_job_memory_plan(gls_job *job)
     if (!status) {
         gls_track_input input = gls_job_inputs_tracker_input(&planned);
         add_images(&planned, &f);
-        status = keep_limit(job, &input, &f);
+        status = add_seeds(job, &planned, &f);
+        if (!status) status = keep_limit(job, &input, &f);
     }
     if (!status) log_figures(&f);
     job->memory_bytes = f.host;

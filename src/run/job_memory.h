@@ -14,6 +14,8 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, const gls_job_opti
  * until they fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT: even the smallest batch does not fit; the
  * message says how much memory is needed. */
 gls_status gls_job_memory_plan(gls_job *job);
+/* Memory of a device that the mapper of --seed-dynamic may take; 0: all. */
+uint64_t gls_job_seeds_device_bytes(const gls_job *job);
 /* Frees the values of the series, unless tracking reads them. Call this after the fit. */
 void gls_job_memory_release(gls_job *job);
 

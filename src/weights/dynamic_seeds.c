@@ -32,6 +32,7 @@
 #define FIXEL_BLOCK ((size_t)8192) /* fixels whose sums a thread makes at a time; belongs to the result */
 #define FIRST_SEEDS 64             /* fewest seeds of a round; later rounds have a seed for each 4 streamlines */
 #define ROUND_PART 4
+#define MEAN_FIXELS 4      /* fixels of a voxel that the estimate of memory takes; brains have less than 3 */
 #define MAX_ATTEMPTS 1000u /* to find a seed that tissue allows */
 
 struct gls_dynamic_seeds {
@@ -387,11 +388,27 @@ static void open_mapper(gls_dynamic_seeds *d, gls_device *device)
     if (!gls_mapper_suits(gls_device_get_info(device))) return;
     d->on_device = calloc(d->fod.fixels->n, sizeof *d->on_device);
     if ((!d->on_device && gls_no_memory()) || gls_device_reopen(device, &d->device) ||
-        gls_mapper_create(
-            &(gls_mapper_source){
-                .device = d->device, .fixels = d->fod.fixels, .grid = &d->walk_grid, .sums_alone = true},
-            &d->mapper))
+        gls_mapper_create(&(gls_mapper_source){.device = d->device,
+                                               .device_bytes = d->options.device_bytes,
+                                               .fixels = d->fod.fixels,
+                                               .grid = &d->walk_grid,
+                                               .sums_alone = true},
+                          &d->mapper))
         gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", gls_last_error());
+}
+
+gls_dynamic_memory gls_dynamic_seeds_memory(uint64_t n_voxels, uint64_t n_lobed, const gls_device_info *device,
+                                            const gls_dynamic_options *options)
+{
+    const gls_dynamic_seeds *d = NULL; /* for the sizes of its members */
+    const uint64_t n = MEAN_FIXELS * n_lobed, each = sizeof(gls_fixel) + sizeof *d->weight + sizeof *d->mean +
+                                                     sizeof *d->applied + sizeof *d->sum + sizeof *d->length +
+                                                     sizeof *d->on_device;
+    return (gls_dynamic_memory){.host = n_voxels * sizeof(gls_fixel_voxel) + n_lobed * GLS_LOBE_TABLE + n * each +
+                                        options->round_seeds * (sizeof *d->position + sizeof *d->direction),
+                                .device = device && gls_mapper_suits(device)
+                                              ? gls_mapper_sums_memory(n_voxels, n_lobed, n, options->device_bytes)
+                                              : 0};
 }
 
 /* Allocates the arrays. */

@@ -19,6 +19,7 @@ struct cJSON;
 /* The run that needs the seeds. All pointers are borrowed and must outlive the dynamic seeds. */
 typedef struct gls_dynamic_options {
     gls_device *device;       /* a second context on it maps streamlines if it has doubles; NULL: threads map */
+    uint64_t device_bytes;    /* memory of the device that mapping may take; 0: all */
     const gls_grid *grid;     /* of tracking */
     const gls_tissue *tissue; /* on this grid; NULL: none. Seeds then lie in white matter, or on its interface */
     gls_seeds *seeds;         /* in rounds, without a round: gets the rounds */
@@ -28,6 +29,14 @@ typedef struct gls_dynamic_options {
     uint64_t round_seeds; /* most seeds of a round, at least 1. Belongs to the result */
 } gls_dynamic_options;
 
+/* Memory that dynamic seeds take, bytes. */
+typedef struct gls_dynamic_memory {
+    uint64_t host, device;
+} gls_dynamic_memory;
+/* Estimates the memory for FODs in n_lobed of n_voxels voxels. device: the properties of options->device; NULL: threads
+ * map. Of the options only device_bytes and round_seeds are read. */
+gls_dynamic_memory gls_dynamic_seeds_memory(uint64_t n_voxels, uint64_t n_lobed, const gls_device_info *device,
+                                            const gls_dynamic_options *options);
 /* Makes dynamic seeds and draws the first round. fod: fixels of the FODs, from gls_fod_options.all_voxels; is emptied.
  */
 gls_status gls_dynamic_seeds_create(gls_fod *fod, const gls_dynamic_options *options, gls_dynamic_seeds **dynamic);

@@ -33,6 +33,7 @@ enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 
 #define VISIT_BYTES 32 /* bytes for each visit: half for the visit, half for sorting */
 #define TOTAL_BYTES ((size_t)12) /* bytes of the totals of a fixel */
 #define SUM_BYTES ((size_t)8)    /* the same, of sums alone */
+#define POINT_BYTES 12           /* bytes of a point */
 #define SLOT_BYTES 48            /* bytes of memory for each slot: a visit, its entry, and a point */
 
 /* A device buffer that grows. */
@@ -106,13 +107,34 @@ static void store_sphere(uint32_t *word)
     for (size_t i = 0; i < N_STARTS; i++) word[STARTS_AT + i] = (&s->start[0][0][0])[i];
 }
 
+/* Bytes of the buffer of lobes for n voxels, of which n_lobed have fixels; 0: they do not fit, see gls_mapper_source.
+ */
+static uint64_t lobes_bytes(uint64_t n, uint64_t n_lobed, uint64_t device_bytes)
+{
+    const uint64_t bytes = 4 * (VOXELS_AT + 3 * n + TABLE_WORDS * n_lobed);
+    return bytes / 4 <= UINT32_MAX && (device_bytes == 0 || bytes <= device_bytes / 2) ? bytes : 0;
+}
+
+/* Largest number of points and spare slots of a run, unless one streamline has more. */
+static uint64_t most_slots(uint64_t device_bytes)
+{
+    const uint64_t limit = device_bytes / 2 / SLOT_BYTES;
+    return limit > 0 && limit < GLS_MAPPER_POINTS ? limit : GLS_MAPPER_POINTS;
+}
+
+uint64_t gls_mapper_sums_memory(uint64_t n_voxels, uint64_t n_lobed, uint64_t n_fixels, uint64_t device_bytes)
+{
+    const uint64_t lobes = lobes_bytes(n_voxels, n_lobed, device_bytes),
+                   points = POINT_BYTES * most_slots(device_bytes);
+    return lobes > 0 ? lobes + SUM_BYTES * n_fixels + points + points / 8 : 0;
+}
+
 /* Uploads the sphere, the fixels of all voxels and the tables of lobes. */
 static gls_status fill_lobes(gls_mapper *m)
 {
     const gls_fixels *f = m->source.fixels;
-    const size_t n = gls_grid_voxels(&f->grid), bytes = 4 * (VOXELS_AT + 3 * n + TABLE_WORDS * f->n_voxels);
-    const bool fits = bytes / 4 <= UINT32_MAX && (m->source.device_bytes == 0 || bytes <= m->source.device_bytes / 2);
-    uint32_t *word = fits ? calloc(1, bytes) : NULL;
+    const size_t n = gls_grid_voxels(&f->grid), bytes = lobes_bytes(n, f->n_voxels, m->source.device_bytes);
+    uint32_t *word = bytes > 0 ? calloc(1, bytes) : NULL;
     if (!word) return gls_fail(GLS_ERR_DEVICE_MEMORY, "no memory for the lobes of %zu voxels", f->n_voxels);
     size_t next = VOXELS_AT + 3 * n;
     store_sphere(word);
@@ -200,8 +222,7 @@ void gls_mapper_destroy(gls_mapper *m)
  * together, or fewer if device_bytes is small, but at least one of any length. *points: number of their points. */
 static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
-    const uint64_t limit = m->source.device_bytes / 2 / SLOT_BYTES,
-                   most = limit > 0 && limit < GLS_MAPPER_POINTS ? limit : GLS_MAPPER_POINTS;
+    const uint64_t most = most_slots(m->source.device_bytes);
     size_t k = 0;
     while (k < n && (k == 0 || s->offset[first + k + 1] - s->offset[first] + SPARE * (k + 1) <= most)) k++;
     *points = (size_t)(s->offset[first + k] - s->offset[first]);
@@ -218,10 +239,11 @@ static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, si
     if (status) return status;
     for (size_t i = 0; i <= n; i++) m->start[i] = (uint32_t)(s->offset[first + i] - s->offset[first]);
     status = grow(m, "starts of streamlines", bytes, &m->starts);
-    if (!status) status = grow(m, "points of streamlines", 12 * (points > 0 ? points : 1), &m->points);
+    if (!status) status = grow(m, "points of streamlines", POINT_BYTES * (points > 0 ? points : 1), &m->points);
     if (!status) status = gls_buffer_write(m->starts.buffer, 0, bytes, m->start);
-    return status || points == 0 ? status
-                                 : gls_buffer_write(m->points.buffer, 0, 12 * points, s->point[s->offset[first]]);
+    return status || points == 0
+               ? status
+               : gls_buffer_write(m->points.buffer, 0, POINT_BYTES * points, s->point[s->offset[first]]);
 }
 
 /* Allocates memory on the device for `visits` visits and as many entries. */

@@ -36,6 +36,10 @@ typedef struct gls_mapper_source {
  * slower than the CPU. False for OpenGL ES, which has no doubles, and for software renderers. */
 bool gls_mapper_suits(const gls_device_info *info);
 
+/* Most bytes of the device that a mapper with sums_alone takes for n_fixels fixels in n_lobed of n_voxels voxels.
+ * device_bytes: as in gls_mapper_source; 0 is returned where the lobes do not fit, so that gls_mapper_create() fails.
+ */
+uint64_t gls_mapper_sums_memory(uint64_t n_voxels, uint64_t n_lobed, uint64_t n_fixels, uint64_t device_bytes);
 /* Makes a mapper. GLS_ERR_DEVICE_MEMORY: the lobes of all voxels do not fit; GLS_ERR_UNSUPPORTED: the device has no
  * double precision. */
 gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper);

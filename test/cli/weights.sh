@@ -229,6 +229,15 @@ for option in "--dynamic-batch 100" "--dynamic-direction random"; do
     expect 2 track --sh $sh --mask data/mask.nii.gz --nseeds 5 $option -o x.tck
     says "needs --seed-dynamic"
 done
+# the plan of memory has the seeds of a round, 24 bytes each, and the fixels
+for batch in 64 16777216; do
+    # shellcheck disable=SC2086
+    expect 0 $dyn --seed-dynamic auto --dynamic-batch $batch --dry-run --json -q
+    cp stdout plan_$batch.json
+done
+check "memory of dynamic seeds" "350 < j('plan_16777216.json')['memory']['request_mib'] - j('plan_64.json')['memory']['request_mib'] < 550"
+expect 2 $dyn --seed-dynamic auto --dynamic-batch 16777216 --memory-limit 400 -o x.tck
+says "and for dynamic seeds 40"
 # the basis is that of the FODs of --seed-dynamic, where peaks are tracked: one that is wrong gives other seeds
 expect 0 peaks $sh -o own_peaks.nii.gz -q
 for basis in tournier07 descoteaux07; do

@@ -117,9 +117,28 @@ static void test_end(void **state)
     end(&d);
 }
 
+/* The estimate of memory: a device that maps takes some, within its limit, and none where the lobes do not fit it. */
+static void test_memory(void **state)
+{
+    (void)state;
+    enum { VOXELS = 1000000, LOBED = 300000, MB = 1000000 };
+    const gls_device_info nvidia = {.vendor = "NVIDIA Corporation"}, software = {.vendor = "Mesa", .software = true};
+    gls_dynamic_options options = {.round_seeds = 131072};
+    const gls_dynamic_memory free_of_limit = gls_dynamic_seeds_memory(VOXELS, LOBED, &nvidia, &options),
+                             on_threads = gls_dynamic_seeds_memory(VOXELS, LOBED, &software, &options);
+    /* 641 bytes a voxel for lobes on both sides, 8 million points of 12 bytes on the device */
+    assert_true(on_threads.host > 641 * (uint64_t)LOBED && free_of_limit.host >= on_threads.host);
+    assert_true(on_threads.device == 0 && free_of_limit.device > 641 * (uint64_t)LOBED + 100 * MB);
+    options.device_bytes = 500 * (uint64_t)MB;
+    const gls_dynamic_memory limited = gls_dynamic_seeds_memory(VOXELS, LOBED, &nvidia, &options);
+    assert_true(limited.device < free_of_limit.device && limited.device <= options.device_bytes);
+    options.device_bytes = 300 * (uint64_t)MB;
+    assert_true(gls_dynamic_seeds_memory(VOXELS, LOBED, &nvidia, &options).device == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rounds), cmocka_unit_test(test_blocks),
-                                       cmocka_unit_test(test_end)};
+                                       cmocka_unit_test(test_end), cmocka_unit_test(test_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
