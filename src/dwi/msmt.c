@@ -13,6 +13,7 @@
 #include "dwi/msmt_plan.h"
 #include "dwi/nonneg.h"
 #include "dwi/nonneg_kernel.h"
+#include "gpu/buffer.h"
 #include "gpu/handle.h"
 #include "util/clock.h"
 #include "util/status.h"
@@ -69,12 +70,6 @@ static void invert_factor(const gls_nonneg_plan *plan, double *inverse)
         }
 }
 
-static gls_status fill(gls_device *device, const char *label, size_t bytes, const void *data, gls_buffer **buffer)
-{
-    gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, bytes, label, buffer);
-    return status || !data ? status : gls_buffer_write(*buffer, 0, bytes, data);
-}
-
 /* Uploads the matrices of the plan, one after the other in the layout of the buffer Plan of fit/nonneg.comp, and the
  * constraints in single precision. */
 static gls_status fill_plan(const gls_nonneg_plan *p, gls_device *device, slot *s)
@@ -90,10 +85,10 @@ static gls_status fill_plan(const gls_nonneg_plan *p, gls_device *device, slot *
     memcpy(at, p->columns, wide * p->stride * sizeof *at);
     at += wide * p->stride;
     memcpy(at, p->products, p->n_rows * p->stride * sizeof *at);
-    gls_status status = fill(device, "fit", count * sizeof *all, all, &s->plan);
+    gls_status status = gls_storage_create(device, "fit", count * sizeof *all, all, &s->plan);
     if (!status)
-        status =
-            fill(device, "constraints", wide * p->stride * sizeof *p->columns_float, p->columns_float, &s->columns);
+        status = gls_storage_create(device, "constraints", wide * p->stride * sizeof *p->columns_float,
+                                    p->columns_float, &s->columns);
     free(all);
     return status;
 }
@@ -124,8 +119,8 @@ static gls_status set_up(slot *s, gls_device *device)
     if (!s->data || !s->coefficients) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu voxels", voxels);
     gls_status status = load(p, device, &s->kernel);
     if (!status) status = fill_plan(p, device, s);
-    if (!status) status = fill(device, "signals", data, NULL, &s->signal);
-    return status ? status : fill(device, "coefficients", result, NULL, &s->result);
+    if (!status) status = gls_storage_create(device, "signals", data, NULL, &s->signal);
+    return status ? status : gls_storage_create(device, "coefficients", result, NULL, &s->result);
 }
 
 static size_t voxels_of(const gls_nonneg_work *w, size_t first)

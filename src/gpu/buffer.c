@@ -202,6 +202,18 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
     return status;
 }
 
+gls_status gls_storage_create(gls_device *device, const char *label, size_t bytes, const void *data, gls_buffer **out)
+{
+    gls_buffer *buffer = NULL;
+    gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, bytes, label, &buffer);
+    if (!status && data) status = gls_buffer_write(buffer, 0, bytes, data);
+    if (status)
+        gls_buffer_destroy(buffer);
+    else
+        *out = buffer;
+    return status;
+}
+
 /* Copies from the buffer bound to GL_COPY_READ_BUFFER by mapping it, as OpenGL ES requires. */
 static gls_status read_mapped(size_t offset, size_t bytes, void *data)
 {

@@ -21,4 +21,9 @@ gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order
 /* Sets a fence behind the kernels so far, so that gls_order_await() need not wait for copies that follow them. */
 void gls_order_mark(gls_device *device);
 
+/* Creates a storage buffer of `bytes`, and writes data to it; data NULL: the contents are undefined. If the write
+ * fails, there is no buffer. Otherwise as gls_buffer_create(). */
+gls_status gls_storage_create(gls_device *device, const char *label, size_t bytes, const void *data,
+                              gls_buffer **buffer);
+
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/buffer.h"
 #include "util/status.h"
 
 #define GROUP 128u             /* size of a work group; OpenGL ES promises no more */
@@ -60,12 +61,6 @@ void gls_nmi_device_destroy(gls_nmi_device *d)
     free(d);
 }
 
-static gls_status fill(gls_nmi_device *d, const char *label, size_t bytes, const void *data, gls_buffer **buffer)
-{
-    gls_status status = gls_buffer_create(d->device, GLS_BUFFER_STORAGE, bytes, label, buffer);
-    return status || !data ? status : gls_buffer_write(*buffer, 0, bytes, data);
-}
-
 gls_status gls_nmi_device_fill(gls_nmi_device *d, const gls_nmi_images *images)
 {
     const int32_t *dim = images->dim, *size = images->size;
@@ -78,8 +73,10 @@ gls_status gls_nmi_device_fill(gls_nmi_device *d, const gls_nmi_images *images)
     memcpy(d->size, size, sizeof d->size);
     d->n_parts = (uint32_t)((n + PART - 1) / PART);
     for (size_t v = 0; v < n_moving; v++) mask[v] = images->mask[v];
-    gls_status status = fill(d, "samples of the fixed image", n * sizeof *images->sample, images->sample, &d->samples);
-    if (!status) status = fill(d, "moving image in bins", 2 * n_moving * sizeof *mask, NULL, &d->image);
+    gls_status status = gls_storage_create(d->device, "samples of the fixed image", n * sizeof *images->sample,
+                                           images->sample, &d->samples);
+    if (!status)
+        status = gls_storage_create(d->device, "moving image in bins", 2 * n_moving * sizeof *mask, NULL, &d->image);
     if (!status) status = gls_buffer_write(d->image, 0, n_moving * sizeof *mask, images->value);
     if (!status) status = gls_buffer_write(d->image, n_moving * sizeof *mask, n_moving * sizeof *mask, mask);
     free(mask);
@@ -94,8 +91,10 @@ static gls_status reserve(gls_nmi_device *d, size_t n)
     gls_buffer_destroy(d->histograms);
     d->maps = d->histograms = NULL;
     d->n_maps = 0;
-    gls_status status = fill(d, "maps", n * 12 * sizeof(float), NULL, &d->maps);
-    if (!status) status = fill(d, "histograms", n * d->n_parts * CELLS * sizeof(uint32_t), NULL, &d->histograms);
+    gls_status status = gls_storage_create(d->device, "maps", n * 12 * sizeof(float), NULL, &d->maps);
+    if (!status)
+        status = gls_storage_create(d->device, "histograms", n * d->n_parts * CELLS * sizeof(uint32_t), NULL,
+                                    &d->histograms);
     if (!status) d->n_maps = n;
     return status;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/buffer.h"
 #include "registration/smooth.h"
 #include "util/status.h"
 
@@ -55,12 +56,6 @@ static gls_status run(const device_solver *s, int kernel, size_t n, const gls_ar
 
 /* --- Building. */
 
-static gls_status fill(gls_device *device, const char *label, size_t bytes, const void *data, gls_buffer **buffer)
-{
-    gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, bytes, label, buffer);
-    return status || !data ? status : gls_buffer_write(*buffer, 0, bytes, data);
-}
-
 /* Uploads values and mask of an image. */
 static gls_status fill_image(gls_device *device, const gls_level *level, const char *label, gls_buffer **buffer)
 {
@@ -68,7 +63,7 @@ static gls_status fill_image(gls_device *device, const gls_level *level, const c
     float *mask = malloc(n * sizeof *mask);
     if (!mask) return gls_no_memory();
     for (size_t v = 0; v < n; v++) mask[v] = level->mask[v];
-    gls_status status = fill(device, label, 2 * n * sizeof *mask, NULL, buffer);
+    gls_status status = gls_storage_create(device, label, 2 * n * sizeof *mask, NULL, buffer);
     if (!status) status = gls_buffer_write(*buffer, 0, n * sizeof *mask, level->value);
     if (!status) status = gls_buffer_write(*buffer, n * sizeof *mask, n * sizeof *mask, mask);
     free(mask);
@@ -86,11 +81,9 @@ static gls_status begin(gls_velocity_solver *solver, const gls_velocity_pair *pa
     s->n_pairs = n_pairs;
     memcpy(s->dim, pair->fixed.grid.dim, sizeof s->dim);
     for (int k = 0; k < N_BUFFERS && !status; k++) {
-        const size_t bytes = k == TOTALS ? 4 * sizeof(uint32_t) : (k == SUMS || k == OTHER ? N_SUMS : 3) * plane;
-        if (s->options->ssd && (k == SUMS || k == OTHER))
-            status = fill(s->device, names[k], 16, NULL, &s->buffer[k]);
-        else
-            status = fill(s->device, names[k], bytes, k == V ? v : NULL, &s->buffer[k]);
+        const bool sums = k == SUMS || k == OTHER;
+        const size_t bytes = k == TOTALS || (sums && s->options->ssd) ? 16 : (sums ? N_SUMS : 3) * plane;
+        status = gls_storage_create(s->device, names[k], bytes, k == V ? v : NULL, &s->buffer[k]);
     }
     for (size_t k = 0; k < n_pairs && !status; k++) {
         device_pair *p = &s->pair[k];
@@ -98,7 +91,8 @@ static gls_status begin(gls_velocity_solver *solver, const gls_velocity_pair *pa
         memcpy(p->dim, pair[k].moving.grid.dim, sizeof p->dim);
         status = fill_image(s->device, &pair[k].fixed, "fixed image", &p->fixed);
         if (!status) status = fill_image(s->device, &pair[k].moving, "moving image", &p->moving);
-        if (!status) status = fill(s->device, "map", sizeof pair[k].to_moving, pair[k].to_moving, &p->map);
+        if (!status)
+            status = gls_storage_create(s->device, "map", sizeof pair[k].to_moving, pair[k].to_moving, &p->map);
     }
     return status;
 }
@@ -256,7 +250,7 @@ gls_status gls_velocity_device_create(const gls_velocity_options *options, gls_d
     for (int k = 0; k < 2 && !status; k++) {
         const gls_smooth_taps taps = gls_smooth_gauss(k == 0 ? options->smooth_update : options->smooth_total);
         s->radius[k] = taps.radius;
-        status = fill(device, "taps", sizeof taps.weight, taps.weight, &s->taps[k]);
+        status = gls_storage_create(device, "taps", sizeof taps.weight, taps.weight, &s->taps[k]);
     }
     if (status)
         destroy(&s->base);

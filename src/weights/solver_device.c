@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "weights/solver_device.h"
+#include "gpu/buffer.h"
 #include "gpu/device_team.h"
 #include "gpu/devices.h"
 #include "util/status.h"
@@ -72,14 +73,6 @@ static float within_range(double x)
 
 /* --- Building. */
 
-/* Creates a buffer with this content; data NULL: zeros. */
-static gls_status fill(gls_device *device, const char *label, size_t bytes, const void *data, gls_buffer **buffer)
-{
-    gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, bytes, label, buffer);
-    if (status) return status;
-    return data ? gls_buffer_write(*buffer, 0, bytes, data) : gls_buffer_clear(*buffer);
-}
-
 /* Sums for weights of 1, in the layout of `sums`. For each fixel two sums of two words: of length times weight, and of
  * length times coefficient, which is 0; 2^24 stands for one unit of length. Behind the sums of all fixels a word for
  * each fixel, not 0 if the fixel leaves the fit. */
@@ -107,7 +100,7 @@ static gls_status fill_fixels(const gls_weight_model *m, part *p)
         memcpy(fixel[2 * k], &m->state[k], sizeof *fixel);
         memcpy(fixel[2 * m->n + k], &m->constant[k], sizeof *fixel);
     }
-    gls_status status = fill(p->device, "fixels", 3 * m->n * sizeof *fixel, fixel, &p->fixel);
+    gls_status status = gls_storage_create(p->device, "fixels", 3 * m->n * sizeof *fixel, fixel, &p->fixel);
     free(fixel);
     return status;
 }
@@ -125,7 +118,8 @@ static gls_status build_part(device_solver *d, part *p)
     gls_status status = gls_kernel_load(p->device, "weights/rows.comp", NULL, 0, &p->rows);
     if (!status) status = gls_kernel_load(p->device, "weights/fixels.comp", NULL, 0, &p->fixels);
     if (!status) status = fill_fixels(m, p);
-    if (!status) status = fill(p->device, "sums of fixels", sums_bytes(m->n), NULL, &p->sums);
+    if (!status) status = gls_storage_create(p->device, "sums of fixels", sums_bytes(m->n), NULL, &p->sums);
+    if (!status) status = gls_buffer_clear(p->sums);
     return status ? status : gls_buffer_write(p->sums, 0, 5 * m->n * sizeof *d->sum, d->sum);
 }
 
@@ -153,7 +147,7 @@ static gls_status fill_streamlines(const device_solver *d, const gls_chunk *from
         word[2 * s] = from->start[s];
         memcpy(&word[2 * s + 1], &variation, sizeof variation);
     }
-    gls_status status = fill(p->device, "streamlines", n * sizeof *word, word, &to->streamlines);
+    gls_status status = gls_storage_create(p->device, "streamlines", n * sizeof *word, word, &to->streamlines);
     free(word);
     return status;
 }
