@@ -313,25 +313,29 @@ const cmd_command command_recognize = {
 #include "cmd/tract_table.def"
 
 const cmd_command command_similarity = {
-    TRACT_COMMAND(similarity, gls_tract_similarity, "Similarity of bundles by glslines", "takes A and B", 2,
+    TRACT_COMMAND(similarity, gls_tract_similarity, "Similarity of bundles by glslines", "takes one INPUT or more", 1,
                   TRACT_FILES),
     .of_tractograms = true,
-    .synopsis = "A B [OUT] [options]",
+    .synopsis = "INPUT... [OUT] [options]",
     .summary = "Measure how alike bundles are",
     .description =
-        "Compares each bundle of A with the one of the same name of B: overlap of voxels and of end voxels, "
+        "Compares the bundles of the same name of each two inputs: overlap of voxels and of end voxels, "
         "correlation of densities, and distances of voxels and of centroids, with the names of scilpy and DIPY. "
-        "Two single tractograms are compared whatever their names are. A and B must lie in the same space.",
+        "Inputs that are all single tractograms are compared whatever their names are. All must lie in the same space. "
+        "Memory: 16 bytes for each voxel and input.",
     .positionals = CMD_TEXTS(
-        "A",
-        "Folder of tractograms, each a bundle named up to the first dot; a TRX file whose groups are bundles; or a "
-        "tractogram, a single bundle.",
-        "B", "The same, to compare with.", "OUT", "The table of --output."),
-    .max_positionals = 3,
+        "INPUT...",
+        "Folders of tractograms, each a bundle named up to the first dot; TRX files whose groups are bundles; or "
+        "tractograms, each a single bundle.",
+        "OUT", "The table of --output, .tsv or .csv."),
+    .max_positionals = 1024,
+    .out_suffixes = ".tsv .csv",
     .aliases = CMD_TEXTS("seed", "rng-seed"),
     .examples = CMD_TEXTS("The bundles of two sessions:", "glslines similarity one.trx two.trx -o similarity.tsv",
                           "Recognised bundles against those of an expert, on the grid of the images:",
-                          "glslines similarity found/ expert/ -o similarity.tsv --template fa.nii.gz"),
+                          "glslines similarity found/ --against expert/ -o similarity.tsv --template fa.nii.gz",
+                          "DIPY's matrix of shape similarity of several subjects:",
+                          "glslines similarity sub-*.trx -o ba.tsv --matrix ba"),
 };
 
 /* `glslines clean`: drops outliers, repetitions and wrong shapes from a bundle, and gives it one direction. */

@@ -97,6 +97,8 @@ gls_status gls_similar_complete(gls_similar *s)
             gls_density_get(s->density[k], s->map[k]);
         else
             status = gls_no_memory();
+        gls_density_destroy(s->density[k]);
+        s->density[k] = NULL;
     }
     return status;
 }

@@ -1,5 +1,7 @@
-/* `glslines similarity`: how alike bundles of two files or folders are, a row for each name that both have. */
+/* `glslines similarity`: how alike bundles of several files or folders are. All inputs that have a bundle of one name
+ * are compared with each other, or with one of them. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <glslines/log.h>
@@ -8,6 +10,7 @@
 #include "geometry/similarity.h"
 #include "image/reorient.h"
 #include "tools/tract_results.h"
+#include "util/allocation.h"
 #include "util/status.h"
 
 #define DEFAULT_SIDE 2.0 /* mm, of a voxel */
@@ -18,11 +21,16 @@ typedef struct comparing {
     const gls_similarity_cli *o;
     gls_tractogram_read_options reading;
     gls_grid reference; /* of `reading` */
-    gls_atlas side[2];
+    size_t n;           /* inputs; the one of --against is the last */
+    const char **path;  /* of each input */
+    gls_atlas *input;   /* bundles of each input */
+    bool single;        /* each input is one bundle, whatever its name */
     gls_grid grid;
     double low[3], high[3]; /* box of all streamlines, mm */
+    int measure;            /* of --matrix; -1: none */
+    gls_similar **similar;  /* the bundle of one name of each input; NULL: it has none */
     gls_tract_text table;
-    uint64_t pairs;
+    uint64_t bundles, pairs;
 } comparing;
 
 /* Widens the box. */
@@ -37,13 +45,13 @@ static gls_status widen(void *user, const gls_streamlines *in)
     return GLS_OK;
 }
 
-/* The bundle of side B that bundle a is compared with: of the same name, or the only one; NULL: none. */
-static const gls_atlas_bundle *find_partner(const comparing *c, const gls_atlas_bundle *a)
+/* The bundle of a name, or the only one, in an input; NULL: it has none. */
+static const gls_atlas_bundle *find_bundle(const comparing *c, size_t input, const char *name)
 {
-    const gls_atlas *b = &c->side[1];
-    if (c->side[0].n == 1 && b->n == 1) return b->bundle;
-    for (size_t k = 0; k < b->n; k++)
-        if (strcmp(a->name, b->bundle[k].name) == 0) return &b->bundle[k];
+    const gls_atlas *a = &c->input[input];
+    if (c->single) return a->bundle;
+    for (size_t k = 0; k < a->n; k++)
+        if (strcmp(a->bundle[k].name, name) == 0) return &a->bundle[k];
     return NULL;
 }
 
@@ -60,9 +68,9 @@ static gls_status choose_grid(comparing *c)
         c->low[k] = INFINITY;
         c->high[k] = -INFINITY;
     }
-    for (int s = 0; s < 2; s++)
-        for (size_t k = 0; k < c->side[s].n && !status; k++)
-            status = gls_atlas_read_bundle(&c->side[s].bundle[k], &c->reading, NULL, &box);
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < c->input[i].n && !status; k++)
+            status = gls_atlas_read_bundle(&c->input[i].bundle[k], &c->reading, NULL, &box);
     for (int k = 0; k < 3 && !status && c->low[k] <= c->high[k]; k++) {
         const double first = floor(c->low[k] / side) - 1, last = ceil(c->high[k] / side) + 1;
         if (last - first > 1e5)
@@ -73,81 +81,182 @@ static gls_status choose_grid(comparing *c)
     return status ? status : gls_grid_init(&c->grid, dim, (const double(*)[4])affine);
 }
 
-/* Reads a bundle. */
-static gls_status read_bundle(comparing *c, const gls_atlas_bundle *from, gls_similar **bundle)
+/* Reads the bundle of a name from all inputs. *n_found: how many have it. */
+static gls_status read_bundles(comparing *c, const char *name, size_t *n_found)
 {
-    gls_sink sink = {0};
-    gls_status status = gls_similar_create(&c->grid, c->o->seed, bundle);
-    if (!status) status = gls_similar_sink(*bundle, &sink);
-    if (!status) status = gls_atlas_read_bundle(from, &c->reading, NULL, &sink);
-    return status ? status : gls_similar_complete(*bundle);
-}
-
-/* Compares two bundles, and writes a row. */
-static gls_status compare(comparing *c, const gls_atlas_bundle *a, const gls_atlas_bundle *b)
-{
-    gls_similar *one = NULL, *two = NULL;
-    double value[GLS_SIMILARITY_VALUES];
-    gls_status status = read_bundle(c, a, &one);
-    if (!status) status = read_bundle(c, b, &two);
-    if (!status) status = gls_similarity_measure(one, two, value);
-    if (!status) {
-        gls_tract_text_field(&c->table, a->name);
-        gls_tract_text_number(&c->table, (double)gls_similar_count(one));
-        gls_tract_text_number(&c->table, (double)gls_similar_count(two));
-        for (int k = 0; k < GLS_SIMILARITY_VALUES; k++) gls_tract_text_number(&c->table, value[k]);
-        gls_tract_text_end_row(&c->table);
-        c->pairs++;
-        if (gls_similar_count(one) == 0 || gls_similar_count(two) == 0)
-            gls_log(GLS_LOG_WARNING, "%s: the bundle %s has no streamlines",
-                    gls_similar_count(one) == 0 ? a->path : b->path, a->name);
+    gls_status status = GLS_OK;
+    *n_found = 0;
+    for (size_t i = 0; i < c->n && !status; i++) {
+        const gls_atlas_bundle *from = find_bundle(c, i, name);
+        gls_sink sink = {0};
+        if (!from) {
+            gls_log(GLS_LOG_WARNING, "%s: has no bundle %s", c->path[i], name);
+            continue;
+        }
+        status = gls_similar_create(&c->grid, c->o->seed, &c->similar[i]);
+        if (!status) status = gls_similar_sink(c->similar[i], &sink);
+        if (!status) status = gls_atlas_read_bundle(from, &c->reading, NULL, &sink);
+        if (!status) status = gls_similar_complete(c->similar[i]);
+        if (!status && gls_similar_count(c->similar[i]) == 0)
+            gls_log(GLS_LOG_WARNING, "%s: the bundle %s has no streamlines", from->path, name);
+        ++*n_found;
     }
-    gls_similar_destroy(one);
-    gls_similar_destroy(two);
     return status;
 }
 
-/* Compares all bundles that both sides have. */
+/* Writes the row of two inputs. */
+static gls_status write_pair(comparing *c, const char *name, size_t a, size_t b)
+{
+    double value[GLS_SIMILARITY_VALUES];
+    if (!c->similar[a] || !c->similar[b]) return GLS_OK;
+    gls_status status = gls_similarity_measure(c->similar[a], c->similar[b], value);
+    if (status) return status;
+    gls_tract_text_field(&c->table, name);
+    gls_tract_text_field(&c->table, c->path[a]);
+    gls_tract_text_field(&c->table, c->path[b]);
+    gls_tract_text_number(&c->table, (double)gls_similar_count(c->similar[a]));
+    gls_tract_text_number(&c->table, (double)gls_similar_count(c->similar[b]));
+    for (int k = 0; k < GLS_SIMILARITY_VALUES; k++) gls_tract_text_number(&c->table, value[k]);
+    gls_tract_text_end_row(&c->table);
+    c->pairs++;
+    return GLS_OK;
+}
+
+/* Writes the matrix of one measure, which is symmetric: a row for each input. */
+static gls_status write_matrix(comparing *c, const char *name)
+{
+    double value[GLS_SIMILARITY_VALUES];
+    gls_status status = GLS_OK;
+    double *matrix = malloc(c->n * c->n * sizeof *matrix);
+    if (!matrix) return gls_no_memory();
+    for (size_t a = 0; a < c->n; a++)
+        for (size_t b = a; b < c->n && !status; b++) {
+            const bool both = c->similar[a] && c->similar[b];
+            if (both) status = gls_similarity_measure(c->similar[a], c->similar[b], value);
+            matrix[a * c->n + b] = matrix[b * c->n + a] = both && !status ? value[c->measure] : NAN;
+            c->pairs += both && a < b;
+        }
+    for (size_t a = 0; a < c->n && !status; a++) {
+        gls_tract_text_field(&c->table, name);
+        gls_tract_text_field(&c->table, c->path[a]);
+        for (size_t b = 0; b < c->n; b++) gls_tract_text_number(&c->table, matrix[a * c->n + b]);
+        gls_tract_text_end_row(&c->table);
+    }
+    free(matrix);
+    return status;
+}
+
+/* Compares the bundle of a name in all inputs. */
+static gls_status compare(comparing *c, const char *name)
+{
+    const uint64_t before = c->pairs;
+    size_t n_found;
+    gls_status status = read_bundles(c, name, &n_found);
+    if (!status && n_found > 1 && c->measure >= 0) status = write_matrix(c, name);
+    for (size_t a = 0; a < c->n && c->measure < 0; a++)
+        for (size_t b = c->o->against ? c->n - 1 : a + 1; b < c->n && a < b && !status; b++)
+            status = write_pair(c, name, a, b);
+    c->bundles += c->pairs > before;
+    for (size_t i = 0; i < c->n; i++) {
+        gls_similar_destroy(c->similar[i]);
+        c->similar[i] = NULL;
+    }
+    return status;
+}
+
+/* Writes the names of the columns. */
+static void write_header(comparing *c)
+{
+    static const char *const pair[] = {"bundle", "a", "b", "streamlines_a", "streamlines_b"};
+    if (c->measure >= 0) {
+        gls_tract_text_field(&c->table, "bundle");
+        gls_tract_text_field(&c->table, "input");
+        for (size_t i = 0; i < c->n; i++) gls_tract_text_field(&c->table, c->path[i]);
+    } else {
+        for (size_t k = 0; k < sizeof pair / sizeof *pair; k++) gls_tract_text_field(&c->table, pair[k]);
+        for (int k = 0; k < GLS_SIMILARITY_VALUES; k++) gls_tract_text_field(&c->table, gls_similarity_name[k]);
+    }
+    gls_tract_text_end_row(&c->table);
+}
+
+/* Compares all bundles, each in the place of the first input that has it. */
 static gls_status compare_all(comparing *c)
 {
     gls_status status = gls_tract_text_open(c->run, c->o->output, &c->table);
     if (status) return status;
-    gls_tract_text_field(&c->table, "bundle");
-    gls_tract_text_field(&c->table, "streamlines_a");
-    gls_tract_text_field(&c->table, "streamlines_b");
-    for (int k = 0; k < GLS_SIMILARITY_VALUES; k++) gls_tract_text_field(&c->table, gls_similarity_name[k]);
-    gls_tract_text_end_row(&c->table);
-    for (size_t k = 0; k < c->side[0].n && !status; k++) {
-        const gls_atlas_bundle *a = &c->side[0].bundle[k], *b = find_partner(c, a);
-        if (b)
-            status = compare(c, a, b);
-        else
-            gls_log(GLS_LOG_WARNING, "%s: the second input has no bundle %s", a->path, a->name);
-    }
+    write_header(c);
+    for (size_t i = 0; i < c->n; i++)
+        for (size_t k = 0; k < c->input[i].n && !status; k++) {
+            const char *name = c->input[i].bundle[k].name;
+            size_t first = 0;
+            while (first < i && !find_bundle(c, first, name)) first++;
+            if (first == i) status = compare(c, name);
+        }
     return gls_tract_text_close(&c->table, status);
+}
+
+/* Finds the measure of --matrix. */
+static gls_status choose_measure(comparing *c)
+{
+    const char *name = c->o->matrix;
+    c->measure = -1;
+    if (!name) return GLS_OK;
+    if (c->o->against)
+        return gls_fail(GLS_ERR_ARGUMENT, "--matrix and --against exclude each other: leave out one of them");
+    for (int k = 0; k < GLS_SIMILARITY_VALUES; k++)
+        if (strcmp(gls_similarity_name[k], name) == 0) c->measure = k;
+    return c->measure >= 0 ? GLS_OK
+                           : gls_fail(GLS_ERR_ARGUMENT,
+                                      "--matrix %s: must be a column of the table of similarity, such as ba or "
+                                      "dice_voxels",
+                                      name);
+}
+
+/* Lists the bundles of all inputs. */
+static gls_status list_inputs(comparing *c, const char *const *file, size_t n)
+{
+    gls_status status = GLS_OK;
+    c->n = n + (c->o->against != NULL);
+    c->path = calloc(c->n, sizeof *c->path);
+    c->input = calloc(c->n, sizeof *c->input);
+    c->similar = calloc(c->n, sizeof *c->similar);
+    if (!c->path || !c->input || !c->similar) return gls_no_memory();
+    c->single = true;
+    for (size_t i = 0; i < c->n && !status; i++) {
+        c->path[i] = i < n ? file[i] : c->o->against;
+        status = gls_tract_run_reads(c->run, c->path[i]);
+        if (!status) status = gls_atlas_list(c->path[i], NULL, 1, &c->input[i]);
+        c->single = c->single && c->input[i].n == 1;
+    }
+    return status;
 }
 
 gls_status gls_tract_similarity(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_similarity_cli *o = options;
     comparing c = {.run = run, .o = o, .reading = gls_tractogram_read_options_default()};
-    (void)n;
     if (!o->output || !*o->output) return gls_fail(GLS_ERR_ARGUMENT, "similarity: needs --output");
+    if (n < 2 && !o->against)
+        return gls_fail(GLS_ERR_ARGUMENT, "similarity: needs two inputs or more, or one and --against");
     if (o->template_image && o->voxel_size > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--template and --voxel-size exclude each other: leave out one of them");
-    gls_status status =
-        gls_tract_run_reads_all(run, GLS_PATHS(file[0], file[1], o->template_image, run->options.reference));
+    gls_status status = choose_measure(&c);
+    if (!status) status = gls_tract_run_reads_all(run, GLS_PATHS(o->template_image, run->options.reference));
+    if (!status) status = list_inputs(&c, file, n);
     if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->output));
     if (!status) status = gls_tract_read_options(&run->options, &c.reading, &c.reference);
-    for (int s = 0; s < 2 && !status; s++) status = gls_atlas_list(file[s], NULL, 1, &c.side[s]);
     if (!status) status = choose_grid(&c);
     if (!status) status = compare_all(&c);
     if (!status && c.pairs == 0)
-        status = gls_fail(GLS_ERR_INPUT, "%s and %s have no bundle of the same name", file[0], file[1]);
+        status = gls_fail(GLS_ERR_INPUT, "%s and %s have no bundle of the same name", c.path[0], c.path[1]);
     if (!status) {
-        gls_tract_run_count(run, "bundles", c.pairs);
-        gls_tract_run_message(run, "%zu bundles compared", (size_t)c.pairs);
+        gls_tract_run_count(run, "bundles", c.bundles);
+        gls_tract_run_count(run, "pairs", c.pairs);
+        gls_tract_run_message(run, "%s bundles compared, %s pairs", GLS_COUNT(c.bundles), GLS_COUNT(c.pairs));
     }
-    for (int s = 0; s < 2; s++) gls_atlas_finish(&c.side[s]);
+    for (size_t i = 0; c.input && i < c.n; i++) gls_atlas_finish(&c.input[i]);
+    free(c.path);
+    free(c.input);
+    free(c.similar);
     return status;
 }

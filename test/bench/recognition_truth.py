@@ -17,6 +17,8 @@ import nibabel as nib
 import numpy as np
 from trx import trx_file_memmap as trx
 
+if len(sys.argv) < 3:
+    sys.exit(__doc__)
 TOOL, WORK = (os.path.abspath(word) for word in sys.argv[1:3])
 SUBJECTS = int(sys.argv[3]) if len(sys.argv) > 3 else 5
 OPTIONS = sys.argv[4:]
@@ -69,19 +71,24 @@ def subject(number):
     return groups(at + "_truth.trx"), len(nib.streamlines.load(at + ".tck").streamlines)
 
 
-def atlas(bundles):
-    """Writes the bundles of subject 0 as a folder."""
+def atlas():
+    """Writes the bundles of subject 0 that have 10 streamlines or more as a folder, and returns them."""
+    bundles = {name: members for name, members in subject(0)[0].items() if len(members) >= 10}
     os.makedirs(path("atlas"), exist_ok=True)
     lines = nib.streamlines.load(path("subject0.tck")).streamlines
     for name, members in bundles.items():
         one = [lines[i] for i in sorted(members)]
         nib.streamlines.save(nib.streamlines.Tractogram(one, affine_to_rasmm=np.eye(4)), path("atlas", name + ".tck"))
+    return bundles
+
+
+def dice(a, b):
+    return 2 * len(a & b) / max(1, len(a) + len(b))
 
 
 def main():
     os.makedirs(WORK, exist_ok=True)
-    bundles = {name: members for name, members in subject(0)[0].items() if len(members) >= 10}
-    atlas(bundles)
+    bundles = atlas()
     rows, bounds = [], []
     for number in range(1, SUBJECTS + 1):
         truth, n = subject(number)
@@ -93,7 +100,7 @@ def main():
             a, b = found.get(name, set()), truth.get(name, set())
             if b:
                 # chance: as many streamlines, drawn from the whole tractogram
-                rows.append((name, number, len(a), len(b), 2 * len(a & b) / (len(a) + len(b)), 2 * len(a) * len(b) / n / (len(a) + len(b)),
+                rows.append((name, number, len(a), len(b), dice(a, b), 2 * len(a) * len(b) / n / (len(a) + len(b)),
                              len(a & b) / len(b), len(a & b) / max(1, len(a))))
     print("bundle\tmodel\ttruth\tfound\tDice\tchance\tsensitivity\tprecision")
     for name in bundles:
@@ -106,4 +113,5 @@ def main():
     print(f"{len(rows)} bundles of {SUBJECTS} subjects; {sum(bounds)} of {len(bounds)} models at a bound")
 
 
-main()
+if __name__ == "__main__":
+    main()

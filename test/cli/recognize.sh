@@ -143,19 +143,22 @@ END
 
 # --- similarity of bundles: by names in folders, groups and single files ---
 expect 0 similarity atlas atlas -o same.tsv
-says "3 bundles compared"
+says "3 bundles compared, 3 pairs"
 expect 0 similarity r.trx atlas -o other.tsv --template data/mask.nii.gz -q
 expect 0 similarity atlas r.trx -o turned.csv --template data/mask.nii.gz -q
 expect 0 similarity atlas/first.trk atlas/third.vtk -o single.tsv -q
 mkdir -p part hollow
 cp atlas/first.trk part
 expect 0 similarity atlas part -o part.tsv
-says "the second input has no bundle second"
+says "part: has no bundle second"
 expect 0 edit k.trx hollow/first.trk --group cluster_000001 --min-length 1000 -q
 expect 0 similarity part hollow -o hollow.tsv
 says "the bundle first has no streamlines"
 OMP_NUM_THREADS=1 "$tool" similarity r.trx atlas -o other1.tsv --template data/mask.nii.gz -q || note "similarity in one thread"
 same other.tsv other1.tsv
+expect 0 similarity atlas r.trx part -o three.tsv --template data/mask.nii.gz -q
+expect 0 similarity atlas r.trx part -o three_ba.tsv --template data/mask.nii.gz --matrix ba -q
+expect 0 similarity r.trx part --against atlas -o against.tsv --template data/mask.nii.gz -q
 python3 - << 'END' || note "similarity"
 def rows(name):
     lines = [line.split("," if name.endswith(".csv") else "\t") for line in open(name).read().splitlines()]
@@ -168,15 +171,35 @@ for row in rows("same.tsv"):
 other, turned = rows("other.tsv"), rows("turned.csv")
 assert [r["bundle"] for r in other] == [r["bundle"] for r in turned] == ["first", "second", "third"]
 for a, b in zip(other, turned):
-    assert all(abs(float(a[k]) - float(b[k])) < 1e-9 for k in a if k not in ("bundle", "streamlines_a", "streamlines_b")), (a, b)
+    assert all(abs(float(a[k]) - float(b[k])) < 1e-9 for k in a if k not in ("bundle", "a", "b", "streamlines_a", "streamlines_b")), (a, b)
     assert 0 < float(a["dice_voxels"]) < 1 and float(a["bundle_adjacency_streamlines"]) ** 2 - float(a["bmd"]) < 1e-9
 assert len(rows("single.tsv")) == len(rows("part.tsv")) == 1
+# each pair of three inputs, of which one has a single bundle
+three, against = rows("three.tsv"), rows("against.tsv")
+assert [(r["bundle"], r["a"], r["b"]) for r in three] == [
+    ("first", "atlas", "r.trx"), ("first", "atlas", "part"), ("first", "r.trx", "part"), ("second", "atlas", "r.trx"),
+    ("third", "atlas", "r.trx")]
+assert [(r["bundle"], r["a"], r["b"]) for r in against] == [
+    ("first", "r.trx", "atlas"), ("first", "part", "atlas"), ("second", "r.trx", "atlas"), ("third", "r.trx", "atlas")]
+assert all({k: v for k, v in r.items() if k not in "ab"} == o for r, o in zip(against[:1], ({k: v for k, v in o.items() if k not in "ab"} for o in other)))
+matrix = rows("three_ba.tsv")
+names = ["atlas", "r.trx", "part"]
+assert [r["input"] for r in matrix] == 3 * names and list(matrix[0]) == ["bundle", "input"] + names
+value = {(r["bundle"], r["input"], name): r[name] for r in matrix for name in names}
+assert all(value[b, x, y] == value[b, y, x] for b, x, y in value) and value["first", "part", "part"] == "1"
+assert all(value[r["bundle"], r["a"], r["b"]] == r["ba"] for r in three) and value["third", "part", "atlas"] == "nan"
 assert rows("hollow.tsv")[0]["dice_voxels"] == "nan" and rows("hollow.tsv")[0]["streamlines_b"] == "0"
 END
 expect 2 similarity atlas atlas -o x.tsv --template data/mask.nii.gz --voxel-size 2
 says "exclude each other"
 expect 2 similarity atlas atlas
 says "needs --output"
+expect 2 similarity atlas -o x.tsv
+says "needs two inputs or more"
+expect 2 similarity atlas atlas -o x.tsv --matrix dice
+says "must be a column"
+expect 2 similarity atlas atlas -o x.tsv --matrix ba --against part
+expect 3 similarity atlas -o x.tsv --against absent
 expect 3 similarity atlas nothing_here -o x.tsv
 expect 2 similarity atlas atlas -o x.tsv --voxel-size 0
 mkdir -p elsewhere

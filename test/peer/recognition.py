@@ -305,6 +305,69 @@ def check_similarity():
     report("similarity: ba", min(fine) - 0.05 <= float(row["ba"]) <= max(fine) + 0.05, f"{float(row['ba']):.3f}, DIPY {np.round(fine, 3)}")
 
 
+def pencils(subject):
+    """Makes a bundle of narrow parts far from each other, so that clusters do not depend on the order. Some parts of a subject
+    are moved: its bundle is like another one in part."""
+    rng = np.random.default_rng(50 + subject)
+    at = np.linspace(0, 1, 40)[:, None]
+    lines = []
+    for k in range(8):
+        aside = np.array([0, 22.0 * (k % 3), 22.0 * (k // 3)]) + (subject - 1) * np.array([0, 3.2 if k % 4 == 3 else 0.3, 0])
+        for _ in range(6):
+            line = aside + [70, 0, 0] * at + [0, 0, 12] * np.sin(np.pi * at) + rng.normal(0, 0.05, 3)
+            lines.append((line[::-1] if rng.random() < 0.5 else line).astype(np.float32))
+    return lines
+
+
+#: values of scil_bundle_pairwise_comparison 2.3.0 for pencils(1), (2) and (3), each pair: made once by
+#: `scil_bundle_pairwise_comparison several/[123].trk out.json -f` of the files that check_similarity_of_several() writes.
+#: Volumes are in mm3, distances in voxels of 2 mm. Its ends are the last three points, so that they are left out here.
+SCILPY = {
+    "bundle_adjacency_voxels": [0.512533, 0.764128, 0.260399],
+    "bundle_adjacency_streamlines": [0.511649, 1.019448, 0.510121],
+    "dice_voxels": [0.736453, 0.736453, 0.742647],
+    "w_dice_voxels": [0.744792, 0.746311, 0.74783],
+    "volume_overlap": [2392, 2392, 2424],
+    "volume_overreach": [1712, 1712, 1680],
+    "density_correlation": [0, 0, 0],
+}
+
+
+def check_similarity_of_several():
+    """Each pair of three bundles: the matrix of DIPY's BundleShapeAnalysis, and values that scilpy gave."""
+    from dipy.segment.bundles import bundle_shape_similarity
+    from dipy.segment.clustering import qbx_and_merge
+
+    bundles = [pencils(s) for s in (1, 2, 3)]
+    files = [path(f"several/{s}.trk") for s in (1, 2, 3)]
+    corner = np.array([-10.13, -20.17, -20.19])
+    grid = nib.Nifti1Image(np.zeros((60, 60, 60), np.uint8), np.diag([2.0, 2, 2, 1]))
+    grid.affine[:3, 3] = corner
+    os.makedirs(path("several"), exist_ok=True)
+    nib.save(grid, path("several/grid.nii.gz"))
+    header = {"voxel_to_rasmm": grid.affine, "dimensions": grid.shape, "voxel_sizes": (2.0,) * 3, "voxel_order": b"RAS"}
+    for lines, file in zip(bundles, files):
+        nib.streamlines.save(nib.streamlines.Tractogram(lines, affine_to_rasmm=np.eye(4)), file, header=header)
+    run(TOOL, "similarity", *files, "-o", path("ba.tsv"), "--matrix", "ba", "--force", "-q")
+    run(TOOL, "similarity", *files, "-o", path("several.tsv"), "--template", path("several/grid.nii.gz"), "--force", "-q")
+    mine = np.array([[float(row[f]) for f in files] for row in csv.DictReader(open(path("ba.tsv")), delimiter="\t")])
+    rng = np.random.default_rng(0)
+    theirs = np.array([[bundle_shape_similarity(Streamlines(a), Streamlines(b), rng) for b in bundles] for a in bundles])
+    report("similarity: matrix of ba", np.array_equal(mine, mine.T) and np.allclose(mine, theirs) and 0 < theirs[0, 2] < theirs[0, 1] <= 1,
+           f"{mine[np.triu_indices(3)].tolist()}, DIPY {theirs[np.triu_indices(3)].tolist()}")
+    rows = list(csv.DictReader(open(path("several.tsv")), delimiter="\t"))
+    clusters = [qbx_and_merge(Streamlines(lines), [32, 24, 12, 6], rng=np.random.RandomState(0)).centroids for lines in bundles]
+    for row, (i, j) in zip(rows, ((0, 1), (0, 2), (1, 2))):
+        d = bundles_distances_mdf(clusters[i], clusters[j])
+        expected = (d.min(0).mean() + d.min(1).mean()) / 2
+        report(f"similarity: distance of bundles {i} and {j}", np.isclose(float(row["bundle_adjacency_streamlines"]), expected, atol=0.02), f"{float(row['bundle_adjacency_streamlines']):.4f} mm, DIPY {expected:.4f}")
+    for name, values in SCILPY.items():
+        unit = 2 if name.startswith("bundle_adjacency") else 1
+        ours = np.array([float(row[name]) for row in rows])
+        report(f"similarity: {name} of scilpy", len(values) == len(ours) and np.allclose(ours, np.array(values) * unit, rtol=1e-4),
+               f"{ours.round(4).tolist()}")
+
+
 if __name__ == "__main__":
     os.makedirs(WORK, exist_ok=True)
     check_registration()
@@ -312,4 +375,5 @@ if __name__ == "__main__":
     check_command()
     check_recobundles_command()
     check_similarity()
+    check_similarity_of_several()
     sys.exit(outcome())

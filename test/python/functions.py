@@ -139,7 +139,7 @@ class Commands(unittest.TestCase):
         os.makedirs(path("atlas"), exist_ok=True)
         bundle.save(path("atlas/middle.trx"), ref=nib.load(s.dwi), overwrite=True)
         found = glslines.recognize(s.lines, path("atlas"), no_local=True, threshold=1)
-        rows = glslines.similarity(path("atlas"), path("atlas"))
+        rows = glslines.similarity([path("atlas"), path("atlas")])
         self.assertTrue(rows and all(float(row["dice_voxels"]) == 1 and float(row["bmd"]) == 0 for row in rows))
         self.assertEqual(len(found), len(s.lines))
         self.assertTrue((found.dps["bundle_distance"][found.groups["middle"]] < 1).all() and len(found.groups["middle"]) >= len(bundle))

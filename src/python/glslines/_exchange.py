@@ -433,8 +433,8 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     for name in ("labels", "images", "sh"):
         if name in values and name not in names:
             words += [folder.image(i, "%s%d" % (name, n)) for n, i in enumerate(many(values.pop(name)))]
-    words += [_safe(values.pop(name)) for name in ("bundles_table", "atlas", "bundles", "others")
-              if name in values and name not in names]
+    words += [_safe(path) for name in ("bundles_table", "atlas", "bundles") if name in values and name not in names
+              for path in many(values.pop(name))]
     suffix, option = KINDS[kind]
     target = _safe(out) if out is not None else folder.name("out" + suffix)
     for name in list(values):
