@@ -4,6 +4,7 @@
 #include "weights/signal_model.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,18 +28,33 @@ static uint32_t bin_number(const bin_set *set, uint64_t bin)
     return set->before[bin / 64] + (uint32_t)__builtin_popcountll(set->word[bin / 64] & below);
 }
 
+/* Marks the bins that occur. */
+static void mark_bins(const gls_signal_rows *rows, uint64_t *word)
+{
+    const uint64_t n_entries = rows->start[rows->n];
+#pragma omp parallel for schedule(static)
+    for (uint64_t i = 0; i < n_entries; i++) {
+        const uint64_t bit = (uint64_t)1 << rows->bin[i] % 64;
+        uint64_t *to = &word[rows->bin[i] / 64], now;
+#pragma omp atomic read
+        now = *to;
+        if (now & bit) continue;
+#pragma omp atomic
+        *to |= bit;
+    }
+}
+
 /* Finds the bins that occur, and stores the first bin of each voxel and the direction of each bin. */
 static gls_status list_bins(gls_signal_model *m, bin_set *set)
 {
     const gls_signal_rows *rows = m->rows;
     const size_t n_directions = rows->directions->n, n_all = m->n_voxels * n_directions;
-    const uint64_t n_entries = rows->start[rows->n];
     set->n_words = n_all / 64 + 1;
     set->word = calloc(set->n_words, sizeof *set->word);
     set->before = malloc(set->n_words * sizeof *set->before);
     m->first_bin = calloc(m->n_voxels + 1, sizeof *m->first_bin);
     if (!set->word || !set->before || !m->first_bin) return gls_no_memory();
-    for (uint64_t i = 0; i < n_entries; i++) set->word[rows->bin[i] / 64] |= (uint64_t)1 << rows->bin[i] % 64;
+    mark_bins(rows, set->word);
     size_t n = 0;
     for (size_t i = 0; i < set->n_words; i++) {
         set->before[i] = (uint32_t)n;
@@ -47,14 +63,60 @@ static gls_status list_bins(gls_signal_model *m, bin_set *set)
     m->n_bins = n;
     m->direction = malloc((n + 1) * sizeof *m->direction);
     if (!m->direction) return gls_no_memory();
-    for (size_t v = 0, at = 0; v < m->n_voxels; v++) {
+#pragma omp parallel for schedule(static)
+    for (size_t v = 0; v < m->n_voxels; v++) {
+        uint32_t at = bin_number(set, (uint64_t)v * n_directions);
         for (size_t d = 0; d < n_directions; d++) {
             const uint64_t bin = (uint64_t)v * n_directions + d;
             if (set->word[bin / 64] >> bin % 64 & 1) m->direction[at++] = (uint16_t)d;
         }
-        m->first_bin[v + 1] = (uint32_t)at;
+        m->first_bin[v + 1] = at;
     }
     return GLS_OK;
+}
+
+/* Gives bins their numbers among those that occur, and counts the entries of bin b in first[b + 2]. */
+static void number_bins(const gls_signal_model *m, gls_signal_rows *rows, const bin_set *set)
+{
+    const uint64_t n_entries = rows->start[rows->n];
+#pragma omp parallel for schedule(static)
+    for (uint64_t i = 0; i < n_entries; i++) {
+        const uint32_t bin = bin_number(set, rows->bin[i]);
+        rows->bin[i] = bin;
+#pragma omp atomic
+        m->first[bin + 2]++;
+    }
+}
+
+/* The first bin whose column begins at entry `at` or behind it. first[b + 1]: where the column of bin b begins. */
+static size_t find_column(const gls_signal_model *m, uint64_t at)
+{
+    size_t low = 0, high = m->n_bins;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (m->first[middle + 1] < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Fills the columns of bins from .. until - 1. first[b + 1]: the place of the next entry of bin b, in the end the first
+ * entry of bin b + 1. Each thread reads all entries and takes those of its own bins: they stay in the order of
+ * streamlines, and no thread waits for another. */
+static void fill_columns(const gls_signal_model *m, size_t from, size_t until)
+{
+    const gls_signal_rows *rows = m->rows;
+    const uint32_t first = (uint32_t)from, n = (uint32_t)(until - from);
+    for (size_t s = 0; s < rows->n && n > 0; s++)
+        for (uint64_t i = rows->start[s]; i < rows->start[s + 1]; i++) {
+            const uint32_t bin = rows->bin[i];
+            if (bin - first >= n) continue;
+            const uint64_t at = m->first[bin + 1]++;
+            m->line[at] = (uint32_t)s;
+            m->length[at] = rows->length[i];
+        }
 }
 
 /* Replaces the bins of entries by their numbers, and makes the columns: the entries of each bin, in the order of
@@ -72,17 +134,16 @@ static gls_status make_columns(gls_signal_model *m, gls_signal_rows *rows)
         if (!m->first || !m->line || !m->length || !m->bin_value) status = gls_no_memory();
     }
     if (!status) {
-#pragma omp parallel for schedule(static)
-        for (uint64_t i = 0; i < n_entries; i++) rows->bin[i] = bin_number(&set, rows->bin[i]);
-        /* first[b + 1] becomes the place of the next entry of bin b, and in the end the first entry of bin b + 1 */
-        for (uint64_t i = 0; i < n_entries; i++) m->first[rows->bin[i] + 2]++;
+        number_bins(m, rows, &set);
         for (size_t b = 2; b < m->n_bins + 2; b++) m->first[b] += m->first[b - 1];
-        for (size_t s = 0; s < rows->n; s++)
-            for (uint64_t i = rows->start[s]; i < rows->start[s + 1]; i++) {
-                const uint64_t at = m->first[rows->bin[i] + 1]++;
-                m->line[at] = (uint32_t)s;
-                m->length[at] = rows->length[i];
-            }
+#pragma omp parallel
+        {
+            const uint64_t n = (uint64_t)omp_get_num_threads(), t = (uint64_t)omp_get_thread_num();
+            const size_t from = find_column(m, n_entries * t / n);
+            const size_t until = t + 1 < n ? find_column(m, n_entries * (t + 1) / n) : m->n_bins;
+#pragma omp barrier
+            fill_columns(m, from, until);
+        }
     }
     free(set.word);
     free(set.before);

@@ -17,7 +17,7 @@
 
 #define MAX_DIRECTIONS 32767
 #define MAX_STEP 1e5 /* largest distance between points, mm */
-#define GRAIN 64     /* streamlines that a thread takes at a time */
+#define GRAIN 16     /* streamlines that a thread takes at a time */
 
 /* --- Directions. */
 
@@ -95,6 +95,8 @@ typedef struct signal_thread {
 typedef struct signal_row {
     int thread;
     size_t first, n;
+    uint64_t n_entries;
+    bool meets; /* a voxel of the row has no number yet */
     double norm;
 } signal_row;
 
@@ -166,7 +168,7 @@ static void cut_segment(const gls_signal_rows *rows, signal_thread *t, const dou
     for (int k = 0; k < 3; k++) {
         d[k] = b[k] - a[k];
         step[k] = d[k] * side[k];
-        const double low = floor(fmin(a[k], b[k])), high = floor(fmax(a[k], b[k]));
+        const double low = floor(d[k] > 0 ? a[k] : b[k]), high = floor(d[k] > 0 ? b[k] : a[k]);
         left[k] = (int64_t)(high - low);
         face[k] = d[k] > 0 ? low + 1 : high;
     }
@@ -186,7 +188,7 @@ static void cut_segment(const gls_signal_rows *rows, signal_thread *t, const dou
             left[axis]--;
             face[axis] += d[axis] > 0 ? 1 : -1;
         }
-        next = fmin(fmax(next, at), 1);
+        next = next < at ? at : next < 1 ? next : 1;
         const double share = next - at, middle[3] = {a[0] + d[0] * (at + share / 2), a[1] + d[1] * (at + share / 2),
                                                      a[2] + d[2] * (at + share / 2)};
         uint64_t voxel;
@@ -287,10 +289,28 @@ static bool look_at(signal_thread *t, const float (*point)[3], size_t n)
         for (int a = 0; a < 3; a++) {
             const double x = (double)point[i][a], before = (double)point[i > 0 ? i - 1 : 0][a];
             if (!isfinite(x) || !(fabs(x - before) <= MAX_STEP)) return false;
-            t->low[a] = fmin(t->low[a], x);
-            t->high[a] = fmax(t->high[a], x);
+            if (x < t->low[a]) t->low[a] = x;
+            if (x > t->high[a]) t->high[a] = x;
         }
     return true;
+}
+
+/* Number of entries of 16 bits that a sum of this many units takes. */
+static uint64_t entries_of(double units)
+{
+    return units <= GLS_SIGNAL_UNITS ? 1 : (uint64_t)ceil(units / GLS_SIGNAL_UNITS);
+}
+
+/* The row that a thread has just made. */
+static signal_row describe_row(const gls_signal_rows *rows, const signal_thread *t, int thread)
+{
+    signal_row row = {.thread = thread, .first = t->first, .n = t->n - t->first, .norm = norm_of(t)};
+    const double to_units = 1 / rows->unit;
+    for (size_t i = t->first; i < t->n; i++) {
+        row.n_entries += entries_of(t->sum[i].length * to_units);
+        row.meets |= rows->number[t->sum[i].key >> 16] == 0;
+    }
+    return row;
 }
 
 /* Makes the rows of streamlines from .. until - 1; called by gls_parallel(). */
@@ -307,7 +327,7 @@ static void make_rows(void *user, int thread, size_t from, size_t until)
             return;
         }
         make_row(task->rows, t, point, n);
-        task->row[i] = (signal_row){thread, t->first, t->n - t->first, norm_of(t)};
+        task->row[i] = describe_row(task->rows, t, thread);
     }
 }
 
@@ -350,38 +370,49 @@ static gls_status reserve(gls_signal_rows *rows, size_t n, uint64_t n_entries)
                          rows->n);
 }
 
-/* Number of entries of 16 bits that a sum of this many units takes. */
-static uint64_t entries_of(double units)
+/* Numbers the voxels that the rows of a block meet first, in the order of streamlines, and appends rows without their
+ * entries. */
+static gls_status append_rows(gls_signal_rows *rows, const signal_row *row, size_t n)
 {
-    return units <= GLS_SIGNAL_UNITS ? 1 : (uint64_t)ceil(units / GLS_SIGNAL_UNITS);
+    uint64_t n_entries = 0;
+    uint32_t number;
+    for (size_t k = 0; k < n; k++) n_entries += row[k].n_entries;
+    gls_status status = reserve(rows, n, n_entries);
+    for (size_t k = 0; k < n && !status; k++) {
+        const piece_sum *sum = row[k].meets ? rows->thread[row[k].thread].sum + row[k].first : NULL;
+        for (size_t i = 0; i < row[k].n && sum && !status; i++)
+            status = gls_signal_rows_number(rows, sum[i].key >> 16, &number);
+        rows->norm[rows->n] = row[k].norm;
+        rows->n_kept += row[k].n > 0;
+        rows->start[rows->n + 1] = rows->start[rows->n] + row[k].n_entries;
+        rows->n++;
+    }
+    return status;
 }
 
-/* Appends a row. A length that no entry holds becomes several entries. */
-static gls_status append_row(gls_signal_rows *rows, const signal_row *row)
+/* Stores the entries of rows from .. until - 1 of a block, which were the last to be appended; called by
+ * gls_parallel(). A length that no entry holds becomes several entries. */
+static void store_entries(void *user, int thread, size_t from, size_t until)
 {
-    const piece_sum *sum = row->n > 0 ? rows->thread[row->thread].sum + row->first : NULL;
+    const signal_task *task = user;
+    gls_signal_rows *rows = task->rows;
     const double to_units = 1 / rows->unit;
-    uint64_t n_entries = 0;
-    for (size_t i = 0; i < row->n; i++) n_entries += entries_of(sum[i].length * to_units);
-    gls_status status = reserve(rows, 1, n_entries);
-    uint64_t at = rows->start[rows->n];
-    for (size_t i = 0; i < row->n && !status; i++) {
-        uint32_t voxel;
-        double units = sum[i].length * to_units;
-        status = gls_signal_rows_number(rows, sum[i].key >> 16, &voxel);
-        if (status) return status;
-        for (uint64_t left = entries_of(units); left > 0; left--, at++) {
-            const double part = units / (double)left;
-            rows->bin[at] = voxel * (uint32_t)rows->directions->n + (uint32_t)(sum[i].key & 0xffff);
-            rows->length[at] = (uint16_t)fmin(round(part), GLS_SIGNAL_UNITS);
-            units -= part;
+    (void)thread;
+    for (size_t k = from; k < until; k++) {
+        const signal_row *row = &task->row[k];
+        const piece_sum *sum = row->n > 0 ? rows->thread[row->thread].sum + row->first : NULL;
+        uint64_t at = rows->start[rows->n - task->s->n + k];
+        for (size_t i = 0; i < row->n; i++) {
+            const uint32_t voxel = rows->number[sum[i].key >> 16] - 1;
+            double units = sum[i].length * to_units;
+            for (uint64_t left = entries_of(units); left > 0; left--, at++) {
+                const double part = units / (double)left;
+                rows->bin[at] = voxel * (uint32_t)rows->directions->n + (uint32_t)(sum[i].key & 0xffff);
+                rows->length[at] = (uint16_t)fmin(round(part), GLS_SIGNAL_UNITS);
+                units -= part;
+            }
         }
     }
-    if (status) return status;
-    rows->norm[rows->n] = row->norm;
-    rows->n_kept += row->n > 0;
-    rows->start[++rows->n] = at;
-    return GLS_OK;
 }
 
 /* Collects counts, boxes and failures of the threads. */
@@ -421,7 +452,8 @@ gls_status gls_signal_rows_append(gls_signal_rows *rows, const gls_streamlines *
     }
     gls_parallel(s->n, GRAIN, rows->n_threads, make_rows, &task);
     gls_status status = end_threads(rows);
-    for (size_t i = 0; i < s->n && !status; i++) status = append_row(rows, &task.row[i]);
+    if (!status) status = append_rows(rows, task.row, s->n);
+    if (!status) gls_parallel(s->n, GRAIN, rows->n_threads, store_entries, &task);
     free(task.row);
     return status;
 }
