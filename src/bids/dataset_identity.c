@@ -27,16 +27,10 @@
 
 /* --- Options. */
 
-/* Whether the output of the option `name` is a part of the tractogram. */
-static bool is_in_tractogram(const char *name)
-{
-    return gls_choice_find("sample|stat-tck|segment|segment-unique|cluster|recognize|weights", name, strlen(name)) >= 0;
-}
-
 /* Whether the tractogram or its columns depend on an option; threads, devices and other outputs do not matter. */
 static bool matters(const gls_param *p)
 {
-    return gls_role_has_part(p->role) || (p->role == GLS_ROLE_OUTPUT && is_in_tractogram(p->name));
+    return gls_role_has_part(p->role) || p->role == GLS_ROLE_COLUMNS;
 }
 
 /* Fills in *item: the text, with a hash of the contents in place of a file's name. GLS_ERR_INPUT: it is a pipe. */
@@ -105,8 +99,9 @@ static gls_status name_item(const gls_param *p, const cJSON *value, cJSON **name
     gls_status status = GLS_OK;
     if (cJSON_IsString(value)) {
         /* a table of rules and a list of images name further files */
-        if (strcmp(p->name, "segment") == 0) return name_rules(value->valuestring, named);
-        if (strcmp(p->name, "sample") == 0) return name_images(value->valuestring, named);
+        const bool columns = p->role == GLS_ROLE_COLUMNS;
+        if (columns && strncmp(p->metavar, "BUNDLES", 7) == 0) return name_rules(value->valuestring, named);
+        if (columns && strchr(p->metavar, ',')) return name_images(value->valuestring, named);
         return name_contents(value->valuestring, named);
     }
     *named = cJSON_CreateArray();

@@ -23,7 +23,8 @@
 bool gls_dataset_names_files(const gls_param *p)
 {
     return (p->kind == GLS_KIND_STRING || p->kind == GLS_KIND_STRINGS) &&
-           (p->role == GLS_ROLE_PATH || p->role == GLS_ROLE_SHARED || strstr(p->metavar, "[:FILE]"));
+           (p->role == GLS_ROLE_PATH || p->role == GLS_ROLE_SHARED ||
+            (p->role == GLS_ROLE_COLUMNS && strstr(p->metavar, "[:")));
 }
 
 /* Pointer to the next value in `job` that may name a file; NULL: no more. Begin with *row = gls_params, *next = 0. */
@@ -95,9 +96,9 @@ static gls_status add(gls_dataset_texts *list, char *text)
 /* Adds the files that a value names, up to the first one that does not exist, to a list. *all: whether each exists. */
 static gls_status add_files(const gls_param *p, const char *value, gls_dataset_texts *files, bool *all)
 {
-    /* an option for a result names a table, or images with commas between them; \, and \: are characters of a name. Any
+    /* an option for columns names a table, or images with commas between them; \, and \: are characters of a name. Any
      * other option names one file, perhaps with labels behind it */
-    const bool is_result = p->role == GLS_ROLE_OUTPUT;
+    const bool is_result = p->role == GLS_ROLE_COLUMNS;
     const char separator = is_result && strchr(p->metavar, ',') ? ',' : '\0';
     char *copy = is_result ? NULL : gls_file_named(value);
     if (!copy) copy = strdup(value);

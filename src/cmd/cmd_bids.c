@@ -103,12 +103,16 @@ static void set_bids_defaults(void *values)
 }
 
 /* Returns the output file that an option of `track` names, which every series would overwrite. NULL: the option is not
- * given or is no output file, or its optional :FILE is left out. */
+ * given or is no output file, or its optional file is left out. */
 static const char *file_of_all(const gls_param *p, const gls_job_options *track)
 {
-    if (p->owner != GLS_OF_JOB || p->role != GLS_ROLE_OUTPUT || p->kind != GLS_KIND_STRING) return NULL;
-    const char *value = *(const char *const *)((const char *)track + p->offset);
-    return !value || (strstr(p->metavar, "[:FILE]") && !gls_names_first(value, ':')) ? NULL : value;
+    const void *at = (const char *)track + p->offset;
+    const bool columns = p->role == GLS_ROLE_COLUMNS;
+    if (p->owner != GLS_OF_JOB || (p->role != GLS_ROLE_OUTPUT && !columns)) return NULL;
+    const char *value = p->kind == GLS_KIND_STRING    ? *(const char *const *)at
+                        : p->kind == GLS_KIND_STRINGS ? ((const gls_strings *)at)->value[0]
+                                                      : NULL;
+    return value && columns && !(strstr(p->metavar, "[:") && gls_names_first(value, ':')) ? NULL : value;
 }
 
 /* Rejects options of `track` that bids sets itself, and options that write one file for all series. */
@@ -124,8 +128,8 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
         const char *value = file_of_all(p, track);
         if (value)
             return cmd_error(CMD_EXIT_USAGE, "--%s %s: is one file for all series: %s", p->name, value,
-                             strstr(p->metavar, "[:FILE]") ? "leave out :FILE"
-                                                           : "leave it out, or run 'glslines track' on each series");
+                             p->role == GLS_ROLE_COLUMNS ? "leave out what follows the colon"
+                                                         : "leave it out, or run 'glslines track' on each series");
     }
     return CMD_EXIT_OK;
 }

@@ -61,7 +61,9 @@ typedef enum gls_param_role {
     GLS_ROLE_PATH,     /* names a file of one brain; its contents, not its path, are part of the identity */
     GLS_ROLE_SHARED,   /* names a file that several brains may share, such as a response; its contents are part of the
                           identity */
-    GLS_ROLE_OUTPUT    /* names output files or chooses their format */
+    GLS_ROLE_OUTPUT,   /* names output files or chooses their format */
+    GLS_ROLE_COLUMNS   /* an output that becomes columns or groups of the tractogram. A text that has its metavar's
+                          ":FILE" names an output file besides; what stands before the colon may name inputs */
 } gls_param_role;
 /* Whether streamlines depend on the value, or on the file that it names. */
 static inline bool gls_role_has_part(int role)

@@ -51,11 +51,11 @@ check "another program's logs stay" grep -qx theirs csd/logs/CITATION.md
 find out -type f ! -name units.tsv -newer data/dataset_description.json -exec stat -c '%n %i %.Y %s' {} + | sort > after
 check "and changes nothing" cmp before after
 exits 4 "tracked with another max_angle_degrees" bids out participant -- $options --max-angle 30
-for file in "--density d.nii.gz" "--output-seeds s.txt" "--fdt-paths f.nii.gz" "--fdt-network phantom/mask.nii.gz:n.txt" "--waytotal w"; do
+for file in "--density d.nii.gz" "--output-seeds s.txt" "--fdt-paths f.nii.gz" "--fdt-network phantom/mask.nii.gz:n.txt" "--waytotal w" "--connectome phantom/mask.nii.gz:c.csv"; do
     # shellcheck disable=SC2086
     exits 2 "is one file for all series" bids out participant -- $options $file
 done
-exits 2 "leave out :FILE" bids out participant -- $options --sample phantom/mask.nii.gz:t.tsv
+exits 2 "leave out what follows the colon" bids out participant -- $options --sample phantom/mask.nii.gz:t.tsv
 check "--force" bids out participant --force --participant-label 02 -- $options --max-angle 30
 exits 4 "tracked with another max_angle_degrees" bids out participant -- $options
 check "--force back" bids out participant --force --participant-label sub-02 -- $options
@@ -352,6 +352,15 @@ sed -i '1s/bundle/name/' ${found}_tracts.tsv
 exits 3 "is no table of bundles" "$program" bids made made_out group
 check "group.tsv lists no bundles" test "$(grep -c desc-bundles_ made_out/group.tsv)" -eq 0
 check "a table of bundles that was changed stays" test "$(bundles 2>&1 | grep -c "has changed since")" -eq 1
+# bundles of an atlas as groups of the tractogram itself; its folder is a part of what was tracked
+grouped() { "$program" bids made grouped participant --participant-label 02 --no-report -- --model opdt --nseeds 100 --sphere small --device llvmpipe "$@"; }
+check "--recognize of track" grouped -q --recognize models
+check "gives the tractogram a group" test "$("$program" info grouped/sub-02/dwi/*.trx | grep -c 'group *cluster_000001')" -eq 1
+exits 0 "1 up to date" grouped --recognize models
+cp models/cluster_000001.trk models/another.trk
+exits 4 "tracked with another recognize" grouped --recognize models
+exits 2 "leave out what follows the colon" grouped --recognize models:t.tsv
+rm models/another.trk
 # the tables of the level group: all connectomes, series that were not tracked, and files that others have
 cp -r weighted joined
 cp -r made_out/sub-02/dwi/*_track-boot_* joined/sub-02/dwi/
