@@ -310,8 +310,11 @@ def main():
     track = commands["track"]
     of_tracker = [o for o in track["options"] if rows.get(o["name"]) == "TRACK" or o["name"] == "preset"]
     job = {name.replace("-", "_") for name, of in rows.items() if of != "COMMAND"} | {"picture", "report"}
-    parts = [HEAD, params_class(of_tracker), track_function(track, job)]
-    parts += [picture_function(commands[name], name) for name in ("render", "report")]
+    pictures = "render", "report"
+    names = sorted(["Params", "bids", "track", *pictures, *COMMANDS])
+    parts = [HEAD + "\n\n__all__ = [%s]\n" % textwrap.fill(", ".join('"%s"' % name for name in names), 108, subsequent_indent=" " * 11),
+             params_class(of_tracker), track_function(track, job)]
+    parts += [picture_function(commands[name], name) for name in pictures]
     parts.append(bids_function(commands["bids"]))
     parts += [function(commands[name], spec) for name, spec in COMMANDS.items()]
     with open(output, "w") as file:

@@ -25,9 +25,8 @@ from ._errors import (ArgumentError, CancelledError, ConvergenceError, DeviceErr
                       InputError, OutOfMemoryError, OutputError, UnsupportedError)
 from .devices import Device, devices
 from ._exchange import Files, Tracked
-from .commands import (Params, bids, clean, cluster, connectome, convert, density, edit, fit, fixels, info, peaks, phantom,
-                       profile, recognize, register, render, report, response, sample, score, search, segment, similarity,
-                       stats, track, transform, weights)
+from . import commands
+from .commands import *
 from .files import load
 from .models import ODF, Gradients, QBall, Sphere, csd, fit_tensor
 from .pictures import Picture
@@ -37,9 +36,7 @@ from .tracking import Seeds, Tracker
 __version__ = _library.version
 
 __all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Device", "DeviceError", "EmptyError",
-           "Error", "Files", "FormatWarning", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Params", "Picture",
-           "QBall", "Result", "Seeds", "Sphere", "Tracked", "Tracker", "UnsupportedError", "bids", "clean", "cluster",
-           "connectome", "convert", "csd", "density", "devices", "edit", "fit", "fit_tensor", "fixels", "info", "load",
-           "load_image", "load_labels", "peaks", "phantom", "profile", "recognize", "register", "render", "report", "response", "sample",
-           "save_image",
-           "save_labels", "score", "search", "segment", "similarity", "stats", "track", "transform", "weights"]
+           "Error", "Files", "FormatWarning", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Picture",
+           "QBall", "Result", "Seeds", "Sphere", "Tracked", "Tracker", "UnsupportedError", "csd", "devices", "fit_tensor", "load",
+           "load_image", "load_labels", "save_image", "save_labels"]
+__all__ += commands.__all__
