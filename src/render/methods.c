@@ -592,7 +592,14 @@ static void write_density(const writer *w)
 
 static void write_profile(const writer *w)
 {
-    gls_text_puts(w->out, " Profiles along bundles were computed"), CITE(w, "profile"), gls_text_puts(w->out, ".");
+    gls_text_puts(w->out, " Profiles along bundles were computed");
+    if (is_given_at(w, "parameters/assign"))
+        gls_text_puts(w->out, " at the nodes of models"), CITE(w, "buan");
+    else if (is_at(w, "parameters/mode", "buan"))
+        CITE(w, "profile", "buan");
+    else
+        CITE(w, "profile");
+    gls_text_puts(w->out, ".");
 }
 
 static void write_fixels(const writer *w)

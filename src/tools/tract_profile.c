@@ -6,131 +6,19 @@
 
 #include <glslines/bundles.h>
 
-#include "tools/orient.h"
-#include "tools/streamline_weights.h"
+#include "geometry/model_nodes.h"
 #include "record/tract_run.h"
 #include "tools/chain.h"
+#include "tools/disks.h"
+#include "tools/matrix_file.h"
+#include "tools/orient.h"
+#include "tools/streamline_weights.h"
 #include "tools/tract_results.h"
 #include "tracts/profile_table.h"
 #include "transform/bring.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/status.h"
-
-/* --- The table of BUAN: one row for each point of each streamline of a bundle, with the disk that the point belongs
- * to. */
-
-/* State of `--mode buan`, which writes a row for each point (Chandio et al. 2020). */
-typedef struct gls_buan {
-    const gls_image *const *image; /* images of one or more volumes */
-    const char *const *name; /* column name of each image; further volumes of an image get _1, _2 ... behind its name */
-    size_t n_images;
-    /* how images are read at points */
-    gls_sample_options sampling;
-    uint32_t disks; /* number of disks of a bundle, one for each node of its mean line */
-} gls_buan;
-
-/* The table of `--mode buan`, row by row. */
-typedef struct table {
-    /* what is sampled: images, names of columns, how */
-    const gls_buan *buan;
-    /* the bundles with their members */
-    const gls_bundles *bundles;
-    double (*core)[3]; /* mean lines of the bundles, world mm: `disks` points for each bundle */
-    uint64_t *row;     /* number of streamlines of each bundle so far */
-    double *value;     /* values of an image at one point; as many as the image with most volumes has */
-    gls_tract_text text;
-} table;
-
-/* The node of the core line that is nearest to a point, counted from 1 as in DIPY's BUAN. */
-static uint32_t find_disk(const double (*core)[3], uint32_t n, const float p[3])
-{
-    double best = INFINITY;
-    uint32_t disk = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        double x = p[0] - core[k][0], y = p[1] - core[k][1], z = p[2] - core[k][2], square = x * x + y * y + z * z;
-        if (square >= best) continue;
-        best = square;
-        disk = k;
-    }
-    return disk + 1;
-}
-
-/* Writes the row of one point of a bundle: bundle, streamline, disk, values. */
-static void append_point(table *t, size_t bundle, const float p[3])
-{
-    const gls_buan *b = t->buan;
-    gls_tract_text_field(&t->text, gls_bundles_get(t->bundles, bundle).name);
-    gls_tract_text_printf(&t->text, "%c%" PRIu64 "%c%u", t->text.separator, t->row[bundle], t->text.separator,
-                          find_disk((const double(*)[3])t->core + bundle * b->disks, b->disks, p));
-    for (size_t i = 0; i < b->n_images; i++) {
-        gls_sample_at(b->image[i], &b->sampling, p, t->value);
-        for (size_t v = 0; v < b->image[i]->n_volumes; v++) gls_tract_text_number(&t->text, t->value[v]);
-    }
-    gls_tract_text_end_row(&t->text);
-}
-
-/* Function `append` of a sink: writes the points of each member of each bundle. A streamline of several bundles has
- * rows for each. */
-static gls_status append(void *user, const gls_streamlines *s)
-{
-    table *t = user;
-    for (size_t k = 0; k < gls_bundles_count(t->bundles); k++) {
-        const gls_column *in = gls_column_find(s->group, s->n_groups, gls_bundles_get(t->bundles, k).name);
-        for (size_t i = 0; i < s->n; i++) {
-            if (!gls_column_value(in, i)) continue;
-            for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) append_point(t, k, s->point[p]);
-            t->row[k]++;
-        }
-    }
-    return t->text.failed;
-}
-
-/* Writes the header line; further volumes of an image get _1, _2 ... behind its name. */
-static void append_header(table *t)
-{
-    const gls_buan *b = t->buan;
-    const char c = t->text.separator;
-    gls_tract_text_printf(&t->text, "tractID%cstreamline%cdisk", c, c);
-    for (size_t i = 0; i < b->n_images; i++)
-        for (size_t v = 0; v < b->image[i]->n_volumes; v++)
-            gls_tract_text_component(&t->text, b->name[i], v, v > 0 ? 2 : 1);
-    gls_tract_text_end_row(&t->text);
-}
-
-/* Reads the tractogram again and writes the table. A point belongs to the disk, 1 .. disks, whose node of the bundle's
- * mean is nearest. */
-static gls_status buan_write(const gls_buan *b, const gls_bundles *bundles, gls_tract_run *run, const char *tracks,
-                             const char *path)
-{
-    const size_t n = gls_bundles_count(bundles);
-    table t = {.buan = b, .bundles = bundles};
-    gls_tractogram_reader *reader = NULL;
-    gls_sink end = {.append = append, .user = &t}, sink = {0};
-    size_t largest = 1;
-    for (size_t i = 0; i < b->n_images; i++)
-        largest = b->image[i]->n_volumes > largest ? b->image[i]->n_volumes : largest;
-    t.core = malloc(n * b->disks * sizeof *t.core);
-    t.row = calloc(n, sizeof *t.row);
-    t.value = malloc(largest * sizeof *t.value);
-    gls_status status = t.core && t.row && t.value ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    /* the tractogram is read a second time; the mean lines of the bundles come from the first time */
-    for (size_t k = 0; k < n && !status; k++) gls_bundles_core(bundles, k, t.core + k * b->disks);
-    if (!status) status = gls_tract_text_open(run, path, &t.text);
-    if (!status) {
-        append_header(&t);
-        status = gls_tract_open(run, tracks, false, &reader);
-    }
-    /* the groups that the filter adds name the bundles of each streamline */
-    if (!status) status = gls_bundles_filter(bundles, GLS_BUNDLES_REST_DROPPED, &end, &sink);
-    status = gls_tract_pump(run, reader, &sink, status);
-    gls_tractogram_reader_close(reader);
-    status = gls_tract_text_close(&t.text, status);
-    free(t.core);
-    free(t.row);
-    free(t.value);
-    return status;
-}
 
 /* State of `glslines profile`. */
 typedef struct profiling {
@@ -146,6 +34,10 @@ typedef struct profiling {
     /* how streamlines are averaged at a node */
     gls_profile_weights weights;
     const char *column;      /* name of the column of weights; NULL: none */
+    bool moves;              /* map is not the identity */
+    double map[3][4];        /* of --atlas-transform, from the space of the streamlines to that of the model */
+    double (*node)[3];       /* nodes of each bundle: of its model, in the space of the model, or of its mean */
+    double (*core)[3];       /* the same in the space of the streamlines */
     gls_transform transform; /* chain of --transform, empty without */
     size_t n_images;
     const char *const *path; /* the files of the images */
@@ -205,7 +97,7 @@ static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
     const bool automatic = !o->orient || strcmp(o->orient, "auto") == 0,
                none = o->orient && strcmp(o->orient, "none") == 0;
     options.nodes = (uint32_t)o->nodes;
-    options.keep_nodes = true;
+    options.keep_nodes = !o->assign;
     options.weights = p->column;
     options.folder = o->folder;
     /* regions that are tractograms become masks on this grid */
@@ -242,6 +134,65 @@ static gls_status collect(profiling *p)
     return status ? status : gls_bundles_complete(p->bundles);
 }
 
+/* The model of bundle k: that of its name, or the only one if there is one bundle; NULL: there is none. */
+static const gls_atlas_bundle *find_model(const profiling *p, const gls_atlas *models, size_t k)
+{
+    if (models->n == 1 && gls_bundles_count(p->bundles) == 1) return models->bundle;
+    for (size_t i = 0; i < models->n; i++)
+        if (strcmp(models->bundle[i].name, gls_bundles_get(p->bundles, k).name) == 0) return &models->bundle[i];
+    return NULL;
+}
+
+/* Reads the models of --assign, and finds the nodes along each. */
+static gls_status read_models(profiling *p)
+{
+    const uint32_t nodes = (uint32_t)p->o->nodes;
+    const size_t n = gls_bundles_count(p->bundles);
+    gls_tractogram_read_options reading = gls_tractogram_read_options_default();
+    gls_grid reference;
+    gls_atlas models;
+    size_t found = 0;
+    gls_status status = gls_atlas_list(p->o->assign, NULL, 1, &models);
+    if (!status) status = gls_tract_read_options(&p->run->options, &reading, &reference);
+    for (size_t k = 0; k < n && !status; k++) {
+        const char *name = gls_bundles_get(p->bundles, k).name;
+        const gls_atlas_bundle *model = find_model(p, &models, k);
+        gls_model_nodes info = {.streamlines = 0};
+        if (model) status = gls_model_nodes_find(model, &reading, nodes, p->node + k * nodes, &info);
+        for (uint32_t i = 0; i < nodes * 3 && !model; i++) p->node[k * nodes + i / 3][i % 3] = NAN;
+        found += info.streamlines > 0;
+        if (status) break;
+        if (info.streamlines == 0)
+            gls_log(GLS_LOG_WARNING, "%s: has no model of the bundle %s: its profile is nan", p->o->assign, name);
+        else if (info.used < info.streamlines)
+            gls_log(GLS_LOG_WARNING,
+                    "%s: is wider than 85 mm: its nodes are the mean of %" PRIu64 " of its %" PRIu64 " streamlines",
+                    model->path, info.used, info.streamlines);
+    }
+    gls_atlas_finish(&models);
+    if (!status && found == 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: has no model of any bundle of %s: models have the names of bundles",
+                          p->o->assign, p->tracks);
+    return status;
+}
+
+/* Finds the nodes of all bundles: of their models, or of their means. */
+static gls_status find_nodes(profiling *p)
+{
+    const uint32_t nodes = (uint32_t)p->o->nodes;
+    const size_t n = gls_bundles_count(p->bundles);
+    double back[3][4];
+    p->node = malloc(n * nodes * sizeof *p->node);
+    p->core = malloc(n * nodes * sizeof *p->core);
+    gls_status status = p->node && p->core ? GLS_OK : gls_no_memory();
+    for (size_t k = 0; k < n && !status && !p->o->assign; k++) gls_bundles_core(p->bundles, k, p->node + k * nodes);
+    if (!status && p->o->assign) status = read_models(p);
+    gls_affine_invert((const double(*)[4])p->map, back);
+    for (size_t i = 0; i < n * nodes && !status; i++)
+        gls_affine_apply((const double(*)[4])back, p->node[i], p->core[i]);
+    return status;
+}
+
 /* For an image that has no value along any bundle: fails with GLS_ERR_INPUT if no mean point of a bundle lies in the
  * image, else warns. */
 static gls_status look_for_overlap(const profiling *p, size_t image)
@@ -250,20 +201,16 @@ static gls_status look_for_overlap(const profiling *p, size_t image)
     const uint32_t nodes = (uint32_t)p->o->nodes;
     double inverse[3][4], v[3];
     bool overlaps = false;
-    double(*core)[3] = malloc(nodes * sizeof *core);
-    if (!core) return gls_no_memory();
     gls_grid_inverse(grid, inverse);
     for (size_t b = 0; b < gls_bundles_count(p->bundles) && !overlaps; b++) {
         if (gls_bundles_get(p->bundles, b).count == 0) continue;
-        gls_bundles_core(p->bundles, b, core);
         for (uint32_t k = 0; k < nodes && !overlaps; k++) {
-            gls_affine_apply((const double(*)[4])inverse, core[k], v);
+            gls_affine_apply((const double(*)[4])inverse, p->core[b * nodes + k], v);
             overlaps = true;
             /* a point is inside if it is less than half a voxel beyond the outer voxel centres */
             for (int r = 0; r < 3; r++) overlaps &= v[r] > -0.5 && v[r] < grid->dim[r] - 0.5;
         }
     }
-    free(core);
     if (!overlaps)
         return gls_fail(GLS_ERR_INPUT, "%s: this image does not overlap the bundles: give an image in their space",
                         p->path[image]);
@@ -289,15 +236,31 @@ static gls_status write(profiling *p)
         table.sampling.edge = GLS_EDGE_ZERO;
         table.sampling.outside_zero = table.sampling.keep_not_finite = true;
     }
-    const gls_buan buan = {table.image, table.name, table.n_images, table.sampling, (uint32_t)o->nodes};
-    if (o->mode) return buan_write(&buan, p->bundles, p->run, p->tracks, o->output);
+    const gls_disks disks = {.run = p->run,
+                             .tracks = p->tracks,
+                             .bundles = p->bundles,
+                             .image = table.image,
+                             .name = table.name,
+                             .n_images = p->n_images,
+                             .sampling = table.sampling,
+                             .n = (uint32_t)o->nodes,
+                             .node = (const double(*)[3])p->node,
+                             .map = p->moves ? (const double(*)[4])p->map : NULL,
+                             .alike = p->weights == GLS_PROFILE_MEAN};
+    if (o->mode) return gls_disks_write(&disks, o->output);
+    gls_profile_node *given = NULL;
+    gls_status status = o->assign ? gls_disks_average(&disks, &given) : GLS_OK;
+    table.given = given;
+    table.core = (const double(*)[3])p->core;
     table.nowhere = calloc(p->n_images, sizeof *table.nowhere);
-    if (!table.nowhere) return gls_no_memory();
-    gls_status status = gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output, p->run->files.force,
-                                                &p->run->files.group);
+    if (!status && !table.nowhere) status = gls_no_memory();
+    if (!status)
+        status = gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output, p->run->files.force,
+                                         &p->run->files.group);
     for (size_t i = 0; i < p->n_images && !status; i++)
         if (table.nowhere[i]) status = look_for_overlap(p, i);
     free(table.nowhere);
+    free(given);
     return status;
 }
 
@@ -307,11 +270,18 @@ static gls_status choose_weights(profiling *p)
     static const char *const names[] = {"mahalanobis", "dipy", "mean", "median"};
     const gls_profile_cli *o = p->o;
     const char *text = o->weights ? o->weights : names[0];
+    const bool by_disk = o->weights && strcmp(o->weights, "buan") == 0;
     if (o->like && o->weights)
         return gls_fail(GLS_ERR_ARGUMENT, "--like and --weights exclude each other: leave out one of them");
     if (o->mode && (o->weights || o->stats || o->tidy))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--mode buan: averages nothing, and so excludes --weights, --stats and --long");
+    if (o->assign && (o->like || o->clip || o->nodes > GLS_MODEL_NODES))
+        return gls_fail(GLS_ERR_ARGUMENT, "--assign: excludes --like and --clip, and --nodes above %d",
+                        GLS_MODEL_NODES);
+    if (o->assign && o->weights && !by_disk && strcmp(o->weights, "mean") != 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--weights %s: must be buan or mean with --assign", text);
+    if (by_disk && !o->assign) return gls_fail(GLS_ERR_ARGUMENT, "--weights buan: needs --assign");
     if (o->stats && o->tidy)
         return gls_fail(GLS_ERR_ARGUMENT, "--stats and --long exclude each other: leave out one of them");
     if (strncmp(text, "dps:", 4) == 0 && text[4]) {
@@ -319,11 +289,13 @@ static gls_status choose_weights(profiling *p)
         p->column = text + 4;
         return GLS_OK;
     }
+    if (by_disk) return GLS_OK;
     const size_t n = sizeof names / sizeof *names;
     size_t k = 0;
     while (k < n && strcmp(names[k], text) != 0) k++;
     if (k == n)
-        return gls_fail(GLS_ERR_ARGUMENT, "--weights %s: must be mahalanobis, dipy, mean, median or dps:NAME", text);
+        return gls_fail(GLS_ERR_ARGUMENT, "--weights %s: must be mahalanobis, dipy, mean, median, buan or dps:NAME",
+                        text);
     p->weights = (gls_profile_weights)k;
     return GLS_OK;
 }
@@ -341,47 +313,56 @@ static const char *direction(const double core[2][3])
 }
 
 /* Adds to the sidecar what was done with each bundle. */
-static gls_status report_bundles(profiling *p)
+static void report_bundles(profiling *p)
 {
     cJSON *list = cJSON_AddObjectToObject(p->run->root, "bundles");
     const uint32_t nodes = (uint32_t)p->o->nodes;
-    double(*core)[3] = malloc(nodes * sizeof *core);
-    if (!core) return gls_no_memory();
     for (size_t k = 0; k < gls_bundles_count(p->bundles); k++) {
         const gls_bundle_info b = gls_bundles_get(p->bundles, k);
         cJSON *bundle = cJSON_AddObjectToObject(list, b.name);
         gls_json_uint(bundle, "streamlines", b.count);
         gls_json_uint(bundle, "turned_round", b.turned);
         gls_json_uint(bundle, "outliers", b.failed[GLS_BUNDLE_CLEAN]);
-        if (b.count == 0) continue;
-        gls_bundles_core(p->bundles, k, core);
+        const double(*core)[3] = (const double(*)[3])p->core + k * nodes;
+        if (b.count == 0 || isnan(core[0][0])) continue;
         const double ends[2][3] = {{core[0][0], core[0][1], core[0][2]},
                                    {core[nodes - 1][0], core[nodes - 1][1], core[nodes - 1][2]}};
         cJSON_AddStringToObject(bundle, "direction", direction(ends));
     }
-    free(core);
-    return GLS_OK;
 }
 
 gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_profile_cli *o = options;
-    profiling p = {.run = run, .o = o, .tracks = file[0], .n_images = n - 1, .path = file + 1};
+    profiling p = {.run = run,
+                   .o = o,
+                   .tracks = file[0],
+                   .n_images = n - 1,
+                   .path = file + 1,
+                   .map = {{1}, {0, 1}, {0, 0, 1}},
+                   .moves = o->atlas_transform};
     gls_status status = GLS_OK;
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "profile: needs --output FILE, the table to write");
     if (o->clip && (!o->bundles || o->mode))
         return gls_fail(GLS_ERR_ARGUMENT, "--clip: needs --bundles, and excludes --mode buan");
+    if (o->atlas_transform && !o->assign) return gls_fail(GLS_ERR_ARGUMENT, "--atlas-transform: needs --assign");
+    if (o->invert && !o->atlas_transform) return gls_fail(GLS_ERR_ARGUMENT, "--invert: needs --atlas-transform");
     status = choose_weights(&p);
     if (!status) status = gls_tract_run_reads_all(run, file, n);
-    if (!status) status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, o->bundles));
+    if (!status)
+        status =
+            gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, o->bundles, o->assign, o->atlas_transform));
     /* words of --orient are not files */
     const bool is_word = o->orient && (strcmp(o->orient, "auto") == 0 || strcmp(o->orient, "none") == 0);
     if (!status && !is_word) status = gls_tract_run_reads(run, gls_tract_orient_file(o->orient));
     if (!status) status = gls_chain_note(run, &o->transform);
     if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->output));
     if (!status) status = gls_chain_read(run, &o->transform, &p.transform);
+    /* the matrix of the option brings models to the streamlines */
+    if (!status && p.moves) status = gls_matrix_file_read(o->atlas_transform, !o->invert, p.map);
     if (!status) status = read_images(&p, file + 1);
     if (!status) status = collect(&p);
+    if (!status) status = find_nodes(&p);
     if (!status) status = write(&p);
     /* count the streamlines of each bundle, and say why a profile is nan */
     for (size_t k = 0; !status && k < gls_bundles_count(p.bundles); k++) {
@@ -394,7 +375,7 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
                     "bundle %s: the values of the column %s in its streamlines sum up to %g: its profile is nan",
                     b.name, p.column, b.weight);
     }
-    if (!status) status = report_bundles(&p);
+    if (!status) report_bundles(&p);
     /* the message for the user */
     if (!status) {
         gls_tract_run_count(run, "read", gls_bundles_streamlines(p.bundles));
@@ -408,5 +389,7 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     for (size_t i = 0; p.name && i < p.n_images; i++) free(p.name[i]);
     free(p.image);
     free(p.name);
+    free(p.node);
+    free(p.core);
     return status;
 }

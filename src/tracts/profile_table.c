@@ -105,14 +105,19 @@ gls_status gls_profile_table_write(const gls_profile_table *t, const gls_bundles
         size_t column = 0;
         for (size_t i = 0; i < t->n_images && !status; i++)
             for (size_t v = 0; v < t->image[i]->n_volumes && !status; v++, column++)
-                status =
-                    gls_bundles_profile(bundles, b, t->image[i], v, &t->sampling, t->weights, node + column * nodes);
+                if (!t->given)
+                    status = gls_bundles_profile(bundles, b, t->image[i], v, &t->sampling, t->weights,
+                                                 node + column * nodes);
         if (status) break;
+        if (t->given) memcpy(node, t->given + b * columns * nodes, columns * nodes * sizeof *node);
         /* count the nodes that have a value: an image without any is probably in another space */
         for (size_t c = 0; c < columns; c++)
             for (uint32_t k = 0; k < nodes; k++) found[c] += isfinite(node[c * nodes + k].value) != 0;
         n_used += gls_bundles_get(bundles, b).count > 0;
-        gls_bundles_core(bundles, b, core);
+        if (t->core)
+            memcpy(core, t->core + b * nodes, nodes * sizeof *core);
+        else
+            gls_bundles_core(bundles, b, core);
         write_bundle(t, gls_bundles_get(bundles, b).name, nodes, node, (const double(*)[3])core, separator, &text);
     }
     free(node);

@@ -19,6 +19,10 @@ typedef struct gls_profile_table {
     /* stats: also the standard deviation and the number of values at each node, and the node's position; tidy: one
      * value in each row; set one of the two at most */
     bool stats, tidy;
+    /* values of all bundles, bundle by bundle, volume by volume, and their nodes, world mm; NULL: both are computed
+     * from the nodes of streamlines */
+    const gls_profile_node *given;
+    const double (*core)[3];
     bool *nowhere; /* for each image: set to whether its first volume has no value along any bundle; NULL: warn
                     * instead */
 } gls_profile_table;

@@ -825,6 +825,27 @@ awk -F '\t' 'NR == 2 && $2 != 0 || NR == 3 && $2 == 0 {exit 1}' near_table.tsv |
 
 expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o buan.csv --mode buan --nodes 10
 head -n 1 buan.csv | grep -qx 'tractID,streamline,disk,fa' || note "no header of BUAN"
+# the nodes of models: those of the bundle itself, of which each has points; and of another bundle, which has none
+mkdir -p models
+expect 0 segment t.trx b.tsv --each models/{}.trx -q
+name=$(tail -n 1 b.tsv | cut -f 1)
+expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o assigned.csv --assign models --nodes 10 --stats
+expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o disks.csv --assign models --nodes 10 --mode buan
+[ "$(wc -l < disks.csv)" -eq "$(wc -l < buan.csv)" ] || note "points by the nodes of models"
+awk -F , 'NR > 1 {n[$1 "," $3 - 1]++; s[$1 "," $3 - 1] += $4}
+    END {for (k in n) print k "," n[k]}' disks.csv | sort > disks_n.csv
+awk -F , 'NR > 1 && $5 > 0 {print $1 "," $2 "," $5}' assigned.csv | sort | cmp - disks_n.csv || note "points of a disk"
+rm "models/$name.trx"
+expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o partly.csv --assign models --nodes 10
+says "has no model of the bundle $name"
+grep -q "^$name,0,nan" partly.csv || note "a bundle without model"
+expect 2 profile t.trx fa.nii.gz -o x.csv --weights buan
+expect 2 profile t.trx fa.nii.gz -o x.csv --assign models --nodes 257
+expect 2 profile t.trx fa.nii.gz -o x.csv --assign models --weights median
+expect 2 profile t.trx fa.nii.gz -o x.csv --atlas-transform m.txt
+expect 3 profile t.trx fa.nii.gz -o x.csv --assign absent
+expect 3 profile t.trx fa.nii.gz --bundles b.tsv -o x.csv --assign data/mask.nii.gz
+[ ! -e x.csv ] || note "profiles of a run that failed"
 expect 0 profile w.trx fa.nii.gz -o dps.csv --weights dps:weights
 expect 3 profile w.trx fa.nii.gz -o dps2.csv --weights dps:nothing
 says 'w.trx: has no column "nothing" with one value for each streamline'

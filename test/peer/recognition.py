@@ -368,6 +368,36 @@ def check_similarity_of_several():
                f"{ours.round(4).tolist()}")
 
 
+def check_profiles():
+    """Profiles and disks by the nodes of a model that lies in another space: DIPY's buan_profile() and assignment_map()."""
+    from dipy.stats.analysis import assignment_map, buan_profile
+
+    nodes, rng = 50, np.random.default_rng(5)
+    to_subject = np.array([[1.02, 0.03, 0, 3], [-0.02, 0.98, 0.01, -2], [0.01, 0, 1.01, 1], [0, 0, 0, 1]])
+    model, lines = bundle(3, 30, 1), bundle(3, 50, 2)
+    lines = [nib.affines.apply_affine(to_subject, line).astype(np.float32) for line in lines]
+    affine = np.diag([2.0, 2, 2, 1])
+    affine[:3, 3] = np.floor(np.concatenate(lines).min(0)) - 5
+    image = rng.random((90, 90, 90)).astype(np.float32)
+    nib.save(nib.Nifti1Image(image, affine), path("noise.nii.gz"))
+    save(model, "model.tck")
+    save(lines, "profiled.tck")
+    np.savetxt(path("to_subject.txt"), to_subject)
+    words = ["profile", path("profiled.tck"), path("noise.nii.gz"), "--assign", path("model.tck"), "--atlas-transform", path("to_subject.txt"),
+             "--nodes", nodes, "--orient", "none", "--force", "-q"]
+    run(TOOL, *words, "-o", path("profile.csv"))
+    run(TOOL, *words, "-o", path("disks.csv"), "--mode", "buan")
+    run(TOOL, *words[:3], *words[7:], "-o", path("own_disks.csv"), "--mode", "buan")
+    common = Streamlines([nib.affines.apply_affine(np.linalg.inv(to_subject), line) for line in lines])
+    theirs = buan_profile(Streamlines(model), common, Streamlines(lines), image, affine, no_disks=nodes)
+    mine = np.array([float(row["noise"]) for row in csv.DictReader(open(path("profile.csv")))])
+    report("profile --assign: buan_profile", np.allclose(mine, theirs, atol=1e-6, equal_nan=True) and np.isfinite(mine).sum() > 40,
+           f"largest difference {np.nanmax(np.abs(mine - theirs)):.1e} of values from {np.nanmin(mine):.2f} to {np.nanmax(mine):.2f}")
+    disks, own_disks = (np.array([int(row["disk"]) for row in csv.DictReader(open(path(name)))]) for name in ("disks.csv", "own_disks.csv"))
+    theirs = assignment_map(common, Streamlines(model), nodes)[1] + 1
+    report("profile --assign: assignment_map", np.array_equal(disks, theirs), f"{len(theirs)} points; by the bundle's own mean {np.mean(own_disks == theirs):.2f} are alike")
+
+
 if __name__ == "__main__":
     os.makedirs(WORK, exist_ok=True)
     check_registration()
@@ -376,4 +406,5 @@ if __name__ == "__main__":
     check_recobundles_command()
     check_similarity()
     check_similarity_of_several()
+    check_profiles()
     sys.exit(outcome())
