@@ -34,7 +34,13 @@ typedef enum gls_connectome_scale {
     GLS_SCALE_INVNODEVOL_MM3 = 8 /* number of regions / (sum of their volumes in mm3) */
 } gls_connectome_scale;
 
-typedef enum gls_connectome_stat { GLS_STAT_SUM, GLS_STAT_MEAN, GLS_STAT_MIN, GLS_STAT_MAX } gls_connectome_stat;
+typedef enum gls_connectome_stat {
+    GLS_STAT_SUM,
+    GLS_STAT_MEAN,
+    GLS_STAT_MIN,
+    GLS_STAT_MAX,
+    GLS_STAT_MEDIAN /* of an even number of values the mean of the two in the middle; 16 bytes for each streamline */
+} gls_connectome_stat;
 
 /* Labels that have a row. For `glslines connectome` and track --connectome: gls_connectome_options has raw_labels and
  * rows. */
@@ -51,7 +57,7 @@ typedef struct gls_connectome_options {
     double radius;  /* mm; default 4. > 0 for GLS_ASSIGN_RADIAL; >= 0 for GLS_ASSIGN_REVERSE; > 0 and at most 12 voxel
                        sides for GLS_ASSIGN_FORWARD (tck2connectome: 3) */
     unsigned scale; /* bits of gls_connectome_scale; default GLS_SCALE_NONE */
-    gls_connectome_stat stat; /* default GLS_STAT_SUM; min and max ignore weights */
+    gls_connectome_stat stat; /* default GLS_STAT_SUM; min, max and median ignore weights */
     bool symmetric;           /* mirror the upper triangle; default false: the lower one is 0 */
     bool zero_diagonal;       /* default false */
     bool keep_unassigned;     /* adds a first row and column for ends without a region; default false */
@@ -112,8 +118,8 @@ GLS_API gls_connectome_node gls_connectome_get_node(const gls_connectome *connec
 /* Number of rows and columns of the matrix: the regions, and one more with keep_unassigned. */
 GLS_API size_t gls_connectome_size(const gls_connectome *connectome);
 /* Value of a cell by the statistic that the options choose; row and column are below gls_connectome_size(). A cell
- * without streamlines is 0, or NaN for min and max. Below the diagonal all cells are 0 unless the option `symmetric` is
- * set; on the diagonal they are 0 with zero_diagonal. */
+ * without streamlines is 0, or NaN for min, max and median. Below the diagonal all cells are 0 unless the option
+ * `symmetric` is set; on the diagonal they are 0 with zero_diagonal. */
 GLS_API double gls_connectome_value(const gls_connectome *connectome, size_t row, size_t column);
 /* All statistics of a cell; gls_connectome_value() gives the statistic that the option stat chooses. */
 typedef struct gls_connectome_edge {

@@ -46,8 +46,9 @@ COMMANDS = {
     "stats": (SEVERAL + OUT, "table", *TABLE),
     "info": (ONE + OUT, "json", "Dict[str, Any]", "A description of the tractogram."),
     "density": (ONE + OUT, "image", *IMAGE),
-    "connectome": (ONE + [("labels", "ImageLike", None)] + OUT, "matrix", "NDArray[np.float64]",
-                   "Streamlines between each pair of regions, (n, n)."),
+    "connectome": (ONE + [("labels", "ImageLike", None)] + OUT, "matrix", "Any",
+                   "Streamlines between each pair of regions, (n, n); with metric a dict of such matrices, by the names that "
+                   "metrics have in names of files."),
     "weights": (ONE + SH + OUT, "vector", "NDArray[np.float64]", "The weight of each streamline, (N,)."),
     "fixels": (SH + OUT, "folder", "Files", "The images of the fixel directory, by their names."),
     "register": ([("moving", "ImageLike", None), ("fixed", "ImageLike", None)] + OUT, "images of option", *FILES),

@@ -19,7 +19,7 @@
 /* clang-format off */
 #define GLS_SINK_KINDS(ROW) \
     ROW(density, 2)     \
-    ROW(connectome, 16)  \
+    ROW(connectome, 32)  \
     ROW(weights, 1)     \
     ROW(profile, 1)     \
     ROW(sample, 1)      \

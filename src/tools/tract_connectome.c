@@ -15,6 +15,8 @@
 #include "tools/writer.h"
 #include "tracts/connectome_matrix.h"
 #include "tracts/matrix_rows.h"
+#include "tracts/metrics.h"
+#include "tracts/sample_set.h"
 #include "transform/bring.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
@@ -29,6 +31,10 @@ typedef struct connecting {
     const gls_connectome_cli *o;
     const gls_transform *transform; /* chain of --transform, empty without */
     const char *file[3];            /* paths of tractogram, image of labels and matrix */
+    const char *stem;               /* the argument OUT, from which the names of the other files follow */
+    const gls_metric *metric;       /* metric of the matrix; NULL: other options say what its cells hold */
+    struct connecting *leader;      /* the first matrix of its LABELS, which has the rows and the table of regions */
+    char *out;                      /* path of a matrix with a metric; NULL: `stem` is the path */
     bool alone;                     /* no other matrix is made of the same reading */
     gls_assignment assign;          /* method of --assign */
     /* reach of --assign, mm, see --radius: a distance, a length along the streamline (GLS_ASSIGN_REVERSE; 0: no limit),
@@ -47,6 +53,13 @@ typedef struct connecting {
     gls_column *list; /* the columns that are passed on with a batch */
     gls_filter_counts copied;
 } connecting;
+
+/* The metrics of --metric. */
+typedef struct metrics {
+    gls_metric metric[GLS_MAX_STRINGS];
+    size_t n;
+    gls_sample_counts counts; /* of the images of metrics */
+} metrics;
 
 /* Callback of the connectome: writes the n labels of a streamline into the column, or into a line of --assignments. */
 static void assigned(void *user, const int32_t *label, size_t n)
@@ -168,12 +181,14 @@ static gls_status create(connecting *c)
                         "--radius 0: --assign radial needs more than 0 mm; --assign end takes the voxel of an end");
     /* read the image of labels last, so that wrong options fail at once */
     gls_status status = parse_scales(&o->scale, &options.scale);
-    if (!status) status = gls_matrix_rows_read(&c->rows, (gls_connectome_rows)o->labels, o->lut);
-    if (!status) gls_matrix_rows_choose(&c->rows, &options);
+    if (c->metric) gls_metric_choose(c->metric, c->weights.column, &options);
+    if (!status && c == c->leader) status = gls_matrix_rows_read(&c->rows, (gls_connectome_rows)o->labels, o->lut);
+    if (!status) gls_matrix_rows_choose(&c->leader->rows, &options);
     if (!status) status = gls_labels_read(c->file[1], &labels);
     if (!status) status = gls_labels_bring(&labels, c->transform, c->file[1]);
     if (!status) status = gls_connectome_create(labels, c->file[1], &options, &c->connectome);
     gls_labels_destroy(labels);
+    if (!status && c->metric && c->metric->path) gls_connectome_allow_missing(c->connectome);
     return status;
 }
 
@@ -190,18 +205,22 @@ static gls_status create_all(connecting *c, size_t n)
 }
 
 /* Makes *sink, which fills all n connectomes. */
-static gls_status create_tee(const connecting *c, size_t n, gls_sink *sink)
+static gls_status create_tee(const connecting *c, size_t n, const gls_tractogram_info *info, metrics *m, gls_sink *sink)
 {
     gls_sink *all = malloc(n * sizeof *all);
-    if (!all) return gls_no_memory();
-    for (size_t i = 0; i < n; i++) all[i] = gls_connectome_sink(c[i].connectome);
-    gls_status status = gls_sink_tee(all, n, sink);
+    gls_status status = all ? GLS_OK : gls_no_memory();
+    for (size_t i = 0; i < n && !status; i++) {
+        all[i] = gls_connectome_sink(c[i].connectome);
+        if (c[i].metric) status = gls_tract_column_check(info, c->file[0], c[i].metric->column);
+    }
+    if (!status) status = gls_sink_tee(all, n, sink);
+    if (!status) status = gls_metrics_sink(m->metric, m->n, &m->counts, sink);
     free(all);
     return status;
 }
 
 /* Reads the tractogram once and fills the n connectomes. */
-static gls_status connect(connecting *c, size_t n)
+static gls_status connect(connecting *c, size_t n, metrics *m)
 {
     gls_tractogram_reader *reader = NULL;
     gls_sink sink = {0};
@@ -210,6 +229,7 @@ static gls_status connect(connecting *c, size_t n)
     if (!status) status = gls_tract_weights_open(&c->scales, o->scale_file, c->run, c->file[0], false);
     /* two columns of weights need two names */
     if (!status && c->scales.values) c->scales.column = "scale of streamlines";
+    for (size_t k = 0; k < m->n && !status; k++) status = gls_metric_open(&m->metric[k]);
     if (!status) status = create_all(c, n);
     if (!status && o->assignments && !c->column) {
         status = gls_tract_text_open(c->run, o->assignments, &c->assignments);
@@ -219,7 +239,7 @@ static gls_status connect(connecting *c, size_t n)
     if (!status) status = gls_tract_open(c->run, c->file[0], false, &reader);
     if (!status) {
         const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
-        status = c->column ? create_copy(c, info, &sink) : create_tee(c, n, &sink);
+        status = c->column ? create_copy(c, info, &sink) : create_tee(c, n, info, m, &sink);
         if (!status) status = gls_tract_weights_sink(&c->weights, info, c->file[0], &sink);
         if (!status) status = gls_tract_weights_sink(&c->scales, info, c->file[0], &sink);
     }
@@ -344,7 +364,8 @@ static size_t warn_of_absent(const connecting *c)
     return absent;
 }
 
-/* Adds counts to `root`, the sidecar or its part of this matrix, and warns of results that look wrong. */
+/* Adds counts to `root`, the sidecar or its part of this matrix, and, once for each image of labels, its labels and
+ * warnings of results that look wrong. */
 static void report(connecting *c, cJSON *root, cJSON *counts)
 {
     const int32_t *label;
@@ -355,6 +376,7 @@ static void report(connecting *c, cJSON *root, cJSON *counts)
     gls_json_uint(counts, "joined", k.joined);
     gls_json_uint(counts, "unassigned_ends", k.unassigned);
     gls_json_uint(counts, "without_points", k.empty);
+    if (c != c->leader) return;
     /* absent_labels: number of labels without voxels, see warn_of_absent() */
     gls_json_uint(root, "absent_labels", warn_of_absent(c));
     cJSON *labels = cJSON_AddArrayToObject(root, "labels");
@@ -373,29 +395,34 @@ static void report(connecting *c, cJSON *root, cJSON *counts)
 }
 
 /* Adds to the sidecar what the cells of the matrix hold, with the keys that BIDS proposes for matrices (BEP017). */
-static void describe(const connecting *c)
+static void describe(const connecting *c, cJSON *root)
 {
-    static const char *const stats[] = {
-        [GLS_STAT_SUM] = "sum", [GLS_STAT_MEAN] = "mean", [GLS_STAT_MIN] = "least", [GLS_STAT_MAX] = "largest"};
+    static const char *const stats[] = {[GLS_STAT_SUM] = "sum",
+                                        [GLS_STAT_MEAN] = "mean",
+                                        [GLS_STAT_MIN] = "least",
+                                        [GLS_STAT_MAX] = "largest",
+                                        [GLS_STAT_MEDIAN] = "median"};
     const gls_connectome_cli *o = c->o;
     const bool counts = o->scale.n == 0 && !o->scale_file;
     char what[128];
     snprintf(what, sizeof what, "%s of %s%s", stats[o->stat],
              counts ? "streamlines" : "values of streamlines, see parameters", o->weights ? ", weighted" : "");
-    cJSON_AddStringToObject(c->run->root, "RelationshipMeasure",
-                            counts && o->stat == GLS_STAT_SUM && !o->weights ? "number of streamlines" : what);
-    cJSON_AddBoolToObject(c->run->root, "Weighted", true);
-    cJSON_AddBoolToObject(c->run->root, "Directed", false);
-    cJSON_AddBoolToObject(c->run->root, "ValidDiagonal", !o->zero_diagonal);
-    cJSON_AddStringToObject(c->run->root, "StorageFormat", "Full");
+    cJSON_AddStringToObject(root, "RelationshipMeasure",
+                            c->metric                                          ? c->metric->name
+                            : counts && o->stat == GLS_STAT_SUM && !o->weights ? "number of streamlines"
+                                                                               : what);
+    cJSON_AddBoolToObject(root, "Weighted", true);
+    cJSON_AddBoolToObject(root, "Directed", false);
+    cJSON_AddBoolToObject(root, "ValidDiagonal", !o->zero_diagonal);
+    cJSON_AddStringToObject(root, "StorageFormat", "Full");
 }
 
 /* Sets the path of the table of regions: that of --nodes, else one beside the matrix. --nodes none: no table. */
 static gls_status choose_nodes(connecting *c)
 {
-    const char *out = c->file[2], *dot = strrchr(out, '.'), *slash = strrchr(out, '/');
+    const char *out = c->stem, *dot = strrchr(out, '.'), *slash = strrchr(out, '/');
     /* "none" for no table */
-    if (c->o->nodes && strcmp(c->o->nodes, "none") == 0) return GLS_OK;
+    if (c != c->leader || (c->o->nodes && strcmp(c->o->nodes, "none") == 0)) return GLS_OK;
     int length = dot && (!slash || dot > slash) ? (int)(dot - out) : (int)strlen(out);
     if (c->o->bids) length -= (int)strlen("_relmat");
     if (c->o->nodes)
@@ -453,10 +480,9 @@ static gls_status check(connecting *c)
                                           "all may find more: name a text file");
     if (o->labels == GLS_LABELS_LUT && !o->lut) return gls_fail(GLS_ERR_ARGUMENT, "--labels lut: needs --lut FILE");
     if (o->roi_test && c->assign != GLS_ASSIGN_ALL) return gls_fail(GLS_ERR_ARGUMENT, "--roi-test: needs --assign all");
-    const size_t length = strlen(c->file[2]), suffix = strlen("_relmat.tsv");
-    if (o->bids && (length <= suffix || strcmp(c->file[2] + length - suffix, "_relmat.tsv") != 0))
-        return gls_fail(GLS_ERR_ARGUMENT, "--bids: the name of the matrix must end in _relmat.tsv, but is %s",
-                        c->file[2]);
+    const size_t length = strlen(c->stem), suffix = strlen("_relmat.tsv");
+    if (o->bids && (length <= suffix || strcmp(c->stem + length - suffix, "_relmat.tsv") != 0))
+        return gls_fail(GLS_ERR_ARGUMENT, "--bids: the name of the matrix must end in _relmat.tsv, but is %s", c->stem);
     return choose_nodes(c);
 }
 
@@ -465,10 +491,12 @@ static gls_status check_several(const connecting *c, size_t n)
 {
     const gls_connectome_cli *o = c->o;
     if (n == 1) return GLS_OK;
+    const bool many = o->metric.n > 1;
     if (o->assignments || o->edges || (o->nodes && strcmp(o->nodes, "none") != 0))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "connectome: --assignments, --edges and --nodes FILE belong to one matrix: give one LABELS and "
-                        "OUT");
+                        "OUT%s",
+                        many ? ", and one --metric" : "");
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(c[i].file[2], c[k].file[2]) == 0)
@@ -487,8 +515,9 @@ static gls_status name_files(const connecting *c, bool first)
         status = gls_tract_run_reads_all(run, GLS_PATHS(c->file[0], c->file[1], gls_tract_weights_file(o->weights),
                                                         gls_tract_weights_file(o->scale_file), o->lut,
                                                         run->options.reference));
-    else
+    else if (c == c->leader)
         status = gls_tract_run_reads(run, c->file[1]);
+    for (int k = 0; first && k < o->metric.n && !status; k++) status = gls_tract_run_reads(run, c[k].metric->path);
     if (!status && first) status = gls_chain_note(run, &o->transform);
     if (!status)
         status = gls_tract_run_writes_text(
@@ -501,16 +530,17 @@ static gls_status write_all(connecting *c)
 {
     const gls_connectome_cli *o = c->o;
     gls_tract_run *run = c->run;
-    gls_status status = gls_matrix_rows_name(&c->rows, c->connectome);
+    gls_status status = c == c->leader ? gls_matrix_rows_name(&c->rows, c->connectome) : GLS_OK;
     if (!status) /* BIDS has n/a for a value that does not exist */
         status = gls_connectome_write_grouped(c->connectome, c->file[2], run->files.force, &run->files.group,
-                                              o->header || o->bids ? (const char *const *)c->rows.name : NULL,
+                                              o->header || o->bids ? (const char *const *)c->leader->rows.name : NULL,
                                               o->bids ? "n/a" : "nan");
     if (!status) status = write_nodes(c);
     if (!status) status = write_edges(c);
     if (status) return status;
     if (c->alone) {
         report(c, run->root, run->counts);
+        if (o->bids) describe(c, run->root);
         return GLS_OK;
     }
     cJSON *list = gls_json_at(run->root, "matrices"), *own = cJSON_CreateObject();
@@ -518,44 +548,85 @@ static gls_status write_all(connecting *c)
     cJSON_AddItemToArray(list, own);
     cJSON_AddStringToObject(own, "matrix", c->file[2]);
     cJSON_AddStringToObject(own, "image", c->file[1]);
+    if (c->metric) cJSON_AddStringToObject(own, "metric", c->metric->name);
     report(c, own, cJSON_AddObjectToObject(own, "counts"));
+    if (o->bids) describe(c, own);
     return GLS_OK;
+}
+
+/* Prepares the matrices: for each pair of LABELS and OUT one, or one for each metric. */
+static gls_status prepare(connecting *all, size_t n, gls_tract_run *run, const gls_connectome_cli *o,
+                          const char *const *file, const metrics *m)
+{
+    const size_t each = m->n > 0 ? m->n : 1;
+    for (size_t i = 0; i < n; i++) {
+        const size_t pair = i / each;
+        connecting *c = &all[i];
+        *c = (connecting){.run = run,
+                          .o = o,
+                          .file = {file[0], file[1 + 2 * pair], file[2 + 2 * pair]},
+                          .stem = file[2 + 2 * pair],
+                          .leader = &all[i - i % each],
+                          .alone = n == 1};
+        if (m->n == 0) continue;
+        c->metric = &m->metric[i % each];
+        c->out = gls_metric_file(c->metric, c->stem);
+        if (!c->out) return gls_no_memory();
+        c->file[2] = c->out;
+    }
+    return GLS_OK;
+}
+
+/* Checks what --metric excludes and needs, and parses the metrics. */
+static gls_status parse_metrics(const gls_connectome_cli *o, metrics *m)
+{
+    bool weighted = false;
+    if (o->metric.n > 0 && (o->scale.n > 0 || o->scale_file || o->stat))
+        return gls_fail(GLS_ERR_ARGUMENT, "--metric excludes --scale, --scale-file and --stat-edge: leave out either "
+                                          "--metric or these three");
+    m->n = (size_t)o->metric.n;
+    gls_status status = gls_metrics_parse(&o->metric, m->metric);
+    for (size_t k = 0; k < m->n; k++) weighted = weighted || (m->metric[k].weighted && !m->metric[k].column);
+    if (status || m->n == 0 || weighted == (o->weights != NULL)) return status;
+    return weighted ? gls_fail(GLS_ERR_ARGUMENT, "--metric weight: needs --weights")
+                    : gls_fail(GLS_ERR_ARGUMENT, "--weights: with --metric it needs --metric weight, the metric that "
+                                                 "sums it");
 }
 
 gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_connectome_cli *o = options;
-    const size_t n_matrices = (n - 1) / 2;
+    metrics m = {.n = 0};
     if (n % 2 == 0)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "connectome: takes TRACKS, LABELS and OUT, and further pairs of LABELS and OUT; "
                         "%s has no OUT",
                         file[n - 1]);
+    gls_status status = parse_metrics(o, &m);
     gls_transform transform = {.n = 0};
+    const size_t n_matrices = (n - 1) / 2 * (m.n > 0 ? m.n : 1);
     connecting *c = calloc(n_matrices, sizeof *c);
-    if (!c) return gls_no_memory();
-    for (size_t i = 0; i < n_matrices; i++)
-        c[i] = (connecting){.run = run,
-                            .o = o,
-                            .transform = &transform,
-                            .file = {file[0], file[1 + 2 * i], file[2 + 2 * i]},
-                            .alone = n_matrices == 1};
-    gls_status status = check_several(c, n_matrices);
+    if (!c && !status) status = gls_no_memory();
+    if (!status) status = prepare(c, n_matrices, run, o, file, &m);
+    if (!status) status = check_several(c, n_matrices);
     /* all inputs and outputs are noted before any is opened */
     for (size_t i = 0; i < n_matrices && !status; i++) {
+        c[i].transform = &transform;
         status = check(&c[i]);
         if (!status) status = name_files(&c[i], i == 0);
     }
     if (!status) status = gls_chain_read(run, &o->transform, &transform);
-    if (!status) status = connect(c, n_matrices);
+    if (!status) status = connect(c, n_matrices, &m);
     for (size_t i = 0; i < n_matrices && !status; i++) status = write_all(&c[i]);
     if (!status && n_matrices > 1)
-        gls_tract_run_message(run, "%zu matrices, the first of them %s", n_matrices, file[2]);
-    if (!status && o->bids) describe(c);
-    for (size_t i = 0; i < n_matrices; i++) {
+        gls_tract_run_message(run, "%zu matrices, the first of them %s", n_matrices, c[0].file[2]);
+    if (!status && m.counts.points > 0) gls_sample_warn(&m.counts, "--metric");
+    for (size_t k = 0; k < m.n; k++) gls_metric_finish(&m.metric[k]);
+    for (size_t i = 0; i < n_matrices && c; i++) {
         gls_connectome_destroy(c[i].connectome);
         gls_matrix_rows_finish(&c[i].rows);
         free(c[i].nodes);
+        free(c[i].out);
         free(c[i].pair);
         free(c[i].list);
     }

@@ -12,6 +12,7 @@
 #include "tracts/assign.h"
 #include "tracts/label_nodes.h"
 #include "tracts/line_geometry.h"
+#include "util/allocation.h"
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/output_file.h"
@@ -43,6 +44,19 @@ typedef struct finder {
     int32_t *node;
 } finder;
 
+/* A value of a cell, for medians. */
+typedef struct cell_value {
+    uint64_t cell;
+    double value;
+} cell_value;
+
+/* All values of all cells; sorted: by cell and value. */
+typedef struct cell_values {
+    size_t n, capacity;
+    cell_value *value;
+    bool sorted, failed; /* failed: memory ran out */
+} cell_values;
+
 struct gls_connectome {
     /* a copy of the caller's options; strings belong to the caller */
     gls_connectome_options options;
@@ -53,6 +67,8 @@ struct gls_connectome {
      * ends[0]: number of ends without a region, 0 with GLS_ASSIGN_ALL */
     uint64_t *ends;
     double *value, *weight; /* sums or extremes of values, and sums of weights: (n + 1) x (n + 1), upper triangle */
+    cell_values *all;       /* GLS_STAT_MEDIAN: all values; NULL: another statistic */
+    bool allow_missing;     /* values of the scale column that are NaN are left out */
     edge *edge;             /* one for each cell, in the order of `value`; NULL: not wanted */
     gls_connectome_counts counts;
     size_t capacity;    /* allocated elements of pair and stretch */
@@ -96,6 +112,49 @@ static double volume_scale(const gls_connectome *c, const int32_t *node, size_t 
     return value;
 }
 
+/* Appends a value to those of all cells. */
+static void keep_value(cell_values *all, uint64_t cell, double value)
+{
+    if (!gls_list_reserve(&all->value, all->n, &all->capacity, 4096, sizeof *all->value)) {
+        all->failed = true;
+        return;
+    }
+    all->value[all->n++] = (cell_value){cell, value};
+    all->sorted = false;
+}
+
+/* Comparison for qsort(): by cell, then by value. */
+static int by_cell(const void *a, const void *b)
+{
+    const cell_value *x = a, *y = b;
+    if (x->cell != y->cell) return x->cell < y->cell ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* Index of the first value of a cell, or of a later one; all->n: there is none. */
+static size_t first_of_cell(const cell_values *all, uint64_t cell)
+{
+    size_t low = 0, high = all->n;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (all->value[middle].cell < cell)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Median of the values of a cell; NaN: there are none. */
+static double median_of(cell_values *all, uint64_t cell)
+{
+    if (!all->sorted && all->n > 0) qsort(all->value, all->n, sizeof *all->value, by_cell);
+    all->sorted = true;
+    const size_t first = first_of_cell(all, cell), end = first_of_cell(all, cell + 1), n = end - first;
+    if (n == 0) return NAN;
+    return 0.5 * (all->value[first + (n - 1) / 2].value + all->value[first + n / 2].value);
+}
+
 /* Adds one connection between two regions to its cell. */
 static void add(gls_connectome *c, int32_t one, int32_t other, double value, double weight, double length)
 {
@@ -109,6 +168,7 @@ static void add(gls_connectome *c, int32_t one, int32_t other, double value, dou
         break;
     case GLS_STAT_MIN: c->value[cell] = fmin(c->value[cell], value); break;
     case GLS_STAT_MAX: c->value[cell] = fmax(c->value[cell], value); break;
+    case GLS_STAT_MEDIAN: keep_value(c->all, cell, value); break;
     }
     if (!c->edge) return;
     edge *e = &c->edge[cell];
@@ -239,18 +299,19 @@ static gls_status append(void *user, const gls_streamlines *s)
         const int32_t *node = all ? c->finder[c->stretch[i].thread].node + c->stretch[i].first : c->pair[i];
         const size_t n_nodes = all ? c->stretch[i].n : 2;
         double weight = weights ? gls_column_value(weights, i) : 1, scale = scales ? gls_column_value(scales, i) : 1;
-        if (!isfinite(weight) || !isfinite(scale))
+        const bool missing = c->allow_missing && isnan(scale);
+        if (!isfinite(weight) || (!isfinite(scale) && !missing))
             return gls_fail(GLS_ERR_INPUT, "the weight or scale of streamline %llu (counted from 0) is not finite",
                             (unsigned long long)c->counts.streamlines);
         c->counts.streamlines++;
         c->counts.empty += n == 0;
-        if (n > 0) {
+        if (n > 0 && !missing) {
             double length = needs_length ? gls_line_length(s->point + s->offset[i], n) : 0;
             add_streamline(c, node, n_nodes, scale * scale_of(c, length), weight, length);
         }
         if (c->options.assigned) status = report_labels(c, node, n_nodes);
     }
-    return status;
+    return status || !c->all || !c->all->failed ? status : gls_no_memory();
 }
 
 gls_status gls_connectome_find_pairs(gls_connectome *c, const gls_streamlines *s, int32_t (*pair)[2])
@@ -279,7 +340,7 @@ gls_status gls_connectome_add_pairs(gls_connectome *c, const int32_t (*pair)[2],
 static gls_status check_options(const gls_connectome_options *o, const gls_grid *grid)
 {
     const double *side = grid->voxel_size, least = fmin(side[0], fmin(side[1], side[2]));
-    GLS_REQUIRE((unsigned)o->assignment <= GLS_ASSIGN_ALL && (unsigned)o->stat <= GLS_STAT_MAX);
+    GLS_REQUIRE((unsigned)o->assignment <= GLS_ASSIGN_ALL && (unsigned)o->stat <= GLS_STAT_MEDIAN);
     GLS_REQUIRE(o->scale < 16 && isfinite(o->radius) && (o->rows || o->n_rows == 0));
     GLS_REQUIRE(o->radius > 0 || (o->radius == 0 && o->assignment != GLS_ASSIGN_RADIAL));
     if (o->assignment == GLS_ASSIGN_FORWARD && !(o->radius > 0 && o->radius <= FORWARD_SIDES * least))
@@ -299,11 +360,13 @@ static gls_status make_cells(gls_connectome *c)
     c->value = calloc(cells, sizeof *c->value);
     c->weight = calloc(cells, sizeof *c->weight);
     c->edge = o->edges ? calloc(cells, sizeof *c->edge) : NULL;
+    c->all = o->stat == GLS_STAT_MEDIAN ? calloc(1, sizeof *c->all) : NULL;
     c->n_threads = omp_get_max_threads();
     c->finder = calloc((size_t)c->n_threads, sizeof *c->finder);
-    if (!c->ends || !c->value || !c->weight || !c->finder || (o->edges && !c->edge))
+    if (!c->ends || !c->value || !c->weight || !c->finder || (o->edges && !c->edge) ||
+        (o->stat == GLS_STAT_MEDIAN && !c->all))
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome of %zu regions", c->nodes.n);
-    for (size_t i = 0; i < cells && o->stat >= GLS_STAT_MIN; i++)
+    for (size_t i = 0; i < cells && (o->stat == GLS_STAT_MIN || o->stat == GLS_STAT_MAX); i++)
         c->value[i] = o->stat == GLS_STAT_MIN ? INFINITY : -INFINITY;
     return GLS_OK;
 }
@@ -329,6 +392,11 @@ gls_status gls_connectome_create(const gls_labels *labels, const char *name, con
     else
         *connectome = c;
     return status;
+}
+
+void gls_connectome_allow_missing(gls_connectome *connectome)
+{
+    connectome->allow_missing = true;
 }
 
 gls_sink gls_connectome_sink(gls_connectome *connectome)
@@ -369,6 +437,7 @@ double gls_connectome_value(const gls_connectome *c, size_t row, size_t column)
     if (row == column && c->options.zero_diagonal) return 0;
     if (row > column && !c->options.symmetric) return 0;
     size_t a = row < column ? row : column, b = row < column ? column : row, cell = a * (c->nodes.n + 1) + b;
+    if (c->all) return median_of(c->all, cell);
     double value = c->value[cell];
     if (c->options.stat == GLS_STAT_MEAN) return c->weight[cell] != 0 ? value / c->weight[cell] : value;
     return isfinite(value) ? value : NAN;
@@ -449,6 +518,8 @@ void gls_connectome_destroy(gls_connectome *c)
     free(c->value);
     free(c->weight);
     free(c->edge);
+    if (c->all) free(c->all->value);
+    free(c->all);
     free(c->pair);
     free(c->stretch);
     free(c);

@@ -342,9 +342,56 @@ for k in 1 2; do
     cmp twice$k.csv both$k.csv || note "the sum of shards of matrix $k"
 done
 expect 4 track $tracking -o v.trx --connectome labels.nii:e.csv --connectome data/roi.nii.gz:e.csv
-many=$(for k in $(seq 17); do echo "--connectome labels.nii:e$k.csv"; done)
+many=$(for k in $(seq 33); do echo "--connectome labels.nii:e$k.csv"; done)
 expect 2 track $tracking -o v.trx $many
-says "--connectome: is given 17 times, but at most 16 times is possible"
+says "--connectome: 33 matrices are asked for, but at most 32 are possible"
+# metrics: the bytes of single runs, in the command and in track
+metrics="--metric count --metric length --metric invlength --metric invnodevol --metric mean:data/tissue.nii.gz --metric median:data/tissue.nii.gz"
+python3 - data/tissue.nii.gz volume.nii <<'PYTHON'
+import gzip, struct, sys
+b = bytearray(gzip.open(sys.argv[1]).read())
+struct.pack_into("<hh", b, 40, 3, struct.unpack_from("<h", b, 42)[0])
+struct.pack_into("<h", b, 48, 1)
+open(sys.argv[2], "wb").write(b)
+PYTHON
+metrics=$(echo "$metrics" | sed "s:data/tissue.nii.gz:volume.nii:g")
+# shellcheck disable=SC2086
+expect 0 track $tracking -o none --connectome labels.nii:tm.csv --connectome data/roi.nii.gz:tr.csv $metrics
+# shellcheck disable=SC2086
+expect 0 connectome t.trx labels.nii cm.csv data/roi.nii.gz cr.csv $metrics
+expect 0 sample t.trx volume.nii -o means.txt
+while read -r metric words; do
+    # shellcheck disable=SC2086
+    expect 0 connectome t.trx labels.nii single.csv $words --nodes none --force
+    cmp single.csv "cm_$metric.csv" || note "--metric $metric and $words"
+    cmp "cm_$metric.csv" "tm_$metric.csv" && cmp "cr_$metric.csv" "tr_$metric.csv" || note "--metric $metric of track"
+done <<'WORDS'
+count
+length --scale length --stat-edge mean
+invlength --scale invlength
+invnodevol --scale invnodevol
+mean_volume --scale-file means.txt --stat-edge mean
+median_volume --scale-file means.txt --stat-edge median
+WORDS
+[ -s cm_nodes.tsv ] && [ -s cr_nodes.tsv ] || note "tables of regions with --metric"
+expect 2 connectome t.trx labels.nii e.csv --metric areas
+says "--metric areas: must be count,"
+expect 2 connectome t.trx labels.nii e.csv --metric count --metric count
+says "another metric has the same name"
+expect 2 connectome t.trx labels.nii e.csv --metric length --scale length
+expect 2 connectome t.trx labels.nii e.csv --metric weight
+expect 2 connectome t.trx labels.nii e.csv --metric count --weights weights.txt
+expect 2 connectome t.trx labels.nii e.csv --metric mean:data/dwi.nii.gz
+says "volumes, but a cell holds one value"
+expect 3 connectome t.trx labels.nii e.csv --metric commit
+expect 3 connectome t.trx labels.nii e.csv --metric mean:missing.nii
+expect 2 track "$@" -o v.trx --metric count
+expect 2 track "$@" -o v.trx --connectome labels.nii:e.csv --metric weight
+expect 2 track "$@" -o v.trx --connectome labels.nii:e.csv --metric sift2
+expect 2 track "$@" -o v.trx --connectome labels.nii:e.csv --metric length --shard 1/2
+for part in 1 2; do expect 0 track "$@" -o none --connectome labels.nii:metric.csv --metric count --shard $part/2; done
+expect 0 merge -o sum_metric.csv metric_count_shard-1of2.csv metric_count_shard-2of2.csv
+cmp sum_metric.csv cm_count.csv || note "--metric count of shards"
 # rows and header of track --connectome are those of the command, in one run and in the sum of shards
 choice() {
     expect 0 connectome t.trx labels.nii named.tsv --nodes none --force "$@"

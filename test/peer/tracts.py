@@ -215,6 +215,33 @@ def check_connectome(lines):
             same = a.shape == b.shape and np.array_equal(np.isnan(a), np.isnan(b))
             worst = np.nanmax(np.abs(a - b)) / np.nanmax(b) if same else np.inf
             report(f"connectome: {name} {' '.join(mine)}", worst <= bound and np.nanmax(b) > 0, f"{worst:.1e} of the largest cell")
+    check_metrics(labels, affine)
+
+
+def check_metrics(labels, affine):
+    """Several metrics in one reading, each against its own run of tck2connectome; the median against numpy."""
+    rng = np.random.default_rng(5)
+    nib.save(nib.Nifti1Image(rng.random(labels.shape).astype(np.float32), affine), path("noise.nii.gz"))
+    inside = [line for line in load("many.tck") if len(line) > 1 and np.all(np.abs(np.round(nib.affines.apply_affine(np.linalg.inv(affine), line)) - (np.array(labels.shape) - 1) / 2) < (np.array(labels.shape) - 1) / 2)]
+    save_tck("inside.tck", inside)
+    np.savetxt(path("some.txt"), rng.random(len(inside)), "%.9g")
+    run("tcksample", "inside.tck", "noise.nii.gz", "noise.txt", "-stat_tck", "mean", "-force", "-quiet")
+    peers = {"count": [], "weight": ["-tck_weights_in", "some.txt"], "length": ["-scale_length", "-stat_edge", "mean"], "invlength": ["-scale_invlength"], "invnodevol": ["-scale_invnodevol"], "mean_noise": ["-scale_file", "noise.txt", "-stat_edge", "mean"]}
+    words = [word for name in [*peers, "median_noise"] for word in ("--metric", name.replace("_noise", ":noise.nii.gz"))]
+    glslines("connectome", "inside.tck", "labels.nii.gz", "all.csv", *words, "--weights", "some.txt")
+    for name, options in peers.items():
+        run("tck2connectome", "inside.tck", "labels.nii.gz", "theirs.csv", "-force", "-quiet", *options, "-out_assignments", "theirs.txt")
+        a, b = (np.genfromtxt(path(file), delimiter=",") for file in (f"all_{name}.csv", "theirs.csv"))
+        worst = np.abs(a - b).max() / b.max()
+        report(f"connectome: --metric {name}", worst <= (0 if name == "count" else 1e-6) and (b > 0).sum() > 10, f"{worst:.1e} of the largest cell")
+    pairs = np.sort(np.loadtxt(path("theirs.txt"), dtype=int), axis=1)
+    values = np.array(open(path("noise.txt")).read().split()[-len(pairs):], float)
+    median = np.genfromtxt(path("all_median_noise.csv"), delimiter=",")
+    own = {tuple(pair): np.median(values[(pairs == pair).all(1)]) for pair in np.unique(pairs[pairs[:, 0] > 0], axis=0)}
+    worst = max(abs(median[i - 1, k - 1] - value) for (i, k), value in own.items())
+    mean = np.genfromtxt(path("all_mean_noise.csv"), delimiter=",")
+    apart = max(abs(mean[i - 1, k - 1] - value) for (i, k), value in own.items())
+    report("connectome: --metric median", worst < 1e-5 and apart > 1e-3 and np.isfinite(median[np.triu_indices(len(median))]).sum() == len(own), f"{worst:.1e} off numpy's; the mean {apart:.1e}")
 
 
 def main():

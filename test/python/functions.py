@@ -82,6 +82,8 @@ class Commands(unittest.TestCase):
         run("connectome", s.tracks, path("labels.nii.gz"), path("m.csv"), "--symmetric", "--force")
         matrix = glslines.connectome(s.lines, s.labels, symmetric=True)
         self.assertTrue(np.array_equal(matrix, np.loadtxt(path("m.csv"), delimiter=",")) and matrix.sum() > 100)
+        both = glslines.connectome(s.lines, s.labels, symmetric=True, metric=["count", "length"], out=path("metric.tsv"))
+        self.assertTrue(sorted(both) == ["count", "length"] and np.array_equal(both["count"], matrix) and both["length"].max() > 4)
         run("weights", s.tracks, s.sh, "-o", path("w.txt"), "--force")
         weights = glslines.weights(s.lines, nib.load(s.sh))
         self.assertTrue(np.allclose(weights, np.loadtxt(path("w.txt")), rtol=1e-6) and len(weights) == len(s.lines))

@@ -451,6 +451,10 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
         return FileResult(target) if out is not None else load(target)
     if kind == "table":
         return read_table(target)
+    if kind == "matrix" and values.get("metric"):  # a file for each metric, and the table of regions
+        stem, end = os.path.splitext(target)
+        return {p[len(stem) + 1:len(p) - len(end)]: read(p) for p in done.outputs
+                if p.startswith(stem + "_") and p.endswith(end) and p != stem + "_nodes.tsv"}
     return load_image(target) if kind.startswith("image") else read(target)
 
 

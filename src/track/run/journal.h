@@ -17,7 +17,7 @@ typedef struct gls_journal_file {
     uint64_t device, inode;
 } gls_journal_file;
 /* Largest number of output files in the list of a journal. */
-#define GLS_JOURNAL_MAX_FILES 48
+#define GLS_JOURNAL_MAX_FILES 64
 
 /* Opens the journal at path, or creates it. identity: text that differs between runs with different streamlines; less
  * than 512 bytes. A journal of this identity is kept, with its results. origin: text about what computes the
