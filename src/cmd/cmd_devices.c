@@ -40,7 +40,8 @@ static const gls_option device_rows[] = {
     GLS_TEXT(
         "Output", json, "json", "[FILE.json]", "none",
         "Write the list, with --doctor also the findings, as JSON, sizes in bytes, to FILE.json. Without FILE.json, "
-        "print the JSON in place of the text."),
+        "print the JSON in place of the text.",
+        .writes = GLS_WRITES_TEXT),
     GLS_FLAG("Output", force, "force", "Overwrite an existing FILE.json."),
     GLS_FLAG("Check", check, "check",
              "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
@@ -176,14 +177,17 @@ static const gls_option measure_rows[] = {
              "Do not measure what the device reaches in copying, multiply-adds and texture samples."),
     GLS_TEXT(OUTPUT, json, "json", "[FILE.json]", "none",
              "Write all results as JSON, with versions, device, host, command line, and the values of each "
-             "repetition, to FILE.json. Without FILE.json, print the JSON in place of the table."),
+             "repetition, to FILE.json. Without FILE.json, print the JSON in place of the table.",
+             .writes = GLS_WRITES_TEXT),
     GLS_TEXT(OUTPUT, trace, "trace", "FILE", "",
              "Write a timeline of all runs to this file: what each thread and each GPU did when, and for which seeds, "
-             "as JSON for Perfetto (https://ui.perfetto.dev) or chrome://tracing."),
+             "as JSON for Perfetto (https://ui.perfetto.dev) or chrome://tracing.",
+             .writes = GLS_WRITES_TEXT),
     GLS_TEXT(
         OUTPUT, o.write_data, "write-data", "DIR", "none",
         "Also write what is tracked to this folder, for a comparison with another program on the same data: series, "
-        "masks, FA, ODFs (as DIPY and as MRtrix3 have them), seeds, directions, and the parameters (job.json)."),
+        "masks, FA, ODFs (as DIPY and as MRtrix3 have them), seeds, directions, and the parameters (job.json).",
+        .writes = GLS_WRITES_SEVERAL),
     GLS_FLAG(OUTPUT, o.force, "force", "Overwrite existing files of --json, --trace and --write-data."),
     {.name = NULL},
 };

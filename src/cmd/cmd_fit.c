@@ -112,6 +112,7 @@ static int run_fit(void *values, const cmd_arguments *arguments)
 const cmd_command command_fit = {
     CMD_ENTRY(fit),
     .synopsis = "DWI [BVAL BVEC [MASK]] PREFIX [options]",
+    .writes = GLS_WRITES_SEVERAL,
     .summary = "Fit tensor and orientation model, and write them as NIfTI for other programs",
     .description =
         "Writes PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz (Dxx Dxy Dyy Dxz Dyz Dzz in mm2/s along the voxel axes), "
@@ -235,6 +236,7 @@ static int run_response(void *values, const cmd_arguments *arguments)
 const cmd_command command_response = {
     CMD_ENTRY(response),
     .synopsis = "DWI [BVAL BVEC [MASK]] PREFIX [options]",
+    .writes = GLS_WRITES_SEVERAL,
     .summary = "Estimate response functions, for deconvolution here and in MRtrix3",
     .description =
         "Writes responses as text in MRtrix3's form. dhollander and msmt_5tt write PREFIX_wm.txt, PREFIX_gm.txt and "

@@ -321,7 +321,8 @@ static const gls_option option_table[] = {
                "topic. man: a manual page. json: for programs. bash, zsh, fish: the completion file of that shell."),
     GLS_TEXT("Output", directory, "directory", "DIR", NULL,
              "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, "
-             "and print nothing."),
+             "and print nothing.",
+             .writes = GLS_WRITES_SEVERAL),
     GLS_FLAG("Output", force, "force", "Overwrite existing files below DIR."),
     GLS_TEXT("Output", search, "search", "WORDS", NULL,
              "Print each option, and each paragraph of the manual, that has all of these words."),

@@ -153,6 +153,7 @@ static int run_phantom(void *values, const cmd_arguments *arguments)
 const cmd_command command_phantom = {
     CMD_ENTRY(phantom),
     .synopsis = "DIR [options]",
+    .writes = GLS_WRITES_SEVERAL,
     .summary = "Write the built-in phantom: a brain-like data set with known bundles",
     .description = "Writes a synthetic diffusion data set with crossing, fanning, bending and kissing bundles, grey "
                    "matter, CSF and Rician noise, and the ground truth of every bundle.",

@@ -33,7 +33,8 @@ typedef struct render_values {
 #define OPTION_OWNER render_values
 static const gls_option file_row[] = {
     GLS_OPTION("Output", STRING, file, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
-               "Picture to write, .png or .apng; with --frames a folder. Required."),
+               "Picture to write, .png or .apng; with --frames a folder. Required.",
+               .writes = GLS_WRITES_PICTURE | GLS_WRITES_SEVERAL),
     {.name = NULL},
 };
 #undef OPTION_OWNER

@@ -349,10 +349,12 @@ CMD_VALUES(merge, gls_merge_options, gls_merge_options_default())
 
 static const gls_option table[] = {
     GLS_OPTION("Output", STRING, output, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
-               "Required: file to write, in the format of the shards."),
+               "Required: file to write, in the format of the shards.",
+               .writes = GLS_WRITES_TRACTOGRAM | GLS_WRITES_IMAGE | GLS_WRITES_TEXT),
     GLS_TEXT("Output", sidecar, "sidecar", "FILE", "the output's name with .json in place of its suffix",
              "JSON file with parameters, counts and times, made from the sidecars of the shards. With 'none' "
-             "sidecars are neither read nor written."),
+             "sidecars are neither read nor written.",
+             .writes = GLS_WRITES_TEXT),
     GLS_FLAG("Output", force, "force", "Overwrite existing output files."),
     GLS_FLAG("Output", fail_if_empty, "fail-if-empty",
              "Exit with code 6 if no shard has a streamline (an empty, valid file is still written)."),

@@ -117,6 +117,7 @@ const cmd_command command_convert = {
     TRACT_COMMAND(convert, gls_tract_convert, "Tractogram converted by glslines", "takes IN and OUT", 2, TRACT_FILES),
     .of_tractograms = true,
     .synopsis = "IN OUT [options]",
+    .writes = GLS_WRITES_TRACTOGRAM,
     .summary = "Convert a tractogram to TRX, TRK, TCK or VTK, with columns and groups",
     .description =
         "World positions stay as they are. Columns and groups go along as far as the format holds them; a warning "
@@ -141,6 +142,7 @@ const cmd_command command_edit = {
                   2, TRACT_FILES),
     .of_tractograms = true,
     .synopsis = "IN... OUT [options]",
+    .writes = GLS_WRITES_TRACTOGRAM,
     .summary = "Select streamlines by regions, length, weight, groups; crop, resample, turn round",
     .description = "The order is always the same: inputs are joined, transformed, checked (--invalid), selected (all "
                    "tests must be passed), reduced in number (--skip, --number, --random), cropped, turned round, "
@@ -347,6 +349,7 @@ const cmd_command command_clean = {
     TRACT_COMMAND(clean, gls_tract_clean, "Bundle cleaned by glslines", "takes TRACKS and OUT", 2, TRACT_FILES),
     .of_tractograms = true,
     .synopsis = "TRACKS OUT [options]",
+    .writes = GLS_WRITES_TRACTOGRAM,
     .summary = "Drop outliers, loops and repetitions from a bundle, and turn it one way",
     .description =
         "Takes all streamlines of TRACKS as one bundle. Streamlines that repeat others are dropped first, with "
@@ -512,6 +515,7 @@ const cmd_command command_profile = {
 const cmd_command command_density = {
     TRACT_COMMAND(density, gls_tract_density, "Track density by glslines", "takes TRACKS and OUT", 2, TRACT_FILES),
     .synopsis = "TRACKS OUT [options]",
+    .writes = GLS_WRITES_IMAGE,
     .summary = "Map how many streamlines lie in each voxel",
     .description = "Counts for each voxel the streamlines that pass through it, each streamline once. By default a "
                    "streamline is the line between its points, cut exactly at voxel faces, so that the map hardly "
@@ -541,6 +545,8 @@ const cmd_command command_connectome = {
     TRACT_COMMAND(connectome, gls_tract_connectome, "Connectome by glslines", "takes TRACKS, LABELS and OUT", 3,
                   TRACT_FILES),
     .synopsis = "TRACKS LABELS OUT [LABELS OUT]... [options]",
+    .writes = GLS_WRITES_TEXT,
+    .out_step = 2,
     .summary = "Count the streamlines between each pair of regions of an image of labels",
     .description =
         "Defaults are those of tck2connectome of MRtrix3 3.0: each end belongs to the labelled voxel whose centre is "
@@ -572,6 +578,7 @@ const cmd_command command_connectome = {
 const cmd_command command_fixels = {
     TRACT_COMMAND(fixels, gls_tract_fixels, "Fixels by glslines", "takes SH and DIR", 2, TRACT_FORCE),
     .synopsis = "SH DIR [options]",
+    .writes = GLS_WRITES_SEVERAL,
     .summary = "Segment fibre orientation distributions into fixels",
     .description = "Writes index.nii and directions.nii, fd.nii (fibre density: the integral of a lobe and its "
                    "antipode), peak.nii (largest amplitude of the lobe) and fixels.json, as MRtrix3's fod2fixel.",

@@ -26,7 +26,7 @@ static const gls_option common_options[] = {
                "How progress is shown on standard error. bar: a bar. plain: lines. json: JSON objects alone, one "
                "in each line, for programs. none: not at all. auto: a bar on a terminal, else lines."),
     GLS_TEXT("General", progress_file, "progress-file", "FILE", "",
-             "Write the objects of --progress json to this file or named pipe."),
+             "Write the objects of --progress json to this file or named pipe.", .writes = GLS_WRITES_TEXT),
     GLS_NUMBER("General", INT, nthreads, "nthreads", "N", NULL, GLS_BETWEEN(1, 4096),
                "one for each processor that the process may use",
                "Number of threads on the CPU: for fits, reading, writing and the software renderer."),
@@ -80,6 +80,7 @@ void cmd_options_list(const cmd_command *command, cmd_table *table)
     if (output) {
         add(table, &(cmd_rows){.table = output_option});
         table->option[table->n_own].metavar = output;
+        table->option[table->n_own].writes = command->writes;
     }
     add(table, &(cmd_rows){.table = common_options});
 }

@@ -97,6 +97,8 @@ struct cmd_command {
     /* for a command with a row "output" and any number of inputs: suffixes, separated by blanks, by which the last
      * argument is known as OUT; NULL: OUT is known by the number of arguments */
     const char *out_suffixes;
+    int writes;   /* for a command without a row "output": what OUT is the name of, bits of gls_writes */
+    int out_step; /* how many arguments behind an OUT the next one stands; 0: there is one OUT, the last argument */
     /* tables of options, and a last one that is empty */
     cmd_rows rows[CMD_MAX_ROWS + 1];
     const char *const *aliases;  /* pairs of an alternative name and an option's name, NULL-terminated: accepted but not

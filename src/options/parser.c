@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/output_name.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -516,6 +517,21 @@ static bool check_owner(parser *p, size_t index)
     return fail(p, "--%s: only --%s %s can use it", option->name, name, text);
 }
 
+/* Checks the names of the outputs that were given, as values of options or as the last argument. */
+static bool check_outputs(parser *p)
+{
+    const cmd_arguments *a = p->arguments;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < a->table.n && !status; i++)
+        if (a->given[i]) status = gls_option_outputs_check(option_at(p, i), p->values);
+    const size_t output = find_option(p, "output");
+    const int step = p->command->out_step, n = a->n_positionals, first = count_names(p->command) - 1;
+    const bool are_arguments = cmd_output_argument(p->command) && output >= a->table.n_own && first < n;
+    for (int i = step > 0 ? first : n - 1; are_arguments && i < n && !status; i += step > 0 ? step : n)
+        status = gls_output_name_check(option_at(p, output), a->positional[i]);
+    return !status || fail(p, "%s", gls_last_error());
+}
+
 static void log_lines(gls_log_level level, const char *text)
 {
     for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
@@ -557,5 +573,5 @@ bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int fi
     }
     for (size_t i = 0; i < arguments->table.n; i++)
         if (!check_owner(&p, i)) return false;
-    return place_output(&p);
+    return place_output(&p) && check_outputs(&p);
 }

@@ -11,7 +11,6 @@
 #include "image/grid.h"
 #include "image/image_write.h"
 #include "record/sidecar.h"
-#include "tractogram/tractogram.h"
 #include "util/allocation.h"
 #include "util/clock.h"
 #include "util/json_text.h"
@@ -103,24 +102,6 @@ char *gls_shard_name(const char *path, const gls_shard *shard)
 gls_status gls_run_writes(gls_run *run, const char *path)
 {
     return path ? add_output(run, strdup(path), run->force) : GLS_OK;
-}
-
-gls_status gls_text_name_check(const char *path)
-{
-    static const struct {
-        const char *suffix, *kind;
-    } other[] = {{".hdr", "an image"},   {".img", "an image"},   {".img.gz", "an image"}, {".mgh", "an image"},
-                 {".mgz", "an image"},   {".mih", "an image"},   {".nrrd", "an image"},   {".png", "a picture"},
-                 {".apng", "a picture"}, {".html", "a web page"}};
-    if (!path) return GLS_OK;
-    const char *is = gls_image_is_output(path) ? "an image" : gls_tractogram_is_name(path) ? "a tractogram" : NULL;
-    for (size_t k = 0; k < sizeof other / sizeof *other; k++)
-        if (gls_case_ends(path, other[k].suffix)) is = other[k].kind;
-    if (!is) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT,
-                    "%s: is the name of %s, but this output is text: give a name that ends with .tsv, .csv or .txt "
-                    "(.json for JSON)",
-                    path, is);
 }
 
 gls_status gls_run_rewrites(gls_run *run, const char *path)

@@ -42,9 +42,6 @@ gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n);
 /* Checks that a file of this name can be written and is no input, and adds it to the outputs. Call it before any slow
  * work. NULL adds nothing. */
 gls_status gls_run_writes(gls_run *run, const char *path);
-/* Checks the name of an output of text (a table, a list of numbers, JSON): GLS_ERR_ARGUMENT if it is the name of an
- * image, a tractogram or a web page, which it would replace or be taken for. NULL passes. */
-gls_status gls_text_name_check(const char *path);
 /* Like gls_run_writes() for a file that may exist even without force. */
 gls_status gls_run_rewrites(gls_run *run, const char *path);
 /* Adds the output PREFIX + SUFFIX. A prefix that is the name of an image, such as x.mif, gives images of that format:

@@ -45,9 +45,9 @@
 const gls_option gls_params[GLS_N_PARAMS + 1] = {
 /* one gls_option for each row; options of other tables have no owner, role and user */
 #define GLS_PARAM(owner_, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices,     \
-                  user_, role_, help)                                                                                  \
+                  user_, role_, ...)                                                                                   \
     {GLS_OPTION_AT(offsetof(gls_run_options, AT_##owner_(field)), MM_##type(field), TITLE_##group, type, name, letter, \
-                   metavar, unit, range, default_text, choices, help),                                                 \
+                   metavar, unit, range, default_text, choices, __VA_ARGS__),                                          \
      .owner = GLS_OF_##owner_, .role = GLS_ROLE_##role_, .user = GLS_FOR_##user_},
 #include <glslines/params.def>
 #undef GLS_PARAM

@@ -76,8 +76,7 @@ void gls_tract_run_lists_output(gls_tract_run *run, const char *path)
 gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path)
 {
     if (!path || !*path) return GLS_OK;
-    const gls_status status = gls_run_writes(&run->files, path);
-    return status ? status : gls_text_name_check(path);
+    return gls_run_writes(&run->files, path);
 }
 
 gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path)
@@ -112,16 +111,6 @@ gls_status gls_tract_run_writes_all(gls_tract_run *run, const char *const *path,
 {
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_writes(run, path[i]);
-    return status;
-}
-
-gls_status gls_tract_run_writes_text(gls_tract_run *run, const char *const *path, size_t n)
-{
-    gls_status status = GLS_OK;
-    for (size_t i = 0; i < n && !status; i++) {
-        status = gls_tract_run_writes(run, path[i]);
-        if (!status) status = gls_text_name_check(path[i]);
-    }
     return status;
 }
 

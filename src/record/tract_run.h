@@ -48,8 +48,6 @@ gls_status gls_tract_run_writes(gls_tract_run *run, const char *path);
  * and its length. */
 gls_status gls_tract_run_reads_all(gls_tract_run *run, const char *const *path, size_t n);
 gls_status gls_tract_run_writes_all(gls_tract_run *run, const char *const *path, size_t n);
-/* The same for outputs of text, see gls_text_name_check(). */
-gls_status gls_tract_run_writes_text(gls_tract_run *run, const char *const *path, size_t n);
 #define GLS_PATHS(...) \
     (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)
 /* Lists an input in the sidecar without a call of gls_run_reads(). */

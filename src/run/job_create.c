@@ -8,6 +8,7 @@
 #include "run/job_create.h"
 #include "gpu/devices.h"
 #include "image/region_area.h"
+#include "record/output_name.h"
 #include "record/run.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
@@ -163,7 +164,6 @@ gls_status gls_job_check_outputs(gls_job *job)
         if (path[i] == job->run.sidecar && !job->options.sidecar) status = gls_sidecar_check_free(path[i]);
         if (!status) status = gls_run_writes(&job->run, path[i]);
     }
-    if (!status) status = gls_sinks_check_names(&job->sinks);
     return status ? status : gls_run_rewrites(&job->run, job->journal);
 }
 
@@ -449,6 +449,8 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     job->options = job->options_given = options ? *options : gls_job_options_default();
     if (monitor) job->monitor = *monitor;
     gls_status status = gls_options_check_values(gls_params, &job->options);
+    for (const gls_param *p = gls_params; p->name && !status; p++)
+        if (p->owner == GLS_OF_JOB) status = gls_option_outputs_check(p, &job->options);
     if (!status) job->inputs.method = gls_method_of(&job->options);
     if (!status) status = check_options(&job->options, &job->inputs.method);
     if (!status) gls_defaults_log(&job->options_given);

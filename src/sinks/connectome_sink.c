@@ -232,7 +232,7 @@ static void finish(gls_run_sink *sink)
 }
 
 /* clang-format off */
-#define KIND {.role = "connectome", .size = sizeof(matrix_state), .writes_text = true, .take = take, \
+#define KIND {.role = "connectome", .size = sizeof(matrix_state), .take = take, \
               .prepare = prepare, .open = open_matrix, .needs_points = needs_points, .complete = complete, \
               .write = write_matrix, .describe = describe, .choice = choice, .finish = finish}
 #define FOUR_KINDS KIND, KIND, KIND, KIND

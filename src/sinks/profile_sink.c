@@ -109,7 +109,6 @@ static void finish(gls_run_sink *sink)
 
 const gls_sink_kind gls_profile_kinds[] = {{.role = "profile",
                                             .size = sizeof(profile_state),
-                                            .writes_text = true,
                                             .take = take,
                                             .prepare = prepare,
                                             .open = open_profile,

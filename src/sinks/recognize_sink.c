@@ -179,7 +179,6 @@ static void finish(gls_run_sink *sink)
 
 const gls_sink_kind gls_recognize_kinds[] = {{.role = "recognize",
                                               .size = sizeof(recognize_state),
-                                              .writes_text = true,
                                               .takes_folders = true,
                                               .take = take,
                                               .prepare = prepare,

@@ -105,7 +105,6 @@ static void finish(gls_run_sink *sink)
 
 const gls_sink_kind gls_sample_kinds[] = {{.role = "sample",
                                            .size = sizeof(sample_state),
-                                           .writes_text = true,
                                            .take = take,
                                            .prepare = prepare,
                                            .open = open_sample,

@@ -83,7 +83,6 @@ static void finish(gls_run_sink *sink)
 
 const gls_sink_kind gls_seeds_kinds[] = {{.role = "output_seeds",
                                           .size = sizeof(seeds_state),
-                                          .writes_text = true,
                                           .take = take,
                                           .open = open_table,
                                           .write = write_table,

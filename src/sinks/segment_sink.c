@@ -257,7 +257,6 @@ static void finish(gls_run_sink *sink)
 
 const gls_sink_kind gls_segment_kinds[] = {{.role = "segment",
                                             .size = sizeof(segment_state),
-                                            .writes_text = true,
                                             .take = take,
                                             .prepare = prepare,
                                             .open = open_bundles,

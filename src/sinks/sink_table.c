@@ -38,14 +38,6 @@ static gls_status take(gls_run_sinks *sinks, const gls_sink_kind *kind)
     return kind->take(sink, sinks);
 }
 
-gls_status gls_sinks_check_names(const gls_run_sinks *sinks)
-{
-    gls_status status = GLS_OK;
-    FOR_EACH(const gls_run_sink, sink, sinks, writes_text)
-    if (!status) status = gls_text_name_check(sink->output);
-    return status;
-}
-
 /* --distance-correction needs a result that sums lengths. */
 static gls_status check_lengths(const gls_run_sinks *sinks)
 {

@@ -13,8 +13,6 @@ struct cJSON;
 
 /* Calls take() of every kind. Call gls_sinks_finish() also after a failure. */
 gls_status gls_sinks_take(gls_run_sinks *sinks);
-/* Checks the names of files of text, see gls_text_name_check(). Call it once no output is an input. */
-gls_status gls_sinks_check_names(const gls_run_sinks *sinks);
 /* Adds the files that sinks read to the inputs of the run. */
 gls_status gls_sinks_name_inputs(gls_run_sinks *sinks);
 /* Calls prepare(), then adds the files that rules name to the inputs. */

@@ -95,7 +95,6 @@ typedef struct gls_sink_kind {
     size_t size;        /* bytes of the state of a sink */
     bool by_length;     /* with --distance-correction it sums lengths */
     bool takes_folders; /* an input may be a folder, all files of which count */
-    bool writes_text;   /* its file is text, see gls_text_name_check() */
     /* Checks the options. If they ask for the result: sets wanted, names its files with gls_sink_reads() and
      * gls_sink_writes(), and refuses --shard if the results of parts cannot be merged. Name and format of the
      * tractogram are known. */

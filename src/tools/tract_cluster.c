@@ -261,8 +261,7 @@ gls_status gls_tract_cluster(gls_tract_run *run, const void *options, const char
         return gls_fail(GLS_ERR_ARGUMENT, "cluster: groups need a tractogram: give --output");
     gls_status status = gls_tract_run_reads_all(
         run, GLS_PATHS(c.tracks, run->options.reference, o->order && !is_order(o->order, &order) ? o->order : NULL));
-    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output, o->centroids));
-    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->table));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output, o->centroids, o->table));
     if (!status) status = find(&c);
     if (!status) status = write_tracks(&c);
     if (!status) status = write_centroids(&c);

@@ -520,8 +520,8 @@ static gls_status name_files(const connecting *c, bool first)
     for (int k = 0; first && k < o->metric.n && !status; k++) status = gls_tract_run_reads(run, c[k].metric->path);
     if (!status && first) status = gls_chain_note(run, &o->transform);
     if (!status)
-        status = gls_tract_run_writes_text(
-            run, GLS_PATHS(c->file[2], c->nodes, o->edges, c->column ? NULL : o->assignments));
+        status =
+            gls_tract_run_writes_all(run, GLS_PATHS(c->file[2], c->nodes, o->edges, c->column ? NULL : o->assignments));
     return status || !c->column ? status : gls_tract_run_writes(run, o->trx);
 }
 

@@ -397,8 +397,7 @@ gls_status gls_tract_density(gls_tract_run *run, const void *options, const char
         status = gls_tract_run_reads_all(run, GLS_PATHS(m.in, m.o->template_image, m.o->image,
                                                         gls_tract_weights_file(m.o->weights), run->options.reference));
     if (!status) status = gls_chain_note(run, &m.o->transform);
-    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(m.out, m.o->mask_out));
-    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(m.names));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(m.out, m.o->mask_out, m.names));
     if (!status) status = gls_chain_read(run, &m.o->transform, &m.transform);
     if (!status) status = map(&m);
     if (!status) status = finish_map(&m);

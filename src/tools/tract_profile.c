@@ -356,7 +356,7 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     const bool is_word = o->orient && (strcmp(o->orient, "auto") == 0 || strcmp(o->orient, "none") == 0);
     if (!status && !is_word) status = gls_tract_run_reads(run, gls_tract_orient_file(o->orient));
     if (!status) status = gls_chain_note(run, &o->transform);
-    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->output));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output));
     if (!status) status = gls_chain_read(run, &o->transform, &p.transform);
     /* the matrix of the option brings models to the streamlines */
     if (!status && p.moves) status = gls_matrix_file_read(o->atlas_transform, !o->invert, p.map);

@@ -188,7 +188,7 @@ gls_status gls_tract_recognize(gls_tract_run *run, const void *options, const ch
         status = gls_tract_run_reads_all(
             run, GLS_PATHS(r.tracks, r.atlas_path, o->config, o->atlas_transform, run->options.reference));
     if (!status) status = gls_tract_run_writes(run, o->output);
-    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->table));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->table));
     if (!status) status = read_map(&r);
     if (!status) status = collect(&r);
     if (!status) status = write(&r);

@@ -208,8 +208,7 @@ gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char 
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status) status = gls_tract_run_reads(run, run->options.reference);
     if (!status) status = gls_chain_note(run, &o->transform);
-    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->output));
-    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->trx, o->tsf));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output, o->trx, o->tsf));
     if (!status) status = choose_stats(&s);
     if (!status) status = gls_chain_read(run, &o->transform, &s.transform);
     if (!status) status = read_images(&s);

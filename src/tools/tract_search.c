@@ -217,7 +217,7 @@ gls_status gls_tract_search(gls_tract_run *run, const void *options, const char 
     (void)n;
     if (!o->output && !o->tracks) return gls_fail(GLS_ERR_ARGUMENT, "search: needs an output: --output or --tracks");
     gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(file[0], file[1], run->options.reference));
-    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->output));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output));
     if (!status) status = gls_tract_run_writes(run, o->tracks);
     if (!status) status = read_references(&s, file[1]);
     if (!status) status = gls_tract_open(run, file[0], false, &reader);

@@ -216,7 +216,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
     if (!status)
         status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, gls_tract_weights_file(o->weights)));
     if (!status) status = gls_tract_run_writes(run, o->output);
-    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->table, o->counts));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->table, o->counts));
     /* two passes: collect() finds the bundles of each streamline, write() writes the streamlines */
     if (!status) status = collect(&s, file[1]);
     if (!status) status = write(&s);

@@ -243,7 +243,7 @@ gls_status gls_tract_similarity(gls_tract_run *run, const void *options, const c
     gls_status status = choose_measure(&c);
     if (!status) status = gls_tract_run_reads_all(run, GLS_PATHS(o->template_image, run->options.reference));
     if (!status) status = list_inputs(&c, file, n);
-    if (!status) status = gls_tract_run_writes_text(run, GLS_PATHS(o->output));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output));
     if (!status) status = gls_tract_read_options(&run->options, &c.reading, &c.reference);
     if (!status) status = choose_grid(&c);
     if (!status) status = compare_all(&c);

@@ -318,7 +318,7 @@ gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *
         status = gls_tract_run_reads_all(
             run, GLS_PATHS(run->options.reference, o->template_image, gls_tract_weights_file(o->weights)));
     /* outputs are opened before anything is measured */
-    if (!status) status = gls_tract_run_writes_text(run, outputs, 3);
+    if (!status) status = gls_tract_run_writes_all(run, outputs, 3);
     for (int k = 0; k < 3 && !status; k++)
         if (outputs[k]) status = gls_tract_text_open(run, outputs[k], texts[k]);
     if (!status) write_header(&s);

@@ -174,7 +174,7 @@ static gls_status name_files(const weighting *w)
     if (!status) status = gls_chain_note(w->run, &o->transform);
     if (!status && o->in_place) status = name_in_place(w);
     if (!status) status = gls_tract_run_writes(w->run, o->output);
-    if (!status) status = gls_tract_run_writes_text(w->run, GLS_PATHS(o->mu, o->csv, o->selection));
+    if (!status) status = gls_tract_run_writes_all(w->run, GLS_PATHS(o->mu, o->csv, o->selection));
     const char *names[GLS_WEIGHTS_N_VALUES];
     for (int k = 0; k < GLS_WEIGHTS_N_VALUES; k++) names[k] = gls_weights_values_name((gls_weights_values)k);
     return status || !o->fixels ? status : gls_tract_fixels_check(w->run, o->fixels, names, GLS_WEIGHTS_N_VALUES);

@@ -17,7 +17,7 @@
 /* Each use of params.def below defines TRACK_ROW(type, field, name, unit, range, default, choices, user), which is
  * expanded for the rows of gls_track_params alone. */
 #define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
-                  user, role, help)                                                                               \
+                  user, role, ...)                                                                                \
     OWNER_##owner(type, field, name, unit, range, default_, choices, user)
 #define OWNER_TRACK TRACK_ROW
 #define OWNER_JOB(...)

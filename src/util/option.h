@@ -29,6 +29,19 @@ typedef enum gls_kind {
     GLS_KIND_CHOICE   /* one of the words of choices: an enum or int, the index of the word */
 } gls_kind;
 
+/* Kinds of files that an option writes, one bit each. The names of outputs must show their kinds, see
+ * record/output_name.h. */
+typedef enum gls_writes {
+    GLS_WRITES_TEXT = 1,       /* a table, a list of numbers, a matrix, JSON: no suffix of another kind */
+    GLS_WRITES_IMAGE = 2,      /* .nii, .nii.gz, .mif or .mif.gz */
+    GLS_WRITES_TRACTOGRAM = 4, /* .trx, .trk, .tck or .vtk */
+    GLS_WRITES_SCALARS = 8,    /* values along a tractogram, .tsf */
+    GLS_WRITES_PICTURE = 16,   /* .png or .apng */
+    GLS_WRITES_PAGE = 32,      /* .html */
+    GLS_WRITES_SEVERAL = 64,   /* several files: a folder, or the beginning of their names; any name */
+    GLS_WRITES_OR_NONE = 128   /* besides, the word none: no file */
+} gls_writes;
+
 /* A row of a table of options. Texts are constants; rows are never changed, only copied. */
 typedef struct gls_option {
     const char *group; /* heading in the help; options of one group stand together */
@@ -51,6 +64,7 @@ typedef struct gls_option {
     const char *help;
     /* the choices with which a command has the option, as "method sift2|linear": option, words; NULL: all */
     const char *only;
+    int writes; /* bits of gls_writes: what the option's value, or the FILE in it, is the name of; 0: no output */
     /* only in rows of glslines/params.def: a GLS_OF_... of track/track_params.h */
     unsigned owner;
     /* only in rows of glslines/params.def: a GLS_ROLE_... of track/track_params.h, and a GLS_FOR_... of
@@ -117,8 +131,8 @@ typedef struct gls_length {
     GLS_OPTION(group, type, field, name, 0, metavar, unit, range, default_text, NULL, __VA_ARGS__)
 /* A command keeps its options in a file of rows, *.def: ROW(group, type, field, name, letter, metavar, unit, range,
  * default, default_text, choices, help), as in glslines/params.def. A row may end with
- * .only = "...". The macros below turn a row into an entry of a table, a member of a struct, and the initial value of
- * that member. */
+ * .only = "..." or .writes = GLS_WRITES_.... The macros below turn a row into an entry of a table, a member of a
+ * struct, and the initial value of that member. */
 #define GLS_OPTION_ROW(group, type, field, name, letter, metavar, unit, range, default_, ...) \
     GLS_OPTION(group, type, field, name, letter, metavar, unit, range, __VA_ARGS__),
 #define GLS_ROW_FIELD(group, type, field, ...) GLS_ROW_##type field;

@@ -89,7 +89,7 @@ expect 2 search t.trx t.trx
 expect 2 search t.trx t.trx --radius 0 -o no.tsv
 expect 2 search t.trx -o no.tsv
 expect 3 search t.trx missing.trx -o no.tsv
-expect 4 search t.trx t.trx -o t.trx --force
+expect 2 search t.trx t.trx -o t.trx --force
 
 # --- outliers and repetitions ---
 expect 0 edit t.trx t.trx double.trx -q

@@ -56,6 +56,18 @@ static double number_for(const gls_option *option)
     return gls_range_has(&r, v) ? v : low + 0.5 * (high - low);
 }
 
+/* A name that the option takes: of what it writes, or any. */
+static const char *good_name(const gls_option *option)
+{
+    const int w = option->writes & (GLS_WRITES_SEVERAL | GLS_WRITES_TEXT) ? 0 : option->writes;
+    return w & GLS_WRITES_IMAGE        ? "a,b=c.nii"
+           : w & GLS_WRITES_TRACTOGRAM ? "a,b=c.trx"
+           : w & GLS_WRITES_SCALARS    ? "a,b=c.tsf"
+           : w & GLS_WRITES_PICTURE    ? "a,b=c.png"
+           : w & GLS_WRITES_PAGE       ? "a,b=c.html"
+                                       : "a,b=c";
+}
+
 /* Returns a value of the option; NULL: it has none, as a flag. */
 static const char *good_value(const gls_option *option, char *text, size_t size)
 {
@@ -64,7 +76,7 @@ static const char *good_value(const gls_option *option, char *text, size_t size)
     case GLS_KIND_COUNT: return NULL;
     case GLS_KIND_SEED: snprintf(text, size, "7"); break;
     case GLS_KIND_STRING:
-    case GLS_KIND_STRINGS: snprintf(text, size, "a,b=c"); break;
+    case GLS_KIND_STRINGS: snprintf(text, size, "%s", good_name(option)); break;
     case GLS_KIND_CHOICE: snprintf(text, size, "%s", strrchr(option->choices, '|') + 1); break;
     case GLS_KIND_LENGTH: snprintf(text, size, "%.9gmm", number_for(option)); break;
     case GLS_KIND_NUMBERS: {
@@ -110,19 +122,24 @@ static void check_field(const gls_option *option, const void *values, const char
     }
 }
 
-static void try_good(const cmd_command *command, const gls_option *option)
+static void parse_good(const cmd_command *command, const gls_option *option, const char *value)
 {
     static cmd_values values;
     static cmd_arguments arguments;
-    char error[1024] = "", text[512];
+    char error[1024] = "";
     line l;
     memset(&values, 0, sizeof values);
     command->set_defaults(values.bytes);
-    const char *value = good_value(option, text, sizeof text);
     write_line(&l, command, option, value);
     if (!cmd_options_parse(command, l.n, l.argv, 2, &values, &arguments, error, sizeof error))
         fail_msg("%s %s: %s", command->name, l.argv[2], error);
     check_field(option, &values, value);
+}
+
+static void try_good(const cmd_command *command, const gls_option *option)
+{
+    char text[512];
+    parse_good(command, option, good_value(option, text, sizeof text));
 }
 
 /* Runs the program. Returns the exit code, and what it printed on standard error. */
@@ -195,6 +212,41 @@ static void try_all_bad(const cmd_command *command, const gls_option *option)
     }
 }
 
+/* A value of the option that names FILE as its output. */
+static void value_with(const gls_option *option, const char *file, char *text, size_t size)
+{
+    const bool pair = strchr(option->metavar, ':') && !strstr(option->metavar, "|dps:");
+    snprintf(text, size, "%s%s", !pair ? "" : strncmp(option->metavar, "MM", 2) == 0 ? "8:" : "a.nii:", file);
+}
+
+/* Names of files of each kind. An option that writes takes those of its own kinds, and no other. */
+static void try_outputs(const cmd_command *command, const gls_option *option)
+{
+    static const struct {
+        int kind;
+        const char *file[3];
+    } names[] = {
+        {GLS_WRITES_TEXT, {"a.tsv", "a.csv", "a.unknown"}},   {GLS_WRITES_IMAGE, {"a.nii.gz", "a.MIF", "a.nii"}},
+        {GLS_WRITES_TRACTOGRAM, {"a.trx", "a.TCK", "a.vtk"}}, {GLS_WRITES_SCALARS, {"a.tsf", "d/a.tsf", "a.TSF"}},
+        {GLS_WRITES_PICTURE, {"a.png", "d/a.PNG", "a.apng"}}, {GLS_WRITES_PAGE, {"a.html", "a.HTML", "d/a.html"}}};
+    static const char *const verbs[] = {"Write ", "Also write", "Where to write", "to write"};
+    bool writes = false;
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        writes |= strstr(option->help, verbs[i]) && option->kind == GLS_KIND_STRING && strstr(option->metavar, "FILE");
+    if (writes && !option->writes)
+        fail_msg("%s --%s: its row does not say what it writes", command->name, option->name);
+    if (!option->writes || (option->writes & GLS_WRITES_SEVERAL)) return;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        for (size_t i = 0; i < 3; i++) {
+            char value[512];
+            value_with(option, names[k].file[i], value, sizeof value);
+            const bool good = option->writes & names[k].kind;
+            if (!good && i == 0) run_bad(command, option, value);
+            if (!good) parse_bad(command, option, value);
+            if (good) parse_good(command, option, value);
+        }
+}
+
 static void each(void (*try)(const cmd_command *, const gls_option *), size_t least)
 {
     size_t n = 0;
@@ -214,6 +266,12 @@ static void test_good(void **state)
     each(try_good, 400);
 }
 
+static void test_outputs(void **state)
+{
+    (void)state;
+    each(try_outputs, 400);
+}
+
 static void test_bad(void **state)
 {
     (void)state;
@@ -222,7 +280,8 @@ static void test_bad(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_bad)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_good), cmocka_unit_test(test_bad),
+                                       cmocka_unit_test(test_outputs)};
     if (argc != 2) return 1;
     tool = argv[1];
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,8 +80,8 @@ track="track --device llvmpipe --seeds-per-voxel 200"
     says "--fdt-matrix1: needs a seed mask"
     expect 3 $track --bedpostx row --roi seed.nii -o none --fdt-network four.nii:x.txt
     says "four.nii: has 1 label, but a network needs 2 to"
-    for result in --fdt-network --fdt-targets; do
-        expect 3 $track --bedpostx row --roi seed.nii -o none $result mean.nii:x.nii
+    for result in "--fdt-network mean.nii:x.txt" "--fdt-targets mean.nii:x.nii"; do
+        expect 3 $track --bedpostx row --roi seed.nii -o none $result
         says "labels are whole numbers"
     done
     expect 2 $track --bedpostx row --roi seed.nii -o none --fdt-matrix1 x.dot --shard 1/2

@@ -81,12 +81,43 @@ expect 2 edit own.trx out.trx --group-by-file
 says 'the name "own"'
 
 # --- a grid of 2^64 voxels is none ---
-expect 0 info huge.trx
-says "no valid VOXEL_TO_RASMM"
-expect 2 density huge.trx map.nii
-expect 2 score huge.trx --against huge.trx
+expect 3 info huge.trx
+says "VOXEL_TO_RASMM of header.json: grid of"
+expect 3 density huge.trx map.nii
+expect 3 score huge.trx --against huge.trx
 expect 0 score same.trx --against same.trx
 says "density_correlation	nan"
+
+# --- an affine in a header that cannot be used is refused, whatever command reads it ---
+expect 0 convert same.trx own_grid.trk --force
+python3 - << 'END'
+import json, struct, zipfile
+nan, inf = float("nan"), float("inf")
+good = [[2, 0, 0, 1], [0, 2, 0, 2], [0, 0, 2, 3], [0, 0, 0, 1]]
+bad = {"nan": (1, 1, nan), "inf": (0, 3, inf), "huge": (0, 0, 1e30), "tiny": (0, 0, 1e-30), "singular": (2, 2, 0), "transposed": (3, 0, 9), "scaled": (3, 3, 2)}
+head = open("own_grid.trk", "rb").read()
+source = zipfile.ZipFile("same.trx")
+for name, (row, column, value) in bad.items():
+    rows = [list(r) for r in good]
+    rows[row][column] = value
+    with open("bad_%s.trk" % name, "wb") as file:
+        file.write(head[:440] + struct.pack("<16f", *sum(rows, [])) + head[504:])
+    with zipfile.ZipFile("bad_%s.trx" % name, "w") as file:
+        for part in source.namelist():
+            text = source.read(part)
+            if part == "header.json":
+                text = json.dumps({**json.loads(text), "VOXEL_TO_RASMM": rows})
+            file.writestr(part, text)
+END
+for name in nan inf huge tiny singular transposed scaled; do
+    for suffix in trk trx; do
+        expect 3 info bad_$name.$suffix
+        says "bad_$name.$suffix: damaged: "
+        expect 3 edit bad_$name.$suffix unbad.tck
+        expect 3 connectome bad_$name.$suffix head.nii unbad.csv
+    done
+done
+[ ! -e unbad.tck ] && [ ! -e unbad.csv ] || note "an affine that cannot be used is used"
 
 # --- track scalars have the timestamp by which MRtrix3 finds their tractogram ---
 expect 0 convert ends.trx ends.tck
@@ -215,8 +246,10 @@ says "header       2 streamlines"
 expect 4 info apart.tck --json apart.json --force
 expect 4 edit apart.tck apart.tck
 says "apart.tck: is an input"
-expect 4 info ends.trx --json=head.nii --reference head.nii --force
-expect 4 stats ends.trx --output head.nii --reference head.nii --force
+ln -s head.nii head.txt
+expect 4 info ends.trx --json=head.txt --reference head.nii --force
+expect 4 stats ends.trx --output head.txt --reference head.nii --force
+rm head.txt
 cp apart.json apart.copy
 expect 0 edit apart.tck apart.trx --reference head.nii --force # its sidecar is apart.trx.json
 cmp apart.json apart.copy || note "the data of apart.tck were replaced by a sidecar"

@@ -225,10 +225,15 @@ grep -n '>[^<]*\bnan\b' hostile.html && note "a number that the sidecar lacks is
 expect 0 report types.json -q
 check_page types.html 0
 expect 2 report
-expect 4 report t.trx t.trx
+ln t.trx same.html
+expect 4 report t.trx same.html
+says "is an input"
+expect 2 report t.trx t.trx
+says "this output is a web page"
 expect 2 report t.trx two.html three.html
 expect 2 report t.trx --max-streamlines 0
-expect 4 report t.trx -o t.trx --force
+expect 4 report t.trx -o same.html --force
+rm same.html
 # if the device does not exist, only the pictures are missing
 expect 0 report t.trx -o blind.html --device nothing
 grep -q 'warning: the report has no pictures' stderr || note "no warning of missing pictures"
@@ -245,7 +250,9 @@ expect 0 report beside.trx -o no_view.html --mqc new/folder --force --no-view --
 # without its script the page shows no control that would do nothing
 grep -q 'id="stage" hidden' beside.html && grep -q 'id="controls" hidden' beside.html || note "an empty 3-D view without a script"
 # --- no output of a report is an input or another output; the pictures, which say nothing of it, are left out ---
-for name in t.trx t.json beside.html; do
+ln t.trx t.yml
+ln beside.html beside.yml
+for name in t.yml t.json beside.yml; do
     expect 4 report t.trx --image data/mask.nii.gz --versions $name -o beside.html --device llvmpipe --force -q
 done
 mkdir -p mqc2/t_glslines_lengths_mqc.json
@@ -256,7 +263,6 @@ says "is an input"
 # the page and MultiQC get one file each; a run that would overwrite one is refused
 mkdir -p mqc3
 expect 4 report t.trx --mqc mqc3 --versions mqc3/t_glslines_general_mqc.json -o beside3.html --device nothing --force -q
-expect 4 report t.trx --mqc mqc3 -o mqc3/t_glslines_lengths_mqc.json --device nothing --force -q
 
 # --- lengths of any size: every streamline is in one of at most 40 bins ---
 python3 - << 'END'

@@ -14,14 +14,15 @@ run track $files --sphere "$work/eight.txt" --dg det --nseeds 3 -o x.trx -q
 [ "$code" -lt 128 ] || note "a sphere of eight directions: exit code $code"
 clean
 
-# the sidecar is never the tractogram, under whatever name
-fails 4 "another output" track $files $few -o a.trx --sidecar ./a.trx
+# two outputs are never one file, under whatever name
+fails 2 "this output is text" track $files $few -o a.trx --sidecar ./a.trx
+fails 4 "another output" track $files $few -o a.trx --output-seeds a.txt --sidecar ./a.txt
 mkdir "$work/bad/folder"
-fails 4 "another output" track $files $few -o a.trx --sidecar "../bad/../out/a.trx"
+fails 4 "another output" track $files $few -o a.trx --output-seeds a.txt --sidecar "../bad/../out/a.txt"
 # also with --skip-existing, and before the inputs are read
 head -c 500 "$dwi" >"$work/bad/series.nii.gz"
 inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
-fails 4 "another output" track "$work/bad/series.nii.gz" $bval $bvec $mask $roi $few -o a.trx --sidecar ./a.trx --skip-existing
+fails 4 "another output" track "$work/bad/series.nii.gz" $bval $bvec $mask $roi $few -o a.trx --output-seeds a.txt --sidecar ./a.txt --skip-existing
 fails 4 "is an input" track "$work/bad/series.nii.gz" $bval $bvec $mask $roi $few -o a.trx --sidecar $bval --skip-existing
 rm "$work/bad/series.nii.gz"
 inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
@@ -43,8 +44,10 @@ cp "$mask" "$work/own/s_fa.nii.gz"
 sum=$(cat "$work"/own/*.* | cksum)
 o=$work/own
 for name in dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz roi.nii.gz; do
-    run track "$o/dwi.nii.gz" "$o/dwi.bval" "$o/dwi.bvec" "$o/mask.nii.gz" "$o/roi.nii.gz" $few -o a.trx --sidecar "$o/$name" --force
+    ln "$o/$name" "$work/name.json"
+    run track "$o/dwi.nii.gz" "$o/dwi.bval" "$o/dwi.bvec" "$o/mask.nii.gz" "$o/roi.nii.gz" $few -o a.trx --sidecar "$work/name.json" --force
     one_line 4 "is an input"
+    rm "$work/name.json"
 done
 run fit "$o/dwi.nii.gz" "$o/dwi.bval" "$o/dwi.bvec" "$o/s_fa.nii.gz" "$o/s" --force -q
 one_line 4 "is an input"
@@ -70,6 +73,8 @@ mv "$work/out/t.trx" "$work/pair.trx"
 clean
 sum=$(cat "$work"/own/* "$work/pair.trx" | cksum)
 ln "$o/dwi.img" "$o/hard.nii.gz"
+for name in dwi.img mask.img roi.img roi.hdr; do ln "$o/$name" "$o/$name.txt"; done
+ln "$o/mask.img" "$o/mask.html"
 # stays PATH ARGUMENTS...: checks that an output that is a part of an input is refused
 stays() {
     taken=$1
@@ -78,24 +83,24 @@ stays() {
     one_line 4 "$taken: is an input"
 }
 for name in dwi mask roi; do
-    stays "$o/$name.img" track $series $few -o a.trx --output-seeds "$o/$name.img"
-    stays "$o/$name.img" track $series $few -o a.trx --sidecar "$o/$name.img"
+    stays "$o/$name.img.txt" track $series $few -o a.trx --output-seeds "$o/$name.img.txt"
+    stays "$o/$name.img.txt" track $series $few -o a.trx --sidecar "$o/$name.img.txt"
 done
 stays "$o/hard.nii.gz" track $series $few -o a.trx --density "$o/hard.nii.gz"
-stays "$o/mask.img" track $series $few -o a.trx --connectome "$o/mask.hdr:$o/mask.img"
-stays "$o/mask.img" track $series $few -o a.trx --include "$o/mask.hdr:1" --output-seeds "$o/mask.img"
-for labels in roi.hdr labels.mih; do stays "$o/roi.img" connectome "$work/pair.trx" "$o/$labels" "$o/roi.img"; done
-stays "$o/roi.hdr" connectome "$work/pair.trx" "$o/roi.img" "$o/roi.hdr"
-stays "$o/mask.img" sample "$work/pair.trx" "$o/mask.hdr" -o "$o/mask.img"
-stays "$o/mask.img" stats "$work/pair.trx" --reference "$o/mask.hdr" -o "$o/mask.img"
+stays "$o/mask.img.txt" track $series $few -o a.trx --connectome "$o/mask.hdr:$o/mask.img.txt"
+stays "$o/mask.img.txt" track $series $few -o a.trx --include "$o/mask.hdr:1" --output-seeds "$o/mask.img.txt"
+for labels in roi.hdr labels.mih; do stays "$o/roi.img.txt" connectome "$work/pair.trx" "$o/$labels" "$o/roi.img.txt"; done
+stays "$o/roi.hdr.txt" connectome "$work/pair.trx" "$o/roi.img" "$o/roi.hdr.txt"
+stays "$o/mask.img.txt" sample "$work/pair.trx" "$o/mask.hdr" -o "$o/mask.img.txt"
+stays "$o/mask.img.txt" stats "$work/pair.trx" --reference "$o/mask.hdr" -o "$o/mask.img.txt"
 ln "$o/roi.img" "$o/p_wm.txt"
 stays "$o/p_wm.txt" response "$o/dwi.hdr" "$bval" "$bvec" "$o/roi.hdr" "$o/p" -q
 ln "$o/mask.img" "$o/p.png"
 stays "$o/p.png" render "$work/pair.trx" --image "$o/mask.hdr" -o "$o/p.png"
-stays "$o/mask.img" report "$work/pair.trx" --image "$o/mask.hdr" -o "$o/mask.img"
+stays "$o/mask.html" report "$work/pair.trx" --image "$o/mask.hdr" -o "$o/mask.html"
 echo "0.0015 0.0003 0.0003 1000" >"$work/bad/response.txt"
 stays "$work/bad/response.txt" bench --model csd --response "$work/bad/response.txt" --json="$work/bad/response.txt" -q
-rm "$o/hard.nii.gz" "$o/p_wm.txt" "$o/p.png" "$work/bad/response.txt"
+rm "$o/hard.nii.gz" "$o/p_wm.txt" "$o/p.png" "$o"/*.img.txt "$o/roi.hdr.txt" "$o/mask.html" "$work/bad/response.txt"
 [ "$(cat "$work"/own/* "$work/pair.trx" | cksum)" = "$sum" ] || note "a part of an input was changed"
 [ -z "$(ls "$work/out")" ] || note "files beside inputs that would be overwritten"
 mkfifo "$work/out/fifo"

@@ -108,7 +108,7 @@ static void test_identity(void **state)
     size_t n = 0, n_command = 0;
     (void)state;
 #define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
-                  user, role, help)                                                                               \
+                  user, role, ...)                                                                                \
     CHECK_##owner(type, field, name, user, role)
 #include <glslines/params.def>
 #undef GLS_PARAM
