@@ -47,6 +47,20 @@ gls_status gls_reader_damaged(const gls_tractogram_reader *r, const char *what)
     return gls_fail(GLS_ERR_INPUT, "%s: damaged: %s", r->path, what);
 }
 
+gls_status gls_reader_set_grid(gls_tractogram_reader *r, const int32_t dim[3], const double affine[4][4],
+                               const char *name)
+{
+    char why[256];
+    const double *last = affine[3];
+    /* the comparison also refuses NaN */
+    if (!(fabs(last[0]) + fabs(last[1]) + fabs(last[2]) + fabs(last[3] - 1) <= 1e-6))
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged: the last row of %s is %g %g %g %g, not 0 0 0 1: is it transposed?",
+                        r->path, name, last[0], last[1], last[2], last[3]);
+    if (gls_grid_init(&r->info.grid, dim, affine) == GLS_OK) return GLS_OK;
+    snprintf(why, sizeof why, "%s", gls_last_error());
+    return gls_fail(GLS_ERR_INPUT, "%s: damaged: %s: %s", r->path, name, why);
+}
+
 gls_status gls_reader_no_memory(const gls_tractogram_reader *r)
 {
     return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", r->path);

@@ -30,6 +30,10 @@ void gls_reader_warn(const gls_tractogram_reader *reader, const char *format, ..
     __attribute__((format(printf, 2, 3)));
 /* Returns GLS_ERR_INPUT with the message "PATH: damaged: WHAT". */
 gls_status gls_reader_damaged(const gls_tractogram_reader *reader, const char *what);
+/* Sets the grid of the tractogram. name: what the affine is called in the header. GLS_ERR_INPUT: the affine has no last
+ * row 0 0 0 1, or gls_grid_init() refuses it. */
+gls_status gls_reader_set_grid(gls_tractogram_reader *reader, const int32_t dim[3], const double affine[4][4],
+                               const char *name);
 /* Returns GLS_ERR_MEMORY with the path of the file. */
 gls_status gls_reader_no_memory(const gls_tractogram_reader *reader);
 

@@ -137,7 +137,7 @@ static void read_order(const unsigned char *header, char order[4])
 
 /* Sets the grid from the affine of the header. A file without valid dimensions gets a warning, and read_grid() refuses
  * it if its axes must be permuted or flipped. */
-static gls_status set_grid(gls_tractogram_reader *r, const int32_t dim[3], const double affine[3][4])
+static gls_status set_grid(gls_tractogram_reader *r, const int32_t dim[3], const double affine[4][4])
 {
     int32_t used[3];
     r->info.has_grid = true;
@@ -146,8 +146,7 @@ static gls_status set_grid(gls_tractogram_reader *r, const int32_t dim[3], const
         used[i] = dim[i] >= 1 ? dim[i] : 1;
     }
     if (!r->info.has_grid) gls_reader_warn(r, "%s: its header has no valid dimensions: its grid is unknown", r->path);
-    if (gls_grid_init(&r->info.grid, used, affine) == GLS_OK) return GLS_OK;
-    return gls_reader_damaged(r, "the affine in its header (vox_to_ras) is singular or not finite");
+    return gls_reader_set_grid(r, used, affine, "the affine in its header (vox_to_ras)");
 }
 
 /* Finds the map from voxel mm, whose origin is the corner of the first voxel, to world mm: from the affine of the
@@ -157,7 +156,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
 {
     trk *t = r->state;
     int32_t dim[3];
-    double affine[3][4], turn[3][4], from_voxmm[3][4] = {{0}}, voxel[3][4], size[3];
+    double affine[4][4], turn[3][4], from_voxmm[3][4] = {{0}}, voxel[3][4], size[3];
     char order[4], codes[4];
     gls_grid *g = &r->info.grid;
     const bool has_affine = r->info.version > 1 && get_float(t, header + TRK_VOX_TO_RAS + 60) != 0;
@@ -168,8 +167,8 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
         if (!(size[i] > 0) || !isfinite(size[i])) return gls_reader_damaged(r, "its header has no valid voxel sizes");
         from_voxmm[i][i] = 1 / size[i];
         from_voxmm[i][3] = -0.5;
-        for (int c = 0; c < 4; c++) affine[i][c] = get_float(t, header + TRK_VOX_TO_RAS + 4 * (4 * i + c));
     }
+    for (int k = 0; k < 16; k++) affine[k / 4][k % 4] = get_float(t, header + TRK_VOX_TO_RAS + 4 * k);
     read_order(header, order);
     if (!has_affine && !r->options.reference)
         return gls_fail(GLS_ERR_INPUT,

@@ -78,22 +78,39 @@ static bool read_numbers(const cJSON *list, int n, double *value)
     return true;
 }
 
-/* Reads the grid from the header. A file without a usable grid is accepted. */
-static void read_grid(gls_tractogram_reader *r, const cJSON *json)
+/* Whether VOXEL_TO_RASMM and DIMENSIONS say that there is no grid: one of them is missing, or all zeros. */
+static bool has_no_grid(const cJSON *rows, const cJSON *dim)
+{
+    double number[4];
+    bool zeros = true;
+    for (int i = 0; i < 4; i++) {
+        zeros &= read_numbers(cJSON_GetArrayItem(rows, i), 4, number);
+        for (int c = 0; c < 4 && zeros; c++) zeros = number[c] == 0;
+    }
+    return !rows || !dim || zeros ||
+           (read_numbers(dim, 3, number) && number[0] == 0 && number[1] == 0 && number[2] == 0);
+}
+
+/* Reads the grid from the header. A file without a grid is accepted; a grid that cannot be used is an error. */
+static gls_status read_grid(gls_tractogram_reader *r, const cJSON *json)
 {
     double affine[4][4], size[3];
     int32_t dim[3];
-    const cJSON *rows = gls_json_at(json, "VOXEL_TO_RASMM");
-    bool ok = cJSON_GetArraySize(rows) == 4 && read_numbers(gls_json_at(json, "DIMENSIONS"), 3, size);
+    const cJSON *rows = gls_json_at(json, "VOXEL_TO_RASMM"), *sizes = gls_json_at(json, "DIMENSIONS");
+    if (has_no_grid(rows, sizes)) {
+        gls_reader_warn(r, "%s: header.json has no valid VOXEL_TO_RASMM or no valid DIMENSIONS: its grid is unknown",
+                        r->path);
+        return GLS_OK;
+    }
+    bool ok = cJSON_GetArraySize(rows) == 4 && read_numbers(sizes, 3, size);
     for (int i = 0; i < 4 && ok; i++) ok = read_numbers(cJSON_GetArrayItem(rows, i), 4, affine[i]);
     for (int i = 0; i < 3 && ok; i++) {
         ok = size[i] >= 1 && size[i] <= INT32_MAX;
         dim[i] = ok ? (int32_t)size[i] : 1;
     }
-    r->info.has_grid = ok && gls_grid_init(&r->info.grid, dim, (const double(*)[4])affine) == GLS_OK;
-    if (!r->info.has_grid)
-        gls_reader_warn(r, "%s: header.json has no valid VOXEL_TO_RASMM or no valid DIMENSIONS: its grid is unknown",
-                        r->path);
+    if (!ok) return gls_reader_damaged(r, "VOXEL_TO_RASMM or DIMENSIONS of header.json is malformed");
+    r->info.has_grid = true;
+    return gls_reader_set_grid(r, dim, (const double(*)[4])affine, "VOXEL_TO_RASMM of header.json");
 }
 
 /* Takes the members of header.json; unknown ones are kept as header fields. */
@@ -105,8 +122,7 @@ static gls_status read_fields(gls_tractogram_reader *r, const cJSON *json)
     if (!cJSON_IsObject(json) || !read_count(json, "NB_STREAMLINES", &t->n_lines) ||
         !read_count(json, "NB_VERTICES", &t->n_points))
         return gls_reader_damaged(r, "header.json does not say NB_STREAMLINES and NB_VERTICES");
-    read_grid(r, json);
-    gls_status status = GLS_OK;
+    gls_status status = read_grid(r, json);
     cJSON_ArrayForEach(item, json)
     {
         /* members that TRX does not define are kept for the user, and for files that are made from this one */

@@ -25,6 +25,9 @@ VALUES = {
     "complex array": np.ones((3, 3)) * 1j, "array of texts": np.array(["a", "b"]), "pair of None": (None, np.eye(4)),
     "pair without numbers": (np.full((2, 2, 2), None), np.eye(4)), "affine of nan": (np.ones((2, 2, 2)), np.full((4, 4), np.nan)),
 }
+#: affines that no function may take, by what is wrong with them
+AFFINES = {"singular": np.diag([2.0, 2, 0, 1]), "huge": np.diag([1e300, 2, 2, 1]), "tiny": np.diag([1e-300, 2, 2, 1]), "nan": np.diag([2, np.nan, 2, 1.0]),
+           "inf": np.array([[2, 0, 0, np.inf], [0, 2, 0, 0], [0, 0, 2, 0], [0, 0, 0, 1.0]]), "transposed": np.array([[2.0, 0, 0, 0], [0, 2, 0, 0], [0, 0, 2, 0], [9, 9, 9, 1]])}
 #: exceptions that a call may raise; any other exception is a fault of the package
 REFUSALS = (TypeError, ValueError, OSError, NotImplementedError, OverflowError, MemoryError)
 SHAPE = (4, 4, 4)
@@ -106,6 +109,16 @@ def ask(name):
     function, base = cases.functions[name], cases.given[name]
     texts = {}
     asked = wrong = 0
+
+    def refusal(keyword, value):
+        """Returns the text with which a call is refused; None: it is not."""
+        given = {**base, keyword: value}
+        try:
+            function(given.pop("self"), **given) if "self" in given else function(**given)
+        except Exception as error:
+            return str(error)
+        return None
+
     for keyword, parameter in inspect.signature(function).parameters.items():
         if keyword == "self" or parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
@@ -126,6 +139,16 @@ def ask(name):
                 if not isinstance(error, (*REFUSALS, glslines.Error)) or not str(error):
                     wrong += 1
                     print("%s(%s=%s): %r" % (name, keyword, shown, error))
+        # every image, grid and affine that is given, with an affine that cannot be used
+        usual = base.get(keyword)
+        image = usual[0] if isinstance(usual, tuple) else usual
+        places = keyword in ("affine", "ref") or (np.ndim(image) > 2)
+        for fault, affine in AFFINES.items() if places else ():
+            text = refusal(keyword, affine if keyword == "affine" else (np.ones(SHAPE) if keyword == "ref" else image, affine))
+            asked += 1
+            if text is None or "affine" not in text:
+                wrong += 1
+                print("%s(%s: %s affine): %s" % (name, keyword, fault, text))
         # None inside a list is never a text; a list of texts that has it is refused
         for shown in ("[None]", "[text, None]") if "List[ImageLike]" in str(parameter.annotation) else ():
             if not texts[keyword, shown].startswith(keyword):

@@ -143,17 +143,23 @@ def affine_numbers(affine):
     given = numbers(affine, "affine")
     if given.shape not in ((4, 4), (3, 4)):
         raise ValueError("affine: has the shape %s, not (4, 4)" % (given.shape,))
+    if given.shape == (4, 4) and not np.allclose(given[3], (0, 0, 0, 1), rtol=0, atol=1e-6):
+        raise ValueError("affine: its last row is %s, not 0 0 0 1: is it transposed?" % (given[3],))
+    _grid((1, 1, 1), given)
     return given
 
 
-def grid_of(shape, affine):
+def _grid(dim, affine):
+    """Returns a grid of the library, which refuses affines that are singular, not finite or too large."""
     grid = structs["gls_grid"]()
+    call.gls_grid_init(ctypes.byref(grid), (ctypes.c_int32 * 3)(*dim), np.ascontiguousarray(affine[:3]).ctypes.data)
+    return grid
+
+
+def grid_of(shape, affine):
     if len(shape) < 3:
         raise ValueError("a grid has three dimensions, not the shape %s" % (tuple(shape),))
-    dim = (ctypes.c_int32 * 3)(*(_library.integer(n, "shape", 1, 2**31 - 1) for n in shape[:3]))
-    affine = np.ascontiguousarray(affine_numbers(affine)[:3])
-    call.gls_grid_init(ctypes.byref(grid), dim, affine.ctypes.data)
-    return grid
+    return _grid([_library.integer(n, "shape", 1, 2**31 - 1) for n in shape[:3]], affine_numbers(affine))
 
 
 def grid_like(ref):
@@ -218,6 +224,7 @@ def load_labels(path: Union[str, os.PathLike[str]]) -> Tuple[NDArray[np.int32], 
 def save_labels(path: Union[str, os.PathLike[str]], array: Any, affine: ArrayLike) -> None:
     """Writes an image of labels as int32. array: whole numbers from 0 to 2^31 - 1, (x, y, z), or an image of nibabel.
     affine: from voxels to world mm, (4, 4). A file that exists is replaced."""
+    require_same_affine(affine, array=array)
     write_labels(path, array, affine, "array")
 
 
@@ -248,6 +255,7 @@ def save_image(path: Union[str, os.PathLike[str]], array: Any, affine: ArrayLike
     affine : array_like
         From voxels to world mm, (4, 4).
     """
-    n_dimensions = 4 if len(np.shape(getattr(array, "dataobj", array))) == 4 else 3
+    require_same_affine(affine, array=array)
+    n_dimensions = 4 if np.ndim(array[0] if is_pair(array) else getattr(array, "dataobj", array)) == 4 else 3
     image = Image(array, affine, "array", n_dimensions)
     call.gls_image_write(_library.encode(path), image.pointer, _library.constants["GLS_IMAGE_FLOAT32"])
