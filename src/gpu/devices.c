@@ -103,6 +103,19 @@ gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n,
     return status;
 }
 
+gls_status gls_device_set_open_gpus(gls_device_set *set, const char *names, size_t n, gls_graphics api,
+                                    const char *on_cpu)
+{
+    const bool any = strcmp(names, "auto") == 0;
+    gls_status status = GLS_OK;
+    *set = (gls_device_set){.n = 0};
+    if (strcmp(names, "cpu") != 0) status = gls_device_set_open(set, names, n, api);
+    if (status && (status != GLS_ERR_DEVICE || !any)) return status;
+    if (set->n > 0 && any && gls_device_get_info(set->device[0])->software) gls_device_set_close(set);
+    if (set->n == 0) gls_log(GLS_LOG_INFO, "%s", on_cpu);
+    return GLS_OK;
+}
+
 void gls_device_set_close(gls_device_set *set)
 {
     while (set->n > 0) gls_device_close(set->device[--set->n]);

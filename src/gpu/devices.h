@@ -19,6 +19,10 @@ gls_status gls_device_names_check(const char *names);
 /* Opens the devices in the list, or n devices of the one name in it (see gls_device_open_several()), and logs them.
  * Close with gls_device_set_close(). */
 gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n, gls_graphics api);
+/* The same for work that the CPU does faster than a software renderer: with "cpu", and with "auto" without a GPU, opens
+ * none and logs on_cpu. */
+gls_status gls_device_set_open_gpus(gls_device_set *set, const char *names, size_t n, gls_graphics api,
+                                    const char *on_cpu);
 /* Closes all devices of the set. Accepts an empty set. */
 void gls_device_set_close(gls_device_set *set);
 

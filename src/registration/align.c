@@ -116,19 +116,6 @@ static bool go_on(void *user)
     return !a->go_on || a->go_on(a->user);
 }
 
-/* Opens the device; none for the CPU, which is faster than a software renderer. */
-static gls_status open_device(const gls_alignment *a, gls_device_set *set)
-{
-    const bool any = strcmp(a->device, "auto") == 0;
-    gls_status status = GLS_OK;
-    if (strcmp(a->device, "cpu") != 0) status = gls_device_set_open(set, a->device, 1, a->graphics);
-    if (status == GLS_ERR_DEVICE && any) status = GLS_OK;
-    if (status) return status;
-    if (set->n > 0 && any && gls_device_get_info(set->device[0])->software) gls_device_set_close(set);
-    if (set->n == 0) gls_log(GLS_LOG_INFO, "the registration is computed on the CPU");
-    return GLS_OK;
-}
-
 /* Finds the linear and the nonlinear part, on a device, or if it is NULL on the CPU. */
 static gls_status align(gls_alignment *a, gls_device *device)
 {
@@ -167,7 +154,8 @@ gls_status gls_alignment_find(gls_alignment *a)
 {
     gls_device_set set = {.n = 0};
     gls_status status = check_boxes(a);
-    if (!status) status = open_device(a, &set);
+    if (!status)
+        status = gls_device_set_open_gpus(&set, a->device, 1, a->graphics, "the registration is computed on the CPU");
     gls_device *device = set.n > 0 ? set.device[0] : NULL;
     if (!status) status = align(a, device);
     if (device && strcmp(a->device, "auto") == 0 && (status == GLS_ERR_UNSUPPORTED || gls_status_is_memory(status))) {

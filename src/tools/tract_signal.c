@@ -2,14 +2,17 @@
 #include "tools/tract_signal.h"
 
 #include <inttypes.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/devices.h"
 #include "image/image_write.h"
 #include "tractogram/pump.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "util/threads.h"
 
 #define BATCHES_AHEAD 16 /* batches of streamlines that are read in advance */
 
@@ -66,7 +69,25 @@ static gls_signal_options options_of(const gls_weights_cli *o, gls_tract_run *ru
     to.peer = o->group_rule;
     to.debias = o->debias;
     to.replacement = o->replace_bad;
+    to.memory.bytes = o->device_memory * 1000000;
+    /* limit the size of a block: an entry takes 6 bytes, two blocks are in use at a time, and take together a quarter
+     */
+    if (o->device_memory > 0 && to.memory.block_entries > to.memory.bytes / 48)
+        to.memory.block_entries = (size_t)(to.memory.bytes / 48);
     return to;
+}
+
+/* The devices of the run, which are opened beside the reading of the streamlines. */
+typedef struct signal_devices {
+    gls_device_set set; /* empty: the CPU computes */
+    const gls_weights_cli *o;
+} signal_devices;
+
+static gls_status open_devices(void *user)
+{
+    signal_devices *d = user;
+    return gls_device_set_open_gpus(&d->set, d->o->device, (size_t)d->o->ngpus, (gls_graphics)d->o->api,
+                                    "weights: computed on the CPU, without a device");
 }
 
 /* Takes all streamlines. */
@@ -87,7 +108,11 @@ gls_status gls_tract_signal_solve(gls_tract_signal *s, gls_tract_run *run, const
 {
     const gls_signal_options options = options_of(o, run);
     gls_tractogram_reader *reader = NULL;
+    signal_devices devices = {.o = o};
+    gls_beside opening = {
+        .name = "open devices", .work = open_devices, .user = &devices, .at_once = omp_get_max_threads() == 1};
     gls_status status = gls_tract_open(run, tracks, false, &reader); /* reports errors before the series is read */
+    if (!status) status = gls_beside_begin(&opening);
     if (!status) status = gls_reader_ahead_start(reader, BATCHES_AHEAD);
     if (!status) status = gls_signal_input_read(&s->input, o, series);
     if (!status && o->groups) status = gls_signal_names_open(&s->names, o->groups);
@@ -102,7 +127,9 @@ gls_status gls_tract_signal_solve(gls_tract_signal *s, gls_tract_run *run, const
     }
     if (!status) status = map(s, run, o, tracks, reader);
     gls_tractogram_reader_close(reader);
-    if (!status) status = gls_signal_end(&s->signal);
+    status = gls_beside_end(&opening, status);
+    if (!status) status = gls_signal_end(&s->signal, devices.set.device, devices.set.n);
+    gls_device_set_close(&devices.set);
     if (!status) gls_signal_log(&s->signal);
     return status;
 }

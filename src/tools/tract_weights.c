@@ -31,23 +31,16 @@ typedef struct weight_devices {
     const gls_weights_cli *o;
 } weight_devices;
 
-/* Opens devices and loads the kernels of the method. With "cpu", and with "auto" without a GPU, opens none: the CPU
- * computes. */
+/* Opens devices and loads the kernels of the method. */
 static gls_status open_devices(void *user)
 {
     weight_devices *d = user;
     gls_device_set *set = &d->set;
-    const bool any = strcmp(d->o->device, "auto") == 0;
-    gls_status status = GLS_OK;
-    if (strcmp(d->o->device, "cpu") != 0)
-        status = gls_device_set_open(set, d->o->device, (size_t)d->o->ngpus, (gls_graphics)d->o->api);
-    if (status && (status != GLS_ERR_DEVICE || !any)) return status;
-    /* the CPU kernels are faster than a software renderer */
-    if (set->n > 0 && any && gls_device_get_info(set->device[0])->software) gls_device_set_close(set);
-    if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: computed on the CPU, without a device");
-    for (size_t i = 0; i < set->n; i++)
+    gls_status status = gls_device_set_open_gpus(set, d->o->device, (size_t)d->o->ngpus, (gls_graphics)d->o->api,
+                                                 "weights: computed on the CPU, without a device");
+    for (size_t i = 0; i < set->n && !status; i++)
         gls_weights_load_kernels(set->device[i], (gls_weights_method)d->o->method, true);
-    return GLS_OK;
+    return status;
 }
 
 #define BATCHES_AHEAD 16 /* number of batches, 1.5 MiB each, that may be read in advance */

@@ -23,6 +23,7 @@ gls_signal_options gls_signal_options_default(void)
         .kernels = {.d_par = 1.7e-3, .d_par_ec = 1.7e-3, .d_perp = {{0.51e-3}, 1}, .d_iso = {{1.7e-3, 3e-3}, 2}},
         .limits = {.min_piece = 1e-3, .max_length = 250},
         .solver = {.tol_fun = 1e-3, .tol_x = 1e-6, .max_iters = 100},
+        .memory = {.block_entries = (size_t)1 << 25},
         .replacement = NAN};
 }
 
@@ -165,19 +166,45 @@ static gls_status fail_empty(const gls_signal *s)
                     rows->high[2], low[0], low[1], low[2], high[0], high[1], high[2]);
 }
 
+/* Solves once, on devices or on the CPU. groups NULL: no penalty. */
+static gls_status solve_on(gls_signal *s, size_t n_devices, const gls_signal_groups *groups)
+{
+    gls_signal_products *products = NULL;
+    gls_signal_fit_finish(&s->fit);
+    /* hold a single device once: in some drivers releasing it waits for its work */
+    if (n_devices == 1) gls_device_hold(s->device[0]);
+    gls_status status = n_devices > 0
+                            ? gls_signal_device_create(&s->model, &s->options.memory, s->device, n_devices, &products)
+                            : gls_signal_host_create(&s->model, &products);
+    if (!status) status = gls_signal_solve(products, &s->options.solver, groups, s->x, s->r, &s->fit);
+    if (products) products->kind->destroy(products);
+    if (n_devices == 1) gls_device_release(s->device[0]);
+    return status;
+}
+
+/* Solves once; if a device is lost or too small, on the CPU. */
+static gls_status solve(gls_signal *s, const gls_signal_groups *groups)
+{
+    gls_status status = solve_on(s, s->n_devices, groups);
+    if (s->n_devices == 0 ||
+        (status != GLS_ERR_LOST && status != GLS_ERR_DEVICE_MEMORY && status != GLS_ERR_UNSUPPORTED))
+        return status;
+    gls_log(GLS_LOG_WARNING, "weights: %s; the CPU begins anew", gls_last_error());
+    s->n_devices = 0;
+    return solve_on(s, 0, groups);
+}
+
 /* Solves again with the penalty on groups, and then for the streamlines that are left without it. */
 static gls_status solve_groups(gls_signal *s)
 {
-    const gls_signal_solver *solver = &s->options.solver;
     s->groups.peer = s->options.peer;
     s->first = s->fit;
     s->fit = (gls_signal_fit){.iteration = NULL};
     gls_status status = gls_signal_groups_weigh(&s->groups, &s->model, s->x, s->options.share);
-    if (!status) status = gls_signal_solve(&s->model, solver, &s->groups, s->x, s->r, &s->fit);
+    if (!status) status = solve(s, &s->groups);
     if (status || !s->options.debias) return status;
     gls_signal_model_leave_out(&s->model, s->x, LEAST);
-    gls_signal_fit_finish(&s->fit);
-    return gls_signal_solve(&s->model, solver, NULL, s->x, s->r, &s->fit);
+    return solve(s, NULL);
 }
 
 /* Computes the weights from the unknowns, and counts those above 0. */
@@ -202,9 +229,11 @@ static gls_status make_weights(gls_signal *s)
     return GLS_OK;
 }
 
-gls_status gls_signal_end(gls_signal *s)
+gls_status gls_signal_end(gls_signal *s, gls_device *const *devices, size_t n)
 {
     const double start = gls_clock_seconds();
+    s->device = devices;
+    s->n_devices = n;
     if (s->rows.n_kept == 0) return fail_empty(s);
     gls_status status = gls_signal_model_init(&s->model, &s->rows, &s->options.kernels, &s->source);
     if (!status) {
@@ -214,7 +243,7 @@ gls_status gls_signal_end(gls_signal *s)
     }
     s->seconds_map += gls_clock_seconds() - start;
     const double solving = gls_clock_seconds();
-    if (!status) status = gls_signal_solve(&s->model, &s->options.solver, NULL, s->x, s->r, &s->fit);
+    if (!status) status = solve(s, NULL);
     if (!status && s->groups.of && s->options.share > 0) status = solve_groups(s);
     if (!status) status = make_weights(s);
     s->seconds_solve = gls_clock_seconds() - solving;

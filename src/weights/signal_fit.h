@@ -4,6 +4,7 @@
 
 #include <cJSON.h>
 
+#include "weights/signal_device.h"
 #include "weights/signal_solver.h"
 
 /* How weights follow from the signal. */
@@ -15,7 +16,8 @@ typedef struct gls_signal_options {
     double share;           /* lambda of the penalty on groups, as a share of the largest useful one; 0: no penalty */
     bool peer;              /* see gls_signal_groups */
     bool debias;            /* solve again without penalty for the streamlines whose weight is not 0 */
-    double replacement;     /* replaces values that are not finite; if it is not finite, such values are an error */
+    gls_signal_memory memory;
+    double replacement; /* replaces values that are not finite; if it is not finite, such values are an error */
 } gls_signal_options;
 /* Fills kernels of a stick with two balls, limits and stop rules with their defaults. */
 gls_signal_options gls_signal_options_default(void);
@@ -28,6 +30,8 @@ typedef struct gls_signal {
     uint8_t *inside; /* for each voxel of the grid 1, or 0 if it lies outside the mask or has no b = 0 signal */
     gls_signal_rows rows;
     gls_signal_model model;
+    gls_device *const *device; /* n_devices devices that compute, borrowed */
+    size_t n_devices;          /* 0: the CPU computes */
     double *x;
     float *r;      /* residuals of x */
     float *weight; /* for each streamline the signal fraction of 1 mm of it in a voxel */
@@ -50,8 +54,8 @@ gls_sink gls_signal_sink(gls_signal *signal);
 /* Gives each streamline a group: of[s] (n values) names it by any number, equal for streamlines of one group. Call it
  * after the last streamline. */
 gls_status gls_signal_set_groups(gls_signal *signal, const uint64_t *of, size_t n);
-/* Computes the weights. GLS_ERR_EMPTY: no streamline is in the model. */
-gls_status gls_signal_end(gls_signal *signal);
+/* Computes the weights on n devices, or on the CPU if n is 0. GLS_ERR_EMPTY: no streamline is in the model. */
+gls_status gls_signal_end(gls_signal *signal, gls_device *const *devices, size_t n);
 /* Logs counts, and warns of what may be wrong. */
 void gls_signal_log(const gls_signal *signal);
 /* Adds counts, objective and reasons to stop to a sidecar. */

@@ -194,7 +194,7 @@ static gls_status choose_volumes(gls_signal_model *m, const gls_signal_kernels *
 static void fill_kernel(const gls_signal_model *m, const gls_signal_source *source, const size_t *volume,
                         const double (*u)[3], size_t n, const double d[2], bool centred, float *to, double *norm)
 {
-    double signal[4096] = {0};
+    double signal[GLS_SIGNAL_MAX_VOLUMES] = {0};
     for (size_t i = 0; i < n; i++) {
         double sum = 0, squares = 0;
         for (size_t t = 0; t < m->m; t++) {
@@ -310,9 +310,9 @@ gls_status gls_signal_model_init(gls_signal_model *m, gls_signal_rows *rows, con
     for (size_t v = 0; source->all_voxels && v < gls_grid_voxels(&rows->grid) && !status; v++)
         if (!rows->inside || rows->inside[v]) status = gls_signal_rows_number(rows, v, &number);
     m->n_voxels = rows->n_voxels;
-    if (!status && source->dwi->n_volumes > 4096)
-        status = gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %zu volumes; at most 4096 can be used", source->name,
-                          source->dwi->n_volumes);
+    if (!status && source->dwi->n_volumes > GLS_SIGNAL_MAX_VOLUMES)
+        status = gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %zu volumes; at most %d can be used", source->name,
+                          source->dwi->n_volumes, GLS_SIGNAL_MAX_VOLUMES);
     if (!status) status = choose_volumes(m, k, source, &volume);
     if (!status && k->kernel == GLS_SIGNAL_STICK) {
         m->n_perp = source->peaks ? (size_t)k->d_perp.n : 0;
@@ -390,6 +390,14 @@ static void scale_lines(const gls_signal_model *m, const double *x)
     for (size_t s = 0; s < m->n_streamlines; s++) m->line_scaled[s] = x[s] * m->scale[s];
 }
 
+/* Half the sum of voxel_sum, in the order of voxels. */
+static double half_sum(const gls_signal_model *m)
+{
+    double sum = 0;
+    for (size_t v = 0; v < m->n_voxels; v++) sum += m->voxel_sum[v];
+    return sum / 2;
+}
+
 double gls_signal_model_apply(const gls_signal_model *m, const double *x, bool plain, float *r)
 {
     scale_lines(m, x);
@@ -405,25 +413,36 @@ double gls_signal_model_apply(const gls_signal_model *m, const double *x, bool p
         }
         m->voxel_sum[v] = squares;
     }
-    double sum = 0;
-    for (size_t v = 0; v < m->n_voxels; v++) sum += m->voxel_sum[v];
-    return sum / 2;
+    return half_sum(m);
 }
 
-void gls_signal_model_transpose(const gls_signal_model *m, const float *r, double *g)
+/* Products of the signal `from` with the columns of voxel v. */
+static void correlate(const gls_signal_model *m, size_t v, const float *from, double *g)
 {
     const size_t n_directions = m->rows->directions->n;
+    for (size_t b = m->first_bin[v]; b < m->first_bin[v + 1]; b++)
+        m->bin_value[b] = dot(from, m->stick + m->direction[b] * m->m, m->m);
+    for (size_t k = 0; k < m->n_perp; k++)
+        for (size_t p = m->peak[v]; p < m->peak[v + 1]; p++)
+            g[m->first_peak + k * m->n_peaks + p] =
+                (double)dot(from, m->zeppelin + (k * n_directions + m->peak_direction[p]) * m->m, m->m);
+    for (size_t k = 0; k < m->n_iso; k++)
+        g[m->first_ball + k * m->n_voxels + v] = (double)dot(from, m->ball + k * m->m, m->m);
+}
+
+double gls_signal_model_transpose(const gls_signal_model *m, const float *r, const float *before, float momentum,
+                                  double *g)
+{
 #pragma omp parallel for schedule(dynamic, 64)
     for (size_t v = 0; v < m->n_voxels; v++) {
-        const float *from = r + v * m->m;
-        for (size_t b = m->first_bin[v]; b < m->first_bin[v + 1]; b++)
-            m->bin_value[b] = dot(from, m->stick + m->direction[b] * m->m, m->m);
-        for (size_t k = 0; k < m->n_perp; k++)
-            for (size_t p = m->peak[v]; p < m->peak[v + 1]; p++)
-                g[m->first_peak + k * m->n_peaks + p] =
-                    (double)dot(from, m->zeppelin + (k * n_directions + m->peak_direction[p]) * m->m, m->m);
-        for (size_t k = 0; k < m->n_iso; k++)
-            g[m->first_ball + k * m->n_voxels + v] = (double)dot(from, m->ball + k * m->m, m->m);
+        float s[GLS_SIGNAL_MAX_VOLUMES];
+        double squares = 0;
+        for (size_t t = 0, i = v * m->m; t < m->m; t++, i++) {
+            s[t] = r[i] + momentum * (r[i] - before[i]);
+            squares += (double)s[t] * (double)s[t];
+        }
+        m->voxel_sum[v] = squares;
+        correlate(m, v, s, g);
     }
     const gls_signal_rows *rows = m->rows;
 #pragma omp parallel for schedule(dynamic, 256)
@@ -433,6 +452,7 @@ void gls_signal_model_transpose(const gls_signal_model *m, const float *r, doubl
             sum += (double)m->bin_value[rows->bin[i]] * rows->length[i];
         g[s] = sum * m->scale[s];
     }
+    return half_sum(m);
 }
 
 void gls_signal_model_leave_out(gls_signal_model *m, const double *x, double least)

@@ -9,6 +9,8 @@
 
 #include "weights/signal_rows.h"
 
+#define GLS_SIGNAL_MAX_VOLUMES 4096
+
 /* The share of a streamline in the signal of a voxel. */
 typedef enum gls_signal_kernel {
     GLS_SIGNAL_STICK, /* exp(-b d (g u)^2) */
@@ -68,8 +70,9 @@ gls_status gls_signal_model_init(gls_signal_model *model, gls_signal_rows *rows,
                                  const gls_signal_source *source);
 /* r = A x - y, or with plain A x. Returns half the sum of the squares of r. */
 double gls_signal_model_apply(const gls_signal_model *model, const double *x, bool plain, float *r);
-/* g = A' r. */
-void gls_signal_model_transpose(const gls_signal_model *model, const float *r, double *g);
+/* g = A' s with s = r + momentum (r - before). Returns half the sum of the squares of s. */
+double gls_signal_model_transpose(const gls_signal_model *model, const float *r, const float *before, float momentum,
+                                  double *g);
 /* Leaves streamlines whose x is below `least` out of the model, and sets the signal of voxels to 0 in which no column
  * is left. */
 void gls_signal_model_leave_out(gls_signal_model *model, const double *x, double least);

@@ -12,17 +12,16 @@
 #define BLOCK 4096   /* number of unknowns that are added up at a time */
 #define MAX_RISES 20 /* rises of the objective one after the other that end a fit */
 #define MAX_BACK 400 /* largest number of reductions of the step in an iteration */
-#define NOISE 1e-9   /* relative rounding error of an objective of float32 residuals */
 
 /* State of a fit. */
 typedef struct fista {
+    gls_signal_products *products;
     const gls_signal_model *m;
     const gls_signal_groups *groups; /* NULL: no penalty */
     double *x, *at, *before, *best,
-        *g;                     /* the new x; the point of the gradient; the x before; the best x; the gradient */
-    float *r, *r_at, *r_before; /* residuals of x, at, before */
-    double *part;               /* partial sums: 4 for each block */
-    double *norm;               /* norm of each group */
+        *g;       /* the new x; the point of the gradient; the x before; the best x; the gradient */
+    double *part; /* partial sums: 4 for each block */
+    double *norm; /* norm of each group */
     double step, penalty;
 } fista;
 
@@ -101,34 +100,35 @@ static fista_sums sum_up(const fista *f)
     return sums;
 }
 
-/* at = x + momentum (x - before), and its residual, which is linear in x. Returns half the residual's square. */
-static double move_on(const fista *f, double momentum)
+/* at = x + momentum (x - before), then before = x; and the gradient there, whose residual is linear in x. *value: the
+ * objective there, without penalty. */
+static gls_status move_on(const fista *f, double momentum, double *value)
 {
-    const gls_signal_model *m = f->m;
-    const float by = (float)momentum;
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < m->n; i++) f->at[i] = f->x[i] + momentum * (f->x[i] - f->before[i]);
-#pragma omp parallel for schedule(static)
-    for (size_t v = 0; v < m->n_voxels; v++) {
-        double squares = 0;
-        for (size_t i = v * m->m; i < (v + 1) * m->m; i++) {
-            f->r_at[i] = f->r[i] + by * (f->r[i] - f->r_before[i]);
-            squares += (double)f->r_at[i] * (double)f->r_at[i];
-        }
-        m->voxel_sum[v] = squares;
+    for (size_t i = 0; i < f->m->n; i++) {
+        f->at[i] = f->x[i] + momentum * (f->x[i] - f->before[i]);
+        f->before[i] = f->x[i];
     }
-    double sum = 0;
-    for (size_t v = 0; v < m->n_voxels; v++) sum += m->voxel_sum[v];
-    return sum / 2;
+    gls_status status = f->products->kind->gradient(f->products, momentum, f->g, value);
+    f->products->kind->keep(f->products);
+    return status;
 }
 
 /* Finds the first step, 1.9 |g|^2 / |A g|^2. */
-static double first_step(const fista *f)
+static gls_status find_first_step(fista *f)
 {
-    double squares = 0;
+    double squares = 0, moved = 0;
     for (size_t i = 0; i < f->m->n; i++) squares += f->g[i] * f->g[i];
-    const double moved = 2 * gls_signal_model_apply(f->m, f->g, true, f->r);
-    return moved > 0 ? 1.9 * squares / moved : 0;
+    gls_status status = f->products->kind->apply(f->products, f->g, true, &moved);
+    f->step = moved > 0 ? 1.9 * squares / (2 * moved) : 0;
+    return status;
+}
+
+/* Keeps x as the best one so far. */
+static void keep_best(const fista *f)
+{
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < f->m->n; i++) f->best[i] = f->x[i];
 }
 
 /* Adds an iteration to the list. */
@@ -161,94 +161,96 @@ static bool stops(const gls_signal_solver *o, int i, double cost, double previou
     return true;
 }
 
-/* Takes one proximal step with back-tracking. Returns the objective of the new x. value: that of `at`, without penalty.
+/* Takes one proximal step with back-tracking. value: the objective of `at`, without penalty. *cost: that of the new x.
  */
-static double descend(fista *f, double value, fista_sums *sums, size_t *back_tracks)
+static gls_status descend(fista *f, double value, fista_sums *sums, size_t *back_tracks, double *cost)
 {
     for (int tries = 0;; tries++) {
         proximal(f);
         *sums = sum_up(f);
-        const double cost = gls_signal_model_apply(f->m, f->x, false, f->r) + f->penalty;
+        gls_status status = f->products->kind->apply(f->products, f->x, false, cost);
+        if (status) return status;
+        *cost += f->penalty;
         const double bound = value + sums->slope + sums->moved / (2 * f->step) + f->penalty;
-        if (!(cost > bound + NOISE * fabs(bound)) || tries == MAX_BACK) return cost;
+        if (!(*cost > bound + f->products->noise * fabs(bound)) || tries == MAX_BACK) return GLS_OK;
         f->step *= 0.9;
         ++*back_tracks;
     }
 }
 
-/* Iterates. At the start f->at is 0 and f->r_at is its residual. */
+/* Takes the best x, and ends. */
+static gls_status take_best(const fista *f, gls_signal_fit *fit)
+{
+    memcpy(f->x, f->best, f->m->n * sizeof *f->x);
+    gls_status status = f->products->kind->apply(f->products, f->x, false, &fit->objective);
+    fit->penalty = penalty_of(f, f->x);
+    fit->objective += fit->penalty;
+    fit->why = GLS_SIGNAL_STOP_RISES;
+    return status;
+}
+
+/* Iterates. At the start x, at, before and best are 0. */
 static gls_status iterate(fista *f, const gls_signal_solver *o, gls_signal_fit *fit)
 {
-    const size_t n_r = f->m->n_voxels * f->m->m;
-    double value = gls_signal_model_apply(f->m, f->at, false, f->r_at), previous = value, t = 1, best = value;
+    double value = 0, t = 1;
     int rises = 0;
-    gls_signal_model_transpose(f->m, f->r_at, f->g);
-    f->step = first_step(f);
-    memcpy(f->r_before, f->r_at, n_r * sizeof *f->r);
-    gls_status status = note(fit, 0, value, 0);
-    if (!(f->step > 0) || !(value > 0)) { /* nothing explains the signal: x stays 0 */
-        memcpy(f->r, f->r_at, n_r * sizeof *f->r);
-        fit->objective = value;
-        fit->why = GLS_SIGNAL_STOP_STILL;
-        return status;
-    }
+    gls_status status = f->products->kind->apply(f->products, f->at, false, &value);
+    if (!status) status = move_on(f, 0, &value);
+    if (!status) status = find_first_step(f);
+    if (!status) status = note(fit, 0, value, 0);
+    double previous = value, best = value;
+    fit->objective = value;
+    fit->why = GLS_SIGNAL_STOP_STILL;
+    if (!status && (!(f->step > 0) || !(value > 0))) /* nothing explains the signal: x stays 0 */
+        return f->products->kind->apply(f->products, f->x, false, &value);
     for (int i = 1; !status; i++) {
         fista_sums sums;
-        const double cost = descend(f, value, &sums, &fit->back_tracks);
-        status = note(fit, (size_t)i, cost, f->step);
+        double cost;
+        status = descend(f, value, &sums, &fit->back_tracks, &cost);
+        if (!status) status = note(fit, (size_t)i, cost, f->step);
+        if (status) break;
         fit->iterations = (size_t)i;
         rises = cost > previous ? rises + 1 : 0;
-        if (!status && o->progress && !o->progress(o->user, (uint64_t)i, cost))
-            status = gls_fail(GLS_ERR_CANCELLED, "weights: cancelled");
-        if (!isfinite(cost) || rises == MAX_RISES) {
-            memcpy(f->x, f->best, f->m->n * sizeof *f->x);
-            fit->objective = gls_signal_model_apply(f->m, f->x, false, f->r) + penalty_of(f, f->x);
-            fit->penalty = penalty_of(f, f->x);
-            fit->why = GLS_SIGNAL_STOP_RISES;
-            return status;
-        }
+        if (o->progress && !o->progress(o->user, (uint64_t)i, cost))
+            return gls_fail(GLS_ERR_CANCELLED, "weights: cancelled");
+        if (!isfinite(cost) || rises == MAX_RISES) return take_best(f, fit);
         if (cost < best) {
             best = cost;
-            memcpy(f->best, f->x, f->m->n * sizeof *f->x);
+            keep_best(f);
         }
         fit->objective = cost;
         fit->penalty = f->penalty;
-        if (status || stops(o, i, cost, previous, &sums, &fit->why)) break;
+        if (stops(o, i, cost, previous, &sums, &fit->why)) break;
         const double next = (1 + sqrt(1 + 4 * t * t)) / 2;
-        value = move_on(f, (t - 1) / next);
-        gls_signal_model_transpose(f->m, f->r_at, f->g);
-        memcpy(f->before, f->x, f->m->n * sizeof *f->x);
-        memcpy(f->r_before, f->r, n_r * sizeof *f->r);
+        status = move_on(f, (t - 1) / next, &value);
         previous = cost;
         t = next;
     }
     return status;
 }
 
-gls_status gls_signal_solve(const gls_signal_model *m, const gls_signal_solver *o, const gls_signal_groups *groups,
+gls_status gls_signal_solve(gls_signal_products *products, const gls_signal_solver *o, const gls_signal_groups *groups,
                             double *x, float *r, gls_signal_fit *fit)
 {
-    const size_t n = m->n + 1, n_r = m->n_voxels * m->m + 1;
+    const gls_signal_model *m = products->model;
+    const size_t n = m->n + 1;
     *fit = (gls_signal_fit){.iteration = NULL};
-    fista f = {.m = m, .groups = groups, .x = x, .r = r};
+    fista f = {.products = products, .m = m, .groups = groups, .x = x};
     memset(x, 0, m->n * sizeof *x);
     f.at = calloc(n, sizeof *f.at);
     f.before = calloc(n, sizeof *f.before);
     f.best = calloc(n, sizeof *f.best);
     f.g = calloc(n, sizeof *f.g);
-    f.r_at = malloc(n_r * sizeof *f.r_at);
-    f.r_before = malloc(n_r * sizeof *f.r_before);
     f.part = malloc((n / BLOCK + 1) * 4 * sizeof *f.part);
     f.norm = malloc(((groups ? groups->n : 0) + 1) * sizeof *f.norm);
-    gls_status status = f.at && f.before && f.best && f.g && f.r_at && f.r_before && f.part && f.norm
+    gls_status status = f.at && f.before && f.best && f.g && f.part && f.norm
                             ? iterate(&f, o, fit)
-                            : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu unknowns and %zu signals", m->n, n_r);
+                            : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu unknowns", m->n);
+    if (!status) status = products->kind->read(products, r);
     free(f.at);
     free(f.before);
     free(f.best);
     free(f.g);
-    free(f.r_at);
-    free(f.r_before);
     free(f.part);
     free(f.norm);
     return status;
@@ -269,7 +271,7 @@ gls_status gls_signal_groups_weigh(gls_signal_groups *groups, const gls_signal_m
         groups->factor[k] = sqrt(size[k]) / (sqrt(norm[k]) + 1e-12);
         norm[k] = 0;
     }
-    if (!status) gls_signal_model_transpose(m, m->y, g);
+    if (!status) (void)gls_signal_model_transpose(m, m->y, m->y, 0, g);
     for (size_t s = 0; s < m->n_streamlines && !status; s++)
         if (groups->of[s] < groups->n) norm[groups->of[s]] += g[s] * g[s];
     for (size_t k = 0; k < groups->n && !status; k++)

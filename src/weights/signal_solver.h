@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "weights/signal_model.h"
+#include "weights/signal_products.h"
 
 /* Why the solver stopped. */
 typedef enum gls_signal_stop {
@@ -48,7 +48,7 @@ typedef struct gls_signal_fit {
 
 /* Fills x, which begins with zeros, and r = A x - y. groups NULL: no penalty. GLS_ERR_CANCELLED: progress() returned
  * false. Call gls_signal_fit_finish() even after a failure. */
-gls_status gls_signal_solve(const gls_signal_model *model, const gls_signal_solver *solver,
+gls_status gls_signal_solve(gls_signal_products *products, const gls_signal_solver *solver,
                             const gls_signal_groups *groups, double *x, float *r, gls_signal_fit *fit);
 /* Sets the factors of groups from a fit without penalty, sqrt(size) / norm, and lambda = share times the smallest
  * lambda that would make all weights 0 in a model without other compartments. Groups whose factor would be infinite

@@ -29,6 +29,11 @@ check "the table" "len(open('it.csv').readlines()) == j('w.json')['model']['iter
 for map in ic ec iso rmse nrmse; do [ -s m_$map.nii.gz ] || note "no m_$map.nii.gz"; done
 OMP_NUM_THREADS=1 expect 0 weights t.tck $dwi -o w1.txt --method commit --mask data/mask.nii.gz --peaks peaks.nii.gz -q
 same w.txt w1.txt
+# a device: the weights of the CPU but for rounding, and the same bytes for any memory and number of devices
+expect 0 weights t.tck $dwi -o gpu.txt --method commit --mask data/mask.nii.gz --peaks peaks.nii.gz --device llvmpipe -q
+check "a device" "max(abs(a - b) for a, b in zip(w('w.txt'), w('gpu.txt'))) < 1e-5 * max(w('w.txt'))"
+expect 0 weights t.tck $dwi -o sent.txt --method commit --mask data/mask.nii.gz --peaks peaks.nii.gz --device llvmpipe --device-memory 1 --ngpus 2 -q
+same gpu.txt sent.txt
 # a lower tolerance takes more iterations
 expect 0 weights t.tck $dwi -o more.txt --method commit --mask data/mask.nii.gz --peaks peaks.nii.gz --tol-fun 1e-5 -q
 check "a lower tolerance" "j('more.json')['model']['objective'] < j('w.json')['model']['objective'] and

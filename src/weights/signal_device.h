@@ -1,0 +1,20 @@
+/* The products of the signal's matrix as kernels. */
+#ifndef GLS_WEIGHTS_SIGNAL_DEVICE_H
+#define GLS_WEIGHTS_SIGNAL_DEVICE_H
+
+#include <glslines/device.h>
+
+#include "weights/signal_products.h"
+
+/* How much goes to a device at a time. */
+typedef struct gls_signal_memory {
+    uint64_t bytes;       /* on each device; 0: half of its memory */
+    size_t block_entries; /* entries of a block */
+} gls_signal_memory;
+
+/* Makes products that n devices share. GLS_ERR_DEVICE_MEMORY, GLS_ERR_UNSUPPORTED: the problem does not fit. Destroy
+ * them also after a failure of one of their functions. */
+gls_status gls_signal_device_create(const gls_signal_model *model, const gls_signal_memory *memory,
+                                    gls_device *const *devices, size_t n, gls_signal_products **products);
+
+#endif
