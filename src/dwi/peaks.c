@@ -84,8 +84,12 @@ size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_p
 /* --- Between the vertices. */
 
 enum { NEWTON_STEPS = 6, MAX_COUNT = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2 };
-#define STEP 1e-3     /* step of the differences in Newton's method, in radians */
-#define MAX_MOVE 0.05 /* longest step of Newton's method, in radians */
+#define STEP 1e-3       /* step of the differences in Newton's method, in radians */
+#define MAX_MOVE 0.05   /* longest step of Newton's method, in radians */
+#define SMALL_MOVE 1e-7 /* a step below this is the last, in radians */
+
+/* Value, two first, two second and the mixed derivative of a function at a point, in the tangent plane. */
+enum { N_DERIVATIVES = 6 };
 
 /* Makes p and q: an orthonormal basis of the tangent plane at u. */
 static void tangents(const double u[3], double p[3], double q[3])
@@ -99,58 +103,91 @@ static void tangents(const double u[3], double p[3], double q[3])
     q[2] = u[0] * p[1] - u[1] * p[0];
 }
 
+/* Evaluates the basis at u and at five points near it, from whose values differences() computes derivatives: row k of
+ * `basis` belongs to point k. */
+static void basis_near(int order, const double u[3], double *basis)
+{
+    /* steps along p and q from u */
+    static const int step[N_DERIVATIVES][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}};
+    double p[3], q[3], point[N_DERIVATIVES][3];
+    tangents(u, p, q);
+    for (int k = 0; k < N_DERIVATIVES; k++)
+        for (int i = 0; i < 3; i++) point[k][i] = u[i] + STEP * (step[k][0] * p[i] + step[k][1] * q[i]);
+    gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])point, N_DERIVATIVES, basis);
+}
+
+/* Derivatives of a function that has these values at the points of basis_near(). */
+static void differences(const double value[N_DERIVATIVES], double d[N_DERIVATIVES])
+{
+    const double h = STEP, f = value[0], fa = value[1], ga = value[2], fb = value[3], gb = value[4], fab = value[5];
+    d[0] = f;
+    d[1] = (fa - ga) / (2 * h);
+    d[2] = (fb - gb) / (2 * h);
+    d[3] = (fa + ga - 2 * f) / (h * h);
+    d[4] = (fb + gb - 2 * f) / (h * h);
+    d[5] = (fab - fa - fb + f) / (h * h);
+}
+
 void gls_peak_rows(int order, const double u[3], double *rows)
 {
-    /* steps along p and q from u, of the points whose values give the differences */
-    static const int step[6][2] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}, {1, 1}};
     const size_t n = gls_sh_count(order);
-    const double h = STEP;
-    double p[3], q[3], point[6][3], basis[6 * MAX_COUNT];
-    tangents(u, p, q);
-    for (int k = 0; k < 6; k++)
-        for (int i = 0; i < 3; i++) point[k][i] = u[i] + h * (step[k][0] * p[i] + step[k][1] * q[i]);
-    gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])point, 6, basis);
+    double basis[N_DERIVATIVES * MAX_COUNT], value[N_DERIVATIVES], d[N_DERIVATIVES];
+    basis_near(order, u, basis);
     for (size_t j = 0; j < n; j++) {
-        const double f = basis[j], fa = basis[n + j], ga = basis[2 * n + j], fb = basis[3 * n + j],
-                     gb = basis[4 * n + j], fab = basis[5 * n + j];
-        rows[j] = f;
-        rows[n + j] = (fa - ga) / (2 * h);
-        rows[2 * n + j] = (fb - gb) / (2 * h);
-        rows[3 * n + j] = (fa + ga - 2 * f) / (h * h);
-        rows[4 * n + j] = (fb + gb - 2 * f) / (h * h);
-        rows[5 * n + j] = (fab - fa - fb + f) / (h * h);
+        for (size_t k = 0; k < N_DERIVATIVES; k++) value[k] = basis[k * n + j];
+        differences(value, d);
+        for (size_t k = 0; k < N_DERIVATIVES; k++) rows[k * n + j] = d[k];
     }
 }
 
-bool gls_peak_step(int order, const double *sh, const double *rows, const double u[3], double longest, double to[3])
+/* Takes a step of Newton's method from u. d: derivatives at u. Returns the length of the step in radians, `longest` at
+ * most; a negative number, without a step, where the function is not concave. */
+static double newton_step(const double d[N_DERIVATIVES], const double u[3], double longest, double to[3])
 {
-    const size_t n = gls_sh_count(order);
-    double d[6] = {0}, p[3], q[3];
-    for (size_t k = 1; k < 6; k++)
-        for (size_t j = 0; j < n; j++) d[k] += rows[k * n + j] * sh[j];
     /* Newton's step goes to a maximum only where the Hessian is negative definite. */
     const double det = d[3] * d[4] - d[5] * d[5];
-    if (!(det > 0 && d[3] < 0)) return false;
+    if (!(det > 0 && d[3] < 0)) return -1;
     const double a = -(d[4] * d[1] - d[5] * d[2]) / det, b = -(d[3] * d[2] - d[5] * d[1]) / det, length = hypot(a, b);
     const double scale = length > longest ? longest / length : 1;
+    double p[3], q[3], norm = 0;
     tangents(u, p, q);
-    double norm = 0;
     for (int i = 0; i < 3; i++) {
         to[i] = u[i] + scale * (a * p[i] + b * q[i]);
         norm += to[i] * to[i];
     }
     for (int i = 0; i < 3; i++) to[i] /= sqrt(norm);
-    return true;
+    return scale * length;
+}
+
+bool gls_peak_step(int order, const double *sh, const double *rows, const double u[3], double longest, double to[3])
+{
+    const size_t n = gls_sh_count(order);
+    double d[N_DERIVATIVES] = {0};
+    for (size_t k = 1; k < N_DERIVATIVES; k++)
+        for (size_t j = 0; j < n; j++) d[k] += rows[k * n + j] * sh[j];
+    return newton_step(d, u, longest, to) >= 0;
+}
+
+/* Value of a function whose basis has these n values at a point. */
+static double value_of(const double *basis, const double *sh, size_t n)
+{
+    double sum = 0;
+    for (size_t j = 0; j < n; j++) sum += basis[j] * sh[j];
+    return sum;
 }
 
 double gls_peak_climb(int order, const double *sh, double u[3])
 {
     const size_t n = gls_sh_count(order);
-    double rows[6 * MAX_COUNT], sum = 0;
-    for (int step = 0;; step++) {
-        gls_peak_rows(order, u, rows);
-        if (step == NEWTON_STEPS || !gls_peak_step(order, sh, rows, u, MAX_MOVE, u)) break;
+    double basis[N_DERIVATIVES * MAX_COUNT], value[N_DERIVATIVES], d[N_DERIVATIVES];
+    for (int step = 0; step < NEWTON_STEPS; step++) {
+        basis_near(order, u, basis);
+        for (size_t k = 0; k < N_DERIVATIVES; k++) value[k] = value_of(basis + k * n, sh, n);
+        differences(value, d);
+        const double length = newton_step(d, u, MAX_MOVE, u);
+        if (length < 0) return value[0];
+        if (length < SMALL_MOVE) break;
     }
-    for (size_t j = 0; j < n; j++) sum += rows[j] * sh[j];
-    return sum;
+    gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])u, 1, basis);
+    return value_of(basis, sh, n);
 }

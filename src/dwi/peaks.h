@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* Moves the unit vector u towards a nearby maximum of a function with GLS_SH_DESCOTEAUX07_LEGACY coefficients, by at
- * most 6 steps of Newton's method in the tangent plane. Stops, perhaps at once, where the function is not concave.
- * Returns the amplitude at u. */
+ * most 6 steps of Newton's method in the tangent plane. Stops after a step of less than 1e-7 radians, and, perhaps at
+ * once, where the function is not concave. Returns the amplitude at u. */
 double gls_peak_climb(int order, const double *sh, double u[3]);
 /* Makes six rows, a number for each coefficient: their products with the coefficients are the value of a function at
  * the unit vector u, its two first derivatives in the tangent plane, the two second ones, and the mixed one. */

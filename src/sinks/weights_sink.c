@@ -53,15 +53,21 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return sink->output ? GLS_OK : gls_no_memory();
 }
 
-/* Opens a second context on each GPU, which maps streamlines while the trackers continue. If that fails on a GPU, only
- * the GPUs before it map streamlines; if there is none before it, or no GPU at all, the CPU maps them. */
+/* Contexts on each GPU that map streamlines: while one sends streamlines or reads what it has mapped, the other's
+ * kernel runs. */
+#define MAPPERS_PER_DEVICE 2
+
+/* Opens further contexts on the GPUs, which map streamlines while the trackers continue. Those that cannot be opened
+ * are left out; without any, as on the CPU's renderer, the CPU maps streamlines. */
 static void open_mappers(weights_state *w, const gls_device_set *devices)
 {
     gls_device_set *to = &w->mappers;
+    const size_t wanted = MAPPERS_PER_DEVICE * devices->n, room = sizeof to->device / sizeof *to->device,
+                 n = wanted < room ? wanted : room;
     if (gls_device_get_info(devices->device[0])->software) return;
-    while (to->n < devices->n && gls_device_reopen(devices->device[to->n], &to->device[to->n]) == GLS_OK) to->n++;
-    if (to->n < devices->n)
-        gls_log(GLS_LOG_INFO, "streamlines are mapped by %zu of %zu GPUs: %s", to->n, devices->n, gls_last_error());
+    while (to->n < n && gls_device_reopen(devices->device[to->n % devices->n], &to->device[to->n]) == GLS_OK) to->n++;
+    if (to->n < n)
+        gls_log(GLS_LOG_INFO, "streamlines are mapped by %zu of %zu contexts: %s", to->n, n, gls_last_error());
 }
 
 /* Segments the FODs that are tracked into fixels, beside the caller. */
@@ -74,10 +80,11 @@ static gls_status segment_fods(void *user)
     return gls_fod_segment(&fod, w->sinks->fod, &w->fod);
 }
 
-/* Waits for the fixels and makes the mapper. */
+/* Opens the contexts of the mapper, waits for the fixels, and makes the mapper. */
 static gls_status await_fixels(weights_state *w)
 {
     if (w->weights) return GLS_OK;
+    open_mappers(w, w->sinks->devices);
     gls_status status = gls_beside_end(&w->segmenting, GLS_OK);
     if (!status) status = gls_weights_create(w->fod.fixels, NULL, &w->weights);
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
@@ -109,10 +116,9 @@ static gls_status begin(gls_run_sink *sink, gls_run_sinks *sinks)
 
 static gls_status open_weights(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
-    weights_state *w = sink->state;
+    (void)sinks;
     (void)tractogram;
-    open_mappers(w, sinks->devices);
-    *own = (gls_sink){.append = append, .user = w};
+    *own = (gls_sink){.append = append, .user = sink->state};
     return GLS_OK;
 }
 

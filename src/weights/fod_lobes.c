@@ -12,11 +12,8 @@
 #include <glslines/sh.h>
 
 /* N: number of samples; K: number of neighbours of a sample; BUCKETS: number of buckets into which samples are sorted
- * first */
-enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
-
-/* An FOD whose largest amplitude is smaller has no lobes: the scale by which samples are sorted would overflow. */
-#define MIN_AMPLITUDE (BUCKETS * FLT_MIN)
+ * first; OCTAVE_SHIFT: each octave has 256 buckets, so that all of them together reach 8 octaves */
+enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048, OCTAVE_SHIFT = 23 - 8 };
 
 /* Label of a sample: the seed of its lobe, or OPEN. RIDGE marks samples between lobes. Such a sample has the label of
  * that of its lobes whose seed has the largest sample. */
@@ -41,56 +38,77 @@ static inline bool precedes(const float *v, unsigned a, unsigned b)
     return v[a] > v[b] || (v[a] == v[b] && a < b);
 }
 
-/* Sorts samples into buckets, then by insertion. most: the largest sample. */
+/* Bits of a float. Those of positive floats are in the order of their values. */
+static inline uint32_t bits_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* Sorts samples into buckets, then by insertion. Buckets divide each octave below the largest sample evenly, because
+ * most samples of a sharp FOD are small. most: the largest sample. */
 static void sort_samples(work *w, float most)
 {
-    const float *v = w->v, scale = (float)(BUCKETS - 1) / most;
+    const float *v = w->v;
+    const uint32_t top = bits_of(most);
     uint16_t start[BUCKETS + 1], bucket[N];
     memset(start, 0, sizeof start);
-    /* a counting sort: counts the samples of each bucket, finds where each bucket begins, then moves the samples */
+    /* A counting sort: counts the samples of each bucket, finds where each bucket begins, then moves the samples. Those
+     * that are not positive are in bucket BUCKETS, behind the others. */
     for (unsigned i = 0; i < N; i++) {
-        int b = v[i] > 0 ? (int)(v[i] * scale) : -1;
-        b = b >= BUCKETS ? BUCKETS - 1 : b;
-        bucket[i] = (uint16_t)(BUCKETS - 1 - b); /* bucket BUCKETS holds samples that are not positive */
-        start[bucket[i]]++;
+        const uint32_t below = (top - bits_of(v[i])) >> OCTAVE_SHIFT, b = below < BUCKETS ? below : BUCKETS - 1;
+        bucket[i] = (uint16_t)(v[i] > 0 ? b : BUCKETS);
     }
+    for (unsigned i = 0; i < N; i++) start[bucket[i]]++;
     unsigned at = 0;
-    for (unsigned b = 0; b < BUCKETS; b++) {
-        unsigned n = start[b];
+    for (unsigned b = 0; b <= BUCKETS; b++) {
+        const unsigned n = start[b];
         start[b] = (uint16_t)at;
         at += n;
     }
-    w->n = (int)at;
-    for (unsigned i = 0; i < N; i++)
-        if (bucket[i] < BUCKETS) w->order[start[bucket[i]]++] = (uint16_t)i;
+    w->n = start[BUCKETS];
+    for (unsigned i = 0; i < N; i++) w->order[start[bucket[i]]++] = (uint16_t)i;
     /* insertion sort: each bucket holds few samples */
     for (int i = 1; i < w->n; i++) {
-        uint16_t x = w->order[i];
+        const uint16_t x = w->order[i];
         int k = i;
         for (; k > 0 && precedes(v, x, w->order[k - 1]); k--) w->order[k] = w->order[k - 1];
         w->order[k] = x;
     }
 }
 
+/* The label, of those of the neighbours that count, whose seed precedes those of the others. */
+static unsigned strongest_lobe(const work *w, const uint16_t near[K])
+{
+    unsigned lobe = OPEN;
+    for (int k = 0; k < K; k++) {
+        const unsigned own = w->own[near[k]];
+        if (!(own & RIDGE) && (lobe == OPEN || precedes(w->v, own, lobe))) lobe = own;
+    }
+    return lobe;
+}
+
 /* Labels the positive samples in falling order. Only labelled neighbours that are no ridges count. A sample without
  * such a neighbour starts a lobe. If all have one label, the sample joins their lobe; if they have several, it is a
- * ridge. */
+ * ridge, with the label of the lobe whose seed precedes the others. */
 static void label(work *w)
 {
     memset(w->own, 0xff, sizeof w->own);
     for (int n = 0; n < w->n; n++) {
         const unsigned i = w->order[n];
         const uint16_t *near = w->sphere->neighbour[i];
-        unsigned lobe = OPEN, ridge = 0;
+        /* Labels that do not count have the bit of RIDGE: they are large as numbers without a sign, negative as numbers
+         * with one. So the smallest and the largest of the others are found without branches. */
+        unsigned least = OPEN;
+        int most = -1;
         for (int k = 0; k < K; k++) {
-            unsigned own = w->own[near[k]];
-            if ((own & RIDGE) || own == lobe) continue; /* OPEN includes the bit of RIDGE */
-            ridge = lobe == OPEN ? 0 : RIDGE;
-            if (lobe == OPEN || precedes(w->v, own, lobe)) lobe = own;
+            const unsigned own = w->own[near[k]];
+            least = own < least ? own : least;
+            most = (int16_t)own > most ? (int16_t)own : most;
         }
-        /* no neighbour is labelled, except ridges: the sample starts a lobe */
-        if (lobe == OPEN) w->seed[w->n_seeds++] = (uint16_t)(lobe = i);
-        w->own[i] = (uint16_t)(lobe | ridge);
+        if (most < 0) w->seed[w->n_seeds++] = (uint16_t)(least = i);
+        w->own[i] = (uint16_t)(most < 0 || (unsigned)most == least ? least : strongest_lobe(w, near) | RIDGE);
     }
 }
 
@@ -232,14 +250,14 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     float most = 0, least = 0;
     out->n = out->dropped = 0;
     out->too_large = false;
-    /* no lobes: an FOD that is too large or too small for floats, that without refinement never exceeds 0.8 of the
-     * threshold, or whose largest negative amplitude exceeds the largest positive one */
+    /* no lobes: an FOD that is too large for floats, that is nowhere positive, that without refinement never exceeds
+     * 0.8 of the threshold, or whose largest negative amplitude exceeds the largest positive one */
     for (unsigned i = 0; i < N; i++) {
         most = v[i] > most ? v[i] : most;
         least = v[i] < least ? v[i] : least;
     }
     out->too_large = most > FLT_MAX || least < -FLT_MAX;
-    if (out->too_large || most < MIN_AMPLITUDE || most < -least) return;
+    if (out->too_large || most <= 0 || most < -least) return;
     if (!o->refine && (double)most <= 0.8 * o->peak) return;
     sort_samples(&w, most);
     label(&w);
