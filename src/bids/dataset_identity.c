@@ -116,17 +116,24 @@ static bool names_files(const gls_param *p, const cJSON *value)
            (cJSON_IsString(value) || (cJSON_IsArray(value) && cJSON_IsString(value->child)));
 }
 
-/* Makes an object of all parameters. With model AUTO it has the parameters of both models that AUTO may choose. */
-static cJSON *all_parameters(const gls_job_options *given)
+/* Makes an object of the parameters that a run with this model has. */
+static cJSON *parameters_with(const gls_job_options *given, gls_model_kind model)
 {
-    cJSON *all = cJSON_CreateObject(), *other = cJSON_CreateObject();
+    cJSON *object = cJSON_CreateObject();
     gls_job_options job = *given;
-    const bool is_auto = job.model.model == GLS_MODEL_AUTO;
+    job.model.model = model;
+    const gls_method method = gls_method_of(&job);
+    gls_params_add(object, &job, &method, &job.track);
+    return object;
+}
+
+/* Makes an object of all parameters. With model AUTO it has the parameters of both models that AUTO may choose. */
+static cJSON *all_parameters(const gls_job_options *job)
+{
+    const bool is_auto = job->model.model == GLS_MODEL_AUTO;
     /* with model AUTO the series, which is not read yet, decides between msmt and csd: take the parameters of both */
-    if (is_auto) job.model.model = GLS_MODEL_MSMT;
-    gls_params_add(all, &job, &job.track);
-    if (is_auto) job.model.model = GLS_MODEL_CSD;
-    gls_params_add(other, &job, &job.track);
+    cJSON *all = parameters_with(job, is_auto ? GLS_MODEL_MSMT : job->model.model),
+          *other = is_auto ? parameters_with(job, GLS_MODEL_CSD) : NULL;
     for (cJSON *item = other ? other->child : NULL, *next; item; item = next) {
         next = item->next;
         /* take from CSD only parameters that are null for MSMT */

@@ -17,6 +17,8 @@
 #include "run/job_parts.h"
 #include "run/job_text.h"
 #include "sinks/merge_maps.h"
+#include "track/getter/getter.h"
+#include "track/getter/getters.h"
 #include "util/clock.h"
 
 /* --- track: options. */
@@ -153,51 +155,39 @@ static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
 }
 
 /* As in GPUStreamlines, --model default stands for csd if a getter is given that needs no q-ball model. */
-static void take_model(gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
+static void take_model(gls_job_options *o, const cmd_arguments *arguments)
 {
     bool is_default = strstr(arguments->taken, "--model default:") != NULL;
-    if (is_default && method->source != GLS_FROM_QBALL && cmd_options_given(arguments, "dg"))
+    if (is_default && gls_getter_row(o->track.dg)->source != GLS_FROM_QBALL && cmd_options_given(arguments, "dg"))
         o->model.model = GLS_MODEL_CSD;
 }
 
 /* Sets the defaults of preset, getter and model for options that are not given. */
 static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
 {
-    /* the library sets the defaults in a copy; take only options that are not given from the copy */
-    gls_job_options decided = *o;
     const char *given[CMD_MAX_OPTIONS + 1] = {NULL};
     size_t n = 0;
     for (const gls_option *row = gls_params; row->name; row++)
         if (cmd_options_given(arguments, row->name)) given[n++] = row->name;
-    gls_job_options_set_defaults(&decided, given);
-    for (const gls_option *row = gls_params; row->name; row++)
-        if (row->owner != GLS_OF_COMMAND && !cmd_options_given(arguments, row->name)) gls_option_copy(row, o, &decided);
+    gls_job_options_set_defaults(o, given);
 }
 
-/* Rejects a threshold of a stop map that there is not: a getter that ends streamlines itself has one with --fa alone.
- */
-static int check_stop_map(const gls_job_options *o, const cmd_arguments *arguments)
-{
-    if (o->fa || !gls_getter_ends_itself(o->track.dg) || !cmd_options_given(arguments, "fa-threshold"))
-        return CMD_EXIT_OK;
-    return cmd_error(CMD_EXIT_USAGE, "--fa-threshold: needs --fa FILE, because --dg %s has no stop map without --fa",
-                     gls_getter_name(o->track.dg));
-}
-
-/* Rejects options that the getter does not have, and options of fits where nothing is fitted. */
+/* Rejects options that the getter does not have, those of fits where nothing is fitted, and those of a stop map where
+ * there is none. */
 static int check_getter(const gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
 {
+    const gls_getter *getter = method->getter;
     for (const gls_option *row = gls_params; row->name; row++) {
+        if (!cmd_options_given(arguments, row->name)) continue;
         const bool fit = row->user == GLS_FOR_FIT && !method->given && !method->fits;
-        if (fit && cmd_options_given(arguments, row->name))
+        if (fit)
             return cmd_error(CMD_EXIT_USAGE, "--%s cannot be used with --dg %s, which fits no ODFs%s", row->name,
-                             gls_getter_name(o->track.dg), method->tensors ? ": give --model csd" : "");
-        if (row->user == GLS_FOR_STOP_MAP && !method->tissue && !method->stop_map &&
-            cmd_options_given(arguments, row->name))
+                             getter->name, method->tensors ? ": give --model csd" : "");
+        /* a getter that ends streamlines itself has a stop map with --fa alone */
+        if (row->user == GLS_FOR_STOP_MAP && !o->fa && getter->own_end)
             return cmd_error(CMD_EXIT_USAGE, "--%s %g: needs --fa FILE, because --dg %s has no stop map without --fa",
-                             row->name, o->track.stop_threshold, gls_getter_name(o->track.dg));
-        if (gls_user_is_getter(row->user) && !gls_param_is_used(row, method, o) &&
-            cmd_options_given(arguments, row->name))
+                             row->name, o->track.stop_threshold, getter->name);
+        if (gls_user_is_getter(row->user) && !gls_method_uses(method, row, o))
             return cmd_error_status(gls_getter_require(o->track.dg, (gls_param_user)row->user, row->name));
     }
     return CMD_EXIT_OK;
@@ -207,21 +197,20 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
 {
     gls_job_options *o = &options->run.job;
     const char **files[] = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->roi};
-    gls_method method = gls_method_of(o);
-    int code = check_inputs(o, &method, arguments);
+    int code = check_seeds(o, arguments);
+    if (code) return code;
+    /* choose the model before the defaults, which depend on it */
+    take_model(o, arguments);
+    take_defaults(o, arguments);
+    const gls_method method = gls_method_of(o);
+    code = check_inputs(o, &method, arguments);
     if (!code) code = check_beside(o, &method, arguments);
-    if (!code) code = check_seeds(o, arguments);
+    if (!code) code = check_getter(o, &method, arguments);
     if (code) return code;
     for (int i = 0; i < arguments->n_positionals; i++) *files[i] = arguments->positional[i];
     o->argc = arguments->argc;
     o->argv = arguments->argv;
-    /* choose the model before the defaults, which depend on it */
-    take_model(o, &method, arguments);
-    take_defaults(o, arguments);
-    method = gls_method_of(o);
-    code = check_getter(o, &method, arguments);
-    if (!code) code = check_stop_map(o, arguments);
-    if (!code) code = model_options_check(&o->model, arguments);
+    code = model_options_check(&o->model, arguments);
     if (code) return code;
     if (options->run.json && !options->run.dry_run)
         return cmd_error(CMD_EXIT_USAGE, "--json: needs --dry-run; a run writes its JSON to --sidecar");
@@ -278,7 +267,7 @@ static int run_track(void *values, const cmd_arguments *arguments)
     int code = track_options_check(options, arguments);
     if (code) return code;
     const gls_run_options *run = &options->run;
-    const gls_illustrations illustrations = {run->report, run->picture, run->trace, run->json};
+    gls_illustrations illustrations = {run->report, run->picture, run->trace, run->json, NULL};
     /* the timeline includes the reading of inputs, so tracing starts before the job */
     if (run->trace) gls_trace_start();
     gls_status status = gls_job_create(&run->job, cmd_monitor(true), &job);
@@ -292,6 +281,7 @@ static int run_track(void *values, const cmd_arguments *arguments)
     const gls_job_result *result = status || run->dry_run ? NULL : gls_job_get_result(job);
     if (result && result->track.streamlines == 0 && run->job.fail_if_empty)
         code = cmd_error(CMD_EXIT_EMPTY, "%s: has no streamline (--fail-if-empty)", result->output);
+    gls_illustrations_finish(&illustrations);
     gls_job_destroy(job);
     return code;
 }

@@ -83,10 +83,10 @@ static bool is_open(size_t param, const char *const *given)
 }
 
 /* The bit of the model in use; without a model SAMPLES for --bedpostx, PEAKS for --peaks, CSD for --sh and --odf. */
-static int models_of(const gls_job_options *o)
+static int models_of(const gls_job_options *o, const gls_method *m)
 {
     if (o->bedpostx) return SAMPLES;
-    return o->peaks.n > 0 ? PEAKS : 1 << (gls_method_of(o).given ? GLS_MODEL_CSD : (int)o->model.model);
+    return o->peaks.n > 0 ? PEAKS : 1 << (m->given ? GLS_MODEL_CSD : (int)o->model.model);
 }
 
 /* Returns the last row of a parameter that holds for the preset and for each of these getters and models, or NULL. */
@@ -102,39 +102,39 @@ static const row *row_for(size_t param, gls_preset preset, int getters, int mode
 
 /* The row that gives the default of a parameter with these options: the row for the getter and the model in use. For
  * the parameter model, the row for all getters comes first, if its value is the model in use. */
-static const row *row_of(size_t param, const gls_job_options *o)
+static const row *row_of(size_t param, const gls_job_options *o, const gls_method *m)
 {
     const row *r = param == ROW_model ? row_for(param, o->preset, ALL_GETTERS, ALL_MODELS) : NULL;
     if (r && r->value == o->model.model) return r;
-    return row_for(param, o->preset, 1 << o->track.dg, models_of(o));
+    return row_for(param, o->preset, 1 << o->track.dg, models_of(o, m));
 }
 
 /* Chooses first the model, then the getter, unless they are given, by the preset and by the data: a series, ODFs, peaks
  * or samples. The model also depends on a given getter, and the getter on the model in use. No other option matters. */
-static void choose_method(gls_job_options *o, const char *const *given)
+static void choose_method(gls_job_options *o, const gls_method *m, const char *const *given)
 {
     const int getters = is_given(given, "dg") ? 1 << o->track.dg : ALL_GETTERS;
-    if (!is_given(given, "model") && !gls_method_of(o).given)
+    if (!is_given(given, "model") && !m->given)
         o->model.model = (gls_model_kind)row_for(ROW_model, o->preset, getters, ALL_MODELS)->value;
     if (!is_given(given, "dg"))
-        o->track.dg = (gls_direction_getter)row_for(ROW_dg, o->preset, ALL_GETTERS, models_of(o))->value;
+        o->track.dg = (gls_direction_getter)row_for(ROW_dg, o->preset, ALL_GETTERS, models_of(o, m))->value;
 }
 
 /* Reason of the row that gives the default, if the default is this value. NULL: the default is another value. */
-static const char *reason_of(size_t param, const gls_job_options *o, double value)
+static const char *reason_of(size_t param, const gls_job_options *o, const gls_method *m, double value)
 {
-    const row *r = row_of(param, o);
+    const row *r = row_of(param, o, m);
     return r && r->value == value ? r->reason : NULL;
 }
 
-const char *gls_default_model_reason(const gls_job_options *o)
+const char *gls_default_model_reason(const gls_job_options *o, const gls_method *m)
 {
-    return gls_method_of(o).given ? NULL : reason_of(ROW_model, o, o->model.model);
+    return m->given ? NULL : reason_of(ROW_model, o, m, o->model.model);
 }
 
-const char *gls_default_getter_reason(const gls_job_options *o)
+const char *gls_default_getter_reason(const gls_job_options *o, const gls_method *m)
 {
-    return reason_of(ROW_dg, o, o->track.dg);
+    return reason_of(ROW_dg, o, m, o->track.dg);
 }
 
 /* Whether the row is applied after model and getter are chosen. sh_order stays 0, which stands for the order by the
@@ -156,7 +156,9 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
     /* there are no defaults for such options, which the run refuses by name */
     if (!is_method(o)) return;
     const gls_job_options bare = gls_job_options_bare();
-    choose_method(o, given);
+    /* of the method only what depends neither on model nor on getter: the source of directions and the tissue */
+    const gls_method method = gls_method_of(o);
+    choose_method(o, &method, given);
     const gls_getter *getter = gls_getter_row(o->track.dg);
     /* first give each option that has rows the value of params.def, because an earlier call for another getter may have
      * changed it */
@@ -169,7 +171,7 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         const gls_option_number value = {rows[i].value, rows[i].mm};
-        if (row_of(rows[i].param, o) == &rows[i]) gls_option_set_number(&gls_params[rows[i].param], o, value);
+        if (row_of(rows[i].param, o, &method) == &rows[i]) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
     /* tckgen's default step with -rk4 is a quarter of a voxel */
     if (o->track.rk4 && gls_getter_uses(getter, GLS_FOR_RK4) && !is_given(given, "step-size")) {
@@ -181,7 +183,7 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
     if (o->track.pft && o->preset == GLS_PRESET_DIPY && !is_given(given, "max-directions-per-seed"))
         o->track.max_directions_per_seed = GLS_MAX_DIRECTIONS;
     /* tissue ends streamlines in place of the stop map; take the defaults of tckgen -act */
-    if (gls_method_of(o).tissue) {
+    if (method.tissue) {
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
         if (!is_given(given, "mask-stop") && o->track.stop_threshold < 0) o->mask_stop = GLS_MASK_STOP_NEAREST;
         const bool keeps_length = o->track.pft && o->preset != GLS_PRESET_DEFAULT;
@@ -221,16 +223,15 @@ bool gls_default_is_of_method(const gls_default *held)
     return param == ROW_dg || param == ROW_model;
 }
 
-size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFAULTS])
+size_t gls_defaults_held(const gls_job_options *o, const gls_method *m, gls_default held[GLS_MAX_DEFAULTS])
 {
-    const gls_method method = gls_method_of(o);
     size_t n = 0;
     for (size_t i = 0; i < N_ROWS && n < GLS_MAX_DEFAULTS; i++) {
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], o);
         /* order 0 stands for the order that the directions allow, which is the default */
-        bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !method.given;
-        if (!gls_param_is_used(&gls_params[rows[i].param], &method, o)) continue;
-        if (row_of(rows[i].param, o) != &rows[i] ||
+        bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !m->given;
+        if (!gls_param_is_used(&gls_params[rows[i].param], m, o)) continue;
+        if (row_of(rows[i].param, o, m) != &rows[i] ||
             ((value.value != rows[i].value || value.mm != rows[i].mm) && !left_open))
             continue;
         held[n++] = (gls_default){&gls_params[rows[i].param], rows[i].reason};
@@ -240,7 +241,7 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
 
 /* Returns options with all defaults for the preset and the inputs of o. Keeps the model, getter and --select of o if
  * `given` names them. */
-static gls_job_options default_of(const gls_job_options *o, const char *const *given)
+static gls_job_options default_of(const gls_job_options *o, const gls_method *m, const char *const *given)
 {
     gls_job_options d = gls_job_options_bare();
     d.preset = o->preset;
@@ -248,7 +249,7 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     d.odf = o->odf;
     d.peaks = o->peaks;
     d.bedpostx = o->bedpostx;
-    d.act = gls_method_of(o).tissue; /* defaults depend on whether there is tissue, not on its source */
+    d.act = m->tissue; /* defaults depend on whether there is tissue, not on its source */
     if (is_given(given, "dg")) d.track.dg = o->track.dg;
     if (is_given(given, "model")) d.model.model = o->model.model;
     if (is_given(given, "select")) d.track.select = o->track.select;
@@ -258,15 +259,15 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
 
 /* Returns all defaults for the inputs of o: the getter by the model of o, the model by the getter of o, the others by
  * both. If o sets the number of seeds or of streamlines, the default of --select is 0. */
-static gls_job_options all_defaults(const gls_job_options *o)
+static gls_job_options all_defaults(const gls_job_options *o, const gls_method *m)
 {
-    gls_job_options d = default_of(o, (const char *const[]){"dg", "model", NULL});
+    gls_job_options d = default_of(o, m, (const char *const[]){"dg", "model", NULL});
     const bool counts = o->track.select != d.track.select || o->nseeds != d.nseeds || o->seed_grid > 0 || o->seeds ||
                         o->seeds_per_voxel != d.seeds_per_voxel;
-    if (counts) d = default_of(o, (const char *const[]){"dg", "model", "select", NULL});
+    if (counts) d = default_of(o, m, (const char *const[]){"dg", "model", "select", NULL});
     if (counts) d.track.select = 0;
-    d.track.dg = default_of(o, (const char *const[]){"model", NULL}).track.dg;
-    d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
+    d.track.dg = default_of(o, m, (const char *const[]){"model", NULL}).track.dg;
+    d.model.model = default_of(o, m, (const char *const[]){"dg", NULL}).model.model;
     /* files, and a preset other than "default", count as changed */
     d.sh = d.odf = d.bedpostx = d.act = NULL;
     d.peaks.n = 0;
@@ -274,15 +275,14 @@ static gls_job_options all_defaults(const gls_job_options *o)
     return d;
 }
 
-cJSON *gls_defaults_changed(const gls_job_options *o)
+cJSON *gls_defaults_changed(const gls_job_options *o, const gls_method *m)
 {
-    const gls_job_options d = all_defaults(o);
-    const gls_method method = gls_method_of(o);
+    const gls_job_options d = all_defaults(o, m);
     cJSON *own = cJSON_CreateObject(), *defaults = cJSON_CreateObject(), *changed = cJSON_CreateArray();
     char key[96];
     for (const gls_param *param = gls_params; param->name; param++) {
         /* skip what does not change the result, such as threads, devices and outputs */
-        if (param->owner == GLS_OF_COMMAND || !gls_role_has_part(param->role) || !gls_param_is_used(param, &method, o))
+        if (param->owner == GLS_OF_COMMAND || !gls_role_has_part(param->role) || !gls_param_is_used(param, m, o))
             continue;
         gls_option_key(param, key, sizeof key);
         gls_option_add(own, param, o);
@@ -318,18 +318,17 @@ void gls_default_line(const gls_default *held, const gls_job_options *o, char *l
     snprintf(line, size, "--%s %s (%s)", held->param->name, value, held->reason);
 }
 
-void gls_defaults_log(const gls_job_options *o)
+void gls_defaults_log(const gls_job_options *o, const gls_method *m)
 {
     gls_default held[GLS_MAX_DEFAULTS];
     const gls_preset_info *preset = gls_preset_get((int)o->preset);
     char line[256];
-    size_t n = gls_log_enabled(GLS_LOG_DETAIL) ? gls_defaults_held(o, held) : 0;
-    const char *model = gls_default_model_reason(o), *getter = gls_default_getter_reason(o);
-    const gls_method method = gls_method_of(o);
-    if (method.fits)
+    size_t n = gls_log_enabled(GLS_LOG_DETAIL) ? gls_defaults_held(o, m, held) : 0;
+    const char *model = gls_default_model_reason(o, m), *getter = gls_default_getter_reason(o, m);
+    if (m->fits)
         snprintf(line, sizeof line, "model %s (%s), ", gls_model_name(o->model.model), model ? model : "given");
-    gls_log(GLS_LOG_INFO, "method: %sdirection getter %s%s (%s)", method.fits ? line : "", method.getter->name,
-            method.tensors ? " along the main axes of tensors" : "", getter ? getter : "given");
+    gls_log(GLS_LOG_INFO, "method: %sdirection getter %s%s (%s)", m->fits ? line : "", m->getter->name,
+            m->tensors ? " along the main axes of tensors" : "", getter ? getter : "given");
     if (preset->differs) gls_log(GLS_LOG_INFO, "preset %s: %s", preset->name, preset->differs);
     for (size_t i = 0; i < n; i++) {
         if (gls_default_is_of_method(&held[i])) continue;

@@ -132,13 +132,12 @@ static void add_row(cJSON *object, const gls_option *row, const gls_method *meth
         cJSON_AddNullToObject(object, key);
 }
 
-void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_params *mm)
+void gls_params_add(cJSON *object, const gls_job_options *o, const gls_method *method, const gls_track_params *mm)
 {
-    const gls_method method = gls_method_of(o);
     gls_json_double(object, "step_size_mm", mm->step_size);
     for (const gls_option *row = gls_params; row->name; row++)
-        if (row->owner != GLS_OF_COMMAND) add_row(object, row, &method, o);
-    if (!gls_getter_uses(method.getter, GLS_FOR_ptt)) return;
+        if (row->owner != GLS_OF_COMMAND) add_row(object, row, method, o);
+    if (!gls_getter_uses(method->getter, GLS_FOR_ptt)) return;
     gls_json_double(object, "probe_length_mm", mm->probe_length);
     gls_json_double(object, "probe_radius_mm", mm->probe_radius);
     gls_json_double(object, "ptt_substep_mm", mm->ptt_substep);
@@ -189,11 +188,12 @@ const char *gls_params_difference(cJSON *a, cJSON *b)
     return gls_json_difference(a, b);
 }
 
-gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash)
+gls_status gls_params_identity(const gls_job_options *options, const gls_method *method, const gls_track_params *mm,
+                               uint64_t *hash)
 {
     cJSON *object = cJSON_CreateObject();
     if (object) {
-        gls_params_add(object, options, mm);
+        gls_params_add(object, options, method, mm);
         keep_identity(object);
     }
     char *text = object ? gls_json_print_line(object) : NULL;

@@ -46,14 +46,16 @@ bool gls_is_auto(const char *value);
 void gls_option_add(cJSON *object, const gls_option *option, const void *options);
 /* Adds an entry for each row of the library, null if the run does not use the parameter, and the step size in mm; with
  * --dg ptt also the lengths of ptt. mm: parameters of the tracker with lengths in mm. */
-void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);
+void gls_params_add(cJSON *object, const gls_job_options *options, const gls_method *method,
+                    const gls_track_params *mm);
 /* Like gls_params_add() for the rows of gls_model_options. */
 void gls_params_add_model(cJSON *object, const gls_model_options *options, bool has_model);
 /* Removes from two objects of gls_params_add() what is no part of the identity. Returns the first key under which they
  * differ; NULL: none. */
 const char *gls_params_difference(cJSON *a, cJSON *b);
 /* Fills in *hash: a hash of the values of all options on which the result depends, but not of paths of files. */
-gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash);
+gls_status gls_params_identity(const gls_job_options *options, const gls_method *method, const gls_track_params *mm,
+                               uint64_t *hash);
 
 /* The parameters of the tracker with all lengths in mm, for data on this grid. */
 gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid *grid);
@@ -84,21 +86,21 @@ typedef struct gls_default {
 } gls_default;
 /* Stores in held[] the rows of defaults.def that the run uses and whose values these options have, at most
  * GLS_MAX_DEFAULTS. Returns their number. */
-size_t gls_defaults_held(const gls_job_options *options, gls_default held[GLS_MAX_DEFAULTS]);
+size_t gls_defaults_held(const gls_job_options *options, const gls_method *method, gls_default held[GLS_MAX_DEFAULTS]);
 /* Names of the parameters on which the result depends and whose values differ from the defaults of this preset, getter
  * and model. Files, and a preset other than "default", always count as different. An array; the caller frees it. */
-cJSON *gls_defaults_changed(const gls_job_options *options);
+cJSON *gls_defaults_changed(const gls_job_options *options, const gls_method *method);
 /* Writes a line such as "--max-angle 25 degrees (as DIPY)". */
 void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
 /* Whether this is the default of --model or of --dg. */
 bool gls_default_is_of_method(const gls_default *held);
 /* Why the model is the default, from defaults.def. NULL: it is not the default, or an option gives the directions in
  * place of a model. */
-const char *gls_default_model_reason(const gls_job_options *options);
+const char *gls_default_model_reason(const gls_job_options *options, const gls_method *method);
 /* Why the direction getter is the default. NULL: it is not the default. */
-const char *gls_default_getter_reason(const gls_job_options *options);
+const char *gls_default_getter_reason(const gls_job_options *options, const gls_method *method);
 /* Logs as information the getter with the reason for it, the model likewise if the run fits one, and how results differ
  * from the program of the preset. Logs the other defaults as details. */
-void gls_defaults_log(const gls_job_options *options);
+void gls_defaults_log(const gls_job_options *options, const gls_method *method);
 
 #endif

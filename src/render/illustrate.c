@@ -26,9 +26,7 @@ static gls_status check(const gls_illustrations *o, const gls_job *job)
     gls_status status = GLS_OK;
     if (o->picture && !gls_case_ends(o->picture, ".png"))
         return gls_fail(GLS_ERR_ARGUMENT, "--picture %s: the name of a picture ends in .png", o->picture);
-    char *beside = o->report && !*o->report ? gls_report_name(job->output) : NULL;
-    if (o->report && !*o->report && !beside) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    const char *all[] = {o->picture, beside ? beside : o->report, o->trace, o->json}, *path[4];
+    const char *all[] = {o->picture, o->report, o->trace, o->json}, *path[4];
     size_t n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all && !status; i++) {
         if (!all[i] || !*all[i]) continue;
@@ -36,7 +34,6 @@ static gls_status check(const gls_illustrations *o, const gls_job *job)
         if (!status) status = gls_output_check(all[i], true, path, n);
         path[n++] = all[i];
     }
-    free(beside);
     return status;
 }
 
@@ -57,15 +54,15 @@ static gls_status find(const char *path, const gls_job *job, const char *role, c
 static gls_status find_all(const gls_illustrations *o, const gls_job *job)
 {
     gls_status status = o->picture ? find(o->picture, job, "picture", "render") : GLS_OK;
-    char *beside = o->report && !*o->report ? gls_report_name(job->result.output) : NULL;
-    if (o->report && !*o->report && !beside) return gls_fail(GLS_ERR_MEMORY, "out of memory");
-    if (!status && o->report) status = find(beside ? beside : o->report, job, "report", "report");
-    free(beside);
-    return status;
+    return !status && o->report ? find(o->report, job, "report", "report") : status;
 }
 
-gls_status gls_illustrations_open(const gls_illustrations *o, gls_job *job)
+gls_status gls_illustrations_open(gls_illustrations *o, gls_job *job)
 {
+    if (o->report && !*o->report) {
+        o->report = o->beside = gls_report_name(job->output);
+        if (!o->report) return gls_no_memory();
+    }
     const bool may_be_there = job->options.skip_existing;
     /* the picture shows the stop map of the run, which the job then keeps */
     job->inputs.wants_fa |= o->picture || o->report;
@@ -96,30 +93,34 @@ static void draw(const char *picture, gls_job *job)
         gls_log(GLS_LOG_INFO, "picture     %s", picture);
 }
 
-/* Makes the report; path "": beside the output. */
+/* Makes the report. */
 static void report(const char *path, gls_job *job)
 {
     gls_report_options options = gls_report_options_default();
     gls_report_result made;
-    char size[32], *beside = *path ? NULL : gls_report_name(job->result.output);
+    char size[32];
     const char *input = job->result.sidecar ? job->result.sidecar : job->result.output;
-    options.output = beside ? beside : path;
+    options.output = path;
     options.image = job->options.fa;
     options.image_data = gls_job_inputs_scalar(&job->inputs);
     options.device = job->options.device;
     options.api = job->options.api;
     options.force = job->options.force;
     gls_status status = gls_report_files(input, &options, NULL, &made);
-    if (!status) status = gls_job_note_made(job, "report", options.output);
+    if (!status) status = gls_job_note_made(job, "report", path);
     if (!status)
-        gls_log(GLS_LOG_INFO, "report      %s, %s", options.output, gls_format_bytes(made.bytes, size, sizeof size));
+        gls_log(GLS_LOG_INFO, "report      %s, %s", path, gls_format_bytes(made.bytes, size, sizeof size));
     else
         gls_log(GLS_LOG_WARNING, "the report was not made: %s", gls_last_error());
-    free(beside);
 }
 
 void gls_illustrations_make(const gls_illustrations *o, gls_job *job)
 {
     if (o->picture) draw(o->picture, job);
     if (o->report) report(o->report, job);
+}
+
+void gls_illustrations_finish(gls_illustrations *o)
+{
+    free(o->beside);
 }

@@ -453,7 +453,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
         if (p->owner == GLS_OF_JOB) status = gls_option_outputs_check(p, &job->options);
     if (!status) job->inputs.method = gls_method_of(&job->options);
     if (!status) status = check_options(&job->options, &job->inputs.method);
-    if (!status) gls_defaults_log(&job->options_given);
+    if (!status) gls_defaults_log(&job->options_given, &job->inputs.method);
     if (!status) status = choose_format(job);
     if (!status && job->options.dwi && !job->options.bval) {
         status = gls_input_file_check(&(gls_input_file){.path = job->options.dwi});
@@ -471,7 +471,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!status) status = gls_sinks_name_inputs(&job->sinks);
     if (!status) status = name_outputs(job);
     if (!status) status = job->options.skip_existing ? check_names(job) : gls_job_check_outputs(job);
-    if (!status) status = gls_job_inputs_init(&job->inputs, &job->options);
+    if (!status) status = gls_job_inputs_init(&job->inputs, job->inputs.method, &job->options);
     job->inputs.wants_fa = job->sinks.wants_fa;
     if (status) {
         gls_job_destroy(job);

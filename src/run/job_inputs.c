@@ -44,10 +44,10 @@ void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GL
     name_peak_files(options, file);
 }
 
-gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options)
+gls_status gls_job_inputs_init(gls_job_inputs *input, gls_method method, const gls_job_options *options)
 {
     *input = (gls_job_inputs){
-        .method = gls_method_of(options),
+        .method = method,
         .directs_seeds = options->seed_dynamic && options->dynamic_direction == GLS_DYNAMIC_FIXEL,
     };
     gls_job_inputs_files(options, input->file);

@@ -9,7 +9,7 @@
 /* Fills file[] with roles, names and hints from the options. */
 void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
 /* Names the input files, and checks that they can be read. Call it before any slow work. */
-gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options);
+gls_status gls_job_inputs_init(gls_job_inputs *input, gls_method method, const gls_job_options *options);
 /* Whether the run computes anything from the values of a series. If not, only its header and its table are read. Call
  * it when all outputs are known. */
 bool gls_job_inputs_need_series(const gls_job_inputs *input, const gls_job_options *options);

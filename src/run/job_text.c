@@ -57,7 +57,7 @@ static void print_model(gls_text *text, const gls_job *job)
         gls_text_printf(text, ", rule %s", gls_csd_rule_name(o->model.csd_rule));
     gls_text_printf(text, ", order %d", job->inputs.model.order);
     if (job->inputs.model.bval > 0) gls_text_printf(text, ", shell of b = %g s/mm2", job->inputs.model.bval);
-    const char *reason = gls_default_model_reason(&job->options_given);
+    const char *reason = gls_default_model_reason(&job->options_given, &job->inputs.method);
     if (reason) gls_text_printf(text, " (--model: %s)", reason);
     gls_text_printf(text, "\n");
 }
@@ -100,7 +100,7 @@ static void print_defaults(gls_text *text, const gls_job *job)
 {
     gls_default held[GLS_MAX_DEFAULTS];
     const gls_preset_info *preset = gls_preset_get((int)job->options_given.preset);
-    size_t n = gls_defaults_held(&job->options_given, held);
+    size_t n = gls_defaults_held(&job->options_given, &job->inputs.method, held);
     char line[256];
     if (job->options_given.preset != GLS_PRESET_DEFAULT)
         gls_text_printf(text, "preset      %s: %s\n", preset->name, preset->source);
@@ -192,7 +192,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
         print_name(text, "sphere", o->sphere);
         gls_text_printf(text, ", %zu directions%s\n", sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
     }
-    const char *reason = gls_default_getter_reason(&job->options_given);
+    const char *reason = gls_default_getter_reason(&job->options_given, &job->inputs.method);
     gls_text_printf(text, "direction   %s%s%s%s%s, step %.6g mm, at most %g degrees\n", m->getter->name,
                     m->tensors ? " along the main axes of tensors" : "", reason ? " (--dg: " : "", reason ? reason : "",
                     reason ? ")" : "", job->params.step_size, o->track.max_angle);
@@ -376,7 +376,7 @@ char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory)
     else
         cJSON_AddNullToObject(voxels, "seeds");
     gls_json_uint(root, "seeds", gls_job_seeds(job));
-    gls_params_add(cJSON_AddObjectToObject(root, "parameters"), &job->options, &job->params);
+    gls_params_add(cJSON_AddObjectToObject(root, "parameters"), &job->options, &job->inputs.method, &job->params);
     add_devices(root, job);
     add_memory(root, job, memory);
     cJSON *output = cJSON_AddObjectToObject(root, "output");

@@ -66,7 +66,7 @@ static uint64_t hash_inputs(const gls_job_inputs *in)
 
 gls_status gls_job_identify(gls_job *job)
 {
-    gls_status status = gls_params_identity(&job->options, &job->params, &job->shard.parameters);
+    gls_status status = gls_params_identity(&job->options, &job->inputs.method, &job->params, &job->shard.parameters);
     if (!status) job->shard.inputs = hash_inputs(&job->inputs);
     return status;
 }
@@ -106,7 +106,7 @@ static bool is_other_shard(const gls_job *job, const cJSON *root)
 static const char *other_parameter(const gls_job *job, const cJSON *root, char *name, size_t size)
 {
     cJSON *own = cJSON_CreateObject(), *found = cJSON_Duplicate(gls_json_at(root, "parameters"), true);
-    gls_params_add(own, &job->options, &job->params);
+    gls_params_add(own, &job->options, &job->inputs.method, &job->params);
     /* write and read this run's parameters like a file, so that equal numbers compare equal */
     own = gls_json_written(own);
     const char *other = own && found ? gls_params_difference(own, found) : "parameters";

@@ -165,11 +165,11 @@ static void add_region_file(cJSON *object, const gls_region_info *region)
 }
 
 /* Adds the preset, the reason for each default in use, and the parameters that differ from their defaults. */
-static void add_defaults(cJSON *root, const gls_job_options *options)
+static void add_defaults(cJSON *root, const gls_job_options *options, const gls_method *method)
 {
     gls_default held[GLS_MAX_DEFAULTS];
     const gls_preset_info *preset = gls_preset_get((int)options->preset);
-    size_t n = gls_defaults_held(options, held);
+    size_t n = gls_defaults_held(options, method, held);
     char key[96];
     cJSON *object = cJSON_AddObjectToObject(root, "defaults");
     cJSON_AddStringToObject(object, "preset", preset->name);
@@ -179,7 +179,7 @@ static void add_defaults(cJSON *root, const gls_job_options *options)
         gls_option_key(held[i].param, key, sizeof key);
         cJSON_AddStringToObject(reasons, key, held[i].reason);
     }
-    cJSON_AddItemToObject(object, "changed", gls_defaults_changed(options));
+    cJSON_AddItemToObject(object, "changed", gls_defaults_changed(options, method));
 }
 
 /* Adds the regions of the run. */
@@ -333,8 +333,8 @@ char *gls_track_sidecar_text(const gls_job *job)
     if (!root) return NULL;
     add_description(root, job);
     add_inputs(root, job);
-    gls_params_add(cJSON_AddObjectToObject(root, "parameters"), &job->options, &job->params);
-    add_defaults(root, &job->options_given);
+    gls_params_add(cJSON_AddObjectToObject(root, "parameters"), &job->options, &job->inputs.method, &job->params);
+    add_defaults(root, &job->options_given, &job->inputs.method);
     add_odf(root, job);
     add_regions(root, job->inputs.regions);
     add_rest(root, job);

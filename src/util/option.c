@@ -115,13 +115,6 @@ size_t gls_option_size(const gls_option *option)
     return size[option->kind];
 }
 
-void gls_option_copy(const gls_option *option, void *to, const void *from)
-{
-    memcpy((char *)to + option->offset, (const char *)from + option->offset, gls_option_size(option));
-    bool *mm = option->kind == GLS_KIND_LENGTH ? gls_option_mm_flag(option, to) : NULL;
-    if (mm) *mm = gls_option_in_mm(option, from);
-}
-
 gls_range gls_option_range(const gls_option *option)
 {
     gls_range range = option->range;

@@ -195,7 +195,5 @@ gls_option_number gls_option_get_number(const gls_option *option, const void *op
 void gls_option_set_number(const gls_option *option, void *options, gls_option_number number);
 /* Bytes of the value of an option, without the flag of a length. */
 size_t gls_option_size(const gls_option *option);
-/* Copies the value of this option, and the flag of a length, from one struct to another. */
-void gls_option_copy(const gls_option *option, void *to, const void *from);
 
 #endif

@@ -151,7 +151,8 @@ static void test_method(void **state)
             gls_job_options_set_defaults(&o, GIVEN("preset", table[i].given));
             if (o.model.model != table[i].model || o.track.dg != table[i].dg)
                 fail_msg("row %zu, places %zu: model %d, getter %d", i, place, (int)o.model.model, (int)o.track.dg);
-            if (!table[i].given) assert_non_null(gls_default_getter_reason(&o));
+            const gls_method method = gls_method_of(&o);
+            if (!table[i].given) assert_non_null(gls_default_getter_reason(&o, &method));
         }
 }
 
@@ -224,7 +225,8 @@ static void test_texts(void **state)
     o.track.dg = GLS_DG_PROB;
     o.track.max_length = 100;
     gls_job_options_set_defaults(&o, GIVEN("dg", "max-length"));
-    size_t n = gls_defaults_held(&o, held);
+    const gls_method method = gls_method_of(&o);
+    size_t n = gls_defaults_held(&o, &method, held);
     assert_int_equal(n, 4);
     for (size_t i = 0; i < n; i++) assert_non_null(held[i].reason);
     assert_true(gls_default_is_of_method(&held[0]) && strcmp(held[0].param->name, "model") == 0);
@@ -248,7 +250,8 @@ static void test_texts(void **state)
 static void expect_changed(gls_job_options o, const char *keys)
 {
     char list[512] = "";
-    cJSON *changed = gls_defaults_changed(&o), *key;
+    const gls_method method = gls_method_of(&o);
+    cJSON *changed = gls_defaults_changed(&o, &method), *key;
     cJSON_ArrayForEach(key, changed)
     {
         strcat(list, key->valuestring);
@@ -276,7 +279,8 @@ static void test_changed(void **state)
                 o.track.dg = (gls_direction_getter)dg;
                 o.model.model = (gls_model_kind)model;
                 gls_job_options_set_defaults(&o, GIVEN("preset", "dg", "model"));
-                cJSON *changed = gls_defaults_changed(&o), *key;
+                const gls_method method = gls_method_of(&o);
+                cJSON *changed = gls_defaults_changed(&o, &method), *key;
                 cJSON_ArrayForEach(key, changed)
                     assert_true(strcmp(key->valuestring, "dg") == 0 || strcmp(key->valuestring, "model") == 0);
                 cJSON_Delete(changed);

@@ -58,7 +58,8 @@ static uint64_t identity(const gls_job_options *o)
 {
     uint64_t hash = 0;
     gls_track_params mm = gls_params_in_mm(o, &cubes);
-    assert_int_equal(gls_params_identity(o, &mm, &hash), GLS_OK);
+    const gls_method method = gls_method_of(o);
+    assert_int_equal(gls_params_identity(o, &method, &mm, &hash), GLS_OK);
     return hash;
 }
 
