@@ -43,8 +43,11 @@ typedef struct registration {
     double centre[2][3]; /* means of fixed and moving streamlines */
     float *there, *back; /* fixed streamlines in expanded form, and reversed */
     float *now;          /* moved streamlines in expanded form */
-    float *least;        /* n_fixed x n_moving distances */
+    float *least;        /* n_fixed x n_moving distances; INFINITY: the pair is farther than the nearest ones of both */
     float slack;         /* how far these are from the true ones */
+    bool known;          /* of_fixed and of_moving hold the nearest of the evaluation before */
+    float (*middle[2])[3]; /* means of the points of fixed and of moved streamlines */
+    float *far_moving;     /* the nearest fixed streamline of each moved one is no farther, mm */
     nearest *of_fixed, *of_moving;
     double m[3][3], shift[3], change[MAX][3][3];
     int n_threads;
@@ -155,10 +158,20 @@ static double measure(const registration *r, size_t fixed, size_t moving, bool *
     return (*reversed ? turned : direct) / (double)r->points;
 }
 
-/* Moves some streamlines. */
+/* Mean of points. */
+static void find_middle(const double (*point)[3], size_t points, float middle[3])
+{
+    double sum[3] = {0};
+    for (size_t p = 0; p < points; p++)
+        for (int k = 0; k < 3; k++) sum[k] += point[p][k];
+    for (int k = 0; k < 3; k++) middle[k] = (float)(sum[k] / (double)points);
+}
+
+/* Moves some streamlines. The partners of the evaluation before bound the distances of the present ones. */
 static void move_some(void *user, int thread, size_t from, size_t until)
 {
     registration *r = user;
+    bool reversed;
     (void)thread;
     for (size_t j = from; j < until; j++) {
         float *now = r->now + j * 3 * r->pad;
@@ -170,6 +183,9 @@ static void move_some(void *user, int thread, size_t from, size_t until)
                 now[k * r->pad + p] = (float)at;
             }
         }
+        find_middle((const double(*)[3])r->moved + j * r->points, r->points, r->middle[1][j]);
+        if (r->known && r->symmetric)
+            r->far_moving[j] = (float)measure(r, r->of_moving[j].other, j, &reversed) + 4 * r->slack;
     }
 }
 
@@ -180,17 +196,26 @@ static void compare_some(void *user, int thread, size_t from, size_t until)
     const gls_geometry_kernel *kernel = gls_geometry_kernels();
     (void)thread;
     for (size_t i = from; i < until; i++) {
-        float *row = r->least + i * r->n_moving, least = INFINITY;
+        const float *middle = r->middle[0][i];
+        float *row = r->least + i * r->n_moving, least = INFINITY, far = INFINITY;
+        bool reversed;
+        if (r->known) far = (float)measure(r, i, r->of_fixed[i].other, &reversed) + 4 * r->slack;
+        for (size_t j = 0; j < r->n_moving; j++) {
+            /* the distance of the means of points is at most that of the streamlines */
+            const float *other = r->middle[1][j], x = other[0] - middle[0], y = other[1] - middle[1],
+                        z = other[2] - middle[2], most = far > r->far_moving[j] ? far : r->far_moving[j];
+            row[j] = x * x + y * y + z * z > most * most ? INFINITY : 0;
+        }
         for (size_t j = 0; j < r->n_moving; j++) {
             float d, e;
+            if (row[j] > 0) continue;
             kernel->both(r->now + j * 3 * r->pad, r->there + i * 3 * r->pad, r->back + i * 3 * r->pad, r->points,
                          r->pad, &d, &e);
-            row[j] = fminf(d, e);
-            least = fminf(least, row[j]);
+            row[j] = d < e ? d : e;
+            if (row[j] < least) least = row[j];
         }
         r->of_fixed[i].distance = INFINITY;
         for (size_t j = 0; j < r->n_moving; j++) {
-            bool reversed;
             if (row[j] > least + 2 * r->slack) continue;
             const double d = measure(r, i, j, &reversed);
             if (d < r->of_fixed[i].distance) r->of_fixed[i] = (nearest){j, reversed, d};
@@ -205,7 +230,8 @@ static void choose_some(void *user, int thread, size_t from, size_t until)
     (void)thread;
     for (size_t j = from; j < until; j++) {
         float least = INFINITY;
-        for (size_t i = 0; i < r->n_fixed; i++) least = fminf(least, r->least[i * r->n_moving + j]);
+        for (size_t i = 0; i < r->n_fixed; i++)
+            if (r->least[i * r->n_moving + j] < least) least = r->least[i * r->n_moving + j];
         r->of_moving[j].distance = INFINITY;
         for (size_t i = 0; i < r->n_fixed; i++) {
             bool reversed;
@@ -244,6 +270,7 @@ static double value(void *user, const double *t, double *gradient)
     gls_parallel(r->n_moving, 64, r->n_threads, move_some, r);
     gls_parallel(r->n_fixed, 16, r->n_threads, compare_some, r);
     if (r->symmetric) gls_parallel(r->n_moving, 16, r->n_threads, choose_some, r);
+    r->known = true;
     for (size_t i = 0; i < r->n_fixed; i++) {
         const nearest *o = &r->of_fixed[i];
         fixed += o->distance;
@@ -296,8 +323,11 @@ static gls_status prepare(registration *r, const gls_slr_options *o, const float
     r->least = calloc(r->n_fixed, r->n_moving * sizeof *r->least);
     r->of_fixed = calloc(r->n_fixed, sizeof *r->of_fixed);
     r->of_moving = calloc(r->n_moving, sizeof *r->of_moving);
+    r->middle[0] = malloc(r->n_fixed * sizeof *r->middle[0]);
+    r->middle[1] = malloc(r->n_moving * sizeof *r->middle[1]);
+    r->far_moving = malloc(r->n_moving * sizeof *r->far_moving);
     if (!r->fixed || !r->moving || !r->moved || !r->there || !r->back || !r->now || !r->least || !r->of_fixed ||
-        !r->of_moving)
+        !r->of_moving || !r->middle[0] || !r->middle[1] || !r->far_moving)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for the distances of %zu and %zu streamlines", r->n_fixed,
                         r->n_moving);
     centre(fixed, n_fixed, o->centred, r->centre[0], r->fixed, &extent);
@@ -309,6 +339,9 @@ static gls_status prepare(registration *r, const gls_slr_options *o, const float
                 r->there[i * one + k * r->pad + p] = at;
                 r->back[i * one + k * r->pad + r->points - 1 - p] = at;
             }
+    for (size_t i = 0; i < r->n_fixed; i++)
+        find_middle((const double(*)[3])r->fixed + i * r->points, r->points, r->middle[0][i]);
+    for (size_t j = 0; j < r->n_moving; j++) r->far_moving[j] = r->symmetric ? INFINITY : 0;
     /* moved streamlines may be larger, and lie farther away */
     r->slack = gls_distance_slack((float)(2 * extent + fabs(o->high[0]) + fabs(o->low[0])));
     r->n_threads = omp_get_max_threads();
@@ -326,6 +359,9 @@ static void release(registration *r)
     free(r->least);
     free(r->of_fixed);
     free(r->of_moving);
+    free(r->middle[0]);
+    free(r->middle[1]);
+    free(r->far_moving);
 }
 
 /* Checks what options may be. */
