@@ -70,8 +70,7 @@ static gls_signal_options options_of(const gls_weights_cli *o, gls_tract_run *ru
     to.debias = o->debias;
     to.replacement = o->replace_bad;
     to.memory.bytes = o->device_memory * 1000000;
-    /* limit the size of a block: an entry takes 6 bytes, two blocks are in use at a time, and take together a quarter
-     */
+    /* two blocks of entries of 6 bytes are in use at a time, and take together a quarter */
     if (o->device_memory > 0 && to.memory.block_entries > to.memory.bytes / 48)
         to.memory.block_entries = (size_t)(to.memory.bytes / 48);
     return to;

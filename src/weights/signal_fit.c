@@ -23,7 +23,7 @@ gls_signal_options gls_signal_options_default(void)
         .kernels = {.d_par = 1.7e-3, .d_par_ec = 1.7e-3, .d_perp = {{0.51e-3}, 1}, .d_iso = {{1.7e-3, 3e-3}, 2}},
         .limits = {.min_piece = 1e-3, .max_length = 250},
         .solver = {.tol_fun = 1e-3, .tol_x = 1e-6, .max_iters = 100},
-        .memory = {.block_entries = (size_t)1 << 25},
+        .memory = {.block_entries = (size_t)1 << 24}, /* of 6 bytes: OpenGL ES promises buffers of 2^27 bytes */
         .replacement = NAN};
 }
 
