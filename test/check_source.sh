@@ -65,6 +65,7 @@ upward() {
     upward dwi util gpu image transform
     upward transform util image
     upward registration util gpu image transform
+    upward anat util gpu image transform registration dwi
     upward phantom util image dwi
     upward streamlines util
     upward tractogram util image streamlines
@@ -75,14 +76,14 @@ upward() {
     upward record util image dwi tractogram track tracts
     upward check util gpu track
     upward sinks util gpu image dwi transform streamlines tractogram track tracts geometry weights record
-    upward tools util gpu image dwi transform registration streamlines tractogram track tracts geometry weights record
-    upward run util gpu image dwi transform phantom streamlines tractogram track tracts weights record check sinks
+    upward tools util gpu image dwi transform registration anat streamlines tractogram track tracts geometry weights record
+    upward run util gpu image dwi transform registration anat phantom streamlines tractogram track tracts weights record check sinks
     upward bids util image dwi phantom tracts weights record tools run
     upward render util gpu image dwi streamlines tractogram tracts record run bids
     upward bench util image dwi track streamlines tractogram tracts record check tools run
     upward options util record
     upward cmd util gpu phantom track record check sinks tools run bids render bench options
-} | expect_none "tiers: util <- gpu, image, streamlines <- transform <- compute, dwi, registration, tractogram <- phantom <- track <- tracts, weights <- geometry <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- cmd"
+} | expect_none "tiers: util <- gpu, image, streamlines <- transform <- compute, dwi, registration, tractogram <- anat, phantom <- track <- tracts, weights <- geometry <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- cmd"
 
 # the rooms inside src/track: prints what a folder there includes of other folders, and of the files beside them
 inside() {

@@ -428,6 +428,31 @@ const cmd_command command_register = {
                           "glslines register t1.nii.gz b0.nii.gz --type rigid -o t1_to_dwi --warped"),
 };
 
+/* `glslines anat`: a T1 and an atlas in the space of a series. */
+#define NAME anat
+#define ROWS "tools/anat.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_anat = {
+    TRACT_COMMAND(anat, gls_tract_anat, "T1 and atlas in the space of a series, by glslines", "takes T1", 1,
+                  TRACT_FORCE),
+    .synopsis = "T1 --dwi DWI --template IMAGE --labels LABELS -o DIR [options]",
+    .summary = "Bring a T1 and an atlas to the space of a series: brain mask, tissue, labels",
+    .description =
+        "Aligns the T1 to the series by a rigid map and to the template by a smooth field; then makes, on one grid in "
+        "the space of the series, the brain mask, the T1 without its bias field, fractions of white matter, grey "
+        "matter and CSF, the five tissues for 'glslines track --act', and the labels of the atlas for --connectome. "
+        "Each image is interpolated once, from its file. Headers are checked, never repaired.",
+    .positionals =
+        CMD_TEXTS("T1", "T1-weighted image of the subject, whole head (.nii, .hdr, .img, .mif, .mih, also .gz)."),
+    .max_positionals = 1,
+    .examples =
+        CMD_TEXTS("All that a connectome needs:",
+                  "glslines anat t1.nii.gz --dwi dwi.nii.gz --template tpl-MNI_T1w.nii.gz --template-mask "
+                  "tpl-MNI_mask.nii.gz --labels aal.nii.gz,aal.txt -o anat",
+                  "Brain mask and tissue without a template:", "glslines anat t1.nii.gz --dwi dwi.nii.gz -o anat"),
+};
+
 /* `glslines transform`: images and tractograms in the space of another image. */
 #define NAME transform
 #define ROWS "tools/transform.def"

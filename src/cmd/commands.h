@@ -19,6 +19,7 @@
     ROW(convert) \
     ROW(edit) \
     ROW(register) \
+    ROW(anat) \
     ROW(transform) \
     ROW(sample) \
     ROW(stats) \

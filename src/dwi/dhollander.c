@@ -16,6 +16,7 @@
 #include "dwi/peaks.h"
 #include "dwi/response_parts.h"
 #include "dwi/tensor.h"
+#include "image/morphology.h"
 #include "util/clock.h"
 #include "util/maths.h"
 #include "util/status.h"

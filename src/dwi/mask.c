@@ -1,9 +1,9 @@
-/* Finds the brain in a series (the mask of MRtrix3's dwi2mask legacy), and where to seed; erodes, dilates and cleans
- * sets of voxels. */
+/* Finds the brain in a series (the mask of MRtrix3's dwi2mask legacy), and where to seed. */
 #include <glslines/normalise.h>
 
 #include "dwi/mask.h"
 #include "dwi/optimal_threshold.h"
+#include "image/morphology.h"
 #include "util/status.h"
 
 #include <math.h>
@@ -15,111 +15,13 @@
 enum { CLEAN_SCALE = 2, MAX_CLEANINGS = 20 };
 #define ENOUGH_VOXELS 1000 /* smallest number of voxels of an eroded mask */
 
-/* --- Sets of voxels. */
-
-static size_t voxels_of(const int32_t dim[3])
-{
-    return (size_t)dim[0] * (size_t)dim[1] * (size_t)dim[2];
-}
-
-static gls_status no_memory(const int32_t dim[3])
-{
-    return gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels_of(dim));
-}
-
-size_t gls_morphology_count(const int32_t dim[3], const uint8_t *set)
-{
-    size_t n = 0;
-    for (size_t v = 0; v < voxels_of(dim); v++) n += set[v];
-    return n;
-}
-
-/* Lists in `around` the indices of those of the 6 neighbours of voxel v that lie inside the grid. Returns their
- * number. */
-static size_t neighbours(const int32_t dim[3], size_t v, size_t around[6])
-{
-    size_t nx = (size_t)dim[0], nxy = nx * (size_t)dim[1], n = 0;
-    size_t x = v % nx, y = v / nx % (size_t)dim[1], z = v / nxy;
-    if (x > 0) around[n++] = v - 1;
-    if (x + 1 < nx) around[n++] = v + 1;
-    if (y > 0) around[n++] = v - nx;
-    if (y + 1 < (size_t)dim[1]) around[n++] = v + nx;
-    if (z > 0) around[n++] = v - nxy;
-    if (z + 1 < (size_t)dim[2]) around[n++] = v + nxy;
-    return n;
-}
-
-/* Changes a set `times` times. grow true: adds voxels with a neighbour in the set; false: removes voxels with a
- * neighbour outside the set or the grid. */
-static gls_status change(const int32_t dim[3], uint8_t *set, int times, bool grow)
-{
-    size_t n = voxels_of(dim), around[6];
-    uint8_t *old = malloc(n);
-    if (!old) return no_memory(dim);
-    for (int pass = 0; pass < times; pass++) {
-        memcpy(old, set, n);
-        for (size_t v = 0; v < n; v++) {
-            if (old[v] == grow) continue;
-            size_t count = neighbours(dim, v, around), inside = 0;
-            for (size_t i = 0; i < count; i++) inside += old[around[i]];
-            set[v] = grow ? inside > 0 : inside == 6;
-        }
-    }
-    free(old);
-    return GLS_OK;
-}
-
-/* Erodes a set, `times` >= 0 times: removes voxels with a neighbour (of 6) that is not in the set. A voxel at the
- * border of the grid is removed, because voxels outside the grid are not in the set. GLS_ERR_MEMORY: out of memory. */
-static gls_status erode_set(const int32_t dim[3], uint8_t *set, int times)
-{
-    return change(dim, set, times, false);
-}
-
-gls_status gls_morphology_dilate(const int32_t dim[3], uint8_t *set, int times)
-{
-    return change(dim, set, times, true);
-}
-
-/* Removes all of a set but its largest component of voxels joined by faces; among equal ones the first stays. */
-static gls_status keep_largest(const int32_t dim[3], uint8_t *set)
-{
-    size_t n = voxels_of(dim), best = 0, best_begin = 0, used = 0, around[6];
-    size_t *queue = malloc(n * sizeof *queue); /* the voxels visited so far, one component after another */
-    if (!queue) return no_memory(dim);
-    /* components by breadth-first search; visited voxels are marked by 2 */
-    for (size_t v = 0; v < n; v++) {
-        if (set[v] != 1) continue;
-        size_t begin = used;
-        set[v] = 2;
-        queue[used++] = v;
-        for (size_t q = begin; q < used; q++) {
-            size_t count = neighbours(dim, queue[q], around);
-            for (size_t i = 0; i < count; i++) {
-                if (set[around[i]] != 1) continue;
-                set[around[i]] = 2;
-                queue[used++] = around[i];
-            }
-        }
-        /* only a larger component replaces the best one, so that of equal ones the first stays */
-        if (used - begin > best) {
-            best = used - begin;
-            best_begin = begin;
-        }
-    }
-    memset(set, 0, n);
-    for (size_t q = 0; q < best; q++) set[queue[best_begin + q]] = 1;
-    free(queue);
-    return GLS_OK;
-}
-
 /* Median filter: a voxel is in the new set if more than half of the voxels of its 3 x 3 x 3 neighbourhood inside the
  * grid are in the old set. */
 static gls_status smooth(const int32_t dim[3], uint8_t *set)
 {
-    size_t n = voxels_of(dim), at = 0;
+    size_t n = (size_t)dim[0] * (size_t)dim[1] * (size_t)dim[2], at = 0;
     uint8_t *old = malloc(n);
-    if (!old) return no_memory(dim);
+    if (!old) return gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", n);
     memcpy(old, set, n);
     for (int32_t z = 0; z < dim[2]; z++)
         for (int32_t y = 0; y < dim[1]; y++)
@@ -135,16 +37,6 @@ static gls_status smooth(const int32_t dim[3], uint8_t *set)
     return GLS_OK;
 }
 
-/* Fills holes: adds every voxel outside the set that is not in the largest component of voxels outside the set. */
-static gls_status fill_holes(const int32_t dim[3], uint8_t *set)
-{
-    size_t n = voxels_of(dim);
-    for (size_t v = 0; v < n; v++) set[v] = !set[v];
-    gls_status status = keep_largest(dim, set);
-    for (size_t v = 0; v < n; v++) set[v] = !set[v];
-    return status;
-}
-
 gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **safe)
 {
     const int32_t *dim = mask->grid.dim;
@@ -155,7 +47,7 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
     const int passes[3] = {erode, erode > 1 ? 1 : 0, 0};
     for (int i = 0; i < 3; i++) {
         for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;
-        gls_status status = erode_set(dim, set, passes[i]);
+        gls_status status = gls_morphology_erode(dim, set, passes[i]);
         if (status) {
             free(set);
             return status;
@@ -208,15 +100,15 @@ static gls_status clean_once(const int32_t dim[3], uint8_t *set, int scale, uint
     size_t n = (size_t)dim[0] * (size_t)dim[1] * (size_t)dim[2];
     memcpy(core, set, n);
     /* core: largest component of the eroded set; rest: its other components */
-    gls_status status = erode_set(dim, core, scale);
+    gls_status status = gls_morphology_erode(dim, core, scale);
     if (!status) {
         memcpy(rest, core, n);
-        status = keep_largest(dim, core);
+        status = gls_morphology_keep_largest(dim, core);
     }
     for (size_t v = 0; v < n; v++) rest[v] = rest[v] && !core[v];
     if (!status) status = gls_morphology_dilate(dim, rest, scale + 1);
     for (size_t v = 0; v < n; v++) set[v] = set[v] && !rest[v];
-    return !status ? keep_largest(dim, set) : status;
+    return !status ? gls_morphology_keep_largest(dim, set) : status;
 }
 
 /* Removes thin bridges at falling scales, again and again, until nothing changes or MAX_CLEANINGS is reached (the mask
@@ -258,8 +150,8 @@ static gls_status shape(const gls_image *dwi, uint8_t *set)
     const int32_t *dim = dwi->grid.dim;
     bool thin = dim[0] <= 2 || dim[1] <= 2 || dim[2] <= 2; /* erosion would remove all voxels of a thin grid */
     gls_status status = smooth(dim, set);
-    if (!status) status = keep_largest(dim, set);
-    if (!status) status = fill_holes(dim, set);
+    if (!status) status = gls_morphology_keep_largest(dim, set);
+    if (!status) status = gls_morphology_fill_holes(dim, set);
     if (!status && !thin) status = clean(dim, set);
     if (!status) drop_empty(dwi, set);
     return status;
@@ -339,7 +231,7 @@ gls_status gls_seed_region_of_fa(const gls_image *fa, double threshold, const gl
     if (status) goto fail;
     for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;
     bool thin = mask->grid.dim[0] <= 2 || mask->grid.dim[1] <= 2 || mask->grid.dim[2] <= 2;
-    if (!thin) status = erode_set(mask->grid.dim, set, 1);
+    if (!thin) status = gls_morphology_erode(mask->grid.dim, set, 1);
     if (!status) status = gls_image_create(&mask->grid, 1, &made);
     if (status) goto fail;
     for (size_t v = 0; v < voxels; v++) made->data[v] = set[v] && fa->data[v] > threshold;

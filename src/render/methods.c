@@ -662,6 +662,21 @@ static void write_register(const writer *w)
     gls_text_puts(w->out, ".");
 }
 
+static void write_anat(const writer *w)
+{
+    gls_text_puts(w->out, " The T1 image was aligned to the series by a rigid map that maximises mutual information");
+    CITE(w, "nmi");
+    if (gls_json_at(w->run, "t1_to_template")) {
+        gls_text_puts(w->out, ", and to the template by an affine map and a stationary velocity field");
+        CITE(w, "logdemons", "syn");
+    }
+    gls_text_puts(w->out, ". Fluid, grey and white matter were found by expectation-maximisation with a bias field");
+    CITE(w, "biasmodel");
+    gls_text_puts(w->out, " and a Markov field"), CITE(w, "hiddenfield");
+    gls_text_puts(w->out, ", and fractions of voxels by intensity"), CITE(w, "partialvolume");
+    gls_text_puts(w->out, ".");
+}
+
 static void write_edit(const writer *w)
 {
     const double read = number_at(w, "counts/read"), written = number_at(w, "counts/written");
@@ -674,13 +689,13 @@ static void write_edit(const writer *w)
 static const struct {
     const char *name;
     void (*write)(const writer *w);
-} commands[] = {{"fit", write_fit},          {"response", write_response},
-                {"weights", write_weights},  {"connectome", write_connectome},
-                {"density", write_density},  {"profile", write_profile},
-                {"fixels", write_fixels},    {"peaks", write_peaks},
-                {"cluster", write_cluster},  {"recognize", write_recognize},
-                {"clean", write_clean},      {"edit", write_edit},
-                {"register", write_register}};
+} commands[] = {{"fit", write_fit},           {"response", write_response},
+                {"weights", write_weights},   {"connectome", write_connectome},
+                {"density", write_density},   {"profile", write_profile},
+                {"fixels", write_fixels},     {"peaks", write_peaks},
+                {"cluster", write_cluster},   {"recognize", write_recognize},
+                {"clean", write_clean},       {"edit", write_edit},
+                {"register", write_register}, {"anat", write_anat}};
 
 void gls_methods_write(const cJSON *sidecar, gls_papers *papers, gls_text *out)
 {

@@ -22,6 +22,9 @@ typedef struct gls_transform_cli {
 typedef struct gls_register_cli {
 #include "tools/register.def"
 } gls_register_cli;
+typedef struct gls_anat_cli {
+#include "tools/anat.def"
+} gls_anat_cli;
 typedef struct gls_sample_cli {
 #include "tools/sample.def"
 } gls_sample_cli;
@@ -82,6 +85,8 @@ gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *c
 gls_status gls_tract_transform(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines register`. file: MOVING FIXED */
 gls_status gls_tract_register(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines anat`. file: a T1 image */
+gls_status gls_tract_anat(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines sample`. file: TRACKS IMAGE... */
 gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines stats`. file: TRACKS... */

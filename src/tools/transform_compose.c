@@ -45,26 +45,6 @@ static gls_status write_affine(gls_tract_run *run, const gls_transform_cli *o, c
     return gls_transform_write_matrix(o->output, force, group, (const double(*)[4])map);
 }
 
-/* Samples the chain at all voxels of a grid. positions: where each goes; else how far. Voxels without a place become
- * NaN, as displacements 0. Returns their number. */
-static uint64_t sample_chain(const gls_transform *t, bool positions, gls_image *field)
-{
-    const gls_grid *grid = &field->grid;
-    const size_t n = gls_grid_voxels(grid), nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
-    uint64_t outside = 0;
-#pragma omp parallel for schedule(static) reduction(+ : outside)
-    for (size_t v = 0; v < n; v++) {
-        const double at[3] = {(double)(v % nx), (double)(v / nx % ny), (double)(v / nx / ny)};
-        double p[3], to[3];
-        gls_affine_apply(grid->affine, at, p);
-        const bool known = gls_transform_apply(t, p, to);
-        outside += !known;
-        for (size_t r = 0; r < 3; r++)
-            field->data[r * n + v] = known ? (float)(to[r] - (positions ? 0 : p[r])) : positions ? NAN : 0;
-    }
-    return outside;
-}
-
 /* Writes a chain with a field. */
 static gls_status write_field(gls_tract_run *run, const gls_transform_cli *o, const gls_transform *t)
 {
@@ -84,7 +64,7 @@ static gls_status write_field(gls_tract_run *run, const gls_transform_cli *o, co
         status = gls_fail(GLS_ERR_ARGUMENT, "compose: needs --template IMAGE, as the first step is no field as it is");
     if (!status && o->template_image) status = gls_grid_read(o->template_image, &grid);
     if (!status) status = gls_image_allocate(&grid, 3, false, &field);
-    if (!status) outside = sample_chain(t, positions, field);
+    if (!status) outside = gls_transform_sample(t, positions, field);
     if (!status && outside == gls_grid_voxels(&grid))
         status = gls_fail(GLS_ERR_INPUT, "compose: no voxel of the grid has a place: is it that of the fixed image?");
     if (!status && outside > 0)

@@ -225,3 +225,21 @@ bool gls_transform_derivative(const gls_transform *t, const double at[3], double
     for (int r = 0; r < 3; r++) derivative[r][3] = 0;
     return gls_affine_det((const double(*)[4])derivative) != 0;
 }
+
+uint64_t gls_transform_sample(const gls_transform *t, bool positions, gls_image *field)
+{
+    const gls_grid *grid = &field->grid;
+    const size_t n = gls_grid_voxels(grid), nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
+    uint64_t outside = 0;
+#pragma omp parallel for schedule(static) reduction(+ : outside)
+    for (size_t v = 0; v < n; v++) {
+        const double at[3] = {(double)(v % nx), (double)(v / nx % ny), (double)(v / nx / ny)};
+        double p[3], to[3];
+        gls_affine_apply(grid->affine, at, p);
+        const bool known = gls_transform_apply(t, p, to);
+        outside += !known;
+        for (size_t r = 0; r < 3; r++)
+            field->data[r * n + v] = known ? (float)(to[r] - (positions ? 0 : p[r])) : positions ? NAN : 0;
+    }
+    return outside;
+}

@@ -43,6 +43,10 @@ bool gls_transform_invert(const gls_transform *transform, const double from[3], 
  * false if one of them has no place. */
 bool gls_transform_derivative(const gls_transform *transform, const double at[3], double step, double derivative[3][4]);
 
+/* Fills in a field of three volumes: where a chain takes the centre of each voxel (positions), or how far. Voxels
+ * without a place become NaN, as displacements 0. Returns their number. */
+uint64_t gls_transform_sample(const gls_transform *transform, bool positions, gls_image *field);
+
 /* Formats by which from= names how a file is to be read. */
 #define GLS_TRANSFORM_FORMATS "itk, mrtrix, flirt, fnirt, afni, lta, niftyreg or dipy"
 

@@ -15,6 +15,7 @@
 #include "dwi/mask.h"
 #include "dwi/response_parts.h"
 #include "dwi/tensor.h"
+#include "image/morphology.h"
 #include "util/clock.h"
 #include "util/status.h"
 

@@ -1,0 +1,391 @@
+/* The T1 of a subject in the space of the series: one rigid and one nonlinear registration, then masks, tissue and
+ * labels on one grid. Every image comes to this grid from its file by one interpolation. */
+#include "anat/anat.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "anat/brain_mask.h"
+#include "anat/five_tissues.h"
+#include "image/grid.h"
+#include "image/labels.h"
+#include "image/morphology.h"
+#include "transform/resample.h"
+#include "util/json_text.h"
+#include "util/maths.h"
+#include "util/status.h"
+
+#define VOXEL 1.25         /* mm, of the grid; that of the T1 if it is larger */
+#define MARGIN 12.0        /* mm, around the brain */
+#define EMPTY_SHARE 0.3    /* a template of the brain alone is 0 in more than this share of its box */
+#define OUTSIDE_SHARE 0.25 /* and less than this share of what is not 0 lies outside of its mask */
+#define CUT_MARGIN 2.4     /* mm, by which the brain of the series is dilated before the T1 is cut to it */
+#define LABEL_CLOSING 6.0  /* mm, by which labels are closed to make a mask */
+#define MIN_ML 700.0       /* millilitres of a brain */
+#define MAX_ML 2200.0
+#define MIN_DICE 0.9
+#define MAX_VOXELS ((double)(1 << 28))
+
+void gls_anat_inputs_finish(gls_anat_inputs *in)
+{
+    gls_anat_image *const all[] = {&in->t1,    &in->lesion,     &in->b0,    &in->brain,
+                                   &in->fixed, &in->fixed_mask, &in->prior, &in->labels};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) gls_image_destroy(all[i]->image);
+    free(in->deep.label);
+    free(in->stem.label);
+    *in = (gls_anat_inputs){.fine = false};
+}
+
+void gls_anat_finish(gls_anat *a)
+{
+    gls_alignment_finish(&a->to_series);
+    gls_alignment_finish(&a->to_template);
+    gls_image *const all[] = {a->mask, a->t1, a->fractions, a->five, a->labels};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) gls_image_destroy(all[i]);
+    gls_tissue_classes_finish(&a->classes);
+    *a = (gls_anat){.cut = false};
+}
+
+/* --- Registration. */
+
+/* An image that shares its values with another. */
+static gls_status borrow(const gls_image *image, gls_image **made)
+{
+    return gls_image_wrap(&image->grid, image->n_volumes, image->data, made);
+}
+
+/* Registers the T1, which the alignment owns from then on, to an image. */
+static gls_status align(const gls_anat_inputs *in, const gls_anat_image *fixed, gls_image *t1, bool nonlinear,
+                        gls_anat *made, gls_alignment *a)
+{
+    gls_image *image = NULL;
+    gls_status status = gls_align_side_init(&a->moving, in->t1.name, t1, 0, NULL, in->lesion.image);
+    if (!status) status = borrow(fixed->image, &image);
+    if (!status) status = gls_align_side_init(&a->fixed, fixed->name, image, 0, NULL, NULL);
+    if (status) return status;
+    gls_alignment_usual(a);
+    a->nonlinear = a->linear.affine = nonlinear;
+    a->linear.check_header = true;
+    a->device = in->device;
+    a->graphics = in->graphics;
+    a->go_on = in->go_on;
+    a->user = in->user;
+    if (in->fine && gls_alignment_edge(a) < 2) {
+        const size_t last = a->velocity.n_levels++;
+        a->velocity.voxel[last] = fmax(1, gls_alignment_edge(a));
+        a->velocity.iterations[last] = a->velocity.iterations[last - 1] / 2;
+    }
+    status = gls_alignment_find(a);
+    if (!status && *a->found.header_advice)
+        status =
+            gls_fail(GLS_ERR_INPUT,
+                     "%s: its header seems to be wrong: against %s its axes match better %s (NMI %.4f, as it is "
+                     "%.4f): compare both by eye, and correct the header",
+                     a->moving.name, a->fixed.name, a->found.header_advice, a->found.header_other, a->found.header_own);
+    if (!status) made->warnings += gls_alignment_warn(a);
+    return status;
+}
+
+/* The chain of one alignment's map, or two. */
+typedef struct chain {
+    gls_transform_step step[4];
+    gls_transform t;
+} chain;
+
+/* Chain that takes points of the series to the T1, and on to the template if to_template is set. */
+static void make_chain(const gls_anat *a, bool to_template, chain *c)
+{
+    const gls_transform first = gls_alignment_transform(&a->to_series, false, c->step);
+    c->t = (gls_transform){.n = first.n, .step = c->step};
+    if (to_template) c->t.n += gls_alignment_transform(&a->to_template, true, c->step + first.n).n;
+}
+
+/* Sets values that are not finite to 0, after they were counted, so that interpolation does not spread them. */
+static void drop_bad(gls_image *image)
+{
+    const size_t n = gls_grid_voxels(&image->grid) * image->n_volumes;
+    for (size_t v = 0; v < n; v++)
+        if (!isfinite(image->data[v])) image->data[v] = 0;
+}
+
+/* Whether a template shows the brain alone: corners of its box are 0, and much of the box is; and with a mask (NULL:
+ * none) little lies outside of it. */
+static bool is_brain_alone(const gls_image *image, const gls_image *mask)
+{
+    const int32_t *dim = image->grid.dim;
+    const size_t n = gls_grid_voxels(&image->grid);
+    size_t full = 0, outside = 0;
+    for (size_t v = 0; v < n; v++) {
+        full += image->data[v] > 0;
+        outside += mask && image->data[v] > 0 && !(mask->data[v] > 0);
+    }
+    for (int k = 0; k < 8; k++) {
+        const size_t x = k & 1 ? (size_t)dim[0] - 1 : 0, y = k & 2 ? (size_t)dim[1] - 1 : 0,
+                     z = k & 4 ? (size_t)dim[2] - 1 : 0;
+        if (image->data[(z * (size_t)dim[1] + y) * (size_t)dim[0] + x] > 0) return false;
+    }
+    return (double)(n - full) > EMPTY_SHARE * (double)n && (double)outside < OUTSIDE_SHARE * (double)full;
+}
+
+/* Makes a set of the voxels above a value. */
+static gls_status make_set(const gls_image *image, float above, uint8_t **set)
+{
+    const size_t n = gls_grid_voxels(&image->grid);
+    *set = malloc(n);
+    if (!*set) return gls_no_memory();
+    for (size_t v = 0; v < n; v++) (*set)[v] = image->data[v] > above;
+    return GLS_OK;
+}
+
+/* Makes a copy of the T1 that is 0 outside of the brain of the series. */
+static gls_status cut_t1(const gls_anat_inputs *in, const gls_anat *a, gls_image **made)
+{
+    gls_transform_step step[2];
+    const gls_transform back = gls_alignment_transform(&a->to_series, true, step);
+    const size_t n = gls_grid_voxels(&in->t1.image->grid);
+    gls_image *brain = NULL;
+    uint8_t *set = NULL;
+    uint64_t outside;
+    gls_status status =
+        gls_image_resample(in->brain.image, &back, &in->t1.image->grid, GLS_RESAMPLE_NEAREST, 0, &brain, &outside);
+    if (!status) status = make_set(brain, 0, &set);
+    if (!status) status = gls_morphology_dilate_mm(&in->t1.image->grid, set, CUT_MARGIN);
+    if (!status) status = gls_image_create(&in->t1.image->grid, 1, made);
+    for (size_t v = 0; v < n && !status; v++) (*made)->data[v] = set[v] ? in->t1.image->data[v] : 0;
+    gls_image_destroy(brain);
+    free(set);
+    return status;
+}
+
+/* Registers the T1 to the series, then to the template if there is one. */
+static gls_status register_all(const gls_anat_inputs *in, gls_anat *a)
+{
+    gls_image *t1 = NULL;
+    gls_status status = borrow(in->t1.image, &t1);
+    if (!status) status = align(in, &in->b0, t1, false, a, &a->to_series);
+    if (status) return status;
+    drop_bad(in->t1.image);
+    if (!in->fixed.image) return GLS_OK;
+    a->cut = is_brain_alone(in->fixed.image, in->fixed_mask.image);
+    if (a->cut && !in->brain.image)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "%s: shows the brain alone, so that the T1 has to be cut to the brain: give --dwi a series, or "
+                        "--dwi-mask",
+                        in->fixed.name);
+    t1 = NULL;
+    status = a->cut ? cut_t1(in, a, &t1) : borrow(in->t1.image, &t1);
+    return status ? status : align(in, &in->fixed, t1, true, a, &a->to_template);
+}
+
+/* --- The brain. */
+
+/* Makes the first mask: that of the template, else the voxels of a template of the brain alone, else labels, closed;
+ * without a template that of the series. *mask: on a grid of its own, 1 in the brain. */
+static gls_status first_mask(const gls_anat_inputs *in, const gls_anat *a, gls_image **mask)
+{
+    const gls_image *from = !in->fixed.image       ? in->brain.image
+                            : in->fixed_mask.image ? in->fixed_mask.image
+                            : a->cut               ? in->fixed.image
+                                                   : in->labels.image;
+    const bool labels = in->fixed.image && from == in->labels.image;
+    uint8_t *set = NULL;
+    if (!from)
+        return in->fixed.image
+                   ? gls_fail(GLS_ERR_ARGUMENT, "%s: shows the whole head: give --template-mask MASK", in->fixed.name)
+                   : gls_fail(GLS_ERR_ARGUMENT,
+                              "%s: without a template the brain of the series is needed: give --dwi a "
+                              "series, or --dwi-mask",
+                              in->b0.name);
+    const size_t n = gls_grid_voxels(&from->grid);
+    gls_status status = make_set(from, 0, &set);
+    if (!status && labels) status = gls_morphology_dilate_mm(&from->grid, set, LABEL_CLOSING);
+    if (!status && labels) {
+        for (size_t v = 0; v < n; v++) set[v] = !set[v];
+        status = gls_morphology_dilate_mm(&from->grid, set, LABEL_CLOSING);
+        for (size_t v = 0; v < n; v++) set[v] = !set[v];
+    }
+    if (!status && from != in->fixed_mask.image) status = gls_morphology_fill_holes(from->grid.dim, set);
+    if (!status) status = gls_image_create(&from->grid, 1, mask);
+    for (size_t v = 0; v < n && !status; v++) (*mask)->data[v] = set[v];
+    free(set);
+    return status;
+}
+
+/* Makes the grid: cubes along the world axes, in a box around the first mask in the space of the series. */
+static gls_status make_grid(const gls_anat_inputs *in, const gls_image *mask, gls_anat *a)
+{
+    const double edge = fmax(VOXEL, cbrt(fabs(gls_grid_determinant(&in->t1.image->grid))));
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, voxels = 1;
+    double affine[3][4] = {{edge, 0, 0, 0}, {0, edge, 0, 0}, {0, 0, edge, 0}};
+    int32_t dim[3];
+    gls_transform_step step[2];
+    gls_transform to_t1 = {.n = 0};
+    if (in->fixed.image) to_t1 = gls_alignment_transform(&a->to_template, false, step);
+    to_t1.identity_outside = true;
+    for (size_t v = 0; v < gls_grid_voxels(&mask->grid); v++) {
+        int32_t at[3];
+        if (!(mask->data[v] > 0)) continue;
+        gls_grid_centre(&mask->grid, v, at);
+        double p[3] = {at[0], at[1], at[2]};
+        gls_affine_apply(mask->grid.affine, p, p);
+        if (in->fixed.image) {
+            gls_transform_apply(&to_t1, p, p);
+            double back[3][4];
+            gls_affine_invert((const double(*)[4])a->to_series.found.map, back);
+            gls_affine_apply((const double(*)[4])back, p, p);
+        }
+        for (int r = 0; r < 3; r++) {
+            low[r] = fmin(low[r], p[r] - MARGIN);
+            high[r] = fmax(high[r], p[r] + MARGIN);
+        }
+    }
+    for (int r = 0; r < 3; r++) {
+        affine[r][3] = low[r];
+        voxels *= ceil((high[r] - low[r]) / edge) + 1;
+    }
+    if (!(low[0] < high[0])) return gls_fail(GLS_ERR_INPUT, "brain mask: has no voxel: give one of the brain");
+    if (voxels > MAX_VOXELS)
+        return gls_fail(GLS_ERR_INPUT, "brain mask: its box has %.0f x %.0f x %.0f mm: give a mask of one brain",
+                        high[0] - low[0], high[1] - low[1], high[2] - low[2]);
+    for (int r = 0; r < 3; r++) dim[r] = (int32_t)ceil((high[r] - low[r]) / edge) + 1;
+    const gls_status status = gls_grid_init(&a->grid, dim, (const double(*)[4])affine);
+    a->grid.space = in->b0.image->grid.space;
+    return status;
+}
+
+/* Brings an image of the template's space, of the T1, or of the series. */
+enum { FROM_SERIES, FROM_T1, FROM_TEMPLATE };
+static gls_status bring(const gls_anat *a, const gls_image *image, int from, gls_resampling how, gls_image **made)
+{
+    chain c;
+    uint64_t outside;
+    make_chain(a, from == FROM_TEMPLATE, &c);
+    if (from == FROM_SERIES) c.t.n = 0;
+    return gls_image_resample(image, &c.t, &a->grid, how, 0, made, &outside);
+}
+
+/* Makes the T1 on the grid, the mask, the classes in it, and their fractions. */
+static gls_status find_brain(const gls_anat_inputs *in, gls_anat *a)
+{
+    const int from = in->fixed.image ? FROM_TEMPLATE : FROM_SERIES;
+    gls_image *first = NULL, *brought = NULL, *prior = NULL;
+    gls_tissue_classes begin = {.rounds = 0};
+    uint8_t *set = NULL, *mask = NULL;
+    gls_status status = first_mask(in, a, &first);
+    if (!status) status = make_grid(in, first, a);
+    const size_t n = status ? 0 : gls_grid_voxels(&a->grid);
+    if (!status) status = bring(a, first, from, GLS_RESAMPLE_LINEAR, &brought);
+    if (!status) status = bring(a, in->t1.image, FROM_T1, GLS_RESAMPLE_LINEAR, &a->t1);
+    if (!status && in->prior.image) status = bring(a, in->prior.image, FROM_TEMPLATE, GLS_RESAMPLE_LINEAR, &prior);
+    if (!status) status = make_set(brought, 0.5f, &set);
+    if (!status && !(mask = malloc(n))) status = gls_no_memory();
+    if (!status) status = gls_tissue_classes_find(&begin, a->t1, set, prior, NULL, in->t1.name);
+    if (!status) status = gls_brain_mask_correct(a->t1, &begin, set, mask);
+    if (!status) status = gls_tissue_classes_find(&a->classes, a->t1, mask, prior, &begin, in->t1.name);
+    if (!status) status = gls_tissue_classes_fractions(&a->classes, a->t1, mask, &a->fractions);
+    if (!status) status = gls_image_create(&a->grid, 1, &a->mask);
+    if (!status) {
+        a->dice = gls_brain_mask_dice(set, mask, n);
+        a->millilitre = (double)gls_morphology_count(a->grid.dim, mask) * fabs(gls_grid_determinant(&a->grid)) / 1000;
+        for (size_t v = 0; v < n; v++) {
+            a->mask->data[v] = mask[v];
+            a->t1->data[v] /= expf(a->classes.bias[v]);
+        }
+    }
+    gls_image_destroy(first);
+    gls_image_destroy(brought);
+    gls_image_destroy(prior);
+    gls_tissue_classes_finish(&begin);
+    free(set);
+    free(mask);
+    return status;
+}
+
+static void warn_of_brain(const gls_anat_inputs *in, gls_anat *a)
+{
+    if ((a->millilitre < MIN_ML || a->millilitre > MAX_ML) && ++a->warnings)
+        gls_log(GLS_LOG_WARNING, "%s: its brain mask has %.0f ml: look at the mask on the T1", in->t1.name,
+                a->millilitre);
+    if (a->dice < MIN_DICE && ++a->warnings)
+        gls_log(GLS_LOG_WARNING,
+                "%s: tissue moved the brain mask far from that of %s (Dice %.2f): look at the mask on the T1",
+                in->t1.name, in->fixed.image ? "the template" : "the series", a->dice);
+}
+
+/* --- Tissue and labels. */
+
+/* Makes an image on the grid of the share of each voxel that some labels take; leaves it NULL if there are none. */
+static gls_status bring_share(const gls_anat *a, const gls_image *labels, const gls_anat_numbers *numbers,
+                              gls_image **share)
+{
+    gls_image *marked = NULL;
+    if (!labels || numbers->n == 0) return GLS_OK;
+    gls_status status = gls_image_create(&labels->grid, 1, &marked);
+    for (size_t v = 0; !status && v < gls_grid_voxels(&labels->grid); v++)
+        marked->data[v] = gls_labels_index(numbers->label, numbers->n, (int32_t)labels->data[v]) < numbers->n;
+    if (!status) status = bring(a, marked, FROM_TEMPLATE, GLS_RESAMPLE_LINEAR, share);
+    gls_image_destroy(marked);
+    return status;
+}
+
+static gls_status make_tissue(const gls_anat_inputs *in, gls_anat *a)
+{
+    gls_image *deep = NULL, *stem = NULL, *lesion = NULL, *marked = NULL;
+    uint8_t *mask = NULL;
+    gls_status status = make_set(a->mask, 0, &mask);
+    if (!status) status = bring_share(a, in->labels.image, &in->deep, &deep);
+    if (!status) status = bring_share(a, in->labels.image, &in->stem, &stem);
+    if (!status && in->lesion.image) status = gls_image_create(&in->lesion.image->grid, 1, &marked);
+    for (size_t v = 0; !status && marked && v < gls_grid_voxels(&marked->grid); v++)
+        marked->data[v] = in->lesion.image->data[v] > 0;
+    if (!status && marked) status = bring(a, marked, FROM_T1, GLS_RESAMPLE_LINEAR, &lesion);
+    if (!status) status = gls_five_tissues_make(a->fractions, mask, deep, stem, lesion, &a->five);
+    if (!status && in->labels.image) status = bring(a, in->labels.image, FROM_TEMPLATE, GLS_RESAMPLE_LABEL, &a->labels);
+    gls_image *const all[] = {deep, stem, lesion, marked};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) gls_image_destroy(all[i]);
+    free(mask);
+    return status;
+}
+
+gls_status gls_anat_make(const gls_anat_inputs *in, gls_anat *a)
+{
+    *a = (gls_anat){.cut = false};
+    gls_status status = register_all(in, a);
+    if (!status) status = find_brain(in, a);
+    if (!status) warn_of_brain(in, a);
+    if (!status) status = make_tissue(in, a);
+    if (status) gls_anat_finish(a);
+    return status;
+}
+
+/* --- The sidecar. */
+
+void gls_anat_describe(const gls_anat *a, cJSON *root)
+{
+    static const char *const names[GLS_CLASSES] = {"CSF", "GM", "WM"};
+    const size_t n = gls_grid_voxels(&a->grid);
+    const double ml = fabs(gls_grid_determinant(&a->grid)) / 1000;
+    cJSON_AddStringToObject(root, "verdict",
+                            a->warnings == 0 ? "aligned" : "look at the warnings before you use the images");
+    gls_alignment_describe(&a->to_series, cJSON_AddObjectToObject(root, "t1_to_series"));
+    if (a->to_template.moving.name) {
+        cJSON *object = cJSON_AddObjectToObject(root, "t1_to_template");
+        cJSON_AddBoolToObject(object, "t1_cut_to_brain", a->cut);
+        gls_alignment_describe(&a->to_template, object);
+    }
+    cJSON *brain = cJSON_AddObjectToObject(root, "brain");
+    gls_json_double(brain, "volume_ml", a->millilitre);
+    gls_json_double(brain, "dice_with_first_mask", a->dice);
+    gls_json_double(brain, "voxel_mm", a->grid.voxel_size[0]);
+    cJSON *tissue = cJSON_AddObjectToObject(root, "tissue");
+    gls_json_uint(tissue, "rounds", a->classes.rounds);
+    for (size_t k = 0; k < GLS_CLASSES; k++) {
+        cJSON *class = cJSON_AddObjectToObject(tissue, names[k]);
+        double sum = 0;
+        for (size_t v = 0; v < n; v++) sum += (double)a->fractions->data[k * n + v];
+        gls_json_double(class, "volume_ml", sum * ml);
+        gls_json_double(class, "intensity", exp(a->classes.mean[k]));
+        gls_json_double(class, "log_intensity_sd", a->classes.sd[k]);
+    }
+}

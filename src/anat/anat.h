@@ -1,0 +1,60 @@
+/* A T1 image and a template in the space of a diffusion series: registration, brain mask, bias field, tissue, labels.
+ */
+#ifndef GLS_ANAT_ANAT_H
+#define GLS_ANAT_ANAT_H
+
+#include "anat/tissue_classes.h"
+#include "registration/align.h"
+
+/* An image and the name of its file, for messages. */
+typedef struct gls_anat_image {
+    gls_image *image; /* NULL: not given; owned */
+    const char *name;
+} gls_anat_image;
+
+/* Numbers of labels. */
+typedef struct gls_anat_numbers {
+    int32_t *label; /* ascending; owned */
+    size_t n;
+} gls_anat_numbers;
+
+/* The images, and how they are treated. All zero is empty. */
+typedef struct gls_anat_inputs {
+    gls_anat_image t1, lesion;        /* lesion: on the grid of the T1 */
+    gls_anat_image b0, brain;         /* brain: a mask on the grid of b0, from the series */
+    gls_anat_image fixed, fixed_mask; /* the template, and its mask on its grid */
+    gls_anat_image prior;             /* probability of each class, on any grid in the template's space */
+    gls_anat_image labels;            /* labels as values, on any grid in the template's space */
+    gls_anat_numbers deep, stem;      /* labels of deep grey matter, and of the brain stem */
+    bool fine;                        /* the nonlinear part goes on to 1 mm */
+    const char *device;               /* as in gls_alignment */
+    gls_graphics graphics;
+    bool (*go_on)(void *user);
+    void *user;
+} gls_anat_inputs;
+
+/* What was made. All zero is empty. */
+typedef struct gls_anat {
+    gls_alignment to_series;   /* fixed: b0; moving: T1 */
+    gls_alignment to_template; /* fixed: template; moving: T1; without a template empty */
+    gls_grid grid;             /* of the images below: a box around the brain, along the world axes */
+    gls_image *mask;           /* 1 in the brain */
+    gls_image *t1;             /* without bias field */
+    gls_image *fractions;      /* one volume for each class */
+    gls_image *five;           /* five tissue types */
+    gls_image *labels;         /* NULL without */
+    gls_tissue_classes classes;
+    bool cut;          /* the template shows the brain alone, and the T1 was cut to it */
+    double millilitre; /* of the brain */
+    double dice;       /* of the mask with the one that registration brought */
+    int warnings;
+} gls_anat;
+
+/* Does all of it. Each image is interpolated once. GLS_ERR_INPUT names the file and the remedy. */
+gls_status gls_anat_make(const gls_anat_inputs *inputs, gls_anat *anat);
+/* Adds the findings to the root of a sidecar. */
+void gls_anat_describe(const gls_anat *anat, cJSON *root);
+void gls_anat_finish(gls_anat *anat);
+void gls_anat_inputs_finish(gls_anat_inputs *inputs);
+
+#endif

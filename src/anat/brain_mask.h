@@ -1,0 +1,15 @@
+/* The brain in a T1 image, from a first mask that registration brought, and from tissue. */
+#ifndef GLS_ANAT_BRAIN_MASK_H
+#define GLS_ANAT_BRAIN_MASK_H
+
+#include "anat/tissue_classes.h"
+
+/* Corrects a first mask, on the grid of the image, by the classes that were found in it: grey and white matter up to
+ * 3 mm outside joins the brain, and what is neither fluid nor tissue up to 3 mm inside leaves it. Thin parts are
+ * removed, holes filled. GLS_ERR_INPUT: nothing is left. */
+gls_status gls_brain_mask_correct(const gls_image *t1, const gls_tissue_classes *classes, const uint8_t *first,
+                                  uint8_t *mask);
+/* Overlap of two sets of n voxels: twice the common ones by the sum of both. */
+double gls_brain_mask_dice(const uint8_t *a, const uint8_t *b, size_t n);
+
+#endif
