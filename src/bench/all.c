@@ -131,7 +131,7 @@ typedef struct peer_folder {
 static char *path_in(const peer_folder *to, const char *name)
 {
     char *path = NULL;
-    if (gls_asprintf(&path, "%s/%s", to->path, name) < 0) gls_no_memory();
+    if (gls_asprintf(&path, "%s/%s", to->path, name) < 0) gls_error_set("out of memory");
     return path;
 }
 

@@ -199,8 +199,8 @@ gls_status gls_dataset_stage_open(const gls_dataset_stage *s)
     gls_status status = exists(sidecar) ? publish(s, false, GLS_REPLACE_ALL) : GLS_OK;
     if (status && !s->options->force) {
         char *reason = strdup(gls_last_error());
-        gls_fail(status, "%s; the complete files are in %s; --force removes them and tracks anew",
-                 reason ? reason : "out of memory", s->path);
+        gls_error_set("%s; the complete files are in %s; --force removes them and tracks anew",
+                      reason ? reason : "out of memory", s->path);
         free(reason);
         return status;
     }

@@ -119,7 +119,7 @@ static void rename_stage(cJSON *item, const char *folder)
 static gls_status leave_stage_in_error(gls_status status, const places *p)
 {
     char *text = status ? strdup(gls_last_error()) : NULL;
-    if (text && leave_stage(text, strrchr(p->stage.path, '/'))) gls_fail(status, "%s", text);
+    if (text && leave_stage(text, strrchr(p->stage.path, '/'))) gls_error_set("%s", text);
     free(text);
     return status;
 }

@@ -107,7 +107,7 @@ static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, do
     gls_status status = GLS_ERR_MEMORY;
     double *l = malloc(k * k * sizeof *l), *no_penalty = calloc(k, sizeof *no_penalty), largest = 0;
     if (!l || !no_penalty) {
-        gls_fail(status, "out of memory for %zu coefficients", k);
+        gls_error_set("out of memory for %zu coefficients", k);
         goto fail;
     }
     *regularised = n < k || !factor(p, k, l);
@@ -198,7 +198,7 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
     plan->normal = gls_aligned_zeros(n_tiled);
     plan->full = gls_aligned_zeros(n_tiled);
     if (!x || !inverse || !p || !plan->start || !plan->rows || !plan->normal || !plan->full) {
-        gls_fail(status, "out of memory for a deconvolution of %zu volumes with %zu coefficients", n, k);
+        gls_error_set("out of memory for a deconvolution of %zu volumes with %zu coefficients", n, k);
         goto fail;
     }
     status = set_responses(gradients, options->sh_order, harmonics, x);

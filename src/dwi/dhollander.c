@@ -419,7 +419,7 @@ static gls_status respond(const estimation *s, const uint8_t *set, int order, gl
         fibres.axis = (const double(*)[3])axis;
         status = gls_amp2response(s->dwi, s->gradients, &fibres, order, GLS_NO_SHELL, response);
     } else {
-        gls_fail(status, "out of memory for responses from %zu voxels", s->n);
+        gls_error_set("out of memory for responses from %zu voxels", s->n);
     }
     free(voxel);
     free(axis);

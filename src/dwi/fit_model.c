@@ -322,7 +322,7 @@ static gls_status fit_tissues(gls_series_model *m, const gls_image *mask, const 
     if (!status) status = gls_tissues_normalise(&m->tissues, m->options, mask);
     /* a cancelled fit may return success with voxels that are not fitted */
     if (!status && gls_monitor_cancelled(monitor, GLS_PHASE_FIT)) status = GLS_ERR_CANCELLED;
-    if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
+    if (status == GLS_ERR_CANCELLED) gls_error_set("interrupted");
     gls_monitor_end(monitor, GLS_PHASE_FIT);
     cJSON_Delete(key);
     return status;
@@ -345,7 +345,7 @@ gls_status gls_series_model_fit(gls_series_model *m, const gls_image *mask, cons
         if (!status) status = check_fit(m, mask);
         if (!status && key) gls_fit_cache_write(cache, name, key, m->sh);
         if (gls_monitor_cancelled(monitor, GLS_PHASE_FIT)) status = GLS_ERR_CANCELLED;
-        if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
+        if (status == GLS_ERR_CANCELLED) gls_error_set("interrupted");
         gls_monitor_end(monitor, GLS_PHASE_FIT);
     }
     cJSON_Delete(key);

@@ -137,7 +137,7 @@ static gls_status create(const char *path, double (*row)[4], size_t n, const gls
         if (status) {
             char reason[512];
             snprintf(reason, sizeof reason, "%s", gls_last_error());
-            gls_fail(status, "%s: %s", path, reason);
+            gls_error_set("%s: %s", path, reason);
         }
     }
     free(bval);

@@ -175,7 +175,7 @@ gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size
     hull.edge = malloc(6 * n * sizeof *hull.edge);
     result = malloc(2 * n * sizeof *result);
     if (!hull.point || !hull.facet || !hull.edge || !result) {
-        gls_fail(status, "out of memory for the hull of %zu directions", n);
+        gls_error_set("out of memory for the hull of %zu directions", n);
         goto fail;
     }
     /* Perturb the points: the radius by a random number of the label, which antipodes share; the coordinates by random

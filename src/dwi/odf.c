@@ -73,7 +73,7 @@ static gls_status set_transform(gls_sh_basis from, gls_sh_basis to, int order, b
            *inverse = malloc(n * k * sizeof *inverse);
     double *no_penalty = calloc(k, sizeof *no_penalty);
     if (!direction || !here || !there || !inverse || !no_penalty) {
-        gls_fail(status, "out of memory for %zu SH coefficients", k);
+        gls_error_set("out of memory for %zu SH coefficients", k);
         goto fail;
     }
     spread(n, direction);
@@ -419,7 +419,7 @@ static gls_status set_amplitudes(gls_odf_source *s, const double (*direction)[3]
     uint32_t *order = malloc(n * sizeof *order);
     parts->ends = malloc(2 * n * sizeof *parts->ends);
     if (!along || !order || !parts->ends) {
-        gls_fail(status, "out of memory for %zu directions", n);
+        gls_error_set("out of memory for %zu directions", n);
         goto fail;
     }
     for (int r = 0; r < 3; r++) memcpy(map[r], parts->to_frame[r], sizeof parts->to_frame[r]);

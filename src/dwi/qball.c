@@ -50,7 +50,7 @@ gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const doub
     double *q = calloc(rows * k, sizeof *q), *r = malloc(k * k * sizeof *r), *tau = malloc(k * sizeof *tau);
     if (!q || !r || !tau) {
         status = GLS_ERR_MEMORY;
-        gls_fail(status, "out of memory for a %zu x %zu matrix", rows, k);
+        gls_error_set("out of memory for a %zu x %zu matrix", rows, k);
         goto fail;
     }
     /* q: the basis above the diagonal matrix of the penalty */
@@ -228,7 +228,7 @@ static gls_status solve(gls_qball *q)
     double *penalty = calloc(q->k, sizeof *penalty), *leverage = malloc(q->n * sizeof *leverage);
     gls_status status = GLS_ERR_MEMORY;
     if (!penalty || !leverage) {
-        gls_fail(status, "out of memory for a q-ball model of %zu volumes", q->n);
+        gls_error_set("out of memory for a q-ball model of %zu volumes", q->n);
         goto fail;
     }
     status = gls_ridge_inverse(q->basis, q->n, q->k, penalty, q->basis_inverse, leverage);

@@ -279,7 +279,7 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
     double *basis = malloc(n * k * sizeof *basis), *signal = calloc(rows, sizeof *signal),
            *singular = malloc(k * sizeof *singular);
     if (!basis || !signal || !singular) {
-        gls_fail(status, "out of memory for a response of order %d", sh_order);
+        gls_error_set("out of memory for a response of order %d", sh_order);
         goto fail;
     }
     for (size_t t = 0; t < gradients->n; t++) {

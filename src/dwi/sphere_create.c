@@ -90,7 +90,7 @@ static gls_status triangulate(gls_sphere *s)
     double(*point)[3] = malloc(total * sizeof *point);
     uint32_t *label = malloc(total * sizeof *label);
     if (!point || !label) {
-        gls_fail(status, "out of memory for a sphere of %zu vertices", n);
+        gls_error_set("out of memory for a sphere of %zu vertices", n);
         goto fail;
     }
     for (size_t i = 0; i < total; i++) {
@@ -153,7 +153,7 @@ gls_status gls_sphere_create(const char *name, gls_sphere **sphere)
     gls_sphere *s = sphere_alloc(data->n_pairs, true);
     if (s) s->orbit_size = malloc(data->n_points);
     if (!s || !s->orbit_size) {
-        gls_fail(status, "out of memory for sphere '%s'", name);
+        gls_error_set("out of memory for sphere '%s'", name);
         goto fail;
     }
     /* the data have the first vertex of each orbit; the other vertices are its reflections, with exactly the same
@@ -232,7 +232,7 @@ gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sp
     double(*unit)[3] = malloc(n * sizeof *unit);
     uint32_t *partner = malloc(n * sizeof *partner);
     if (!unit || !partner) {
-        gls_fail(status, "out of memory for %zu directions", n);
+        gls_error_set("out of memory for %zu directions", n);
         goto fail;
     }
     status = normalise(direction, n, unit);
@@ -307,7 +307,7 @@ gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_s
     double(*unit)[3] = malloc(n * sizeof *unit);
     uint32_t *partner = malloc(n * sizeof *partner);
     if (!unit || !partner) {
-        gls_fail(status, "out of memory for %zu directions", n);
+        gls_error_set("out of memory for %zu directions", n);
         goto fail;
     }
     status = normalise(direction, n, unit);

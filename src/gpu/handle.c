@@ -131,7 +131,7 @@ bool gls_handle_remove(const void *object, gls_handle_kind kind)
     if (alive) erase(at);
     pthread_mutex_unlock(&table.lock);
     if (!alive) {
-        gls_fail(GLS_ERR_ARGUMENT, "this %s was destroyed before, or never made", kind_names[kind]);
+        gls_error_set("this %s was destroyed before, or never made", kind_names[kind]);
         gls_log(GLS_LOG_ERROR, "%s", gls_last_error());
     }
     return alive;

@@ -180,7 +180,7 @@ static gls_status read_pipeline(const reader *r)
     if (pthread_create(&thread, NULL, unpack, &p) == 0) {
         convert(&p);
         pthread_join(thread, NULL);
-        if (p.status) gls_fail(p.status, "%s", p.message);
+        if (p.status) gls_error_set("%s", p.message);
     } else {
         p.status = gls_fail(GLS_ERR_MEMORY, "%s: cannot start a thread", r->path);
     }

@@ -133,7 +133,7 @@ static char *name_frame(const char *folder, uint32_t frame)
 {
     char *path = NULL;
     if (gls_asprintf(&path, "%s/%04u.png", folder, frame) >= 0) return path;
-    gls_fail(GLS_ERR_MEMORY, "%s: out of memory", folder);
+    gls_error_set("%s: out of memory", folder);
     return NULL;
 }
 

@@ -199,7 +199,7 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     /* a signal that came after the last step cancels, too */
     if (!status && gls_monitor_cancelled(&job->monitor, GLS_PHASE_TRACK)) status = GLS_ERR_CANCELLED;
     /* the error arose on a thread of the tracker: make its message the last error of this thread */
-    if (status && status != GLS_ERR_CANCELLED && *o.error) gls_fail(status, "%s", o.error);
+    if (status && status != GLS_ERR_CANCELLED && *o.error) gls_error_set("%s", o.error);
     return status;
 }
 
@@ -272,8 +272,8 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     if (status) {
         gls_sink_abort(&sink);
         if (status == GLS_ERR_CANCELLED)
-            gls_fail(status, "interrupted: %s was not written%s", job->output,
-                     journal ? "; to continue this run, give the same command again" : "");
+            gls_error_set("interrupted: %s was not written%s", job->output,
+                          journal ? "; to continue this run, give the same command again" : "");
         return status;
     }
     double start = gls_clock_seconds();
@@ -483,7 +483,7 @@ gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
         status = track(job, tracker, sink, NULL, false);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
-        if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
+        if (status == GLS_ERR_CANCELLED) gls_error_set("interrupted");
     }
     gls_tracker_destroy(tracker);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;

@@ -98,7 +98,7 @@ static gls_status write_results(merge_run *run)
                             : gls_tractogram_merge_grouped(o->shards, run->n, o->output, o->force, group, step,
                                                            (void *)run->monitor, &run->result);
     if (!status && gls_monitor_cancelled(run->monitor, GLS_PHASE_MERGE)) status = GLS_ERR_CANCELLED;
-    if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted: %s was not written", o->output);
+    if (status == GLS_ERR_CANCELLED) gls_error_set("interrupted: %s was not written", o->output);
     if (!status && run->run.sidecar) status = write_sidecar(run);
     if (!status) status = gls_run_commit(&run->run, NULL);
     gls_monitor_end(run->monitor, GLS_PHASE_MERGE);

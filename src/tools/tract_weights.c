@@ -254,8 +254,8 @@ static gls_status solve(weighting *w)
         gls_tractogram_reader_close(reader); /* map() closes the reader itself */
     if (!status) status = gls_weights_solve(w->weights, devices->device, devices->n, go_on, w->run);
     if (status == GLS_ERR_EMPTY && w->weights && gls_weights_get_result(w->weights)->excluded > 0)
-        gls_fail(status, "%s; with --force the streamlines in these fixels %s", gls_last_error(),
-                 w->o->method == GLS_WEIGHTS_SIFT ? "are kept" : "get weights of 1");
+        gls_error_set("%s; with --force the streamlines in these fixels %s", gls_last_error(),
+                      w->o->method == GLS_WEIGHTS_SIFT ? "are kept" : "get weights of 1");
     if (!status) {
         gls_weights_log(w->weights);
     } else { /* destroy the weights before the devices that they use are closed */

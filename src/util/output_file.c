@@ -192,11 +192,12 @@ gls_status gls_output_create(const char *path, bool overwrite, gls_output *outpu
     output->overwrite = overwrite;
     /* if path is a symbolic link to a file, the file is replaced, not the link */
     output->path = replaced ? realpath(path, NULL) : strdup(path);
-    if (!output->path) {
+    if (output->path) output->given = strdup(path);
+    if (!output->given) {
+        int reason = errno;
         gls_output_discard(output);
-        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", path, strerror(errno));
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", path, strerror(reason));
     }
-    output->given = strdup(path);
     output->fd = open_nameless(output->path);
     if (output->fd < 0) output->fd = open_named(output->path, &output->temporary);
     if (output->fd < 0) {
@@ -404,10 +405,9 @@ static void take_back(const gls_output *output, const replaced_file *old)
     char reason[GLS_MESSAGE_BYTES];
     snprintf(reason, sizeof reason, "%s", gls_last_error());
     if (old->kept && rename(old->kept, output->path) != 0)
-        gls_fail(GLS_ERR_OUTPUT, "%s; %s is the new file, and the file that it replaced is %s", reason, output->path,
-                 old->kept);
+        gls_error_set("%s; %s is the new file, and the file that it replaced is %s", reason, output->path, old->kept);
     else if (!old->kept && (old->present || unlink(output->path) != 0))
-        gls_fail(GLS_ERR_OUTPUT, "%s; %s was written nevertheless and stays", reason, output->path);
+        gls_error_set("%s; %s was written nevertheless and stays", reason, output->path);
 }
 
 /* The function that gls_outputs_note() was given; NULL: none. */

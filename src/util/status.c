@@ -13,7 +13,7 @@ static _Thread_local char last_error[GLS_MESSAGE_BYTES];
 /* Number of failures on the calling thread so far. */
 static _Thread_local unsigned failures;
 
-gls_status gls_fail(gls_status status, const char *format, ...)
+void gls_error_set(const char *format, ...)
 {
     char text[sizeof last_error];
     va_list args;
@@ -24,17 +24,11 @@ gls_status gls_fail(gls_status status, const char *format, ...)
     for (size_t n = strlen(text); n > 0 && gls_is_space((unsigned char)text[n - 1]); n--) text[n - 1] = '\0';
     gls_escape(text, last_error, sizeof last_error);
     failures++;
-    return status;
 }
 
 unsigned gls_failures(void)
 {
     return failures;
-}
-
-gls_status gls_no_memory(void)
-{
-    return gls_fail(GLS_ERR_MEMORY, "out of memory");
 }
 
 const char *gls_last_error(void)

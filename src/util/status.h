@@ -12,14 +12,19 @@
 /* Size of a message: enough for two file names of any length that the system allows, and a reason. */
 #define GLS_MESSAGE_BYTES 9216
 
-/* Stores a message of one line for gls_last_error(). Returns status. */
-gls_status gls_fail(gls_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Stores a message of one line for gls_last_error(). */
+void gls_error_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Number of messages that gls_fail() has stored on the calling thread: it shows whether a function has stored one. */
+/* Stores a message as gls_error_set() does, and yields status. It is a macro, so that compilers and analysers see which
+ * status a function returns. */
+#define gls_fail(status, ...) (gls_error_set(__VA_ARGS__), (status))
+
+/* Number of messages that gls_error_set() has stored on the calling thread: it shows whether a function has stored one.
+ */
 unsigned gls_failures(void);
 
-/* Returns GLS_ERR_MEMORY with the message "out of memory". */
-gls_status gls_no_memory(void);
+/* Yields GLS_ERR_MEMORY with the message "out of memory". */
+#define gls_no_memory() gls_fail(GLS_ERR_MEMORY, "out of memory")
 
 /* Whether memory of the host or of a device ran out, so that a smaller attempt may succeed. */
 bool gls_status_is_memory(gls_status status);

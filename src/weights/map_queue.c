@@ -198,7 +198,7 @@ static void start(gls_row_queue *q)
         if (!w->running) w->running = pthread_create(&w->thread, NULL, work, w) == 0;
     }
     if (q->worker[0].running) return;
-    gls_fail(GLS_ERR_UNSUPPORTED, "no thread can be started");
+    gls_error_set("no thread can be started");
     keep_failure(q, GLS_ERR_UNSUPPORTED);
 }
 

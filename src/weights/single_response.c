@@ -80,7 +80,7 @@ static gls_status candidates_respond(const gls_image *dwi, const gls_gradients *
         const gls_fibres fibres = {.voxel = voxel, .axis = (const double(*)[3])axis, .n = n};
         status = gls_amp2response(dwi, gradients, &fibres, order, shell, response);
     } else {
-        gls_fail(status, "out of memory for a response from %zu voxels", n);
+        gls_error_set("out of memory for a response from %zu voxels", n);
     }
     free(voxel);
     free(axis);

@@ -122,7 +122,7 @@ static void test_message(void **state)
     gls_streamlines s = make_lines();
     gls_sink sinks[2] = {{.append = fail_silently}, keeper(&other)}, tee;
     assert_int_equal(gls_sink_tee(sinks, 2, &tee), GLS_OK);
-    gls_fail(GLS_ERR_INPUT, "an older failure");
+    gls_error_set("an older failure");
     assert_int_equal(gls_sink_append(&tee, &s), GLS_ERR_OUTPUT);
     assert_string_equal(gls_last_error(), "the sink of the calling program failed: output error");
     gls_sink_abort(&tee);
