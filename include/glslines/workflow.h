@@ -44,6 +44,13 @@ typedef enum gls_model_kind {
 /* Where streamlines from dynamic seeds start. */
 typedef enum gls_dynamic_direction { GLS_DYNAMIC_FIXEL, GLS_DYNAMIC_RANDOM } gls_dynamic_direction;
 
+/* Weights of streamlines that a run of tracking computes. */
+typedef enum gls_run_weights {
+    GLS_RUN_WEIGHTS_NONE,
+    GLS_RUN_WEIGHTS_SIFT2, /* from FODs */
+    GLS_RUN_WEIGHTS_COMMIT /* from the signal */
+} gls_run_weights;
+
 /* Axes of spherical harmonics. GLS_FRAME_AUTO: chosen by the basis: scanner axes for the tournier07 bases, as in
  * MRtrix3, else the axes of FSL's b-vectors, as in DIPY. The other values are 1 + gls_bvec_frame. */
 typedef enum gls_frame { GLS_FRAME_AUTO, GLS_FRAME_FSL, GLS_FRAME_IMAGE, GLS_FRAME_WORLD } gls_frame;
@@ -159,6 +166,7 @@ typedef struct gls_monitor {
 #define GLS_CHOICE_act_rule gls_tissue_rule
 #define GLS_CHOICE_api gls_graphics
 #define GLS_CHOICE_labels gls_connectome_rows
+#define GLS_CHOICE_weights gls_run_weights
 #define GLS_CHOICE_format gls_tractogram_format
 #define GLS_CHOICE_output_precision gls_precision
 #define GLS_OPTION_JOB(member) member

@@ -445,7 +445,8 @@ static gls_status connect_regions(const places *p, const gls_job_options *job)
     if (o->legacy_names)
         snprintf(weights, sizeof weights, "%.*s_weights.txt", (int)strlen(tractogram) - 4, tractogram);
     else
-        snprintf(weights, sizeof weights, "dps:" GLS_DPS_WEIGHTS);
+        snprintf(weights, sizeof weights, "dps:%s",
+                 job->weights == GLS_RUN_WEIGHTS_COMMIT ? GLS_DPS_COMMIT : GLS_DPS_WEIGHTS);
     gls_status status = gls_dataset_connect(o, p->stage.unit, tractogram, stem, job->weights ? weights : NULL);
     return status ? status : gls_dataset_recognize(o, tractogram, stem);
 }

@@ -272,11 +272,18 @@ static const char *dashed(const char *name, char *buffer, size_t size)
 
 /* Returns the value to use where the user left out the value; NULL: the next argument is the value. With the metavar
  * "[FILE.html]" the next argument is the value only if it ends in .html; left out, the value is "". With "[L=0.1]" it
- * is the value only if it is a number; left out, the value is 0.1. buffer: holds the returned text. */
+ * is the value only if it is a number; left out, the value is 0.1. With the metavar "[sift2|commit]" of a choice it is
+ * the value only if it is one of the words; left out, the value is the first of them. buffer: holds the returned text.
+ */
 static const char *left_out(const parser *p, const gls_option *option, char *buffer, size_t size)
 {
     const char *next = p->next < p->argc ? p->argv[p->next] : "", *metavar = option->metavar;
     if (!metavar || *metavar != '[') return NULL;
+    if (option->kind == GLS_KIND_CHOICE) {
+        if (gls_choice_find(option->choices, next, strlen(next)) >= 0) return NULL;
+        snprintf(buffer, size, "%.*s", (int)strcspn(metavar + 1, "|]"), metavar + 1);
+        return buffer;
+    }
     const char *equals = strchr(metavar, '='), *suffix = strrchr(metavar, '.');
     if (equals) {
         double v;

@@ -494,16 +494,20 @@ static void put_counts(const writer *w)
 /* Appends the results that were made while tracking. */
 static void put_results(const writer *w)
 {
-    if (is_given_at(w, "parameters/weights")) {
+    const char *word = text_at(w, "parameters/weights"), *weights = NULL;
+    /* old sidecars have true for sift2 */
+    if (!word && is_given_at(w, "parameters/weights")) weights = "sift2";
+    if (word && strcmp(word, "none") != 0) weights = word;
+    if (weights) {
         gls_text_puts(w->out, " ");
-        put_method(w, find_method(weight_methods, "sift2"));
-        gls_text_puts(w->out, ", from fixels of the distributions"), CITE(w, "sift");
+        put_method(w, find_method(weight_methods, weights));
+        if (strcmp(weights, "sift2") == 0) gls_text_puts(w->out, ", from fixels of the distributions"), CITE(w, "sift");
         gls_text_puts(w->out, ".");
     }
     if (is_given_at(w, "parameters/connectome")) {
         gls_text_puts(w->out, " A connectome joins the regions nearest to both ends of each streamline");
         CITE(w, "connectome");
-        gls_text_puts(w->out, is_given_at(w, "parameters/weights") ? ", and adds up the weights." : ".");
+        gls_text_puts(w->out, weights ? ", and adds up the weights." : ".");
     }
     if (is_given_at(w, "parameters/density") || is_given_at(w, "parameters/dec"))
         gls_text_puts(w->out, " The density of streamlines was mapped"), CITE(w, "tdi"), gls_text_puts(w->out, ".");

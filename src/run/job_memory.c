@@ -15,6 +15,7 @@
 #include "run/job_parts.h"
 #include "track/run/journal.h"
 #include "util/threads.h"
+#include "weights/signal_fit.h"
 
 /* Unit of --memory-limit. */
 #define MB UINT64_C(1000000)
@@ -32,6 +33,7 @@ typedef struct figures {
     uint64_t batches;         /* host memory of the tracker's batches */
     uint64_t device;          /* volumes and buffers on each device */
     gls_dynamic_memory seeds; /* of --seed-dynamic, on the first device */
+    uint64_t weights;         /* of --weights commit */
     uint64_t host;            /* maximum in host memory */
     uint64_t asked;           /* batch_seeds of the parameters that the batches are for */
     bool shared;              /* true: device memory is host memory */
@@ -78,14 +80,15 @@ static void add_images(const gls_job_inputs *planned, figures *f)
     if (planned->method.series) f->kept = f->images;
 }
 
-/* Number of voxels in which an image of FODs, or of zeros that the fit will fill within the mask, has an FOD. */
-static uint64_t count_fods(const gls_image *fod, const gls_image *mask, bool fitted)
+/* Number of voxels of a grid in which the first volume of an image on it is not 0; all, if image or values are not
+ * there. */
+static uint64_t count_voxels(const gls_grid *grid, const gls_image *image)
 {
-    const float *value = !fitted ? fod->data : mask ? mask->data : NULL;
-    const uint64_t n = gls_grid_voxels(&fod->grid);
+    const uint64_t n = gls_grid_voxels(grid);
     uint64_t count = 0;
-    for (uint64_t v = 0; v < n && value; v++) count += value[v] != 0;
-    return value ? count : n;
+    if (!image || !image->data) return n;
+    for (uint64_t v = 0; v < n; v++) count += image->data[v] != 0;
+    return count;
 }
 
 /* Adds the memory of --seed-dynamic to *f. */
@@ -102,9 +105,28 @@ static gls_status add_seeds(const gls_job *job, const gls_job_inputs *planned, f
     if (status) return status;
     if (other) fod = header;
     const uint64_t n = gls_grid_voxels(&fod->grid);
-    f->seeds = gls_dynamic_seeds_memory(n, other ? n : count_fods(fod, planned->mask, !o->sh), job->device, &options);
+    /* the fit fills the mask with FODs */
+    f->seeds = gls_dynamic_seeds_memory(n, other ? n : count_voxels(&fod->grid, o->sh ? fod : planned->mask),
+                                        job->device, &options);
     /* the other FODs are in memory until they are segmented */
     if (other) f->seeds.host += n * fod->n_volumes * sizeof *fod->data;
+    gls_image_destroy(header);
+    return GLS_OK;
+}
+
+/* Adds the memory of --weights commit to *f. A run that ends after a number of seeds keeps at most a streamline each.
+ */
+static gls_status add_weights(const gls_job *job, const gls_job_inputs *planned, figures *f)
+{
+    const gls_job_options *o = &job->options;
+    gls_image *header = NULL;
+    if (o->weights != GLS_RUN_WEIGHTS_COMMIT) return GLS_OK;
+    const gls_status status = gls_image_read_header(o->dwi, GLS_IMAGE_4D, &header);
+    if (status) return status;
+    const uint64_t select = job->params.select, n = select > 0 ? select : gls_job_seeds(job);
+    const gls_image *mask = planned->mask;
+    f->weights =
+        gls_signal_bytes(&header->grid, count_voxels(mask ? &mask->grid : &header->grid, mask), header->n_volumes, n);
     gls_image_destroy(header);
     return GLS_OK;
 }
@@ -115,7 +137,7 @@ static void add_tracker(const gls_track_memory *memory, size_t n_devices, figure
 {
     f->batches = memory->host_bytes;
     f->device = memory->device_bytes + f->seeds.device;
-    uint64_t tracking = f->kept + f->batches + f->seeds.host + (f->shared ? n_devices * f->device : 0);
+    uint64_t tracking = f->kept + f->batches + f->seeds.host + f->weights + (f->shared ? n_devices * f->device : 0);
     f->host = f->program + (tracking > f->images ? tracking : f->images);
 }
 
@@ -149,11 +171,11 @@ static gls_status too_small(const gls_job *job, const figures *f)
 {
     return gls_fail(GLS_ERR_ARGUMENT,
                     "--memory-limit %" PRIu64 ": even with the smallest batches this run takes %s of the host's memory "
-                    "(with %s for images, %s for batches%s%s) and %s of %s: raise the limit",
+                    "(with %s for images, %s for batches%s%s%s%s) and %s of %s: raise the limit",
                     job->options.memory_limit, GLS_BYTES(f->host), GLS_BYTES(f->images), GLS_BYTES(f->batches),
-                    f->seeds.host > 0 ? " and for dynamic seeds " : "",
-                    f->seeds.host > 0 ? GLS_BYTES(f->seeds.host) : "", GLS_BYTES(f->device),
-                    f->shared ? "this for the device" : "each device's memory");
+                    f->seeds.host > 0 ? ", for dynamic seeds " : "", f->seeds.host > 0 ? GLS_BYTES(f->seeds.host) : "",
+                    f->weights > 0 ? ", for weights " : "", f->weights > 0 ? GLS_BYTES(f->weights) : "",
+                    GLS_BYTES(f->device), f->shared ? "this for the device" : "each device's memory");
 }
 
 uint64_t gls_job_seeds_device_bytes(const gls_job *job)
@@ -230,6 +252,7 @@ gls_status gls_job_memory_plan(gls_job *job)
         gls_track_input input = gls_job_inputs_tracker_input(&planned);
         add_images(&planned, &f);
         status = add_seeds(job, &planned, &f);
+        if (!status) status = add_weights(job, &planned, &f);
         if (!status) status = keep_limit(job, &input, &f);
     }
     if (!status) log_figures(&f);

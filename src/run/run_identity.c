@@ -139,6 +139,14 @@ static bool all_exist(const gls_job *job)
     return all;
 }
 
+/* Whether a run made other weights, by the value of --weights in its sidecar: a word, or in old ones a flag. */
+static bool is_other_weights(const gls_job *job, const cJSON *value)
+{
+    static const char *const word[] = {"none", "sift2", "commit"};
+    const char *text = cJSON_IsString(value) ? cJSON_GetStringValue(value) : word[cJSON_IsTrue(value)];
+    return strcmp(text, word[job->options.weights]) != 0;
+}
+
 /* Returns the first difference between this run and the run of the sidecar; NULL: they are equal. */
 static const char *other_run(const gls_job *job, const cJSON *root, char *name, size_t size)
 {
@@ -148,7 +156,7 @@ static const char *other_run(const gls_job *job, const cJSON *root, char *name, 
     if (!other && is_other_text(root, "other_inputs_xxh3_64", job->other_inputs))
         other = "region, tissue image or file for a result such as --connectome";
     /* weights may be a column of the tractogram, not a file of their own */
-    if (!other && job->options.weights != cJSON_IsTrue(gls_json_at(gls_json_at(root, "parameters"), "weights")))
+    if (!other && is_other_weights(job, gls_json_at(gls_json_at(root, "parameters"), "weights")))
         other = "choice of --weights";
     return other;
 }

@@ -1,6 +1,6 @@
-/* track --weights: computes weights of streamlines (SIFT2) during tracking, as a column of the tractogram or as text.
- * A thread segments the FODs into fixels while volumes go to the device and tracking begins. Streamlines are mapped to
- * fixels as they arrive. */
+/* track --weights: computes weights of streamlines during tracking, as a column of the tractogram or as text. SIFT2: a
+ * thread segments the FODs into fixels while volumes go to the device and tracking begins. COMMIT: the thread reads the
+ * series. Streamlines are mapped as they arrive. */
 #include <cJSON.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include "sinks/weights_sink.h"
 #include "dwi/model_options.h"
+#include "dwi/series.h"
 #include "record/run_params.h"
 #include "sinks/sinks.h"
 #include "util/clock.h"
@@ -18,22 +19,51 @@
 #include "util/text.h"
 #include "util/threads.h"
 #include "weights/fod.h"
+#include "weights/signal_fit.h"
 #include "weights/weight_files.h"
 
 /* State of --weights. */
 typedef struct weights_state {
     /* the sinks of the run, borrowed */
     const gls_run_sinks *sinks;
-    /* segments the FODs */
-    gls_beside segmenting;
+    /* segments the FODs, or reads the series */
+    gls_beside beginning;
+    gls_series series; /* COMMIT: the volumes of the file */
+    gls_signal signal; /* COMMIT: takes the streamlines, then solves for their weights */
     /* fixels of the FODs that are tracked */
     gls_fod fod;
     /* maps the streamlines, then solves for their weights; NULL until await_fixels() */
     gls_weights *weights;
     gls_device_set mappers; /* contexts that map streamlines while other contexts track; empty: the CPU maps */
     bool solved;
-    float *alike; /* if no weights can be computed: a weight of 1 for each streamline; else NULL */
+    float *alike; /* if no weights can be computed: for each streamline 1, for COMMIT 0; else NULL */
 } weights_state;
+
+/* Whether the weights come from the signal. */
+static bool is_commit(const weights_state *w)
+{
+    return w->sinks->options->weights == GLS_RUN_WEIGHTS_COMMIT;
+}
+
+/* Checks that the run has what the weights are computed from. */
+static gls_status check(const gls_job_options *o, const gls_method *method)
+{
+    if (o->shard)
+        return gls_fail(GLS_ERR_ARGUMENT, "--weights: not with --shard: merge the shards, then run 'glslines weights'");
+    if (o->weights == GLS_RUN_WEIGHTS_COMMIT && o->phantom)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--weights commit: not with --phantom: write a phantom with 'glslines phantom', "
+                        "and track its series");
+    if (o->weights == GLS_RUN_WEIGHTS_COMMIT && !o->dwi)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--weights commit: needs the series DWI, but this run has none: leave it out, "
+                        "then run 'glslines weights TRACKS DWI --method commit'");
+    if (o->weights == GLS_RUN_WEIGHTS_SIFT2 && !gls_fod_is_tracked(o, method))
+        return gls_fail(GLS_ERR_ARGUMENT, "--weights: needs fibre orientation distributions: %s",
+                        method->fits ? "give --model msmt or csd, or --sh FILE"
+                                     : "leave out --weights, then run 'glslines weights TRACKS FOD'");
+    return GLS_OK;
+}
 
 /* Reads --weights. A TRX file holds the weights as a column; with another format they go to a text file beside it;
  * without a tractogram they are not written. */
@@ -41,12 +71,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const gls_job_options *o = sinks->options;
     if (!o->weights) return GLS_OK;
-    if (o->shard)
-        return gls_fail(GLS_ERR_ARGUMENT, "--weights: not with --shard: merge the shards, then run 'glslines weights'");
-    if (!gls_fod_is_tracked(o, sinks->method))
-        return gls_fail(GLS_ERR_ARGUMENT, "--weights: needs fibre orientation distributions: %s",
-                        sinks->method->fits ? "give --model msmt or csd, or --sh FILE"
-                                            : "leave out --weights, then run 'glslines weights TRACKS FOD'");
+    const gls_status status = check(o, sinks->method);
+    if (status) return status;
     sink->wanted = true;
     if (sinks->no_tractogram || sinks->writes_trx) return GLS_OK;
     gls_asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(sinks->output) - 4, sinks->output);
@@ -70,6 +96,26 @@ static void open_mappers(weights_state *w, const gls_device_set *devices)
         gls_log(GLS_LOG_INFO, "streamlines are mapped by %zu of %zu contexts: %s", to->n, n, gls_last_error());
 }
 
+/* Reads the series as 'glslines weights' does, beside the caller. */
+static gls_status read_series(void *user)
+{
+    weights_state *w = user;
+    const gls_job_options *o = w->sinks->options;
+    gls_series *s = &w->series;
+    gls_gradients_options table = gls_gradients_options_default();
+    table.b0_threshold = o->model.b0_threshold;
+    table.frame = (gls_bvec_frame)o->model.bvec_frame;
+    table.without_b0 = true;
+    s->name = o->dwi;
+    gls_signal_options options = gls_signal_options_default();
+    options.solver.max_iters = gls_weights_options_default().max_iters;
+    gls_status status = gls_image_read(o->dwi, GLS_IMAGE_4D, &s->dwi);
+    if (!status) status = gls_series_read_table(s, o->bval, o->bvec, &table);
+    if (status) return status;
+    const gls_signal_source source = {.name = o->dwi, .table = s->gradients};
+    return gls_signal_begin(&w->signal, &options, &source, s->dwi, NULL);
+}
+
 /* Segments the FODs that are tracked into fixels, beside the caller. */
 static gls_status segment_fods(void *user)
 {
@@ -80,12 +126,13 @@ static gls_status segment_fods(void *user)
     return gls_fod_segment(&fod, w->sinks->fod, &w->fod);
 }
 
-/* Opens the contexts of the mapper, waits for the fixels, and makes the mapper. */
-static gls_status await_fixels(weights_state *w)
+/* Waits for the series; or opens the contexts of the mapper, waits for the fixels, and makes the mapper. */
+static gls_status await_beginning(weights_state *w)
 {
     if (w->weights) return GLS_OK;
-    open_mappers(w, w->sinks->devices);
-    gls_status status = gls_beside_end(&w->segmenting, GLS_OK);
+    if (!is_commit(w)) open_mappers(w, w->sinks->devices);
+    gls_status status = gls_beside_end(&w->beginning, GLS_OK);
+    if (is_commit(w)) return status;
     if (!status) status = gls_weights_create(w->fod.fixels, NULL, &w->weights);
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
     if (!status) status = gls_weights_set_devices(w->weights, w->mappers.device, w->mappers.n);
@@ -94,23 +141,24 @@ static gls_status await_fixels(weights_state *w)
                                 GLS_WALK_CURVE);
 }
 
-/* Maps streamlines to fixels. */
+/* Maps streamlines. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     weights_state *w = user;
-    gls_status status = await_fixels(w);
+    gls_status status = await_beginning(w);
     if (status) return status;
-    const gls_sink sink = gls_weights_sink(w->weights);
+    const gls_sink sink = is_commit(w) ? gls_signal_sink(&w->signal) : gls_weights_sink(w->weights);
     return gls_sink_append(&sink, s);
 }
 
-/* Starts the thread that segments the FODs. */
+/* Starts the thread that segments the FODs or reads the series. */
 static gls_status begin(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     weights_state *w = sink->state;
     w->sinks = sinks;
-    w->segmenting = (gls_beside){.name = "segment FODs", .work = segment_fods, .user = w};
-    gls_beside_begin(&w->segmenting);
+    w->beginning = is_commit(w) ? (gls_beside){.name = "read the series", .work = read_series, .user = w}
+                                : (gls_beside){.name = "segment FODs", .work = segment_fods, .user = w};
+    gls_beside_begin(&w->beginning);
     return GLS_OK;
 }
 
@@ -122,33 +170,60 @@ static gls_status open_weights(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
     return GLS_OK;
 }
 
-/* Gives each streamline a weight of 1, with a warning, where no weights can be computed. */
+/* Number of streamlines so far. */
+static uint64_t count(const weights_state *w)
+{
+    return is_commit(w) ? w->signal.rows.n : gls_weights_get_result(w->weights)->streamlines;
+}
+
+/* Gives each streamline the same weight, 1 or for COMMIT 0, with a warning, where no weights can be computed. */
 static gls_status weigh_alike(weights_state *w)
 {
-    const uint64_t n = gls_weights_get_result(w->weights)->streamlines;
-    if (n > 0) gls_log(GLS_LOG_WARNING, "weights cannot be computed, and each streamline gets 1: %s", gls_last_error());
+    const uint64_t n = count(w);
+    const int weight = is_commit(w) ? 0 : 1;
+    if (n > 0)
+        gls_log(GLS_LOG_WARNING, "weights cannot be computed, and each streamline gets %d: %s", weight,
+                gls_last_error());
     w->alike = malloc((n > 0 ? n : 1) * sizeof *w->alike);
     if (!w->alike) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    for (uint64_t i = 0; i < n; i++) w->alike[i] = 1;
+    for (uint64_t i = 0; i < n; i++) w->alike[i] = (float)weight;
     return GLS_OK;
+}
+
+/* Computes the weights from the signal. */
+static gls_status solve_signal(weights_state *w, const gls_device_set *devices)
+{
+    const bool software = gls_device_get_info(devices->device[0])->software;
+    const gls_status status = gls_signal_end(&w->signal, devices->device, software ? 0 : devices->n);
+    if (status) return status;
+    gls_signal_log(&w->signal);
+    if (w->signal.fit.why == GLS_SIGNAL_STOP_RISES)
+        gls_log(GLS_LOG_WARNING, "--weights commit: did not converge: the weights are those of the best iteration");
+    return GLS_OK;
+}
+
+/* Computes the weights from the FODs. */
+static gls_status solve_fixels(weights_state *w, const gls_device_set *devices)
+{
+    const bool software = gls_device_get_info(devices->device[0])->software;
+    const gls_status status = gls_weights_solve(w->weights, devices->device, software ? 0 : devices->n, NULL, NULL);
+    if (!status) gls_weights_log(w->weights);
+    return status;
 }
 
 gls_status gls_weights_sink_solve(gls_run_sink *weights, gls_run_sinks *sinks, const float **weight, uint64_t *n)
 {
     weights_state *w = weights->state;
-    const gls_device_set *devices = sinks->devices;
-    const bool software = gls_device_get_info(devices->device[0])->software;
-    gls_status status = await_fixels(w);
+    gls_status status = await_beginning(w);
     /* the connectome, the tractogram and the text ask for weights, which are computed once */
     if (!status && !w->solved) {
-        status = gls_weights_solve(w->weights, devices->device, software ? 0 : devices->n, NULL, NULL);
-        if (!status) gls_weights_log(w->weights);
+        status = is_commit(w) ? solve_signal(w, sinks->devices) : solve_fixels(w, sinks->devices);
         if (status == GLS_ERR_EMPTY) status = weigh_alike(w);
         w->solved = !status;
     }
     if (status) return status;
-    *weight = w->alike ? w->alike : gls_weights_get(w->weights, n);
-    if (w->alike) *n = gls_weights_get_result(w->weights)->streamlines;
+    *n = count(w);
+    *weight = w->alike ? w->alike : is_commit(w) ? w->signal.weight : gls_weights_get(w->weights, n);
     return GLS_OK;
 }
 
@@ -159,11 +234,12 @@ static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractog
     uint64_t n;
     gls_status status = gls_weights_sink_solve(sink, sinks, &weight, &n);
     if (status || sink->output || !writer) return status;
-    const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, weight};
+    const char *name = is_commit(sink->state) ? GLS_DPS_COMMIT : GLS_DPS_WEIGHTS;
+    const gls_column column = {name, GLS_TYPE_FLOAT32, 1, weight};
     return gls_tractogram_writer_add_dps(writer, &column);
 }
 
-/* If the weights go to a text file: solves for them (SIFT2) and writes them in the order of the streamlines. */
+/* If the weights go to a text file: solves for them and writes them in the order of the streamlines. */
 static gls_status write_weights(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const float *weight = NULL;
@@ -174,16 +250,23 @@ static gls_status write_weights(gls_run_sink *sink, gls_run_sinks *sinks)
                                   "weights by glslines");
 }
 
-/* Adds counts, mu and the cost of the fit to the sidecar. */
+/* Adds counts and the result of the fit to the sidecar. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
-    gls_weights_describe(cJSON_AddObjectToObject(root, "weights"), ((const weights_state *)sink->state)->weights);
+    const weights_state *w = sink->state;
+    cJSON *object = cJSON_AddObjectToObject(root, "weights");
+    if (!is_commit(w))
+        gls_weights_describe(object, w->weights);
+    else if (!w->alike)
+        gls_signal_describe(object, &w->signal);
 }
 
 static void finish(gls_run_sink *sink)
 {
     weights_state *w = sink->state;
-    (void)gls_beside_end(&w->segmenting, GLS_ERR_CANCELLED); /* its failure, if any, was reported */
+    (void)gls_beside_end(&w->beginning, GLS_ERR_CANCELLED); /* its failure, if any, was reported */
+    gls_signal_finish(&w->signal);
+    gls_series_finish(&w->series);
     gls_weights_destroy(w->weights);
     gls_device_set_close(&w->mappers);
     gls_fod_finish(&w->fod);

@@ -8,8 +8,6 @@
 
 /* Word of --method behind those of gls_weights_method. */
 #define GLS_METHOD_COMMIT (GLS_WEIGHTS_SIFT + 1)
-/* Name of the column of weights. */
-#define GLS_DPS_COMMIT "commit_weights"
 
 /* The run of --method commit. All zero is empty. */
 typedef struct gls_tract_signal {

@@ -15,6 +15,12 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
+/* For the estimate of memory: entries of a streamline for each voxel side of its length, a usual length in mm, most
+ * directions in a voxel, and bytes of the solver for each unknown. */
+#define ENTRIES_PER_SIDE 3.3
+#define USUAL_LENGTH 80
+#define MAX_BINS 150
+#define SOLVER_BYTES 96
 #define LEAST 1e-15 /* streamlines with a smaller unknown take no part in debiasing */
 
 gls_signal_options gls_signal_options_default(void)
@@ -25,6 +31,16 @@ gls_signal_options gls_signal_options_default(void)
         .solver = {.tol_fun = 1e-3, .tol_x = 1e-6, .max_iters = 100},
         .memory = {.block_entries = (size_t)1 << 24}, /* of 6 bytes: OpenGL ES promises buffers of 2^27 bytes */
         .replacement = NAN};
+}
+
+uint64_t gls_signal_bytes(const gls_grid *grid, uint64_t n_met, uint64_t n_volumes, uint64_t n_streamlines)
+{
+    const double *side = grid->voxel_size, least = fmin(side[0], fmin(side[1], side[2]));
+    const uint64_t n = gls_grid_voxels(grid), each = (uint64_t)(ENTRIES_PER_SIDE * USUAL_LENGTH / least) + 1,
+                   entries = n_streamlines * each, most = n_met * MAX_BINS, bins = entries < most ? entries : most;
+    /* the series, its signals and residuals; entries by streamline and by bin; bins; unknowns of the solver */
+    return n * n_volumes * sizeof(float) + n * 8 + n_met * n_volumes * 2 * sizeof(float) + entries * 12 + bins * 18 +
+           (n_streamlines + 2 * n_met) * SOLVER_BYTES;
 }
 
 /* --- The series. */

@@ -44,6 +44,9 @@ typedef struct gls_signal {
     double seconds_map, seconds_solve;
 } gls_signal;
 
+/* Estimates the memory of weights from the signal, bytes, with the series of n_volumes on the grid. n_met: voxels that
+ * streamlines pass. */
+uint64_t gls_signal_bytes(const gls_grid *grid, uint64_t n_met, uint64_t n_volumes, uint64_t n_streamlines);
 /* Begins: checks the values of the series, and which voxels can be used. mask: one volume on the grid of the series;
  * NULL: all voxels. GLS_ERR_INPUT: a value is not finite, no volume is weighted, or no voxel has signal. Call
  * gls_signal_finish() even after a failure. */

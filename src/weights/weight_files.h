@@ -11,6 +11,7 @@
 
 /* Names of the columns with weights in a tractogram. */
 #define GLS_DPS_WEIGHTS "sift2_weights"
+#define GLS_DPS_COMMIT "commit_weights"
 #define GLS_DPS_COEFFICIENTS "sift2_coefficients"
 
 /* Steps of streamlines, as gls_step_range_sink() measures them. */

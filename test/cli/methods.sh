@@ -121,6 +121,9 @@ run("track", "--device", "llvmpipe", "--sh", "fod_sh.nii.gz", "--roi", "data/roi
     "--connectome", f"{labels}:net.csv", "--min-length", "6", "-o", "all.tck", "-q")
 text = read_methods("all.tck")
 faults.extend(f"all: no {w}" for w in ("SIFT2", "A connectome", "density", "constrained spherical deconvolution", "spherical harmonics of order 4") if w not in text)
+run("track", "--device", "llvmpipe", *images, "--nseeds", "100", "--weights", "commit", "-o", "signal.tck", "-q")
+if "by COMMIT" not in read_methods("signal.tck"):
+    faults.append("signal: no COMMIT")
 run("edit", "all.tck", "long.tck", "--min-length", "12", "-q")
 run("connectome", "long.tck", labels, "-o", "long.csv", "--scale", "invlength", "-q")
 text = read_methods("long.csv")

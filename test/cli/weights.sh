@@ -120,6 +120,33 @@ expect 0 track "$@" data/roi.nii.gz --model csd --nseeds 200 --dg det --device l
 expect 0 info r.trx
 says "sift2_weights"
 check "the sidecar of track" "j('r.json')['weights']['counts']['streamlines'] > 100"
+# by the signal: of any direction getter, the bytes of the command on the file
+expect 0 track "$@" data/roi.nii.gz --nseeds 300 --dg eudx --device llvmpipe -q -o s.tck --weights commit --connectome labels.nii:s.csv
+expect 0 weights s.tck data/dwi.nii.gz --method commit -o s.txt -q
+same s.txt s_weights.txt
+expect 0 connectome s.tck labels.nii s2.csv --weights s.txt -q
+check "a connectome of weights by the signal" "max(abs(a - b) for a, b in zip(w('s.csv'), w('s2.csv'))) < 1e-5 * max(w('s.csv')) > 0"
+expect 0 track "$@" data/roi.nii.gz --nseeds 300 --dg eudx --device llvmpipe,llvmpipe --chunk-size 50 -q -o s.trx --weights=commit
+expect 0 weights s.trx data/dwi.nii.gz --method commit -o s3.txt -q
+same s.txt s3.txt
+expect 0 info s.trx
+says "commit_weights"
+check "the sidecar of weights by the signal" "j('s.json')['weights']['model']['objective'] > 0 and j('s.json')['parameters']['weights'] == 'commit'"
+expect 2 track --sh $sh --mask data/mask.nii.gz --roi data/roi.nii.gz --dg ifod2 --nseeds 10 --device llvmpipe -o no.trx --weights commit
+says "--weights commit: needs the series DWI"
+expect 2 track --phantom --nseeds 10 -o no.trx --weights commit
+says "--weights commit: not with --phantom"
+expect 2 track "$@" data/roi.nii.gz --nseeds 10 -o no.trx --shard 1/2 --weights commit
+says "--weights: not with --shard"
+expect 2 track "$@" data/roi.nii.gz --nseeds 10 -o no.trx --weights=linear
+says "known are: none, sift2, commit"
+for words in "--weights none" "--weights commit"; do
+    # shellcheck disable=SC2086
+    expect 0 track "$@" data/roi.nii.gz --nseeds 1000000 --dg eudx --device llvmpipe $words --dry-run --json -q
+    cp stdout "plan_${words#--weights }.json"
+done
+# some 3.3 entries of 12 bytes for each 2 mm of 80 mm
+check "memory of weights by the signal" "1500 < j('plan_commit.json')['memory']['request_mib'] - j('plan_none.json')['memory']['request_mib'] < 2500"
 # a result that fails while the FODs are segmented
 head -c 2000 data/dwi.nii.gz > cut.nii.gz
 expect 3 track "$@" data/roi.nii.gz --sh $sh --dg det --nseeds 10 --device llvmpipe -q -o no.trx --weights --sample cut.nii.gz:no.csv
@@ -237,7 +264,7 @@ for batch in 64 16777216; do
 done
 check "memory of dynamic seeds" "350 < j('plan_16777216.json')['memory']['request_mib'] - j('plan_64.json')['memory']['request_mib'] < 550"
 expect 2 $dyn --seed-dynamic auto --dynamic-batch 16777216 --memory-limit 400 -o x.tck
-says "and for dynamic seeds 40"
+says "for dynamic seeds 40"
 # the basis is that of the FODs of --seed-dynamic, where peaks are tracked: one that is wrong gives other seeds
 expect 0 peaks $sh -o own_peaks.nii.gz -q
 for basis in tournier07 descoteaux07; do

@@ -53,10 +53,15 @@ def _check_range(name, value, row):
 
 def left_out(name, value):
     """Returns the value that an option has if it is given without one, if the value is True: 0.1 for compress, whose help has
-    "[L=0.1]". Returns any other value as it is."""
-    metavar = _ROWS[name]["metavar"] or ""
-    if _library.is_switch(value) and value and metavar.startswith("[") and "=" in metavar:
-        return metavar.strip("[]").partition("=")[2]
+    "[L=0.1]", sift2 for weights, whose help has "[sift2|commit]"; if the value of such a choice is False, its first word.
+    Returns any other value as it is."""
+    row = _ROWS[name]
+    metavar = row["metavar"] or ""
+    if _library.is_switch(value) and metavar.startswith("["):
+        if row["type"] == "CHOICE":
+            return metavar.strip("[]").split("|")[0] if value else row["choices"].split("|")[0]
+        if value and "=" in metavar:
+            return metavar.strip("[]").partition("=")[2]
     return value
 
 
