@@ -73,7 +73,8 @@ ends = {e["args"]["seed"]: e["ts"] + e["dur"] for e in phases if e["name"] == "w
 begins = {e["args"]["seed"]: e["ts"] for e in phases if e["name"] == "begin pass 2"}
 assert all(begins[b] < ends[a] for a, b in zip(batches[2:], batches[3:])), (begins, ends)
 END
-code=4 run timed --trace timed.trx
+# the sidecar has this name
+code=4 run timed --trace timed.json
 # few seeds need only small buffers
 run short
 same short.trx plain.trx
