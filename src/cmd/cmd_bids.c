@@ -185,12 +185,12 @@ static int participants(const bids_values *o, gls_dataset_options *d, const cmd_
     int code = parse_track(arguments, d->tissue, &track, &track_arguments);
     if (code) return code;
     /* the names that parse_track() made up are no files of a series: remove them */
-    gls_job_options job = track.run.job;
-    job.dwi = job.bval = job.bvec = NULL;
-    if (d->tissue) job.pve_wm = job.pve_gm = job.pve_csf = NULL;
-    job.argc = arguments->argc;
-    job.argv = arguments->argv;
-    d->job = &job;
+    gls_job_options *job = &track.run.job;
+    job->dwi = job->bval = job->bvec = NULL;
+    if (d->tissue) job->pve_wm = job->pve_gm = job->pve_csf = NULL;
+    job->argc = arguments->argc;
+    job->argv = arguments->argv;
+    d->job = job;
     gls_status status = gls_dataset_choose(&choice, o->unit, o->shard);
     if (!status) status = gls_dataset_open(d, &dataset);
     if (status) return cmd_error_status(status);

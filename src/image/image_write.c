@@ -24,7 +24,7 @@
 
 /* The parts of a file to be written: its header and its values. */
 typedef struct source {
-    const gls_image_header *header;
+    gls_image_header header;
     const float *values; /* values to convert to type; NULL: raw holds the bytes as they are */
     gls_image_type type;
     const unsigned char *raw;
@@ -60,17 +60,17 @@ static void fill(void *user, uint64_t first, size_t bytes, void *buffer)
 {
     const source *s = user;
     unsigned char *to = buffer;
-    if (first < s->header->bytes) {
-        size_t n = s->header->bytes - (size_t)first < bytes ? s->header->bytes - (size_t)first : bytes;
-        memcpy(to, s->header->data + first, n);
+    if (first < s->header.bytes) {
+        size_t n = s->header.bytes - (size_t)first < bytes ? s->header.bytes - (size_t)first : bytes;
+        memcpy(to, s->header.data + first, n);
         to += n;
         bytes -= n;
         first += n;
     }
     if (s->values)
-        convert_values(s->type, s->values + (first - s->header->bytes) / s->value, bytes / s->value, to);
+        convert_values(s->type, s->values + (first - s->header.bytes) / s->value, bytes / s->value, to);
     else
-        memcpy(to, s->raw + (first - s->header->bytes), bytes);
+        memcpy(to, s->raw + (first - s->header.bytes), bytes);
 }
 
 /* Writes header and values block by block. */
@@ -197,17 +197,15 @@ done:
 static gls_status write_file(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
                              size_t n_volumes, gls_type type, source *s)
 {
-    gls_image_header header;
     gls_output output;
     gls_status status = gls_image_name_check(path);
     if (!status)
-        status = gls_mif_is_name(path) ? gls_mif_make_header(path, grid, s->what, n_volumes, type, &header)
-                                       : gls_nifti_make_header(path, grid, s->what, n_volumes, type, &header);
+        status = gls_mif_is_name(path) ? gls_mif_make_header(path, grid, s->what, n_volumes, type, &s->header)
+                                       : gls_nifti_make_header(path, grid, s->what, n_volumes, type, &s->header);
     if (!status) status = gls_output_create(path, overwrite, &output);
     if (status) return status;
     output.group = group;
-    s->header = &header;
-    uint64_t total = header.bytes + (uint64_t)gls_grid_voxels(grid) * n_volumes * s->value;
+    uint64_t total = s->header.bytes + (uint64_t)gls_grid_voxels(grid) * n_volumes * s->value;
     if (gls_case_ends(path, ".gz"))
         status = write_gzip(&output, total, fill, s);
     else

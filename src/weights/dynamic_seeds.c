@@ -42,6 +42,7 @@ struct gls_dynamic_seeds {
     gls_walk *walk; /* one for each thread */
     int n_threads;
     double inverse[3][4];   /* from world mm to voxels of the grid of tracking */
+    double to_fixels[3][4]; /* from world mm to voxels of the fixels */
     float *weight;          /* for each fixel: weight of its voxel in the model */
     double *mean, *applied; /* for each fixel: mean probability of the streamlines so far; that of the last round */
     uint64_t *sum;          /* probabilities up to each fixel, in units */
@@ -203,12 +204,11 @@ static size_t draw_fixel(const gls_dynamic_seeds *d, const uint32_t word[2])
     return low;
 }
 
-/* Whether a position in world mm lies in the voxel with this centre. */
-static bool is_in_voxel(const gls_grid *grid, const double world[3], const int32_t centre[3])
+/* Whether a position in world mm lies in the voxel of the fixels with this centre. */
+static bool is_in_voxel(const gls_dynamic_seeds *d, const double world[3], const int32_t centre[3])
 {
-    double inverse[3][4], p[3];
-    gls_grid_inverse(grid, inverse);
-    gls_affine_apply((const double(*)[4])inverse, world, p);
+    double p[3];
+    gls_affine_apply((const double(*)[4])d->to_fixels, world, p);
     return fabs(p[0] - centre[0]) <= 0.5 && fabs(p[1] - centre[1]) <= 0.5 && fabs(p[2] - centre[2]) <= 0.5;
 }
 
@@ -222,8 +222,7 @@ static bool is_allowed(const gls_dynamic_seeds *d, const float point[3], double 
     const float grey = value[GLS_TISSUE_CGM] + value[GLS_TISSUE_SGM], white = value[GLS_TISSUE_WM];
     if (value[GLS_TISSUE_CSF] > white + grey) return false;
     if (white > grey) return true;
-    return gls_tissue_find_interface(d->options.tissue, world) &&
-           is_in_voxel(gls_fixels_grid(d->fod.fixels), world, centre);
+    return gls_tissue_find_interface(d->options.tissue, world) && is_in_voxel(d, world, centre);
 }
 
 /* Maps a position in mm to voxels of the grid of tracking. */
@@ -442,6 +441,7 @@ gls_status gls_dynamic_seeds_create(gls_fod *fod, const gls_dynamic_options *opt
     gls_status status = allocate(d);
     if (status) return status;
     gls_grid_inverse(options->grid, d->inverse);
+    gls_grid_inverse(gls_fixels_grid(d->fod.fixels), d->to_fixels);
     gls_walk_grid_init(&d->walk_grid, &d->fod.fixels->grid, ratio_of(options->step_size, &d->fod.fixels->grid), false,
                        LENGTH_UNIT);
     find_weights(d);
