@@ -21,7 +21,7 @@ typedef enum gls_slr_type {
 /* Largest number of parameters. */
 #define GLS_SLR_MAX 12
 
-/* What is least. */
+/* The measure that registration makes least. */
 typedef enum gls_slr_metric {
     GLS_SLR_SYMMETRIC, /* the bundle minimum distance, mm^2: a quarter of the square of the sum of two means, of the
                           distance of each fixed streamline from the nearest moving one, and the reverse */

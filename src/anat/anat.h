@@ -33,7 +33,7 @@ typedef struct gls_anat_inputs {
     void *user;
 } gls_anat_inputs;
 
-/* What was made. All zero is empty. */
+/* The results. All zero is empty. */
 typedef struct gls_anat {
     gls_alignment to_series;   /* fixed: b0; moving: T1 */
     gls_alignment to_template; /* fixed: template; moving: T1; without a template empty */
@@ -50,7 +50,7 @@ typedef struct gls_anat {
     int warnings;
 } gls_anat;
 
-/* Does all of it. Each image is interpolated once. GLS_ERR_INPUT names the file and the remedy. */
+/* Computes the results; each image is interpolated once. GLS_ERR_INPUT names the file and the remedy. */
 gls_status gls_anat_make(const gls_anat_inputs *inputs, gls_anat *anat);
 /* Adds the findings to the root of a sidecar. */
 void gls_anat_describe(const gls_anat *anat, cJSON *root);

@@ -29,9 +29,7 @@ static const char *value_of(const char *name, const char *key, size_t *n)
     for (const char *at = name; (at = strstr(at, key)); at++) {
         const char *value = at + strlen(key);
         *n = 0;
-        while (gls_is_digit((unsigned char)value[*n]) ||
-               (gls_to_lower((unsigned char)value[*n]) >= 'a' && gls_to_lower((unsigned char)value[*n]) <= 'z'))
-            (*n)++;
+        while (gls_is_alnum((unsigned char)value[*n])) (*n)++;
         if ((at == name || at[-1] == '_') && *n > 0) return value;
     }
     *n = 0;
@@ -45,10 +43,8 @@ static char *plain_name(const char *path)
     const size_t stem = gls_image_stem(name);
     char *plain = malloc(stem + 1);
     size_t n = 0;
-    for (size_t i = 0; plain && i < stem; i++) {
-        const int c = gls_to_lower((unsigned char)name[i]);
-        if (gls_is_digit(c) || (c >= 'a' && c <= 'z')) plain[n++] = name[i];
-    }
+    for (size_t i = 0; plain && i < stem; i++)
+        if (gls_is_alnum((unsigned char)name[i])) plain[n++] = name[i];
     if (plain) plain[n] = '\0';
     return plain;
 }

@@ -7,7 +7,7 @@
 /* The classes, by rising intensity in a T1 image. */
 enum { GLS_CLASS_CSF, GLS_CLASS_GM, GLS_CLASS_WM, GLS_CLASSES };
 
-/* What was found. All zero is empty. */
+/* Classes of an image and its bias. All zero is empty. */
 typedef struct gls_tissue_classes {
     double mean[GLS_CLASSES], sd[GLS_CLASSES]; /* of log intensity without bias */
     unsigned rounds;

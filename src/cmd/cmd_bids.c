@@ -102,8 +102,8 @@ static void set_bids_defaults(void *values)
     o->jobs = 1;
 }
 
-/* Returns the output file that an option of `track` names, which every series would overwrite. NULL: the option is not
- * given or is no output file, or its optional file is left out. */
+/* Returns the output file that an option of `track` names, which every series would overwrite, or the value of an
+ * option for such an output. NULL: the option is not given or is none of these, or its optional file is left out. */
 static const char *file_of_all(const gls_param *p, const gls_job_options *track)
 {
     const void *at = (const char *)track + p->offset;
@@ -127,7 +127,8 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
     for (const gls_param *p = gls_params; p->name; p++) {
         const char *value = file_of_all(p, track);
         if (value)
-            return cmd_error(CMD_EXIT_USAGE, "--%s %s: is one file for all series: %s", p->name, value,
+            return cmd_error(CMD_EXIT_USAGE, "--%s %s: is %sone file for all series: %s", p->name, value,
+                             p->writes ? "" : "for an output that is ",
                              p->role == GLS_ROLE_COLUMNS ? "leave out what follows the colon"
                                                          : "leave it out, or run 'glslines track' on each series");
     }

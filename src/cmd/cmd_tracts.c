@@ -654,7 +654,9 @@ const cmd_command command_weights = {
         "take --single-visit keep. With --method commit, SH is the diffusion series, and the weights are those by "
         "which sticks along streamlines, zeppelins and balls explain its signals. If the fit has to exclude all fixels "
         "that streamlines meet, the command fails; with "
-        "--force these streamlines then get weights of 1. Any number of threads and devices gives the same bytes.",
+        "--force these streamlines then get weights of 1. Any number of threads and devices gives the same bytes; "
+        "those "
+        "of commit differ between the CPU and devices by rounding.",
     .positionals =
         CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "SH",
                   "FODs as spherical harmonics of even order up to 16, NIfTI: the FODs that were tracked. With "

@@ -9,7 +9,7 @@
 /* Largest number of nodes of a model. */
 #define GLS_MODEL_NODES GLS_CLUSTER_MAX_POINTS
 
-/* What the nodes were made of. */
+/* Numbers of streamlines from which nodes were made. */
 typedef struct gls_model_nodes {
     uint64_t streamlines; /* of the model */
     uint64_t used;        /* of its largest cluster, whose centroid the nodes are */

@@ -24,7 +24,7 @@ typedef struct gls_align_channel {
     double weight; /* that of the pair itself is 1 */
 } gls_align_channel;
 
-/* What is to be done, set by the caller, and what was found. All zero is empty. */
+/* A registration: its task, which the caller sets, and its result. All zero is empty. */
 typedef struct gls_alignment {
     gls_align_side fixed, moving;
     gls_align_channel channel[GLS_VELOCITY_CHANNELS];

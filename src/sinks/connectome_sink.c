@@ -36,7 +36,7 @@ typedef struct matrix_state {
     size_t n, capacity;
 } matrix_state;
 
-/* Which matrix a sink is for, counted from 0. */
+/* Number of the matrix that a sink is for, counted from 0. */
 static int number_of(const gls_run_sink *sink)
 {
     return (int)(sink->kind - gls_connectome_kinds);

@@ -7,7 +7,7 @@
 
 #include "record/tract_run.h"
 
-/* What is sampled, and the disks. All is borrowed. */
+/* The images that are sampled, and the disks. All is borrowed. */
 typedef struct gls_disks {
     gls_tract_run *run;
     const char *tracks; /* the tractogram, which is read again */

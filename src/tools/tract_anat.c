@@ -34,8 +34,7 @@ static gls_status check_options(const gls_anat_cli *o)
     if ((o->template_name || o->fine) && !o->template_image)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --template", o->fine ? "fine" : "template-name");
     for (const char *c = o->template_name; c && *c; c++)
-        if (!gls_is_digit((unsigned char)*c) &&
-            !(gls_to_lower((unsigned char)*c) >= 'a' && gls_to_lower((unsigned char)*c) <= 'z'))
+        if (!gls_is_alnum((unsigned char)*c))
             return gls_fail(GLS_ERR_ARGUMENT, "--template-name %s: may have letters and digits alone",
                             o->template_name);
     if (o->template_name && !*o->template_name) return gls_fail(GLS_ERR_ARGUMENT, "--template-name: is empty");

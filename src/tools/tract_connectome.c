@@ -500,8 +500,7 @@ static gls_status check_several(const connecting *c, size_t n)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(c[i].file[2], c[k].file[2]) == 0)
-                return gls_fail(GLS_ERR_ARGUMENT, "%s: is the matrix of two LABELS: give each its own file",
-                                c[i].file[2]);
+                return gls_fail(GLS_ERR_ARGUMENT, "%s: is the name of two matrices: give each its own", c[i].file[2]);
     return GLS_OK;
 }
 

@@ -55,6 +55,7 @@ for file in "--density d.nii.gz" "--output-seeds s.txt" "--fdt-paths f.nii.gz" "
     # shellcheck disable=SC2086
     exits 2 "is one file for all series" bids out participant -- $options $file
 done
+exits 2 "is for an output that is one file for all series" bids out participant -- $options --metric count
 exits 2 "leave out what follows the colon" bids out participant -- $options --sample phantom/mask.nii.gz:t.tsv
 check "--force" bids out participant --force --participant-label 02 -- $options --max-angle 30
 exits 4 "tracked with another max_angle_degrees" bids out participant -- $options

@@ -65,7 +65,7 @@ contains both1.json '"matrix":	"both2.csv"'
 expect 2 connectome t.trx halves.nii no1.csv thirds.nii
 says "has no OUT"
 expect 2 connectome t.trx halves.nii no1.csv thirds.nii no1.csv
-says "is the matrix of two LABELS"
+says "no1.csv: is the name of two matrices"
 expect 2 connectome t.trx halves.nii no1.csv thirds.nii no2.csv --edges edges.tsv
 says "belong to one matrix"
 known "numbers of streamlines" << 'END'

@@ -153,7 +153,7 @@ if len(set(keys)) != len(keys) or len(keys) != len(papers) + 1:
     faults.append(f"{len(keys)} keys, {len(papers)} papers")
 faults.extend(f"of no run: {paper[:80]}" for paper in papers if paper not in cited)
 table = run("cite", "--format", "markdown")
-if table.count("\n") != len(papers) + 2 or any(f"| {paper} |" not in table for paper in papers) or "|  |" in table:
+if table.count("\n") != len(papers) + 2 or any(f"| {paper} |" not in table for paper in papers) or "|  |" in table or "{" in table:
     faults.append("the table of papers")
 
 print(f"{len(ways)} ways to track, {len(papers)} papers")
