@@ -597,21 +597,33 @@ const cmd_command command_connectome = {
 
 /* `glslines fixels`: the lobes of fibre orientation distributions as a fixel directory. */
 #define NAME fixels
-#define ROWS "tools/fod.def"
+#define ROWS "tools/fixels.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_fixels = {
-    TRACT_COMMAND(fixels, gls_tract_fixels, "Fixels by glslines", "takes SH and DIR", 2, TRACT_FORCE),
-    .synopsis = "SH DIR [options]",
+    TRACT_COMMAND(fixels, gls_tract_fixels, "Fixels by glslines", "takes IN and OUT", 2, TRACT_FILES),
+    .synopsis = "IN OUT [options]",
     .writes = GLS_WRITES_SEVERAL,
-    .summary = "Segment fibre orientation distributions into fixels",
-    .description = "Writes index.nii and directions.nii, fd.nii (fibre density: the integral of a lobe and its "
-                   "antipode), peak.nii (largest amplitude of the lobe) and fixels.json, as MRtrix3's fod2fixel.",
+    .summary = "Segment fibre orientation distributions into fixels; streamlines of fixels",
+    .description =
+        "Without --tracks writes the directory OUT: index.nii and directions.nii, fd.nii (fibre density: the "
+        "integral of a lobe and its antipode), peak.nii (largest amplitude of the lobe) and fixels.json, as "
+        "MRtrix3's fod2fixel. With --tracks writes how many streamlines each fixel of the directory IN has, as "
+        "tck2fixel, or with --afd the density of the FODs IN along a bundle, as afdconnectivity. 'glslines "
+        "sample --fixels' brings values of fixels to streamlines.",
     .positionals = CMD_TEXTS(
-        "SH", "FODs as spherical harmonics of even order up to 16, NIfTI, such as PREFIX_wm.nii.gz of 'glslines fit'.",
-        "DIR", "Directory to write to; made where it does not exist."),
+        "IN",
+        "FODs as spherical harmonics of even order up to 16, NIfTI, such as PREFIX_wm.nii.gz of 'glslines fit'; "
+        "with --tracks and without --afd a fixel directory.",
+        "OUT",
+        "Directory to write to, made where it does not exist; with --tracks an image with a value for each fixel, "
+        "such as IN/tracks.nii; with --afd a text file."),
     .max_positionals = 2,
-    .examples = CMD_TEXTS("Fixels for MRtrix3 and other programs:", "glslines fixels sub01_wm.nii.gz sub01_fixels"),
+    .examples = CMD_TEXTS(
+        "Fixels for MRtrix3 and other programs:", "glslines fixels sub01_wm.nii.gz sub01_fixels",
+        "Streamlines of each fixel:", "glslines fixels sub01_fixels sub01_fixels/tracks.nii --tracks tracks.tck",
+        "Fibre density along a bundle, with its share in each fixel:",
+        "glslines fixels sub01_wm.nii.gz cst.txt --tracks cst.tck --tracks-all tracks.tck --afd"),
 };
 
 /* `glslines peaks`: the peaks of fibre orientation distributions as an image. */

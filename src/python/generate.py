@@ -50,7 +50,8 @@ COMMANDS = {
                    "Streamlines between each pair of regions, (n, n); with metric a dict of such matrices, by the names that "
                    "metrics have in names of files."),
     "weights": (ONE + SH + OUT, "vector", "NDArray[np.float64]", "The weight of each streamline, (N,)."),
-    "fixels": (SH + OUT, "folder", "Files", "The images of the fixel directory, by their names."),
+    "fixels": (SH + OUT, "folder", "Any", "Files: the images of the fixel directory, by their names; with tracks an image with a "
+               "value for each fixel, or with afd a number."),
     "register": ([("moving", "ImageLike", None), ("fixed", "ImageLike", None)] + OUT, "images of option", *FILES),
     "transform": ([("moving", "Union[ImageLike, TracksLike]", None),
                    ("transform", "Union[TransformLike, List[TransformLike]]", None)] + OUT, "as moving", "Any",

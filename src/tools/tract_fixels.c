@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "tools/chain.h"
+#include "tools/fixel_tracks.h"
 #include "tools/tract_results.h"
 #include "util/json_text.h"
 #include "util/status.h"
@@ -60,17 +61,51 @@ static gls_status write_fixels(gls_tract_run *run, const gls_fixels *fixels, con
     return status;
 }
 
-gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n)
+/* Checks combinations of options. */
+static gls_status check(const gls_fixels_cli *o)
+{
+    const char *alone = o->afd ? "afd" : o->step_size > 0 ? "step-size" : NULL;
+    if (!o->tracks && alone) return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --tracks", alone);
+    if (!o->afd && (o->all_fixels || o->tracks_all))
+        return gls_fail(GLS_ERR_ARGUMENT, "--all-fixels and --tracks-all: need --afd");
+    if (o->all_fixels && o->tracks_all)
+        return gls_fail(GLS_ERR_ARGUMENT, "--tracks-all sums all fixels: leave out --all-fixels");
+    if (o->tracks && !o->afd && (o->act || o->proc_mask))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--act and --proc-mask: not with --tracks, whose fixels are given, unless with "
+                        "--afd");
+    return o->transform.n > 0 && !o->act ? gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --act") : GLS_OK;
+}
+
+/* Measures the density along streamlines. */
+static gls_status measure(gls_tract_run *run, const gls_fixels_cli *options, const char *const *file)
 {
     gls_fod_options o = gls_tract_fod_options(options, file[0]);
-    const gls_strings *chain = &((const gls_fixels_cli *)options)->transform;
+    gls_transform transform = {.n = 0};
+    o.transform = &transform;
+    gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(o.sh, o.act, o.proc_mask));
+    if (!status) status = gls_chain_note(run, &options->transform);
+    if (!status) status = gls_chain_read(run, &options->transform, &transform);
+    if (!status) status = gls_fixels_measure_tracks(run, options, &o, file[1]);
+    gls_transform_finish(&transform);
+    return status;
+}
+
+gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n)
+{
+    const gls_fixels_cli *cli = options;
+    gls_fod_options o = gls_tract_fod_options(options, file[0]);
+    const gls_strings *chain = &cli->transform;
     const char *directory = file[n - 1];
     gls_transform transform = {.n = 0};
+    const gls_status checked = check(cli);
+    if (checked) return checked;
+    if (cli->afd) return measure(run, cli, file);
+    if (cli->tracks) return gls_fixels_count_tracks(run, cli, file[0], file[1]);
     gls_fod fod = {0};
     o.transform = &transform;
     /* find the peak of each lobe between the directions of the segmentation, too */
     o.fixel.refine = true;
-    if (chain->n > 0 && !o.act) return gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --act");
     gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(o.sh, o.act, o.proc_mask));
     if (!status) status = gls_chain_note(run, chain);
     if (!status) status = gls_tract_fixels_check(run, directory, (const char *const[]){"fd", "peak"}, 2);

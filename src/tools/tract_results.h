@@ -65,7 +65,7 @@ typedef struct gls_info_cli {
 #include "tools/info.def"
 } gls_info_cli;
 typedef struct gls_fixels_cli {
-#include "tools/fod.def"
+#include "tools/fixels.def"
 } gls_fixels_cli;
 typedef struct gls_peaks_cli {
 #include "tools/fod_peaks.def"
@@ -116,7 +116,7 @@ gls_status gls_tract_density(gls_tract_run *run, const void *options, const char
 gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines info`. file: TRACKS... */
 gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* Runs `glslines fixels`. file: SH DIR */
+/* Runs `glslines fixels`. file: IN OUT */
 gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Returns the options for reading FODs, from the options of `glslines fixels`. sh: path of the FODs, borrowed. */
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);

@@ -8,6 +8,7 @@
 #include <glslines/sample.h>
 
 #include "tools/chain.h"
+#include "tools/fixel_folder.h"
 #include "tools/tract_results.h"
 #include "tools/tsf.h"
 #include "tools/writer.h"
@@ -176,6 +177,51 @@ static gls_status sample_all(sampling *s)
     return gls_sample_rows_end(&s->table, status);
 }
 
+/* Brings the values of fixels to the points of all streamlines. */
+static gls_status sample_fixels(sampling *s)
+{
+    const gls_sample_cli *o = s->o;
+    const char *path = s->path[0], *slash = strrchr(path, '/');
+    char *directory = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+    gls_fixel_folder folder = {.n = 0};
+    gls_tractogram_reader *reader = NULL;
+    gls_sink sink = {0};
+    float *value = NULL;
+    s->set.name = calloc(1, sizeof *s->set.name);
+    gls_status status = directory && s->set.name ? GLS_OK : gls_no_memory();
+    if (!status) status = gls_fixel_folder_read(&folder, s->run, directory);
+    if (!status) status = gls_fixel_folder_values(&folder, path, &value);
+    if (!status && !(s->set.name[s->set.n_columns++] = strdup(o->to_dpv ? o->to_dpv : "fixel")))
+        status = gls_no_memory();
+    if (!status) status = gls_tract_open(s->run, s->tracks, false, &reader);
+    if (!status) status = create_outputs(s, gls_tractogram_reader_info(reader), &sink);
+    const gls_sink next = sink;
+    if (!status) status = gls_fixel_filter(&folder, value, o->angle, s->set.name[0], &next, &sink);
+    status = gls_tract_pump(s->run, reader, &sink, status);
+    if (!status) gls_tract_run_message(s->run, "%s: values of %zu fixels at points", s->tracks, folder.n);
+    gls_tractogram_reader_close(reader);
+    gls_fixel_folder_finish(&folder);
+    free(value);
+    free(directory);
+    return status;
+}
+
+/* Checks options beside --fixels. */
+static gls_status check_fixels(const gls_sample_cli *o, size_t n_images)
+{
+    if (!o->fixels) return GLS_OK;
+    if (n_images > 1) return gls_fail(GLS_ERR_ARGUMENT, "--fixels: takes one IMAGE, but %zu were given", n_images);
+    if ((!o->to_dpv && !o->tsf) || o->output || o->to_dps || o->stat.n > 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--fixels: gives values at points: give --tsf, or --trx and --to-dpv, and none of "
+                        "--output, --to-dps and --stat-tck");
+    if (o->by || o->nearest || o->edge || o->outside || o->like || o->fraction || o->transform.n > 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--fixels: not with --by, --interp, --edge, --outside, --like, --fraction and "
+                        "--transform, which belong to images");
+    return GLS_OK;
+}
+
 /* Checks combinations of options. */
 static gls_status check(const gls_sample_cli *o, size_t n_images)
 {
@@ -205,10 +251,16 @@ gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char 
     sampling s = {.run = run, .o = o, .tracks = file[0], .path = file + 1, .n_images = n - 1};
     /* inputs and outputs are noted before any is opened, so that no output replaces an input */
     gls_status status = check(o, n - 1);
+    if (!status) status = check_fixels(o, n - 1);
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status) status = gls_tract_run_reads(run, run->options.reference);
     if (!status) status = gls_chain_note(run, &o->transform);
     if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output, o->trx, o->tsf));
+    if (!status && o->fixels) {
+        status = sample_fixels(&s);
+        gls_sample_set_finish(&s.set);
+        return status;
+    }
     if (!status) status = choose_stats(&s);
     if (!status) status = gls_chain_read(run, &o->transform, &s.transform);
     if (!status) status = read_images(&s);

@@ -210,7 +210,10 @@ static void visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t rati
         else
             mu = leave(&u, g, k, mu, here, last, exit, next);
         mm += distance(last, exit);
-        if (distance(exit, entry) > 0) visit(s, g, here, mm);
+        const double way = distance(exit, entry);
+        if (!(way > 0)) continue;
+        for (int r = 0; r < 3; r++) s->heading[r] = (double)(exit[r] - entry[r]) / way;
+        visit(s, g, here, mm);
     }
     free(u.p);
 }
@@ -221,6 +224,13 @@ static void to_corner(const gls_visit_grid *g, const float point[3], double c[3]
     double p[3] = {point[0], point[1], point[2]};
     gls_affine_apply(g->world_to_voxel, p, c);
     for (int a = 0; a < 3; a++) c[a] += 0.5;
+}
+
+bool gls_visit_voxel(const gls_visit_grid *g, const float point[3], uint64_t *voxel)
+{
+    double v[3];
+    find_voxel(g, point, v);
+    return index_of(g, v, voxel);
 }
 
 /* The points of a streamline, one after the other, for mappings of points. With directions a point gets the direction

@@ -41,7 +41,7 @@ void gls_visits_finish(gls_visits *v)
     free(v->mm);
     free(v->direction);
     free(v->slot);
-    *v = (gls_visits){.directed = v->directed};
+    *v = (gls_visits){.directed = v->directed, .aligned = v->aligned};
 }
 
 bool gls_visits_grow(gls_visits *v)
@@ -73,5 +73,8 @@ void gls_visits_note(gls_visits *s, uint64_t voxel, double mm)
     size_t at = gls_visits_index(s, voxel);
     if (at == SIZE_MAX) return;
     s->mm[at] += mm;
-    for (int r = 0; r < 3 && s->directed; r++) s->direction[at][r] += mm * s->heading[r];
+    if (!s->directed) return;
+    double *sum = s->direction[at], weight = mm;
+    if (s->aligned) weight = sum[0] * s->heading[0] + sum[1] * s->heading[1] + sum[2] * s->heading[2] < 0 ? -1 : 1;
+    for (int r = 0; r < 3; r++) sum[r] += weight * s->heading[r];
 }

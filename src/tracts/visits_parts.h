@@ -28,12 +28,14 @@ typedef struct gls_visits {
     /* by a mapping of lengths, the length in each voxel, mm; by a mapping of points, the number of points in each
      * voxel; else not defined */
     double *mm;
-    double (*direction)[3];          /* for each voxel the sum of directions without signs; NULL unless `directed` */
-    bool directed;                   /* compute directions; set it before the first use */
-    size_t slots;                    /* size of the hash table: a power of two, at least twice the capacity */
-    uint32_t *slot;                  /* 1 + an index into `voxel`; 0: free. All slots are free between streamlines */
-    double heading[3];               /* direction, without signs, of the visit that gls_visits_note() adds next */
-    bool outside;                    /* a part of the streamline lies outside the grid */
+    double (*direction)[3]; /* for each voxel the sum of directions without signs; NULL unless `directed` */
+    bool directed;          /* compute directions; set it before the first use */
+    bool aligned;           /* with `directed`: sum unit directions with their signs, each turned to the side of
+                               the sum before it; by GLS_DENSITY_PRECISE alone */
+    size_t slots;           /* size of the hash table: a power of two, at least twice the capacity */
+    uint32_t *slot;         /* 1 + an index into `voxel`; 0: free. All slots are free between streamlines */
+    double heading[3]; /* direction, without signs unless `aligned`, of the visit that gls_visits_note() adds next */
+    bool outside;      /* a part of the streamline lies outside the grid */
     uint64_t places, places_outside; /* number of lookups of voxels, and of lookups outside the grid: one for each
                                         point, also a new one of upsampling; with GLS_DENSITY_ENDS for each end, with
                                         GLS_DENSITY_PRECISE for each passage through a voxel */

@@ -48,13 +48,13 @@ typedef struct gls_option {
     const char *name;  /* without dashes; NULL ends a table */
     char letter;       /* short form; 0: none */
     gls_kind kind;
-    const char
-        *metavar;     /* placeholder of the argument in the help. GLS_KIND_CHOICE: NULL lists the choices; set a word
-                         if the list is too long for a line. Brackets mark an optional argument: [FILE.html] gives ""
-                         without one, [L=0.1] gives 0.1, [sift2|commit] of a choice gives sift2. GLS_KIND_STRINGS: "LABEL
-                         ..." takes all words up to the next     option, if the option stands behind the arguments */
-    const char *unit; /* unit of range and default in the help; NULL: none */
-    gls_range range;  /* valid numbers; of a length, in mm */
+    /* placeholder of the argument in the help. GLS_KIND_CHOICE: NULL lists the choices; set a word if the list is too
+     * long for a line. Brackets mark an optional argument: [FILE.html] gives "" without one, [L=0.1] gives 0.1,
+     * [sift2|commit] of a choice gives sift2. GLS_KIND_STRINGS: "LABEL ..." takes all words up to the next option, if
+     * the option stands behind the arguments */
+    const char *metavar;
+    const char *unit;           /* unit of range and default in the help; NULL: none */
+    gls_range range;            /* valid numbers; of a length, in mm */
     int min_values, max_values; /* GLS_KIND_NUMBERS: how many numbers at least and at most */
     bool integral;              /* GLS_KIND_NUMBERS: whole numbers only */
     const char *choices;        /* GLS_KIND_CHOICE: the words, as "a|b|c" */

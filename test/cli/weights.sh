@@ -5,7 +5,7 @@
 # check WHAT PYTHON: checks that an expression is true; w(FILE): its numbers
 check() {
     python3 -c "
-import json, sys
+import json, struct, sys
 def w(path): return [float(x) for l in open(path) if l[0] != '#' for x in l.replace(',', ' ').split()]
 def j(path): return json.load(open(path))
 sys.exit(not ($2))" || note "$1"
@@ -38,7 +38,7 @@ says "no fixels"
 expect 3 fixels data/dwi.nii.gz none
 says "SH coefficients"
 expect 2 fixels $sh
-says "takes SH and DIR, got 1 argument"
+says "takes IN and OUT, got 1 argument"
 grep -q "arguments" stderr && note "one argument is called arguments"
 # this option changes which fixel a streamline belongs to, not the fixels
 expect 2 fixels $sh none --no-dilate
@@ -108,6 +108,41 @@ expect 0 info sift.tck
 says "400 streamlines"
 expect 0 weights t.tck $sh -o few.tck --method sift --term-number 10
 says "ended before"
+
+# --- streamlines of fixels ---
+expect 0 fixels $sh along -q
+expect 0 fixels along along/n.nii --tracks t.tck -q
+OMP_NUM_THREADS=1 expect 0 fixels along one_thread.nii --tracks t.tck -q
+same along/n.nii one_thread.nii
+check "streamlines of fixels" "(lambda b: 1000 < sum(struct.unpack('<%dI' % ((len(b) - 352) // 4), b[352:])) < 10**6)(open('along/n.nii', 'rb').read())"
+expect 0 sample t.tck along/fd.nii --fixels --tsf fd.tsf -q
+expect 0 sample t.tck along/fd.nii --fixels --to-dpv fd --trx fd.trx --reference $sh -q
+expect 0 info fd.trx --count
+says "fd"
+for words in "" --all-fixels "--tracks-all t.tck"; do
+    # shellcheck disable=SC2086
+    expect 0 fixels $sh afd.txt --tracks t.tck --afd $words -q --force
+    check "density along streamlines $words" "len(w('afd.txt')) == 1 and 0 < w('afd.txt')[0] < 1e6"
+done
+expect 3 fixels $sh x.nii --tracks t.tck
+says "give a fixel directory"
+expect 2 fixels along x.txt --tracks t.tck
+expect 3 fixels along x.nii --tracks missing.tck
+expect 2 fixels along x.nii --tracks t.tck --angle 0
+expect 2 fixels along x.nii --tracks t.tck --all-fixels
+expect 2 fixels along x.nii --tracks t.tck --act data/5tt.nii.gz
+expect 2 fixels $sh x.txt --afd
+says "--afd: needs --tracks"
+expect 2 fixels $sh x.txt --tracks t.tck --afd --all-fixels --tracks-all t.tck
+expect 3 sample t.tck data/mask.nii.gz --fixels --tsf x.tsf
+says "give a fixel directory"
+cp data/mask.nii.gz along/other.nii.gz
+expect 3 sample t.tck along/other.nii.gz --fixels --tsf x.tsf
+says "but the directory has"
+expect 2 sample t.tck along/fd.nii --fixels
+expect 2 sample t.tck along/fd.nii along/peak.nii --fixels --tsf x.tsf
+expect 2 sample t.tck along/fd.nii --fixels --tsf x.tsf --by voxel
+expect 4 fixels along along/fd.nii --tracks t.tck
 
 # --- while tracking ---
 expect 0 track "$@" data/roi.nii.gz --sh $sh --nseeds 400 --dg prob --step-size 1mm --device llvmpipe -q -o r.tck \

@@ -160,7 +160,10 @@ class Commands(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "transform: a file or a matrix"):
             glslines.transform(s.lines, np.eye(3), template=s.fa)
         self.assertEqual(glslines.peaks(s.sh)[0].shape[3] % 3, 0)
-        self.assertIn("directions", glslines.fixels(glslines.load_image(s.sh)))
+        self.assertIn("directions", glslines.fixels(glslines.load_image(s.sh), path("followed"), force=True))
+        counts, _ = glslines.fixels(path("followed"), tracks=s.tracks, step_size=1)
+        afd = glslines.fixels(s.sh, tracks=s.lines, step_size=1, afd=True)
+        self.assertTrue(counts.sum() > 100 and afd.size == 1 and afd > 0)
         self.assertEqual(glslines.render(s.lines, path("p.png"), tile="100x100", force=True)["total"], len(s.lines))
         self.assertTrue(os.path.isfile(glslines.report(s.tracks, path("r.html"), no_view=True, force=True)["output"]))
         glslines.convert(s.lines, path("c.tck"), force=True)

@@ -416,7 +416,11 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     out: Optional[PathLike] = values.pop("out", None)
     if "dwi" in values:
         words += series(folder, values)
-    if "tracks" in values:
+    for name in ("tracks", "tracks_all"):  # options of fixels
+        if name in names and values.get(name) is not None:
+            values[name] = folder.tracks(values[name], name)
+            kind = "numbers" if values["afd"] else "image"
+    if "tracks" in values and "tracks" not in names:
         given = tractograms(values.pop("tracks"))
         if any(t is None for t in given) and command != "score":
             raise TypeError("tracks: None is no tractogram")
@@ -480,6 +484,7 @@ KINDS = {
     "folder": ("", ""),
     "matrix": (".csv", ""),
     "vector": (".txt", "output"),
+    "numbers": (".txt", ""),
     "values": (".txt", "output"),
     "table": (".csv", "output"),
     "tracks": (".trx", ""),
