@@ -34,8 +34,10 @@ static gls_status take_part(gls_transform_source *s, const char *text, const cha
         strcpy(s->format, part + 5);
     } else if (strncmp(part, "moving=", 7) == 0 && !s->moving) {
         s->moving = strdup(part + 7);
+        if (!s->moving) return gls_no_memory();
     } else if (strncmp(part, "fixed=", 6) == 0 && !s->fixed) {
         s->fixed = strdup(part + 6);
+        if (!s->fixed) return gls_no_memory();
     } else {
         return gls_fail(
             GLS_ERR_ARGUMENT,
