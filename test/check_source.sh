@@ -82,8 +82,9 @@ upward() {
     upward render util gpu image dwi streamlines tractogram tracts record run bids
     upward bench util image dwi track streamlines tractogram tracts record check tools run
     upward options util record
-    upward cmd util gpu phantom track record check sinks tools run bids render bench options
-} | expect_none "tiers: util <- gpu, image, streamlines <- transform <- compute, dwi, registration, tractogram <- anat, phantom <- track <- tracts, weights <- geometry <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- cmd"
+    upward view util image run render
+    upward cmd util gpu phantom track record check sinks tools run bids render bench options view
+} | expect_none "tiers: util <- gpu, image, streamlines <- transform <- compute, dwi, registration, tractogram <- anat, phantom <- track <- tracts, weights <- geometry <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- view <- cmd"
 
 # the rooms inside src/track: prints what a folder there includes of other folders, and of the files beside them
 inside() {

@@ -2,8 +2,8 @@
 
 BUILD_PACKAGES="gcc libc6-dev cmake ninja-build pkg-config zlib1g-dev libegl-dev libgles-dev libgbm-dev libepoxy-dev libnifti2-dev liblapacke-dev libopenblas-dev
     libcjson-dev libxxhash-dev libegl1 libegl-mesa0 libgl1-mesa-dri"
-# the launcher's progress bar, which newer releases may not have, and fast unpacking, which not every architecture has
-OPTIONAL_PACKAGES="libunity-dev libisal-dev"
+# the launcher's progress bar, which newer releases may not have, fast unpacking, which not every architecture has, the server of view
+OPTIONAL_PACKAGES="libunity-dev libisal-dev libwebsockets-dev"
 QUICK_PACKAGES="libcmocka-dev libglvnd-core-dev g++ python3"
 # clang's own runtimes (sanitizers, libFuzzer) are a package of its version; programs that read manual pages and completions
 CLANG_VERSION=$(apt-cache depends clang 2> /dev/null | sed -n 's/.*Depends: clang-\([0-9][0-9]*\).*/\1/p' | head -n 1)

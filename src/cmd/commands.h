@@ -36,6 +36,7 @@
     ROW(weights) \
     ROW(render) \
     ROW(report) \
+    ROW(view) \
     ROW(devices) \
     ROW(bench) \
     ROW(cite) \

@@ -85,3 +85,16 @@ gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes)
     free(small);
     return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
 }
+
+void gls_page_fill(gls_text *out, const char *page, void (*value)(void *user, gls_text *out, const char *name),
+                   void *user)
+{
+    char name[32];
+    /* text up to {{NAME}}, then the value of NAME */
+    for (const char *at; (at = strstr(page, "{{")); page = strstr(at, "}}") + 2) {
+        gls_text_append(out, page, (size_t)(at - page));
+        snprintf(name, sizeof name, "%.*s", (int)(strstr(at, "}}") - at - 2), at + 2);
+        value(user, out, name);
+    }
+    gls_text_puts(out, page);
+}

@@ -8,6 +8,9 @@
 
 /* Text of the embedded file of this name; NULL: there is none. */
 const char *gls_page_part(const char *name);
+/* Appends the template `page`, in which value() replaces each {{name}}. */
+void gls_page_fill(gls_text *out, const char *page, void (*value)(void *user, gls_text *out, const char *name),
+                   void *user);
 /* Appends text as HTML: escapes HTML's special characters, and what gls_escape() escapes. Line ends and tabs stay. */
 void gls_html_puts(gls_text *out, const char *text);
 /* Appends a number: "1,234", "12.35"; "-" if it is not finite. */

@@ -24,6 +24,7 @@
 #include "render/report_matrix.h"
 #include "render/report_parts.h"
 #include "render/report_tables.h"
+#include "render/stage.h"
 #include "tracts/line_geometry.h"
 #include "util/file.h"
 #include "util/numbers.h"
@@ -34,9 +35,6 @@
 
 /* Largest number of voxels of the image in the 3-D view; they take about 0.25 MB of the report. */
 #define MAX_VOXELS 4e5
-/* Step between the grey values of the image in the 3-D view, which run from 1 (black) to 253 (white); 0: nothing is
- * shown. With fewer values the image compresses better. */
-#define STEP 4
 
 /* Makes the image behind the streamlines from their density: its logarithm, so that thin bundles are seen beside thick
  * ones. */
@@ -66,114 +64,31 @@ static gls_status find_image(gls_report *r)
     return status;
 }
 
-/* Appends an image as the page's script reads it: u32 dim[3], f32 size of a voxel, f32 centre[3] of the first voxel,
- * both in mm, then the values, one byte each, x fastest; little-endian, compressed. */
-static gls_status pack(const gls_image *image, gls_text *out)
-{
-    gls_box box;
-    gls_sampler sampler;
-    gls_window window;
-    bool flat;
-    uint32_t dim[3];
-    double voxel = INFINITY, volume = 1;
-    gls_status status = gls_window_choose(image, &window, &flat);
-    if (status) return status;
-    gls_box_of_grid(&image->grid, &box);
-    gls_sampler_init(&sampler, image);
-    for (int a = 0; a < 3; a++) {
-        voxel = fmin(voxel, image->grid.voxel_size[a]);
-        volume *= box.high[a] - box.low[a];
-    }
-    voxel = fmax(voxel, cbrt(volume / MAX_VOXELS));
-    for (int a = 0; a < 3; a++) dim[a] = (uint32_t)fmax(1, floor((box.high[a] - box.low[a]) / voxel));
-    const size_t head = 28, bytes = head + (size_t)dim[0] * dim[1] * dim[2];
-    uint8_t *raw = malloc(bytes), *to = raw + head;
-    if (!raw) return gls_fail(GLS_ERR_MEMORY, "out of memory for the slices of the 3-D view");
-    const float numbers[] = {(float)voxel, (float)(box.low[0] + voxel / 2), (float)(box.low[1] + voxel / 2),
-                             (float)(box.low[2] + voxel / 2)};
-    memcpy(raw, dim, sizeof dim);
-    memcpy(raw + sizeof dim, numbers, sizeof numbers);
-    for (uint32_t z = 0; z < dim[2]; z++)
-        for (uint32_t y = 0; y < dim[1]; y++)
-            for (uint32_t x = 0; x < dim[0]; x++) {
-                const float at[3] = {numbers[1] + (float)x * numbers[0], numbers[2] + (float)y * numbers[0],
-                                     numbers[3] + (float)z * numbers[0]};
-                const double v = gls_sampler_at(&sampler, at), range = window.high - window.low;
-                const double share = fmin(fmax(range > 0 ? (v - window.low) / range : 0, 0), 1);
-                *to++ = isfinite(v) && v != 0 ? (uint8_t)(1 + STEP * floor(share * 253 / STEP)) : 0;
-            }
-    status = gls_html_packed(out, raw, bytes);
-    free(raw);
-    return status;
-}
-
 /* Appends the image that find_image() found, on a grid along the axes of the world, compressed; nothing if the page has
  * no 3-D view. */
 static gls_status append_image(const gls_report *report, gls_text *out)
 {
-    const bool shown = report->behind && !report->options->no_view && report->scene.n_lines > 0;
-    return shown ? pack(report->behind, out) : GLS_OK;
+    if (!report->behind || report->options->no_view || report->scene.n_lines == 0) return GLS_OK;
+    gls_text bytes = {0};
+    gls_status status = gls_stage_slices(report->behind, MAX_VOXELS, &bytes);
+    const size_t n = bytes.length;
+    char *raw = gls_text_take(&bytes);
+    if (!status) status = raw ? gls_html_packed(out, raw, n) : gls_no_memory();
+    free(raw);
+    return status;
 }
 
-/* Appends the controls of the slices. */
-static void append_slices(const gls_report *r, gls_text *out)
-{
-    static const char *const planes[] = {"sagittal", "coronal", "axial"};
-    gls_text_printf(out, "<fieldset id=\"slices\" class=\"controls\" hidden><legend>slices of %s</legend>",
-                    r->has_image ? "the image" : "the density of streamlines");
-    for (int a = 0; a < 3; a++)
-        gls_text_printf(out,
-                        "<span class=\"plane\"><label><input type=\"checkbox\" id=\"plane-%c\" checked>%s</label>"
-                        "<input type=\"range\" id=\"at-%c\" aria-label=\"place of the %s slice\"><output "
-                        "id=\"mm-%c\" for=\"at-%c\"></output></span>",
-                        "xyz"[a], planes[a], "xyz"[a], planes[a], "xyz"[a], "xyz"[a]);
-    gls_text_puts(out, "<label><input type=\"checkbox\" id=\"near\">only streamlines within 3 mm of the "
-                       "slices</label></fieldset>\n");
-}
-
-/* Appends the 3-D view of streamlines: a canvas and its controls, which the script of the report shows where WebGL 2
- * works; or a sentence that says why there is none. */
+/* Appends the 3-D view of streamlines, or a sentence that says why there is none. */
 static void append_view(const gls_report *r, gls_text *out)
 {
-    static const char *const stands[] = {"superior", "inferior", "posterior", "anterior", "left", "right"};
-    if (r->options->no_view || r->scene.n_lines == 0) {
+    if (r->options->no_view || r->scene.n_lines == 0)
         gls_text_printf(out, "<p id=\"status\">%s</p>\n",
                         r->options->no_view ? "The report was asked for without it."
                                             : "There are no streamlines that could be shown.");
-        return;
-    }
-    gls_text_printf(out,
-                    "<p id=\"status\" role=\"status\">This part needs a browser with scripts and WebGL 2. "
-                    "The pictures above show the same streamlines.</p>\n"
-                    "<div id=\"stage\" hidden data-total=\"%" PRIu64
-                    "\"><canvas id=\"canvas\" tabindex=\"0\" role=\"img\" aria-label=\"%zu streamlines in "
-                    "three dimensions, coloured by direction. Arrow keys turn, plus and minus zoom, Home resets.\">"
-                    "</canvas>",
-                    r->counted->streamlines, r->scene.n_lines);
-    for (const char *name = "LRPAIS"; *name; name++)
-        gls_text_printf(out, "<span id=\"axis-%c\" aria-hidden=\"true\">%c</span>", *name, *name);
-    gls_text_puts(out,
-                  "</div>\n<div id=\"controls\" hidden>\n<div class=\"controls\" role=\"group\" aria-label=\"Views\">");
-    for (size_t i = 0; i < sizeof stands / sizeof *stands; i++)
-        gls_text_printf(out, "<button type=\"button\" id=\"stand-%s\">%s</button>", stands[i], stands[i]);
-    gls_text_puts(out, "</div>\n<div class=\"controls\">");
-    for (int i = 0; i < 2; i++) {
-        const char *which = i ? "to" : "from";
-        gls_text_printf(out,
-                        "<label>length %s <input type=\"range\" id=\"length-%s\" min=\"0\" max=\"1\" value=\"%d\"> "
-                        "<output id=\"mm-%s\" for=\"length-%s\"></output></label>",
-                        which, which, i, which, which);
-    }
-    gls_text_puts(out, "<span id=\"shown\" role=\"status\"></span></div>\n");
-    append_slices(r, out);
-    gls_text_puts(out,
-                  "<div class=\"controls\"><label>colour <select "
-                  "id=\"colour\"></select></label><span id=\"colours\" hidden><span id=\"colour-low\"></span><span "
-                  "id=\"colour-bar\"></span><span id=\"colour-high\"></span></span><button type=\"button\" "
-                  "id=\"save\">save picture</button></div>\n<fieldset id=\"groups\" class=\"controls\" hidden><legend>"
-                  "bundles</legend></fieldset>\n<p class=\"note\">Drag or use the arrow keys to "
-                  "turn, the wheel or + and - to zoom, Home to reset. Letters mark the sides of the body.</p>\n"
-                  "</div>\n");
+    else
+        gls_stage_controls(out, r->scene.n_lines, r->counted->streamlines,
+                           r->has_image ? "the image" : "the density of streamlines",
+                           "The pictures above show the same streamlines.");
 }
 
 /* --- The report. */
@@ -375,25 +290,11 @@ static void append_value(void *user, gls_text *out, const char *name)
         gls_log(GLS_LOG_WARNING, "the 3-D view has no slices: %s", gls_last_error());
 }
 
-/* Appends the template `page`, in which value() replaces each {{name}}. */
-static void fill_page(gls_text *out, const char *page, void (*value)(void *user, gls_text *out, const char *name),
-                      void *user)
-{
-    char name[32];
-    /* text up to {{NAME}}, then the value of NAME */
-    for (const char *at; (at = strstr(page, "{{")); page = strstr(at, "}}") + 2) {
-        gls_text_append(out, page, (size_t)(at - page));
-        snprintf(name, sizeof name, "%.*s", (int)(strstr(at, "}}") - at - 2), at + 2);
-        value(user, out, name);
-    }
-    gls_text_puts(out, page);
-}
-
 /* Fills the page and writes the file as part of the run. */
 static gls_status write_page(gls_report *r, const char *path, gls_report_result *result)
 {
     gls_text page = {0};
-    fill_page(&page, gls_page_part("report.html"), append_value, r);
+    gls_page_fill(&page, gls_page_part("report.html"), append_value, r);
     size_t bytes = page.length;
     char *text = gls_text_take(&page);
     if (!text) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);

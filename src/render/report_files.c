@@ -11,151 +11,35 @@
 #include "render/report_parts.h"
 #include "render/report_plots.h"
 #include "render/report_tables.h"
+#include "render/stage.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/text.h"
 
-/* Smallest step of coordinates, in mm: finer steps would only make the report larger. */
-#define FINEST 0.03f
-
 /* --- Streamlines ---------------------------------------------------------- */
-
-/* Stores a little-endian number, as the page's script reads it. */
-static void put32(uint8_t *at, uint32_t v)
-{
-    for (int i = 0; i < 4; i++) at[i] = (uint8_t)(v >> 8 * i);
-}
-
-static void put16(uint8_t *at, uint32_t v)
-{
-    at[0] = (uint8_t)v;
-    at[1] = (uint8_t)(v >> 8);
-}
-
-static void store_float(uint8_t *at, float v)
-{
-    uint32_t word;
-    memcpy(&word, &v, 4);
-    put32(at, word);
-}
-
-/* Packs streamlines for the page. Layout: u32 lines, u32 points, f32 scale mm, f32 origin[3] mm, u16 count[lines]; then
- * for x, y and z the differences along each line as 16 bits, the first from 0. Little-endian; coordinate = origin +
- * scale * sum. */
-static void pack(const gls_scene *scene, uint8_t *bytes)
-{
-    float low[3] = {0};
-    double extent = 0;
-    for (int a = 0; a < 3; a++) {
-        float high = low[a] = scene->point[0][a];
-        for (size_t i = 0; i < scene->n_points; i++) {
-            low[a] = fminf(low[a], scene->point[i][a]);
-            high = fmaxf(high, scene->point[i][a]);
-        }
-        extent = fmax(extent, (double)high - low[a]);
-        store_float(bytes + 12 + 4 * a, low[a]);
-    }
-    /* 16 bits over the longest side of the box */
-    float scale = fmaxf((float)(extent / 65535), FINEST);
-    put32(bytes, (uint32_t)scene->n_lines);
-    put32(bytes + 4, (uint32_t)scene->n_points);
-    store_float(bytes + 8, scale);
-    uint8_t *counts = bytes + 24, *values = counts + 2 * scene->n_lines;
-    for (size_t line = 0; line < scene->n_lines; line++) {
-        uint64_t begin = scene->offset[line], end = scene->offset[line + 1];
-        put16(counts + 2 * line, (uint32_t)(end - begin));
-        /* store differences of rounded positions, because they compress well; their sums have no more error than one
-         * rounding */
-        for (int a = 0; a < 3; a++)
-            for (uint64_t i = begin, before = 0; i < end; i++) {
-                uint32_t v = (uint32_t)lround(fmin(((double)scene->point[i][a] - low[a]) / scale, 65535));
-                put16(values + 2 * ((size_t)a * scene->n_points + i), v - (uint32_t)before);
-                before = v;
-            }
-    }
-}
 
 /* Appends the streamlines of the 3-D view, compressed. A failure is only a warning: the page then has no 3-D view. */
 static void put_lines(const gls_report *report, gls_text *out)
 {
-    const gls_scene *scene = &report->scene;
-    if (report->options->no_view || scene->n_lines == 0) return;
-    size_t bytes = 24 + 2 * scene->n_lines + 6 * scene->n_points;
-    uint8_t *raw = malloc(bytes);
-    gls_status status = raw ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
-    for (size_t line = 0; line < scene->n_lines; line++)
-        if (scene->offset[line + 1] - scene->offset[line] > 65535)
-            status = gls_fail(GLS_ERR_UNSUPPORTED, "a streamline has more than 65535 points");
-    if (!status) {
-        pack(scene, raw);
-        status = gls_html_packed(out, raw, bytes);
-    }
+    if (report->options->no_view || report->scene.n_lines == 0) return;
+    gls_text bytes = {0};
+    gls_status status = gls_stage_lines(&report->scene, &bytes);
+    const size_t n = bytes.length;
+    char *raw = gls_text_take(&bytes);
+    if (!status) status = raw ? gls_html_packed(out, raw, n) : gls_no_memory();
     free(raw);
     if (status) gls_log(GLS_LOG_WARNING, "the report has no 3-D view: %s", gls_last_error());
-}
-
-/* Appends a column of points: its 2nd and 98th percentile, and, compressed, a byte for each point, from 1 to 255
- * between the percentiles; 0: not a number. Sets json->failed if memory runs out. */
-static void append_points(gls_text *json, const float *value, size_t n)
-{
-    float *sorted = malloc((n + 1) * sizeof *sorted);
-    uint8_t *byte = malloc(n + 1);
-    double range[2] = {0, 0};
-    size_t known = 0;
-    json->failed |= !sorted || !byte;
-    for (size_t i = 0; i < n && !json->failed; i++)
-        if (isfinite(value[i])) sorted[known++] = value[i];
-    if (known > 0) gls_quantiles_of_floats(sorted, known, (const double[]){0.02, 0.98}, 2, range);
-    for (size_t i = 0; i < n && !json->failed; i++) {
-        const double share = range[1] > range[0] ? (value[i] - range[0]) / (range[1] - range[0]) : 0.5;
-        byte[i] = isfinite(value[i]) ? (uint8_t)(1 + lround(254 * fmin(fmax(share, 0), 1))) : 0;
-    }
-    gls_text_printf(json, "\"of\":\"points\",\"low\":%.5g,\"high\":%.5g,\"values\":\"", range[0], range[1]);
-    if (!json->failed) json->failed |= gls_html_packed(json, byte, n) != GLS_OK;
-    gls_text_puts(json, "\"}");
-    free(sorted);
-    free(byte);
-}
-
-/* Appends a column of lines or a group: a number for each line, null where there is none. */
-static void append_lines(gls_text *json, const gls_line_column *column, size_t n)
-{
-    gls_text_printf(json, "\"of\":\"%s\",\"values\":[", column->of == GLS_OF_GROUP ? "group" : "lines");
-    for (size_t line = 0; line < n; line++) {
-        gls_text_puts(json, line ? "," : "");
-        if (isfinite(column->value[line]))
-            gls_text_printf(json, "%.5g", (double)column->value[line]);
-        else
-            gls_text_puts(json, "null");
-    }
-    gls_text_puts(json, "]}");
 }
 
 /* Appends the columns and groups of the streamlines of the 3-D view as a JSON array. */
 static void put_columns(const gls_report *report, gls_text *out)
 {
-    const gls_scene *scene = &report->scene;
-    gls_text json = {0};
-    gls_text_puts(&json, "[");
-    for (size_t i = 0; i < scene->n_columns && !report->options->no_view; i++) {
-        const gls_line_column *column = &scene->column[i];
-        cJSON *name = cJSON_CreateString(column->name);
-        char *quoted = name ? gls_json_print_line(name) : NULL;
-        json.failed |= !quoted;
-        gls_text_printf(&json, "%s{\"name\":%s,", i ? "," : "", quoted ? quoted : "");
-        if (column->of == GLS_OF_POINTS)
-            append_points(&json, column->value, scene->n_points);
-        else
-            append_lines(&json, column, scene->n_lines);
-        cJSON_free(quoted);
-        cJSON_Delete(name);
-    }
-    gls_text_puts(&json, "]");
-    char *text = gls_text_take(&json);
-    gls_html_json(out, text ? text : "[]");
-    free(text);
+    if (report->options->no_view)
+        gls_text_puts(out, "[]");
+    else
+        gls_stage_columns(&report->scene, out);
 }
 
 const gls_report_section gls_report_data[] = {{"lines", put_lines}, {"columns", put_columns}, {NULL, NULL}};

@@ -13,6 +13,7 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/advice.h"
+#include "run/job.h"
 #include "run/job_inputs.h"
 #include "run/job_inputs_parts.h"
 #include "run/job_memory.h"
@@ -488,6 +489,20 @@ gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
     gls_tracker_destroy(tracker);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;
     return status;
+}
+
+gls_status gls_job_track_sphere(gls_job *job, const double sphere[4], uint64_t nseeds, uint64_t seed,
+                                const gls_monitor *monitor, const gls_sink *sink)
+{
+    gls_seeds *seeds = NULL;
+    GLS_REQUIRE(job && monitor && sink && sink->append && job->inputs.stop_map);
+    gls_status status = job->tracker ? GLS_OK : create_tracker(job, &job->tracker);
+    if (!status) status = gls_seeds_create_sphere(sphere, sphere[3], job->inputs.grid, nseeds, seed, &seeds);
+    if (status) return status;
+    gls_seeds_destroy(job->inputs.seeds);
+    job->inputs.seeds = seeds;
+    job->monitor = *monitor;
+    return track(job, job->tracker, sink, NULL, false);
 }
 
 const gls_job_result *gls_job_get_result(const gls_job *job)

@@ -489,6 +489,7 @@ void gls_job_destroy(gls_job *job)
     /* end the sinks first, because a thread of a sink may still read the inputs */
     gls_sinks_finish(&job->sinks);
     gls_dynamic_seeds_destroy(job->dynamic);
+    gls_tracker_destroy(job->tracker);
     gls_device_set_close(&job->devices);
     gls_job_inputs_finish(&job->inputs);
     gls_run_end(&job->run);

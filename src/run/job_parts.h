@@ -62,6 +62,7 @@ struct gls_job {
     /* the devices that track */
     gls_device_set devices;
     const gls_device_info *device; /* properties of the first device */
+    gls_tracker *tracker;          /* of gls_job_track_sphere(), kept for its next call; NULL: none yet */
     /* for each device what it did: seeds, streamlines, batches, time in use */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     /* counts, times and paths for the caller */

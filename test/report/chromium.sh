@@ -1,5 +1,5 @@
 #!/bin/sh
-# Reports in a browser, without a network: the 3-D view draws, left is left, axe-core finds nothing, hostile names stay text.
+# Reports and the window of view in a browser, reports without a network: the 3-D view draws, left is left, axe-core finds nothing, hostile names stay text.
 # Usage: sh test/report/chromium.sh TOOL WORK_FOLDER AXE.js. Needs chromium and python3; tidy where it is there.
 set -u
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -189,6 +189,16 @@ END
 python3 "$here/variants.py" bad.html "$axe" .
 browse hostile.html --dump-dom > dom.html
 [ "$(title dom.html)" = "0 handlers, JSON" ] || note "hostile names: $(title dom.html)"
+
+# --- the window of view: the sphere by mouse, keys and fields, both colour schemes, a phone ---
+"$tool" phantom data --shape 18 20 18 --directions 30 -q && "$tool" fit data/dwi.nii.gz --model csd -o fit -q || note "data for view"
+"$tool" view phantom.trx -q -- --sh fit_sh.nii.gz --sh-basis descoteaux07_legacy --fa fit_fa.nii.gz --dg prob --device llvmpipe > address &
+server=$!
+for _ in $(seq 200); do [ -s address ] || sleep 0.1; done
+timeout 200 python3 "$here/view.py" "$(cat address)" "$axe" . || note "the window of view"
+kill -TERM $server
+wait $server || note "view after a signal: exit code $?"
+[ "$(($(share view.png 19 110 950 530 0) + $(share view.png 19 110 950 530 1) + $(share view.png 19 110 950 530 2)))" -ge 200 ] || note "view: less than 2 % is coloured"
 
 [ $failures -eq 0 ] && echo "ok   reports in a browser${alone:+, without a network}"
 exit $failures

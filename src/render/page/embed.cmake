@@ -1,5 +1,5 @@
-# Writes the parts of the page of a report, the files of DIRECTORY, and CITATION, as a C table of names and texts to OUTPUT.
-file(GLOB paths ${DIRECTORY}/report.*)
+# Writes the parts of the pages of reports and of `glslines view`, the files of DIRECTORY, and CITATION, as a C table of names and texts to OUTPUT.
+file(GLOB paths ${DIRECTORY}/*.js ${DIRECTORY}/*.css ${DIRECTORY}/*.html ${DIRECTORY}/*.bib)
 list(SORT paths)
 list(APPEND paths ${CITATION})
 set(text "#include \"render/report_parts.h\"\n\n")

@@ -1,0 +1,166 @@
+/* `glslines view`: shows tractograms in a browser, and tracks as a seed sphere is moved. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/commands.h"
+#include "cmd/message.h"
+#include "cmd/progress.h"
+#include "options/parser.h"
+#include "record/tract_run.h"
+#include "view/contents.h"
+#include "view/live.h"
+#include "view/server.h"
+
+typedef struct view_values {
+    cmd_common common;
+    /* how tractograms are read */
+    gls_tract_common input;
+    int port;
+    double idle; /* minutes */
+    uint64_t max_streamlines;
+    /* the first sphere, "x,y,z,r" (NULL: in the middle), its number of seeds and their random seed */
+    const char *seed_sphere;
+    uint64_t nseeds, seed_seed;
+} view_values;
+#define OPTION_OWNER view_values
+
+static const gls_option table[] = {
+    GLS_NUMBER("Server", INT, port, "port", "N", NULL, GLS_BETWEEN(0, 65535), "any that is free",
+               "Port of this machine on which the server listens, on 127.0.0.1 and ::1 alone."),
+    GLS_NUMBER("Server", DOUBLE, idle, "idle", "MIN", "minutes", GLS_AT_LEAST(0), "0, never",
+               "End when no page was open for MIN minutes."),
+    GLS_NUMBER("View", UINT64, max_streamlines, "max-streamlines", "N", NULL, GLS_BETWEEN(1, 1000000), NULL,
+               "Largest number of streamlines that are shown, evenly spread over each file."),
+    GLS_TEXT("Live tracking", seed_sphere, "seed-sphere", "x,y,z,r", "5 mm in the middle of the images",
+             "Centre and radius of the seed sphere with which the page begins, world mm."),
+    GLS_NUMBER("Live tracking", UINT64, nseeds, "nseeds", "N", NULL, GLS_BETWEEN(1, GLS_VIEW_SEEDS), NULL,
+               "Number of seeds in the sphere with which the page begins."),
+    GLS_NUMBER("Live tracking", UINT64, seed_seed, "seed-seed", "K", NULL, GLS_BETWEEN(0, 9007199254740992.0), NULL,
+               "Random seed of the seed positions with which the page begins."),
+    {.name = NULL},
+};
+
+static void set_view_defaults(void *values)
+{
+    view_values *v = values;
+    v->max_streamlines = 20000;
+    v->nseeds = 1000;
+}
+
+/* Parses the options of `track` behind "--". Outputs are refused, because nothing is written, and seeds, because the
+ * sphere has them. */
+static int parse_track(const view_values *v, const char *const *words, size_t n, track_options *track,
+                       cmd_arguments *arguments)
+{
+    char error[1024], nseeds[32], *argv[CMD_MAX_POSITIONALS + 16] = {(char *)"glslines", (char *)"track"};
+    const char *const own[] = {"--output",
+                               "/tmp/glslines-view.trx", /* is never written */
+                               "--sidecar",
+                               "none",
+                               "--force",
+                               "--seed-sphere",
+                               v->seed_sphere ? v->seed_sphere : "0,0,0,5",
+                               "--nseeds",
+                               nseeds};
+    int argc = 2;
+    snprintf(nseeds, sizeof nseeds, "%llu", (unsigned long long)v->nseeds);
+    for (size_t i = 0; i < n; i++) argv[argc++] = (char *)(uintptr_t)words[i];
+    track_options_default(track);
+    if (!cmd_options_parse(&command_track, argc, argv, 2, track, arguments, error, sizeof error))
+        return cmd_error(CMD_EXIT_USAGE, "%s", error);
+    for (size_t i = 0; i < arguments->table.n_own; i++) {
+        const gls_option *row = &arguments->table.option[i];
+        if (arguments->given[i] && strcmp(row->group, "Output") == 0)
+            return cmd_error(CMD_EXIT_USAGE, "--%s: cannot follow --: view writes nothing", row->name);
+        if (arguments->given[i] && (strcmp(row->group, "Seeds") == 0 || strcmp(row->name, "roi") == 0))
+            return cmd_error(CMD_EXIT_USAGE,
+                             "--%s: cannot follow --: seeds lie in the sphere that the page moves (before --: "
+                             "--seed-sphere, --nseeds, --seed-seed)",
+                             row->name);
+    }
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) argv[argc++] = (char *)(uintptr_t)own[i];
+    track_options_default(track);
+    if (!cmd_options_parse(&command_track, argc, argv, 2, track, arguments, error, sizeof error))
+        return cmd_error(CMD_EXIT_USAGE, "%s", error);
+    cmd_options_log(arguments);
+    track->run.job.seed_seed = v->seed_seed;
+    return track_options_check(track, arguments);
+}
+
+/* Prints the address, and how it is reached from another machine. */
+static void print_address(const gls_session *session)
+{
+    char host[256] = "HOST";
+    if (gethostname(host, sizeof host - 1) != 0 || !*host) snprintf(host, sizeof host, "HOST");
+    printf("http://127.0.0.1:%d/?token=%s\n", session->port, session->token);
+    fflush(stdout);
+    cmd_info("from another machine: ssh -L %d:127.0.0.1:%d %s, and the same address there; Ctrl-C ends the server",
+             session->port, session->port, host);
+}
+
+/* Entry of the command: reads the files, prepares tracking, and serves until a signal. */
+static int run_view(void *values, const cmd_arguments *arguments)
+{
+    static track_options track;
+    static cmd_arguments track_arguments;
+    const view_values *v = values;
+    gls_view_contents contents = {.n = 0};
+    gls_view_live live = {.job = NULL};
+    gls_view_options options = {
+        .max_streamlines = v->max_streamlines, .read = gls_tractogram_read_options_default(), .go_on = cmd_goes_on};
+    gls_grid reference;
+    /* the files stand before --, the words of track behind */
+    size_t n_words = 0;
+    for (int i = 2; i < arguments->argc && n_words == 0; i++)
+        if (strcmp(arguments->argv[i], "--") == 0) n_words = (size_t)(arguments->argc - i - 1);
+    const size_t n = (size_t)arguments->n_positionals - n_words;
+    gls_status status = gls_view_require_server();
+    if (status) return cmd_error_status(status);
+    if (n + n_words == 0)
+        return cmd_error(CMD_EXIT_USAGE,
+                         "view: takes tractograms, an image, or options of 'track' behind --; got none");
+    if (n_words > 0) {
+        int code = parse_track(v, arguments->positional + n, n_words, &track, &track_arguments);
+        if (code) return code;
+    }
+    cmd_interrupt_catch();
+    status = gls_tract_read_options(&v->input, &options.read, &reference);
+    if (!status && n_words > 0)
+        status = gls_view_live_open(&live, &track.run.job, cmd_monitor(true), arguments->positional + n, n_words,
+                                    v->seed_sphere);
+    if (!status) status = gls_view_contents_make(&contents, arguments->positional, n, &options, &live);
+    const gls_view_server server = {.contents = &contents,
+                                    .live = &live,
+                                    .port = v->port,
+                                    .idle_seconds = 60 * v->idle,
+                                    .go_on = cmd_goes_on,
+                                    .ready = print_address};
+    if (!status) status = gls_view_serve(&server);
+    gls_view_contents_finish(&contents);
+    gls_view_live_close(&live);
+    cmd_interrupt_release();
+    return cmd_finish(status);
+}
+
+const cmd_command command_view = {
+    CMD_ENTRY(view),
+    .of_tractograms = true,
+    .synopsis = "[TRACKS...] [IMAGE] [options] [-- options of track]",
+    .summary = "Show tractograms in a browser, and track as a seed sphere is moved",
+    .description = "Serves a page to the browsers of this machine: streamlines in three dimensions with slices of an "
+                   "image. With options of track behind --, the page has a seed sphere; streamlines follow it as it is "
+                   "moved, the same ones that 'glslines track' gives, and the page shows that command line. Prints the "
+                   "address of the page. Its token lets nobody else in. Nothing is written. Ends with Ctrl-C.",
+    .positionals = CMD_TEXTS("TRACKS", "Tractograms: TRX (files or folders), TRK, TCK, VTK or VTP, also .gz.", "IMAGE",
+                             "Image whose slices are shown, such as FA or T1. Default with options of track: their "
+                             "stop map or mask."),
+    .max_positionals = CMD_MAX_POSITIONALS,
+    .rows = {{.table = table}, {.table = gls_tract_input_rows, .at = offsetof(view_values, input), .group = "Input"}},
+    .behind = &command_track,
+    .examples =
+        CMD_TEXTS("A tractogram over FA:", "glslines view tracks.trx fa.nii.gz",
+                  "Streamlines from a sphere that is moved, along the FODs of MRtrix3:",
+                  "glslines view t1.nii.gz -- --sh wmfod.nii.gz --mask mask.nii.gz",
+                  "The same from a series, whose model is fitted first:", "glslines view -- dwi.nii.gz --model csd"),
+};

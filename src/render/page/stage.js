@@ -1,0 +1,472 @@
+"use strict";
+// The 3-D view of streamlines, with slices of an image, drawn with WebGL 2: of reports, and of `glslines view`.
+const glslinesStage = (function () {
+  const status = document.getElementById("status"), canvas = document.getElementById("canvas");
+  const gl = canvas && canvas.getContext("webgl2", { antialias: true });
+  // what needs the script shows itself by it
+  const show = (shown) => {
+    for (const part of ["stage", "controls"]) document.getElementById(part).hidden = !shown;
+  };
+  const fail = (why) => {
+    show(false);
+    status.textContent = why;
+    return null;
+  };
+
+  function unpack(text) {
+    const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer()
+      .then((buffer) => new Uint8Array(buffer));
+  }
+
+  // u32 lines, u32 points, f32 scale, f32 origin[3], u16 count[lines], then 16-bit differences of x, y and z
+  function decode(bytes) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset), n = view.getUint32(0, true), points = view.getUint32(4, true);
+    const scale = view.getFloat32(8, true), origin = [12, 16, 20].map((at) => view.getFloat32(at, true));
+    const lines = { n, points, scale, origin, first: new Uint32Array(n + 1), length: new Float32Array(n),
+      place: new Uint16Array(4 * points), tangent: new Int8Array(4 * points) };
+    for (let i = 0, at = 24; i < n; i++, at += 2) lines.first[i + 1] = lines.first[i] + view.getUint16(at, true);
+    for (let axis = 0; axis < 3; axis++) {
+      const start = 24 + 2 * n + 2 * points * axis;
+      for (let i = 0; i < n; i++)
+        for (let p = lines.first[i], v = 0; p < lines.first[i + 1]; p++)
+          lines.place[4 * p + axis] = v = (v + view.getUint16(start + 2 * p, true)) & 65535;
+    }
+    for (let i = 0; i < n; i++) measure(lines, i);
+    return lines;
+  }
+
+  // Lengths of the lines, and the direction at each point: from the point before to the point behind.
+  function measure(lines, i) {
+    const first = 4 * lines.first[i], last = 4 * (lines.first[i + 1] - 1), place = lines.place;
+    let length = 0;
+    for (let p = first; p <= last; p += 4) {
+      const from = Math.max(p - 4, first), to = Math.min(p + 4, last);
+      const x = place[to] - place[from], y = place[to + 1] - place[from + 1], z = place[to + 2] - place[from + 2];
+      const share = 127 / (Math.hypot(x, y, z) || 1);
+      lines.tangent[p] = Math.round(share * x);
+      lines.tangent[p + 1] = Math.round(share * y);
+      lines.tangent[p + 2] = Math.round(share * z);
+      if (p > first) length += Math.hypot(place[p] - place[p - 4], place[p + 1] - place[p - 3], place[p + 2] - place[p - 2]);
+    }
+    lines.length[i] = lines.scale * length;
+  }
+
+  const vertexText = `#version 300 es
+    in vec3 place; in vec3 tangent; in vec4 paint; uniform vec3 centre; uniform mat3 turn; uniform vec2 zoom;
+    uniform vec3 shift; uniform float factor; uniform float light; out vec3 colour; out vec3 where;
+    void main() {
+      where = place * factor + shift;
+      vec3 p = turn * (where - centre), t = normalize(turn * tangent + vec3(0.0, 0.0, 1e-6));
+      gl_Position = vec4(p.xy * zoom, -p.z * 0.5, 1.0);
+      vec3 direction = 0.16 + 0.84 * abs(normalize(tangent + vec3(1e-6)));
+      colour = light * mix(direction, paint.rgb, paint.a) * (0.35 + 0.65 * sqrt(max(0.0, 1.0 - t.z * t.z)))
+        * clamp(0.75 + 0.5 * p.z, 0.35, 1.0);
+    }`;
+  const fragmentText = `#version 300 es
+    precision highp float; in vec3 colour; in vec3 where; uniform vec3 low; uniform vec3 high; out vec4 pixel;
+    void main() {
+      bvec3 inside = bvec3(vec3(greaterThan(where, low)) * vec3(lessThan(where, high)));
+      if (!any(inside)) discard;
+      pixel = vec4(colour, 1.0);
+    }`;
+
+  // A slice: a square of the image's box, in which 0 is nothing and 1 to 255 are grey.
+  const sliceText = `#version 300 es
+    in vec3 corner; uniform vec3 centre; uniform mat3 turn; uniform vec2 zoom; uniform vec3 first; uniform vec3 size; out vec3 at;
+    void main() {
+      vec3 p = turn * (first + corner * size - centre);
+      gl_Position = vec4(p.xy * zoom, -p.z * 0.5, 1.0);
+      at = corner;
+    }`;
+  const greyText = `#version 300 es
+    precision highp float; precision highp sampler3D; in vec3 at; uniform sampler3D image; out vec4 pixel;
+    void main() {
+      float v = texture(image, at).r * 255.0;
+      if (v < 0.5) discard;
+      pixel = vec4(vec3((v - 1.0) / 254.0), 1.0);
+    }`;
+
+  function build(vertex, fragment) {
+    const program = gl.createProgram();
+    for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+      const shader = gl.createShader(kind);
+      gl.shaderSource(shader, text);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
+    return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;
+  }
+
+  // Rows of the rotation: right, up, towards the viewer. As in the pictures, left of the body is left from above.
+  const stands = { superior: [[1, 0, 0], [0, 1, 0], [0, 0, 1]], inferior: [[-1, 0, 0], [0, 1, 0], [0, 0, -1]],
+    posterior: [[1, 0, 0], [0, 0, 1], [0, -1, 0]], anterior: [[-1, 0, 0], [0, 0, 1], [0, 1, 0]],
+    left: [[0, -1, 0], [0, 0, 1], [-1, 0, 0]], right: [[0, 1, 0], [0, 0, 1], [1, 0, 0]] };
+
+  // u32 dim[3], f32 voxel mm, f32 centre of the first voxel[3], values: a texture, and its box on the axes of the lines
+  function readSlices(bytes, lines) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset), dim = [0, 4, 8].map((at) => view.getUint32(at, true));
+    const voxel = view.getFloat32(12, true), low = [16, 20, 24].map((at) => view.getFloat32(at, true) - voxel / 2);
+    gl.bindTexture(gl.TEXTURE_3D, gl.createTexture());
+    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
+    gl.texImage3D(gl.TEXTURE_3D, 0, gl.R8, ...dim, 0, gl.RED, gl.UNSIGNED_BYTE, bytes.subarray(28));
+    for (const [key, value] of [[gl.TEXTURE_MIN_FILTER, gl.NEAREST], [gl.TEXTURE_MAG_FILTER, gl.NEAREST],
+      [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_R, gl.CLAMP_TO_EDGE]])
+      gl.texParameteri(gl.TEXTURE_3D, key, value);
+    const extent = dim.map((n) => n * voxel), program = build(sliceText, greyText);
+    return program && { program, low, extent, buffer: gl.createBuffer(), near: false,
+      first: low.map((v, a) => (v - lines.origin[a]) / lines.scale), size: extent.map((v) => v / lines.scale),
+      plane: extent.map((v, a) => ({ shown: true, at: low[a] + v / 2 })) };
+  }
+
+  function start(lines, slices, columns) {
+    const program = build(vertexText, fragmentText);
+    if (!program) return fail("The shaders of the view do not compile here.");
+    show(true);
+    const state = { rows: stands.superior, zoom: 1, from: 0, to: Infinity, asked: false };
+    const low = [65535, 65535, 65535], high = [0, 0, 0];
+    for (let p = 0; p < lines.points; p++)
+      for (let a = 0; a < 3; a++) {
+        low[a] = Math.min(low[a], lines.place[4 * p + a]);
+        high[a] = Math.max(high[a], lines.place[4 * p + a]);
+      }
+    // without streamlines the view shows the whole image
+    for (let a = 0; a < 3 && lines.points === 0 && slices; a++)
+      [low[a], high[a]] = [slices.first[a], slices.first[a] + slices.size[a]];
+    const centre = low.map((v, a) => (v + high[a]) / 2), half = low.map((v, a) => (high[a] - v) / 2);
+    const reach = Math.hypot(...half) || 1;
+    gl.enable(gl.DEPTH_TEST);
+
+    // Lines on the device: those of the page, tracked ones, the sphere. Their positions count from their own origin.
+    function load(drawn) {
+      const array = gl.createVertexArray(), buffers = [];
+      const put = (name, values, type, n, normal, stride) => {
+        const at = gl.getAttribLocation(program, name);
+        buffers.push(gl.createBuffer());
+        gl.bindBuffer(gl.ARRAY_BUFFER, buffers[buffers.length - 1]);
+        gl.bufferData(gl.ARRAY_BUFFER, values, gl.DYNAMIC_DRAW);
+        gl.enableVertexAttribArray(at);
+        gl.vertexAttribPointer(at, n, type, normal, stride, 0);
+      };
+      const paint = new Uint8Array(4 * drawn.points);
+      gl.bindVertexArray(array);
+      put("place", drawn.place, gl.UNSIGNED_SHORT, 3, false, 8);
+      put("tangent", drawn.tangent, gl.BYTE, 3, false, 4);
+      put("paint", paint, gl.UNSIGNED_BYTE, 4, true, 4);
+      buffers.push(gl.createBuffer());
+      gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, buffers[3]);
+      gl.bindVertexArray(null);
+      return { lines: drawn, array, buffers, paint, count: 0, factor: drawn.scale / lines.scale,
+        shift: drawn.origin.map((v, a) => (v - lines.origin[a]) / lines.scale) };
+    }
+    function repaint(set) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, set.buffers[2]);
+      gl.bufferSubData(gl.ARRAY_BUFFER, 0, set.paint);
+    }
+    // Draws from now on the lines for which wanted() is true. Returns their number.
+    function select(set, wanted) {
+      const index = new Uint32Array(2 * set.lines.points);
+      let shown = 0;
+      set.count = 0;
+      for (let i = 0; i < set.lines.n; i++) {
+        if (!wanted(i)) continue;
+        shown++;
+        for (let p = set.lines.first[i] + 1; p < set.lines.first[i + 1]; p++) {
+          index[set.count++] = p - 1;
+          index[set.count++] = p;
+        }
+      }
+      gl.bindVertexArray(set.array);
+      gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, index.subarray(0, set.count), gl.DYNAMIC_DRAW);
+      gl.bindVertexArray(null);
+      return shown;
+    }
+    function unload(set) {
+      if (!set) return;
+      gl.deleteVertexArray(set.array);
+      set.buffers.forEach((buffer) => gl.deleteBuffer(buffer));
+    }
+    const own = load(lines), paint = own.paint;
+    let tracked = null, ball = null;
+
+    const numbers = [{ name: "length, mm", values: lines.length }, ...columns.filter((c) => c.of !== "group")];
+    const groups = columns.filter((c) => c.of === "group").map((c) => ({ name: c.name, values: c.values, shown: true }));
+    const others = { name: "others", values: Array.from(lines.length, (_, i) => groups.some((g) => g.values[i]) ? 0 : 1), shown: true };
+    if (groups.length) groups.push(others);
+
+    // Colours of a column: each line's number between the 2nd and the 98th percentile, on five stops of viridis.
+    const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+    function ramp(x) {
+      const at = Math.min(1, Math.max(0, x)) * 4, i = Math.min(3, Math.floor(at));
+      return stops[i].map((v, k) => v + (stops[i + 1][k] - v) * (at - i));
+    }
+    function colourBy(column) {
+      const legend = document.getElementById("colours");
+      legend.hidden = !column;
+      paint.fill(0);
+      if (column && column.of === "points")
+        for (let p = 0; p < lines.points; p++) {
+          const v = column.bytes[p];
+          paint.set([...(v ? ramp((v - 1) / 254) : [144, 144, 144]).map(Math.round), 255], 4 * p);
+        }
+      else if (column) {
+        const known = Array.from(column.values).filter((v) => v !== null).sort((a, b) => a - b);
+        column.low = known[Math.floor(0.02 * (known.length - 1))] || 0;
+        column.high = known[Math.floor(0.98 * (known.length - 1))] || 0;
+        const { low, high } = column;
+        for (let i = 0; i < lines.n; i++) {
+          const v = column.values[i], rgb = v === null ? [144, 144, 144] : ramp(high > low ? (v - low) / (high - low) : 0.5);
+          for (let p = lines.first[i]; p < lines.first[i + 1]; p++) paint.set([...rgb.map(Math.round), 255], 4 * p);
+        }
+      }
+      for (const end of ["low", "high"])
+        if (column) document.getElementById("colour-" + end).textContent = Number(column[end].toPrecision(3));
+      repaint(own);
+      ask();
+    }
+    const colour = document.getElementById("colour");
+    for (const [i, name] of ["direction", ...numbers.map((c) => c.name)].entries()) {
+      const option = document.createElement("option");
+      option.value = i;
+      option.textContent = name;
+      colour.append(option);
+    }
+    colour.addEventListener("change", () => colourBy(numbers[colour.value - 1]));
+
+    const box = document.getElementById("groups");
+    box.hidden = groups.length === 0;
+    for (const group of groups) {
+      const label = document.createElement("label"), tick = document.createElement("input");
+      tick.type = "checkbox";
+      tick.checked = true;
+      tick.addEventListener("change", () => { group.shown = tick.checked; choose(); });
+      label.append(tick, group.name + " " + group.values.reduce((sum, v) => sum + (v ? 1 : 0), 0));
+      box.append(label);
+    }
+
+    document.getElementById("slices").hidden = !slices;
+    if (slices) {
+      for (const [a, name] of ["x", "y", "z"].entries()) {
+        const plane = slices.plane[a], slider = document.getElementById("at-" + name), out = document.getElementById("mm-" + name);
+        const tick = document.getElementById("plane-" + name);
+        slider.min = Math.ceil(slices.low[a]);
+        slider.max = Math.floor(slices.low[a] + slices.extent[a]);
+        slider.value = plane.at;
+        const move = () => { plane.at = Number(slider.value); out.textContent = name + " = " + slider.value + " mm"; ask(); };
+        slider.addEventListener("input", move);
+        tick.addEventListener("change", () => { plane.shown = tick.checked; ask(); });
+        move();
+      }
+      const near = document.getElementById("near");
+      near.addEventListener("change", () => { slices.near = near.checked; ask(); });
+    }
+
+    document.getElementById("save").addEventListener("click", () => {
+      draw();
+      const link = document.createElement("a");
+      link.href = canvas.toDataURL("image/png");
+      link.download = "tractogram.png";
+      link.click();
+    });
+
+    function choose() {
+      const shown = select(own, (i) => lines.length[i] >= state.from && lines.length[i] <= state.to &&
+        (groups.length === 0 || groups.some((g) => g.shown && g.values[i])));
+      document.getElementById("shown").textContent = shown + " of " + lines.n + " streamlines";
+      ask();
+    }
+
+    function label(zoom) {
+      const names = ["L", "R", "P", "A", "I", "S"];
+      names.forEach((name, i) => {
+        const axis = i >> 1, sign = i & 1 ? 1 : -1, span = document.getElementById("axis-" + name);
+        const d = state.rows.map((row) => row[axis] * sign * (half[axis] / reach * 1.06 + 0.03));
+        span.style.left = 50 + 50 * Math.max(-0.97, Math.min(0.97, d[0] * zoom[0])) + "%";
+        span.style.top = 50 - 50 * Math.max(-0.95, Math.min(0.95, d[1] * zoom[1])) + "%";
+        span.hidden = Math.abs(state.rows[2][axis]) > 0.97;
+      });
+    }
+
+    // Sets the numbers of the view that both shader programs use. The box becomes at most 1 long in any direction.
+    function aim(program, zoom) {
+      const r = state.rows, at = (name) => gl.getUniformLocation(program, name);
+      gl.useProgram(program);
+      gl.uniform3fv(at("centre"), centre);
+      gl.uniformMatrix3fv(at("turn"), false, [0, 1, 2].flatMap((c) => [0, 1, 2].map((row) => r[row][c] / reach)));
+      gl.uniform2fv(at("zoom"), zoom);
+      return at;
+    }
+
+    function drawSlices(zoom) {
+      const at = aim(slices.program, zoom), corner = gl.getAttribLocation(slices.program, "corner");
+      gl.uniform3fv(at("first"), slices.first);
+      gl.uniform3fv(at("size"), slices.size);
+      gl.bindVertexArray(slices.array = slices.array || gl.createVertexArray());
+      gl.bindBuffer(gl.ARRAY_BUFFER, slices.buffer);
+      gl.enableVertexAttribArray(corner);
+      gl.vertexAttribPointer(corner, 3, gl.FLOAT, false, 0, 0);
+      slices.plane.forEach((plane, a) => {
+        if (!plane.shown) return;
+        const share = (plane.at - slices.low[a]) / slices.extent[a], [b, c] = [(a + 1) % 3, (a + 2) % 3];
+        const place = [[0, 0], [1, 0], [0, 1], [1, 1]].flatMap(([u, v]) => {
+          const p = [0, 0, 0];
+          [p[a], p[b], p[c]] = [share, u, v];
+          return p;
+        });
+        gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(place), gl.DYNAMIC_DRAW);
+        gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+      });
+      gl.bindVertexArray(null);
+    }
+
+    function draw() {
+      state.asked = false;
+      const ratio = window.devicePixelRatio || 1, w = Math.round(canvas.clientWidth * ratio), h = Math.round(canvas.clientHeight * ratio);
+      if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
+      gl.viewport(0, 0, w, h);
+      gl.clearColor(0, 0, 0, 1);
+      gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+      const side = Math.min(w, h), zoom = [state.zoom * side / w, state.zoom * side / h];
+      if (slices) drawSlices(zoom);
+      const at = aim(program, zoom), far = 1e6, near = slices && slices.near && slices.plane.some((p) => p.shown);
+      const bound = (sign) => [0, 1, 2].map((a) => !near ? sign * far : !slices.plane[a].shown ? far
+        : (slices.plane[a].at + sign * 3 - lines.origin[a]) / lines.scale);
+      gl.uniform3fv(at("low"), bound(-1));
+      gl.uniform3fv(at("high"), bound(1));
+      for (const set of [own, tracked, ball]) {
+        if (!set || set.count === 0) continue;
+        gl.uniform1f(at("factor"), set.factor);
+        gl.uniform3fv(at("shift"), set.shift);
+        // what was tracked stands out from the file; the sphere is seen through all
+        gl.uniform1f(at("light"), tracked && set === own ? 0.4 : 1);
+        if (set === ball) gl.disable(gl.DEPTH_TEST);
+        gl.bindVertexArray(set.array);
+        gl.drawElements(gl.LINES, set.count, gl.UNSIGNED_INT, 0);
+        gl.enable(gl.DEPTH_TEST);
+      }
+      gl.bindVertexArray(null);
+      label(zoom);
+    }
+    function ask() { if (!state.asked) { state.asked = true; requestAnimationFrame(draw); } }
+
+    // Turns by angles round the vertical and the horizontal of the screen.
+    function turn(x, y) {
+      const [cx, sx, cy, sy] = [Math.cos(x), Math.sin(x), Math.cos(y), Math.sin(y)], r = state.rows;
+      const mix = (a, b, p, q) => a.map((v, i) => v * p + b[i] * q);
+      let [right, up, toward] = [mix(r[0], r[2], cx, sx), r[1], mix(r[2], r[0], cx, -sx)];
+      [up, toward] = [mix(up, toward, cy, -sy), mix(toward, up, cy, sy)];
+      state.rows = [right, up, toward].map((v) => v.map((c) => c / Math.hypot(...v)));
+      ask();
+    }
+    function zoomBy(factor) { state.zoom = Math.min(20, Math.max(0.3, state.zoom * factor)); ask(); }
+    function stand(name) { state.rows = stands[name]; state.zoom = 1; ask(); }
+
+    // A sphere that is moved in the plane of the screen: { at, radius } in mm; moved() is called after each movement.
+    let handle = null;
+    const side = () => Math.min(canvas.clientWidth, canvas.clientHeight);
+    // mm in the world along a movement on the screen, in pixels to the right, up and towards the viewer
+    function moveBy(right, up, toward) {
+      const mm = 2 * reach * lines.scale / (side() * state.zoom);
+      handle.at = handle.at.map((v, a) => v + mm *
+        (right * state.rows[0][a] + up * state.rows[1][a] + toward * state.rows[2][a]));
+      handle.moved(handle.at);
+    }
+    function holds(e) {
+      if (!handle) return false;
+      const box = canvas.getBoundingClientRect(), scale = side() * state.zoom / (2 * reach);
+      const p = handle.at.map((v, a) => (v - lines.origin[a]) / lines.scale - centre[a]);
+      const [x, y] = state.rows.map((row) => scale * row.reduce((sum, v, a) => sum + v * p[a], 0));
+      return Math.hypot(e.clientX - box.left - box.width / 2 - x, e.clientY - box.top - box.height / 2 + y) <=
+        Math.max(12, scale * handle.radius / lines.scale);
+    }
+    let last = null, moving = false;
+    canvas.addEventListener("pointerdown", (e) => {
+      last = [e.clientX, e.clientY];
+      moving = holds(e);
+      canvas.setPointerCapture(e.pointerId);
+    });
+    canvas.addEventListener("pointerup", () => { last = null; });
+    canvas.addEventListener("pointermove", (e) => {
+      if (!last) return;
+      const [x, y] = [e.clientX - last[0], e.clientY - last[1]];
+      if (moving) moveBy(x, -y, 0);
+      else turn(x * -0.008, y * -0.008);
+      last = [e.clientX, e.clientY];
+    });
+    canvas.addEventListener("wheel", (e) => { e.preventDefault(); zoomBy(Math.exp(-e.deltaY * 0.001)); }, { passive: false });
+    canvas.addEventListener("keydown", (e) => {
+      const acts = { ArrowLeft: () => turn(0.1, 0), ArrowRight: () => turn(-0.1, 0), ArrowUp: () => turn(0, 0.1),
+        ArrowDown: () => turn(0, -0.1), "+": () => zoomBy(1.2), "=": () => zoomBy(1.2), "-": () => zoomBy(1 / 1.2),
+        Home: () => stand("superior") };
+      const px = side() * state.zoom / (2 * reach * lines.scale); // a millimetre
+      const moves = { ArrowLeft: [-px, 0, 0], ArrowRight: [px, 0, 0], ArrowUp: [0, px, 0], ArrowDown: [0, -px, 0],
+        PageUp: [0, 0, px], PageDown: [0, 0, -px] };
+      if (handle && e.shiftKey && moves[e.key]) { e.preventDefault(); moveBy(...moves[e.key]); }
+      else if (acts[e.key]) { e.preventDefault(); acts[e.key](); }
+    });
+    for (const name of Object.keys(stands)) document.getElementById("stand-" + name).addEventListener("click", () => stand(name));
+    let longest = 1;
+    for (const v of lines.length) longest = Math.max(longest, v);
+    for (const which of ["from", "to"]) {
+      const slider = document.getElementById("length-" + which), out = document.getElementById("mm-" + which);
+      slider.max = Math.ceil(longest);
+      slider.value = which === "to" ? slider.max : 0;
+      const show = () => { out.textContent = slider.value + " mm"; state[which] = Number(slider.value); };
+      show();
+      slider.addEventListener("input", () => { show(); choose(); });
+    }
+    new ResizeObserver(ask).observe(canvas);
+    choose();
+    draw();
+    const total = Number(document.getElementById("stage").dataset.total), words = (n) => n.toLocaleString("en");
+    status.textContent = lines.n < total ? words(lines.n) + " of the " + words(total) + " streamlines, evenly spread over the file."
+      : "All " + words(total) + " streamlines.";
+
+    return {
+      // Shows streamlines that were tracked, coloured by direction, in place of the last ones.
+      track(bytes) {
+        unload(tracked);
+        tracked = load(decode(bytes));
+        select(tracked, () => true);
+        ask();
+      },
+      // Shows the sphere, which can be moved.
+      hold(sphere) {
+        handle = sphere;
+        unload(ball);
+        ball = load(circles(sphere.at, sphere.radius));
+        ball.paint.fill(255);
+        repaint(ball);
+        select(ball, () => true);
+        ask();
+      },
+    };
+  }
+
+  // Three circles of a sphere, as decode() gives lines.
+  function circles(at, radius) {
+    const n = 64, points = 3 * (n + 1), scale = 2 * radius / 65535;
+    const lines = { n: 3, points, scale, origin: at.map((v) => v - radius), first: new Uint32Array([0, n + 1, 2 * n + 2, points]),
+      length: new Float32Array(3), place: new Uint16Array(4 * points), tangent: new Int8Array(4 * points) };
+    for (let axis = 0; axis < 3; axis++)
+      for (let i = 0; i <= n; i++) {
+        const angle = 2 * Math.PI * i / n, p = 4 * (axis * (n + 1) + i);
+        lines.place[p + axis] = 32767;
+        lines.place[p + (axis + 1) % 3] = Math.round(32767 * (1 + Math.cos(angle)));
+        lines.place[p + (axis + 2) % 3] = Math.round(32767 * (1 + Math.sin(angle)));
+      }
+    for (let i = 0; i < 3; i++) measure(lines, i);
+    return lines;
+  }
+
+  // Shows streamlines, their columns, and an image (null: none), from the bytes that glslines packed. Returns what tracks
+  // and holds the sphere; null: this browser cannot show the view, and the status says why.
+  async function open(bytes, columns, image) {
+    if (!gl) return fail("This browser has no WebGL 2.");
+    for (const column of columns) if (column.of === "points") column.bytes = await unpack(column.values);
+    const lines = decode(bytes);
+    return start(lines, image && readSlices(image, lines), columns);
+  }
+  return { open, unpack, fail, canvas };
+})();

@@ -1,0 +1,249 @@
+/* The 3-D view of streamlines and slices of an image: its controls in HTML, and its data for the script page/stage.js.
+ * Reports hold both; `glslines view` sends them. */
+#include "render/stage.h"
+
+#include <cJSON.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/page.h"
+#include "render/planes.h"
+#include "render/scene.h"
+#include "util/json_text.h"
+#include "util/maths.h"
+#include "util/status.h"
+
+/* Smallest step of coordinates, in mm: finer steps would only make the data larger. */
+#define FINEST 0.03f
+/* Step between the grey values of the image, which run from 1 (black) to 253 (white); 0: nothing is shown. With fewer
+ * values the image compresses better. */
+#define STEP 4
+
+/* --- Streamlines. */
+
+/* Stores a little-endian number, as the page's script reads it. */
+static void put32(uint8_t *at, uint32_t v)
+{
+    for (int i = 0; i < 4; i++) at[i] = (uint8_t)(v >> 8 * i);
+}
+
+static void put16(uint8_t *at, uint32_t v)
+{
+    at[0] = (uint8_t)v;
+    at[1] = (uint8_t)(v >> 8);
+}
+
+static void store_float(uint8_t *at, float v)
+{
+    uint32_t word;
+    memcpy(&word, &v, 4);
+    put32(at, word);
+}
+
+/* Packs streamlines. Layout: u32 lines, u32 points, f32 scale mm, f32 origin[3] mm, u16 count[lines]; then for x, y and
+ * z the differences along each line as 16 bits, the first from 0. Little-endian; coordinate = origin + scale * sum. */
+static void pack(const gls_scene *scene, uint8_t *bytes)
+{
+    float low[3] = {0};
+    double extent = 0;
+    for (int a = 0; a < 3; a++) {
+        float high = low[a] = scene->n_points > 0 ? scene->point[0][a] : 0;
+        for (size_t i = 0; i < scene->n_points; i++) {
+            low[a] = fminf(low[a], scene->point[i][a]);
+            high = fmaxf(high, scene->point[i][a]);
+        }
+        extent = fmax(extent, (double)high - low[a]);
+        store_float(bytes + 12 + 4 * a, low[a]);
+    }
+    /* 16 bits over the longest side of the box */
+    float scale = fmaxf((float)(extent / 65535), FINEST);
+    put32(bytes, (uint32_t)scene->n_lines);
+    put32(bytes + 4, (uint32_t)scene->n_points);
+    store_float(bytes + 8, scale);
+    uint8_t *counts = bytes + 24, *values = counts + 2 * scene->n_lines;
+    for (size_t line = 0; line < scene->n_lines; line++) {
+        uint64_t begin = scene->offset[line], end = scene->offset[line + 1];
+        put16(counts + 2 * line, (uint32_t)(end - begin));
+        /* store differences of rounded positions, because they compress well; their sums have no more error than one
+         * rounding */
+        for (int a = 0; a < 3; a++)
+            for (uint64_t i = begin, before = 0; i < end; i++) {
+                uint32_t v = (uint32_t)lround(fmin(((double)scene->point[i][a] - low[a]) / scale, 65535));
+                put16(values + 2 * ((size_t)a * scene->n_points + i), v - (uint32_t)before);
+                before = v;
+            }
+    }
+}
+
+gls_status gls_stage_lines(const gls_scene *scene, gls_text *out)
+{
+    const size_t bytes = 24 + 2 * scene->n_lines + 6 * scene->n_points;
+    for (size_t line = 0; line < scene->n_lines; line++)
+        if (scene->offset[line + 1] - scene->offset[line] > 65535)
+            return gls_fail(GLS_ERR_UNSUPPORTED, "a streamline has more than 65535 points");
+    uint8_t *raw = malloc(bytes);
+    if (!raw) return gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
+    pack(scene, raw);
+    gls_text_append(out, (const char *)raw, bytes);
+    free(raw);
+    return out->failed ? gls_no_memory() : GLS_OK;
+}
+
+/* Appends a column of points: its 2nd and 98th percentile, and, compressed, a byte for each point, from 1 to 255
+ * between the percentiles; 0: not a number. Sets json->failed if memory runs out. */
+static void append_points(gls_text *json, const float *value, size_t n)
+{
+    float *sorted = malloc((n + 1) * sizeof *sorted);
+    uint8_t *byte = malloc(n + 1);
+    double range[2] = {0, 0};
+    size_t known = 0;
+    json->failed |= !sorted || !byte;
+    for (size_t i = 0; i < n && !json->failed; i++)
+        if (isfinite(value[i])) sorted[known++] = value[i];
+    if (known > 0) gls_quantiles_of_floats(sorted, known, (const double[]){0.02, 0.98}, 2, range);
+    for (size_t i = 0; i < n && !json->failed; i++) {
+        const double share = range[1] > range[0] ? (value[i] - range[0]) / (range[1] - range[0]) : 0.5;
+        byte[i] = isfinite(value[i]) ? (uint8_t)(1 + lround(254 * fmin(fmax(share, 0), 1))) : 0;
+    }
+    gls_text_printf(json, "\"of\":\"points\",\"low\":%.5g,\"high\":%.5g,\"values\":\"", range[0], range[1]);
+    if (!json->failed) json->failed |= gls_html_packed(json, byte, n) != GLS_OK;
+    gls_text_puts(json, "\"}");
+    free(sorted);
+    free(byte);
+}
+
+/* Appends a column of lines or a group: a number for each line, null where there is none. */
+static void append_lines(gls_text *json, const gls_line_column *column, size_t n)
+{
+    gls_text_printf(json, "\"of\":\"%s\",\"values\":[", column->of == GLS_OF_GROUP ? "group" : "lines");
+    for (size_t line = 0; line < n; line++) {
+        gls_text_puts(json, line ? "," : "");
+        if (isfinite(column->value[line]))
+            gls_text_printf(json, "%.5g", (double)column->value[line]);
+        else
+            gls_text_puts(json, "null");
+    }
+    gls_text_puts(json, "]}");
+}
+
+void gls_stage_columns(const gls_scene *scene, gls_text *out)
+{
+    gls_text json = {0};
+    gls_text_puts(&json, "[");
+    for (size_t i = 0; i < scene->n_columns; i++) {
+        const gls_line_column *column = &scene->column[i];
+        cJSON *name = cJSON_CreateString(column->name);
+        char *quoted = name ? gls_json_print_line(name) : NULL;
+        json.failed |= !quoted;
+        gls_text_printf(&json, "%s{\"name\":%s,", i ? "," : "", quoted ? quoted : "");
+        if (column->of == GLS_OF_POINTS)
+            append_points(&json, column->value, scene->n_points);
+        else
+            append_lines(&json, column, scene->n_lines);
+        cJSON_free(quoted);
+        cJSON_Delete(name);
+    }
+    gls_text_puts(&json, "]");
+    char *text = gls_text_take(&json);
+    gls_html_json(out, text ? text : "[]");
+    free(text);
+}
+
+/* --- Slices. */
+
+gls_status gls_stage_slices(const gls_image *image, double max_voxels, gls_text *out)
+{
+    gls_box box;
+    gls_sampler sampler;
+    gls_window window;
+    bool flat;
+    uint32_t dim[3];
+    double voxel = INFINITY, volume = 1;
+    gls_status status = gls_window_choose(image, &window, &flat);
+    if (status) return status;
+    gls_box_of_grid(&image->grid, &box);
+    gls_sampler_init(&sampler, image);
+    for (int a = 0; a < 3; a++) {
+        voxel = fmin(voxel, image->grid.voxel_size[a]);
+        volume *= box.high[a] - box.low[a];
+    }
+    voxel = fmax(voxel, cbrt(volume / max_voxels));
+    for (int a = 0; a < 3; a++) dim[a] = (uint32_t)fmax(1, floor((box.high[a] - box.low[a]) / voxel));
+    const size_t head = 28, bytes = head + (size_t)dim[0] * dim[1] * dim[2];
+    uint8_t *raw = malloc(bytes), *to = raw + head;
+    if (!raw) return gls_fail(GLS_ERR_MEMORY, "out of memory for the slices of the 3-D view");
+    const float numbers[] = {(float)voxel, (float)(box.low[0] + voxel / 2), (float)(box.low[1] + voxel / 2),
+                             (float)(box.low[2] + voxel / 2)};
+    memcpy(raw, dim, sizeof dim);
+    memcpy(raw + sizeof dim, numbers, sizeof numbers);
+    for (uint32_t z = 0; z < dim[2]; z++)
+        for (uint32_t y = 0; y < dim[1]; y++)
+            for (uint32_t x = 0; x < dim[0]; x++) {
+                const float at[3] = {numbers[1] + (float)x * numbers[0], numbers[2] + (float)y * numbers[0],
+                                     numbers[3] + (float)z * numbers[0]};
+                const double v = gls_sampler_at(&sampler, at), range = window.high - window.low;
+                const double share = fmin(fmax(range > 0 ? (v - window.low) / range : 0, 0), 1);
+                *to++ = isfinite(v) && v != 0 ? (uint8_t)(1 + STEP * floor(share * 253 / STEP)) : 0;
+            }
+    gls_text_append(out, (const char *)raw, bytes);
+    free(raw);
+    return out->failed ? gls_no_memory() : GLS_OK;
+}
+
+/* --- Controls. */
+
+/* Appends the controls of the slices. */
+static void append_slices(gls_text *out, const char *image)
+{
+    static const char *const planes[] = {"sagittal", "coronal", "axial"};
+    gls_text_puts(out, "<fieldset id=\"slices\" class=\"controls\" hidden><legend>slices of ");
+    gls_html_puts(out, image);
+    gls_text_puts(out, "</legend>");
+    for (int a = 0; a < 3; a++)
+        gls_text_printf(out,
+                        "<span class=\"plane\"><label><input type=\"checkbox\" id=\"plane-%c\" checked>%s</label>"
+                        "<input type=\"range\" id=\"at-%c\" aria-label=\"place of the %s slice\"><output "
+                        "id=\"mm-%c\" for=\"at-%c\"></output></span>",
+                        "xyz"[a], planes[a], "xyz"[a], planes[a], "xyz"[a], "xyz"[a]);
+    gls_text_puts(out, "<label><input type=\"checkbox\" id=\"near\">only streamlines within 3 mm of the "
+                       "slices</label></fieldset>\n");
+}
+
+void gls_stage_controls(gls_text *out, uint64_t shown, uint64_t total, const char *image, const char *instead)
+{
+    static const char *const stands[] = {"superior", "inferior", "posterior", "anterior", "left", "right"};
+    gls_text_printf(out,
+                    "<p id=\"status\" role=\"status\">This part needs a browser with scripts and WebGL 2. "
+                    "%s</p>\n"
+                    "<div id=\"stage\" hidden data-total=\"%" PRIu64
+                    "\"><canvas id=\"canvas\" tabindex=\"0\" role=\"img\" aria-label=\"%" PRIu64 " streamlines in "
+                    "three dimensions, coloured by direction. Arrow keys turn, plus and minus zoom, Home resets.\">"
+                    "</canvas>",
+                    instead, total, shown);
+    for (const char *name = "LRPAIS"; *name; name++)
+        gls_text_printf(out, "<span id=\"axis-%c\" aria-hidden=\"true\">%c</span>", *name, *name);
+    gls_text_puts(out,
+                  "</div>\n<div id=\"controls\" hidden>\n<div class=\"controls\" role=\"group\" aria-label=\"Views\">");
+    for (size_t i = 0; i < sizeof stands / sizeof *stands; i++)
+        gls_text_printf(out, "<button type=\"button\" id=\"stand-%s\">%s</button>", stands[i], stands[i]);
+    gls_text_puts(out, "</div>\n<div class=\"controls\">");
+    for (int i = 0; i < 2; i++) {
+        const char *which = i ? "to" : "from";
+        gls_text_printf(out,
+                        "<label>length %s <input type=\"range\" id=\"length-%s\" min=\"0\" max=\"1\" value=\"%d\"> "
+                        "<output id=\"mm-%s\" for=\"length-%s\"></output></label>",
+                        which, which, i, which, which);
+    }
+    gls_text_puts(out, "<span id=\"shown\" role=\"status\"></span></div>\n");
+    append_slices(out, image);
+    gls_text_puts(out,
+                  "<div class=\"controls\"><label>colour <select "
+                  "id=\"colour\"></select></label><span id=\"colours\" hidden><span id=\"colour-low\"></span><span "
+                  "id=\"colour-bar\"></span><span id=\"colour-high\"></span></span><button type=\"button\" "
+                  "id=\"save\">save picture</button></div>\n<fieldset id=\"groups\" class=\"controls\" hidden><legend>"
+                  "bundles</legend></fieldset>\n<p class=\"note\">Drag or use the arrow keys to "
+                  "turn, the wheel or + and - to zoom, Home to reset. Letters mark the sides of the body.</p>\n"
+                  "</div>\n");
+}

@@ -1,0 +1,178 @@
+/* Files that the server sends: the page of the window, its script, and the data of what was opened. They are made
+ * before the server starts, so that no request reads a file. */
+#include "view/contents.h"
+
+#include <cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/render.h>
+
+#include "render/collect.h"
+#include "render/page.h"
+#include "render/picture_plan.h"
+#include "render/scene.h"
+#include "render/stage.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/status.h"
+
+/* Tolerance of the streamlines, mm: points are left out where a streamline is so straight. */
+#define TOLERANCE 0.1
+/* Largest number of voxels of the slices: 64 MiB. */
+#define MAX_VOXELS 67108864.0
+
+/* The files that were opened, sorted, and the streamlines that are shown. */
+typedef struct gallery {
+    gls_source *source; /* the tractograms */
+    size_t n_sources;
+    const char *image_path; /* NULL: none */
+    gls_image *image_read;  /* owned */
+    const gls_image *image; /* behind the streamlines; NULL: none */
+    const char *image_name;
+    gls_scene scene;
+    uint64_t total; /* streamlines in the files */
+} gallery;
+
+/* Adds a file; takes the text. */
+static gls_status add(gls_view_contents *contents, const char *path, const char *type, gls_text *text)
+{
+    gls_view_file *file = &contents->file[contents->n];
+    *file = (gls_view_file){.path = path, .type = type, .size = text->length};
+    file->bytes = gls_text_take(text);
+    if (!file->bytes) return gls_no_memory();
+    contents->n++;
+    return GLS_OK;
+}
+
+/* Adds an embedded file. */
+static gls_status add_part(gls_view_contents *contents, const char *path, const char *type, const char *name)
+{
+    gls_text text = {0};
+    gls_text_puts(&text, gls_page_part(name));
+    return add(contents, path, type, &text);
+}
+
+/* Sorts the files by their names into tractograms and an image. */
+static gls_status sort_files(gallery *g, const char *const *files, size_t n)
+{
+    gls_tractogram_format format;
+    if (!(g->source = calloc(n + 1, sizeof *g->source))) return gls_no_memory();
+    for (size_t i = 0; i < n; i++) {
+        if (gls_tractogram_format_parse(files[i], &format) == GLS_OK)
+            g->source[g->n_sources++].path = files[i];
+        else if (!g->image_path)
+            g->image_path = files[i];
+        else
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: one image is shown, and %s was given already: leave out one of them",
+                            files[i], g->image_path);
+    }
+    return GLS_OK;
+}
+
+/* Reads a sample of the streamlines of all tractograms. */
+static gls_status read_streamlines(gallery *g, const gls_view_options *options)
+{
+    gls_render_options render = gls_render_options_default();
+    gls_render_plan plan = {.options = NULL};
+    gls_box box = {{0}, {0}};
+    bool empty = true;
+    if (g->n_sources == 0) return GLS_OK;
+    render.read = options->read;
+    render.go_on = options->go_on;
+    render.max_streamlines = (options->max_streamlines + g->n_sources - 1) / g->n_sources;
+    gls_status status = gls_render_plan_make(&render, g->n_sources, &plan);
+    for (size_t i = 0; i < g->n_sources && !status; i++) {
+        status = gls_source_measure(&g->source[i], &plan, &box, &empty);
+        g->total += g->source[i].candidates;
+        if (!status) status = gls_source_collect(&g->source[i], &plan, NULL, TOLERANCE, &g->scene);
+    }
+    gls_render_plan_finish(&plan);
+    return status;
+}
+
+/* Appends what a name in {{ }} of the page stands for. */
+static void append_value(void *user, gls_text *out, const char *name)
+{
+    const gallery *g = user;
+    if (strcmp(name, "stage") == 0)
+        gls_stage_controls(out, g->scene.n_lines, g->total, g->image_name ? g->image_name : "", "");
+    if (strcmp(name, "files") != 0) return;
+    for (size_t i = 0; i < g->n_sources; i++) {
+        gls_text_puts(out, i ? ", " : "");
+        gls_html_puts(out, gls_file_name(g->source[i].path));
+    }
+    if (g->n_sources == 0) gls_text_puts(out, "no tractogram");
+}
+
+/* Adds the page and the numbers with which its script begins. */
+static gls_status add_page(gls_view_contents *contents, const gallery *g, const gls_view_live *live)
+{
+    gls_text page = {0}, text = {0};
+    gls_page_fill(&page, gls_page_part("view.html"), append_value, (void *)(uintptr_t)g);
+    gls_status status = add(contents, "/", "text/html; charset=utf-8", &page);
+    if (status) return status;
+    cJSON *root = cJSON_CreateObject(), *begin = live->job ? cJSON_AddObjectToObject(root, "live") : NULL;
+    cJSON_AddBoolToObject(root, "image", g->image != NULL);
+    if (begin) {
+        cJSON_AddItemToObject(begin, "sphere", cJSON_CreateDoubleArray(live->first.sphere, 4));
+        gls_json_uint(begin, "nseeds", live->first.nseeds);
+        gls_json_uint(begin, "seed", live->first.seed);
+    }
+    char *json = gls_json_print_line(root);
+    gls_text_puts(&text, json ? json : "null");
+    cJSON_free(json);
+    cJSON_Delete(root);
+    return add(contents, "/scene.json", "application/json", &text);
+}
+
+/* Makes all files of the server. */
+static gls_status add_all(gls_view_contents *contents, const gallery *g, const gls_view_live *live)
+{
+    gls_text lines = {0}, columns = {0}, slices = {0};
+    gls_status status = add_page(contents, g, live);
+    if (!status) status = add_part(contents, "/report.css", "text/css; charset=utf-8", "report.css");
+    if (!status) status = add_part(contents, "/stage.js", "text/javascript; charset=utf-8", "stage.js");
+    if (!status) status = add_part(contents, "/view.js", "text/javascript; charset=utf-8", "view.js");
+    if (!status) status = gls_stage_lines(&g->scene, &lines);
+    if (!status) status = add(contents, "/lines", "application/octet-stream", &lines);
+    gls_stage_columns(&g->scene, &columns);
+    if (!status) status = add(contents, "/columns", "application/json", &columns);
+    if (!status && g->image) status = gls_stage_slices(g->image, MAX_VOXELS, &slices);
+    if (!status && g->image) status = add(contents, "/slices", "application/octet-stream", &slices);
+    free(gls_text_take(&lines));
+    free(gls_text_take(&columns));
+    free(gls_text_take(&slices));
+    return status;
+}
+
+gls_status gls_view_contents_make(gls_view_contents *contents, const char *const *files, size_t n,
+                                  const gls_view_options *options, const gls_view_live *live)
+{
+    gallery g = {.source = NULL};
+    gls_status status = sort_files(&g, files, n);
+    if (!status && g.image_path) status = gls_image_read(g.image_path, GLS_IMAGE_ANY, &g.image_read);
+    g.image = g.image_read ? g.image_read : gls_view_live_image(live, &g.image_name);
+    if (g.image_read) g.image_name = gls_file_name(g.image_path);
+    if (!status) status = read_streamlines(&g, options);
+    if (!status && g.scene.n_lines == 0 && !g.image)
+        status = gls_fail(GLS_ERR_INPUT, "%s: has no streamline to show", n > 0 ? files[0] : "view");
+    if (!status) status = add_all(contents, &g, live);
+    gls_image_destroy(g.image_read);
+    gls_scene_finish(&g.scene);
+    free(g.source);
+    return status;
+}
+
+const gls_view_file *gls_view_contents_find(const gls_view_contents *contents, const char *path)
+{
+    for (size_t i = 0; i < contents->n; i++)
+        if (strcmp(contents->file[i].path, path) == 0) return &contents->file[i];
+    return NULL;
+}
+
+void gls_view_contents_finish(gls_view_contents *contents)
+{
+    for (size_t i = 0; i < contents->n; i++) free(contents->file[i].bytes);
+    contents->n = 0;
+}

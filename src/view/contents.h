@@ -1,0 +1,42 @@
+/* Files that the server sends: the page, and the data of what was opened. */
+#ifndef GLS_VIEW_CONTENTS_H
+#define GLS_VIEW_CONTENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <glslines/tractogram.h>
+
+#include "view/live.h"
+
+/* A file of the server. */
+typedef struct gls_view_file {
+    const char *path; /* in its address, "/lines" */
+    const char *type; /* MIME type */
+    char *bytes;      /* owned */
+    size_t size;
+} gls_view_file;
+
+/* All files of the server. */
+typedef struct gls_view_contents {
+    gls_view_file file[8];
+    size_t n;
+} gls_view_contents;
+
+/* How tractograms are shown. */
+typedef struct gls_view_options {
+    uint64_t max_streamlines; /* of all tractograms together, evenly spread over each */
+    gls_tractogram_read_options read;
+    bool (*go_on)(void); /* false: stop reading with GLS_ERR_CANCELLED */
+} gls_view_options;
+
+/* Reads the tractograms and the image among n files, and makes the page. live: what is tracked. Free by
+ * gls_view_contents_finish(), also after a failure. */
+gls_status gls_view_contents_make(gls_view_contents *contents, const char *const *files, size_t n,
+                                  const gls_view_options *options, const gls_view_live *live);
+/* The file at a path of an address; NULL: there is none. */
+const gls_view_file *gls_view_contents_find(const gls_view_contents *contents, const char *path);
+/* Frees everything. */
+void gls_view_contents_finish(gls_view_contents *contents);
+
+#endif

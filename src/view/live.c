@@ -1,0 +1,132 @@
+/* Tracking while a seed sphere moves: the run of 'glslines track' is prepared once; then each sphere takes only the
+ * time of its streamlines. The answer has the command line that gives the same streamlines without the window. */
+#include "view/live.h"
+
+#include <cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/grid.h"
+#include "image/region_area.h"
+#include "render/scene.h"
+#include "run/job.h"
+#include "run/job_inputs.h"
+#include "run/job_parts.h"
+#include "util/clock.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/status.h"
+
+/* Radius of the first sphere, mm. */
+#define RADIUS 5
+
+/* Appends a word as a shell reads it back. */
+static void append_word(gls_text *out, const char *word)
+{
+    size_t plain = 0;
+    while (gls_is_alnum((unsigned char)word[plain]) || (word[plain] && strchr("_@%+=:,./-", word[plain]))) plain++;
+    if (*word && !word[plain]) {
+        gls_text_puts(out, word);
+        return;
+    }
+    gls_text_puts(out, "'");
+    for (; *word; word++) {
+        if (*word == '\'')
+            gls_text_puts(out, "'\\''");
+        else
+            gls_text_append(out, word, 1);
+    }
+    gls_text_puts(out, "'");
+}
+
+/* The numbers of a sphere as the command line has them, x,y,z,r. Rounds the numbers to those of the text. */
+static void write_sphere(double sphere[4], char text[96])
+{
+    size_t n = 0;
+    for (int i = 0; i < 4; i++) {
+        const size_t from = n;
+        n += (size_t)gls_snprintf(text + n, 24, "%.7g", sphere[i]);
+        sphere[i] = gls_strtod(text + from, NULL);
+        if (i < 3) text[n++] = ',';
+    }
+}
+
+gls_status gls_view_live_open(gls_view_live *live, const gls_job_options *options, const gls_monitor *monitor,
+                              const char *const *words, size_t n, const char *sphere)
+{
+    gls_text command = {0};
+    gls_text_puts(&command, "glslines track");
+    for (size_t i = 0; i < n; i++) {
+        gls_text_puts(&command, " ");
+        append_word(&command, words[i]);
+    }
+    live->command = gls_text_take(&command);
+    gls_status status = live->command ? GLS_OK : gls_no_memory();
+    if (!status) status = gls_job_create(options, monitor, &live->job);
+    if (!status) status = gls_job_open(live->job);
+    if (!status) status = gls_job_fit(live->job);
+    if (status) return status;
+    double low[3], high[3];
+    gls_region_text text;
+    live->first.sphere[3] = RADIUS;
+    gls_grid_extent(live->job->inputs.grid, low, high);
+    for (int a = 0; a < 3; a++) live->first.sphere[a] = (low[a] + high[a]) / 2;
+    if (sphere && gls_region_text_parse("seed-sphere", sphere, &text) == GLS_OK && text.is_sphere)
+        memcpy(live->first.sphere, text.number, sizeof live->first.sphere);
+    live->first.nseeds = options->nseeds;
+    live->first.seed = options->seed_seed;
+    return GLS_OK;
+}
+
+gls_status gls_view_live_track(gls_view_live *live, const gls_view_request *request, const gls_monitor *monitor,
+                               gls_text *json, gls_text *lines)
+{
+    const double start = gls_clock_seconds();
+    const gls_paint paint = {.colouring = GLS_COLOUR_PLAIN};
+    gls_scene scene = {.n_lines = 0};
+    gls_painting painting = {&scene, &paint};
+    const gls_sink sink = gls_scene_sink(&painting);
+    gls_view_request asked = *request;
+    char text[96], *command = NULL;
+    if (!live->job)
+        return gls_fail(GLS_ERR_ARGUMENT, "nothing to track: give 'glslines view' options of 'track' behind --");
+    write_sphere(asked.sphere, text);
+    gls_status status = gls_job_track_sphere(live->job, asked.sphere, asked.nseeds, asked.seed, monitor, &sink);
+    if (!status) status = gls_view_answer_lines(asked.id, &scene, lines);
+    /* with =, because the first number of a sphere may be negative */
+    if (!status &&
+        gls_asprintf(&command, "%s --seed-sphere=%s --nseeds %llu --seed-seed %llu -o tracks.trx", live->command, text,
+                     (unsigned long long)asked.nseeds, (unsigned long long)asked.seed) < 0)
+        status = gls_no_memory();
+    if (!status) {
+        cJSON *root = cJSON_CreateObject();
+        gls_json_uint(root, "id", asked.id);
+        gls_json_uint(root, "seeds", asked.nseeds);
+        gls_json_uint(root, "streamlines", scene.n_lines);
+        gls_json_double(root, "seconds", gls_clock_seconds() - start);
+        cJSON_AddStringToObject(root, "command", command);
+        char *printed = gls_json_print_line(root);
+        if (printed) gls_text_puts(json, printed);
+        cJSON_free(printed);
+        cJSON_Delete(root);
+        if (!printed || json->failed) status = gls_no_memory();
+    }
+    free(command);
+    gls_scene_finish(&scene);
+    return status;
+}
+
+const gls_image *gls_view_live_image(const gls_view_live *live, const char **name)
+{
+    if (!live->job) return NULL;
+    const gls_image *scalar = gls_job_inputs_scalar(&live->job->inputs);
+    *name = scalar ? "the stop map" : "the mask";
+    return scalar ? scalar : live->job->inputs.mask;
+}
+
+void gls_view_live_close(gls_view_live *live)
+{
+    gls_job_destroy(live->job);
+    free(live->command);
+    *live = (gls_view_live){.job = NULL};
+}

@@ -1,0 +1,393 @@
+/* The server of the window: sends the files of the page, and tracks what its pages ask for over a WebSocket. It listens
+ * on the loopback interface alone, and refuses whatever does not bring its token. HTTP and WebSockets are those of
+ * libwebsockets; one thread serves and tracks. */
+#include "view/server.h"
+
+#include "util/status.h"
+
+#ifndef GLS_HAVE_WEBSOCKETS
+
+gls_status gls_view_require_server(void)
+{
+    return gls_fail(GLS_ERR_UNSUPPORTED, "view: this program was built without libwebsockets: install its package "
+                                         "(libwebsockets-dev on Debian) and build the program again");
+}
+
+gls_status gls_view_serve(const gls_view_server *server)
+{
+    (void)server;
+    return gls_view_require_server();
+}
+
+#else
+
+#include <libwebsockets.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/clock.h"
+#include "view/messages.h"
+
+/* Bytes of a file that are sent at a time. */
+#define CHUNK 65536
+/* Largest number of pages that are open. */
+#define MAX_PAGES 16
+/* A connection that takes nothing for so many seconds is closed. */
+#define PATIENCE 30
+
+/* What is sent to a page, behind LWS_PRE bytes of libwebsockets. */
+typedef struct answer {
+    unsigned char *room; /* owned; NULL: nothing */
+    size_t bytes;
+} answer;
+
+/* A connection: a request, or a page. */
+typedef struct connection {
+    /* the rest of the file that is sent */
+    const char *body;
+    size_t left;
+    /* --- of a page */
+    struct lws *wsi;
+    struct connection *next;
+    char message[GLS_VIEW_MESSAGE + 1]; /* the part of a message that came so far */
+    size_t bytes;
+    bool asks; /* the last request has no answer yet */
+    gls_view_request request;
+    answer text, lines; /* to be sent; newer ones replace them */
+} connection;
+
+/* State of the server. */
+typedef struct state {
+    const gls_view_server *server;
+    gls_session session;
+    connection *page; /* list of open pages */
+    int n_pages;
+    double empty_since; /* time since which no page is open */
+    lws_sorted_usec_list_t tick;
+} state;
+
+/* Sent with each answer. */
+static const struct lws_protocol_vhost_options no_sniff = {NULL, NULL, "x-content-type-options:", "nosniff"},
+                                               no_store = {&no_sniff, NULL, "cache-control:", "no-store"},
+                                               no_referrer = {&no_store, NULL, "referrer-policy:", "no-referrer"},
+                                               own = {&no_referrer, NULL,
+                                                      "cross-origin-resource-policy:", "same-origin"},
+                                               policy = {&own, NULL, "content-security-policy:",
+                                                         "default-src 'self'; frame-ancestors 'none'; base-uri "
+                                                         "'none'; form-action 'none'; object-src 'none'"};
+
+/* --- Requests. */
+
+/* Sends the head of an answer, and lets libwebsockets ask for its body. cookie: sets it, and leads to the page; NULL:
+ * none. Returns whether the connection has to be closed. */
+static int respond(struct lws *wsi, connection *c, unsigned code, const char *type, const char *body, size_t bytes,
+                   const char *cookie)
+{
+    unsigned char head[LWS_PRE + 2048], *start = head + LWS_PRE, *at = start, *end = head + sizeof head - 1;
+    if (lws_add_http_common_headers(wsi, code, type, bytes, &at, end)) return 1;
+    if (cookie &&
+        (lws_add_http_header_by_name(wsi, (const unsigned char *)"set-cookie:", (const unsigned char *)cookie,
+                                     (int)strlen(cookie), &at, end) ||
+         lws_add_http_header_by_name(wsi, (const unsigned char *)"location:", (const unsigned char *)"/", 1, &at, end)))
+        return 1;
+    if (lws_finalize_write_http_header(wsi, start, &at, end)) return 1;
+    c->body = body;
+    c->left = bytes;
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+/* Refuses a request with a line of text. */
+static int refuse(struct lws *wsi, connection *c, unsigned code, const char *why)
+{
+    return respond(wsi, c, code, "text/plain; charset=utf-8", why, strlen(why), NULL);
+}
+
+/* Copies a header; "" if there is none, or if it is too long. Returns whether there is one. */
+static bool header(struct lws *wsi, enum lws_token_indexes which, char *text, int size)
+{
+    const int n = lws_hdr_total_length(wsi, which);
+    if (n <= 0 || n >= size || lws_hdr_copy(wsi, text, size, which) < 0) *text = 0;
+    return n > 0;
+}
+
+/* Why the headers of a request are refused, besides its token. NULL: they are not. A browser sends Origin with each
+ * WebSocket; needs_origin: refuse without it. */
+static const char *check_names(const state *s, struct lws *wsi, bool needs_origin)
+{
+    char host[128], origin[160];
+    header(wsi, WSI_TOKEN_HOST, host, sizeof host);
+    if (!gls_session_has_host(&s->session, host)) return "Host: is not this server by a name of this machine\n";
+    const bool given = header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin);
+    if ((given || needs_origin) && !gls_session_has_origin(origin, host)) return "Origin: is another site\n";
+    return NULL;
+}
+
+/* Whether a request brings the token in its cookie. */
+static bool has_cookie(const state *s, struct lws *wsi)
+{
+    char cookies[2048];
+    return header(wsi, WSI_TOKEN_HTTP_COOKIE, cookies, sizeof cookies) && gls_session_has_cookie(&s->session, cookies);
+}
+
+/* Answers a request for a file. The first one has the token in its address: it gets the cookie instead of a file, so
+ * that the token does not stay in the address. */
+static int answer_request(const state *s, struct lws *wsi, connection *c, const char *path)
+{
+    static const char field[] = "token=";
+    char argument[64], cookie[128];
+    if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
+        return refuse(wsi, c, HTTP_STATUS_METHOD_NOT_ALLOWED, "only GET is answered\n");
+    const char *why = check_names(s, wsi, false);
+    if (why) return refuse(wsi, c, HTTP_STATUS_FORBIDDEN, why);
+    if (strcmp(path, "/") == 0 &&
+        lws_hdr_copy_fragment(wsi, argument, sizeof argument, WSI_TOKEN_HTTP_URI_ARGS, 0) > 0 &&
+        strncmp(argument, field, sizeof field - 1) == 0 &&
+        gls_session_has_token(&s->session, argument + sizeof field - 1)) {
+        snprintf(cookie, sizeof cookie, "%s=%s; HttpOnly; SameSite=Strict; Path=/", s->session.cookie,
+                 s->session.token);
+        return respond(wsi, c, HTTP_STATUS_SEE_OTHER, "text/plain", "/\n", 2, cookie);
+    }
+    if (!has_cookie(s, wsi))
+        return refuse(wsi, c, HTTP_STATUS_FORBIDDEN,
+                      "the token is missing or wrong: open the address that 'glslines view' printed\n");
+    const gls_view_file *file = gls_view_contents_find(s->server->contents, path);
+    if (!file) return refuse(wsi, c, HTTP_STATUS_NOT_FOUND, "there is no such file\n");
+    return respond(wsi, c, HTTP_STATUS_OK, file->type, file->bytes, file->size, NULL);
+}
+
+/* Sends the next part of a body. */
+static int send_body(struct lws *wsi, connection *c)
+{
+    static unsigned char room[LWS_PRE + CHUNK];
+    const size_t n = c->left < CHUNK ? c->left : CHUNK;
+    if (!c->body) return 0;
+    memcpy(room + LWS_PRE, c->body, n);
+    lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, PATIENCE);
+    if (lws_write(wsi, room + LWS_PRE, n, n == c->left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) < (int)n) return -1;
+    c->body += n;
+    c->left -= n;
+    if (c->left == 0) {
+        c->body = NULL;
+        return lws_http_transaction_completed(wsi) ? -1 : 0;
+    }
+    lws_callback_on_writable(wsi);
+    return 0;
+}
+
+/* Refuses a WebSocket that is not of a page of this server. */
+static int confirm_page(const state *s, struct lws *wsi)
+{
+    char path[16];
+    header(wsi, WSI_TOKEN_GET_URI, path, sizeof path);
+    const unsigned code = strcmp(path, "/live") != 0                         ? HTTP_STATUS_NOT_FOUND
+                          : check_names(s, wsi, true) || !has_cookie(s, wsi) ? HTTP_STATUS_FORBIDDEN
+                          : s->n_pages >= MAX_PAGES                          ? HTTP_STATUS_SERVICE_UNAVAILABLE
+                                                                             : 0;
+    if (!code) return 0;
+    lws_return_http_status(wsi, code, NULL);
+    return -1;
+}
+
+/* --- Pages. */
+
+/* Takes a text as what is to be sent, in place of what was not sent yet. */
+static void replace(answer *a, gls_text *text)
+{
+    const size_t bytes = text->length;
+    char *from = gls_text_take(text);
+    free(a->room);
+    a->room = from ? malloc(LWS_PRE + bytes) : NULL;
+    a->bytes = bytes;
+    if (a->room) memcpy(a->room + LWS_PRE, from, bytes);
+    free(from);
+}
+
+/* Sends one of the answers. */
+static int send_answer(struct lws *wsi, connection *c)
+{
+    const bool is_text = c->text.room;
+    answer *a = is_text ? &c->text : &c->lines;
+    if (!a->room) return 0;
+    /* libwebsockets keeps the part that the page does not take yet, and asks for nothing more until it is sent */
+    const int sent = lws_write(wsi, a->room + LWS_PRE, a->bytes, is_text ? LWS_WRITE_TEXT : LWS_WRITE_BINARY);
+    free(a->room);
+    a->room = NULL;
+    if (sent < 0) return -1;
+    if (c->lines.room) lws_callback_on_writable(wsi);
+    return 0;
+}
+
+/* Ends a page with a reason that it can show. */
+static int end_page(struct lws *wsi, enum lws_close_status code, const char *why)
+{
+    lws_close_reason(wsi, code, (unsigned char *)(uintptr_t)why, strnlen(why, 123));
+    return -1;
+}
+
+/* Receives a part of a message. */
+static int receive(struct lws *wsi, connection *c, const void *part, size_t bytes)
+{
+    if (lws_frame_is_binary(wsi)) return end_page(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE, "message: must be text");
+    if (c->bytes + bytes + lws_remaining_packet_payload(wsi) > GLS_VIEW_MESSAGE)
+        return end_page(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "message: is too large");
+    memcpy(c->message + c->bytes, part, bytes);
+    c->bytes += bytes;
+    if (lws_remaining_packet_payload(wsi) > 0 || !lws_is_final_fragment(wsi)) return 0;
+    c->message[c->bytes] = 0;
+    gls_status status = gls_view_request_read(c->message, c->bytes, &c->request);
+    c->bytes = 0;
+    if (status) return end_page(wsi, LWS_CLOSE_STATUS_PROTOCOL_ERR, gls_last_error());
+    /* a request that is not answered yet is replaced: the page wants the last place of its sphere */
+    c->asks = true;
+    return 0;
+}
+
+/* Adds a page to the list. */
+static void open_page(state *s, struct lws *wsi, connection *c)
+{
+    *c = (connection){.wsi = wsi, .next = s->page};
+    s->page = c;
+    s->n_pages++;
+}
+
+/* Removes a page from the list. */
+static void close_page(state *s, connection *c)
+{
+    connection **at = &s->page;
+    while (*at && *at != c) at = &(*at)->next;
+    if (!*at) return;
+    *at = c->next;
+    free(c->text.room);
+    free(c->lines.room);
+    if (--s->n_pages == 0) s->empty_since = gls_clock_seconds();
+}
+
+/* What libwebsockets calls for each event of a connection. */
+static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t bytes)
+{
+    state *s = lws_context_user(lws_get_context(wsi));
+    connection *c = user;
+    switch (reason) {
+    case LWS_CALLBACK_HTTP: return answer_request(s, wsi, c, in);
+    case LWS_CALLBACK_HTTP_WRITEABLE: return send_body(wsi, c);
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: return confirm_page(s, wsi);
+    case LWS_CALLBACK_ESTABLISHED: open_page(s, wsi, c); return 0;
+    case LWS_CALLBACK_RECEIVE: return receive(wsi, c, in, bytes);
+    case LWS_CALLBACK_SERVER_WRITEABLE: return send_answer(wsi, c);
+    case LWS_CALLBACK_CLOSED: close_page(s, c); return 0;
+    default: return 0;
+    }
+}
+
+/* --- The server. */
+
+/* gls_monitor.step of tracking. */
+static bool step(void *user, const gls_progress *progress)
+{
+    const gls_view_server *server = user;
+    (void)progress;
+    return server->go_on();
+}
+
+/* Tracks what pages ask for. The answer to one that fails says why. */
+static void work(state *s)
+{
+    const gls_monitor monitor = {.user = (void *)(uintptr_t)s->server, .step = step};
+    for (connection *c = s->page; c; c = c->next) {
+        gls_text text = {0}, lines = {0};
+        if (!c->asks) continue;
+        c->asks = false;
+        gls_status status = gls_view_live_track(s->server->live, &c->request, &monitor, &text, &lines);
+        if (status) {
+            free(gls_text_take(&text));
+            free(gls_text_take(&lines));
+            gls_view_answer_error(c->request.id, gls_last_error(), &text);
+        }
+        replace(&c->text, &text);
+        if (!status) replace(&c->lines, &lines);
+        lws_callback_on_writable(c->wsi);
+    }
+}
+
+/* Does nothing: lws_service() returns when its time has come, so that the server sees signals and the clock. */
+static void wake(lws_sorted_usec_list_t *tick)
+{
+    (void)tick;
+}
+
+/* Messages of libwebsockets, for developers: any program of this machine can cause them by a bad request. */
+static void log_line(int level, const char *line)
+{
+    (void)level;
+    gls_log(GLS_LOG_DEBUG, "libwebsockets: %.*s", (int)strcspn(line, "\n"), line);
+}
+
+/* Listens on one address of the loopback interface. NULL: it cannot. */
+static struct lws_vhost *listen_on(struct lws_context *context, const char *name, int port)
+{
+    static const struct lws_protocols protocols[] = {
+        {"glslines", on_event, sizeof(connection), GLS_VIEW_MESSAGE, 0, NULL, 0}, {NULL, NULL, 0, 0, 0, NULL, 0}};
+    /* a page whose machine is gone is closed */
+    static const lws_retry_bo_t alive = {.secs_since_valid_ping = PATIENCE, .secs_since_valid_hangup = 2 * PATIENCE};
+    const struct lws_context_creation_info info = {
+        .vhost_name = name,
+        .iface = name,
+        .port = port,
+        .protocols = protocols,
+        .headers = &policy,
+        .server_string = "glslines",
+        .alpn = "http/1.1",
+        .timeout_secs = PATIENCE,
+        .keepalive_timeout = PATIENCE,
+        .retry_and_idle_policy = &alive,
+        .options =
+            LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | (strchr(name, ':') ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6),
+    };
+    return lws_create_vhost(context, &info);
+}
+
+gls_status gls_view_require_server(void)
+{
+    return GLS_OK;
+}
+
+gls_status gls_view_serve(const gls_view_server *server)
+{
+    state s = {.server = server, .empty_since = gls_clock_seconds()};
+    gls_status status = gls_session_begin(&s.session);
+    if (status) return status;
+    const struct lws_context_creation_info info = {
+        .port = CONTEXT_PORT_NO_LISTEN,
+        .user = &s,
+        .gid = (gid_t)-1,
+        .uid = (uid_t)-1,
+        .max_http_header_data = 4096,
+        .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
+    };
+    lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
+    struct lws_context *context = lws_create_context(&info);
+    struct lws_vhost *host = context ? listen_on(context, "127.0.0.1", server->port) : NULL;
+    if (host) {
+        gls_session_listen(&s.session, lws_get_vhost_listen_port(host));
+        listen_on(context, "::1", s.session.port); /* where there is IPv6 */
+        server->ready(&s.session);
+    } else {
+        status = gls_fail(GLS_ERR_OUTPUT,
+                          "--port %d: the server cannot listen on 127.0.0.1: give another port, or 0 for "
+                          "any that is free",
+                          server->port);
+    }
+    while (!status && server->go_on()) {
+        if (server->idle_seconds > 0 && s.n_pages == 0 && gls_clock_seconds() - s.empty_since > server->idle_seconds)
+            break;
+        lws_sul_schedule(context, 0, &s.tick, wake, 200 * LWS_US_PER_MS);
+        if (lws_service(context, 0) < 0) break;
+        work(&s);
+    }
+    lws_sul_cancel(&s.tick);
+    if (context) lws_context_destroy(context);
+    return status;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/* The server of the window, by libwebsockets. */
+#ifndef GLS_VIEW_SERVER_H
+#define GLS_VIEW_SERVER_H
+
+#include <stdbool.h>
+
+#include <glslines/common.h>
+#include <glslines/workflow.h>
+
+#include "view/contents.h"
+#include "view/live.h"
+#include "view/session.h"
+
+/* What a server does. */
+typedef struct gls_view_server {
+    const gls_view_contents *contents;         /* files that it sends */
+    gls_view_live *live;                       /* tracks for its pages */
+    int port;                                  /* 0: any that is free */
+    double idle_seconds;                       /* end so long after the last page was closed; 0: never */
+    bool (*go_on)(void);                       /* false: end */
+    void (*ready)(const gls_session *session); /* called once, when the server takes requests */
+} gls_view_server;
+
+/* Serves pages on this machine alone, until go_on() is false or no page was open for idle_seconds. GLS_ERR_UNSUPPORTED:
+ * this program was built without libwebsockets. GLS_ERR_OUTPUT: the port is in use. */
+gls_status gls_view_serve(const gls_view_server *server);
+/* GLS_ERR_UNSUPPORTED if this program was built without libwebsockets. */
+gls_status gls_view_require_server(void);
+
+#endif

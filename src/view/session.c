@@ -1,0 +1,67 @@
+/* Who may use the window: any program of any user can reach a port of the loopback interface, and any page of the web
+ * can make a browser send requests to it. So each request has to bring a secret, and the right names in its headers. */
+#include "view/session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "util/status.h"
+
+gls_status gls_session_begin(gls_session *session)
+{
+    unsigned char bits[GLS_TOKEN_DIGITS / 2];
+    if (getrandom(bits, sizeof bits, 0) != sizeof bits)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "the system gives no random numbers for a token: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof bits; i++) snprintf(session->token + 2 * i, 3, "%02x", bits[i]);
+    return GLS_OK;
+}
+
+void gls_session_listen(gls_session *session, int port)
+{
+    session->port = port;
+    snprintf(session->cookie, sizeof session->cookie, "glslines-%d", port);
+}
+
+bool gls_session_has_host(const gls_session *session, const char *host)
+{
+    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+    char wanted[64];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        snprintf(wanted, sizeof wanted, "%s:%d", names[i], session->port);
+        if (strcmp(host, wanted) == 0) return true;
+    }
+    return false;
+}
+
+bool gls_session_has_origin(const char *origin, const char *host)
+{
+    static const char scheme[] = "http://";
+    return strncmp(origin, scheme, sizeof scheme - 1) == 0 && strcmp(origin + sizeof scheme - 1, host) == 0;
+}
+
+bool gls_session_has_token(const gls_session *session, const char *text)
+{
+    unsigned differ = 0;
+    if (strlen(text) != GLS_TOKEN_DIGITS) return false;
+    for (size_t i = 0; i < GLS_TOKEN_DIGITS; i++) differ |= (unsigned)(text[i] ^ session->token[i]);
+    return differ == 0;
+}
+
+bool gls_session_has_cookie(const gls_session *session, const char *cookies)
+{
+    const size_t n = strlen(session->cookie);
+    /* name=value; name=value */
+    while (*cookies) {
+        char value[GLS_TOKEN_DIGITS + 2];
+        const size_t all = strcspn(cookies, ";");
+        if (all > n && strncmp(cookies, session->cookie, n) == 0 && cookies[n] == '=') {
+            snprintf(value, sizeof value, "%.*s", (int)(all - n - 1), cookies + n + 1);
+            if (gls_session_has_token(session, value)) return true;
+        }
+        cookies += all;
+        cookies += strspn(cookies, "; ");
+    }
+    return false;
+}

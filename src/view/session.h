@@ -1,0 +1,33 @@
+/* Who may use the window: the secret token of a server, and the checks of the headers of a request. */
+#ifndef GLS_VIEW_SESSION_H
+#define GLS_VIEW_SESSION_H
+
+#include <stdbool.h>
+
+#include <glslines/common.h>
+
+/* Digits of a token: 128 random bits in hexadecimal. */
+#define GLS_TOKEN_DIGITS 32
+
+/* A server's session. */
+typedef struct gls_session {
+    char token[GLS_TOKEN_DIGITS + 1];
+    char cookie[32]; /* name of the cookie; it has the port, because browsers send cookies to all ports of a machine */
+    int port;
+} gls_session;
+
+/* Draws the token. */
+gls_status gls_session_begin(gls_session *session);
+/* Sets the port, and with it the name of the cookie. */
+void gls_session_listen(gls_session *session, int port);
+/* Whether a header Host names this machine by a loopback name, and the port of the server. A page of another name that
+ * leads to this machine (DNS rebinding) does not. */
+bool gls_session_has_host(const gls_session *session, const char *host);
+/* Whether a header Origin is the server itself, under the name of the header Host. */
+bool gls_session_has_origin(const char *origin, const char *host);
+/* Whether a text is the token. Takes the same time for all texts of its length. */
+bool gls_session_has_token(const gls_session *session, const char *text);
+/* Whether a header Cookie has the cookie of the session with the token. */
+bool gls_session_has_cookie(const gls_session *session, const char *cookies);
+
+#endif

@@ -1,0 +1,83 @@
+#!/bin/sh
+# Tests of glslines view: view.sh TOOL WORK_DIR. Needs a device (a software renderer will do), python3, and a program built with libwebsockets.
+. "$(dirname "$0")/common.sh"
+
+if ! ldd "$tool" 2> /dev/null | grep -q libwebsockets; then
+    expect 7 view x.trx
+    says "libwebsockets-dev"
+    [ -z "${GLS_TEST_REQUIRE_GPU:-}" ] || { echo "FAIL: the program was built without libwebsockets"; exit 1; }
+    echo "skipped: the program was built without libwebsockets"
+    exit 77
+fi
+
+# starts view with ARGUMENTS, and waits for its address
+start() {
+    "$tool" view "$@" > stdaddress 2> stderr &
+    pid=$!
+    for _ in $(seq 200); do
+        [ ! -s stdaddress ] || return 0
+        kill -0 $pid 2> /dev/null || break
+        sleep 0.1
+    done
+    note "view $*: no address"
+    return 1
+}
+
+expect 0 phantom data --shape 18 20 18 --directions 30 -q
+expect 0 fit data/dwi.nii.gz --model csd -o fit -q
+set -- --sh fit_sh.nii.gz --sh-basis descoteaux07_legacy --fa fit_fa.nii.gz --mask data/mask.nii.gz --dg prob --device llvmpipe
+expect 0 track "$@" --roi data/roi.nii.gz --nseeds 700 -o t.trx -q
+
+# --- what it refuses ---
+expect 2 view
+says "got none"
+expect 2 view t.trx --port 70000
+expect 2 view t.trx --port -1
+expect 2 view t.trx --idle -1
+expect 2 view t.trx --idle nan
+expect 2 view t.trx --max-streamlines 0
+expect 2 view t.trx --nseeds 100001
+expect 2 view t.trx --sh fit_sh.nii.gz
+says "behind --"
+expect 2 view fit_fa.nii.gz data/mask.nii.gz
+says "one image is shown"
+expect 3 view none.trx
+expect 3 view none.nii.gz
+expect 3 view data
+expect 3 view t.trx -- --sh none.nii.gz --dg ifod2
+expect 2 view t.trx -- --nonsense
+expect 2 view t.trx --seed-sphere 1,2,3 -- "$@"
+expect 2 view t.trx -- "$@" --output x.trx
+says "view writes nothing"
+expect 2 view t.trx -- "$@" --density x.nii.gz
+expect 2 view t.trx -- "$@" --nseeds 5
+says "before --: --seed-sphere"
+expect 2 view t.trx -- "$@" --roi data/roi.nii.gz
+
+# --- a server: who may use it, what it sends, what it endures; it writes nothing ---
+before=$(files)
+if start t.trx --max-streamlines 200 --seed-sphere -1,2,3,4 --nseeds 50 --seed-seed 9 -q -- "$@"; then
+    [ "$(wc -l < stdaddress)" -eq 1 ] || note "more than the address: $(cat stdaddress)"
+    port=$(sed 's@.*1:\([0-9]*\)/.*@\1@' stdaddress)
+    python3 "$here/view_checks.py" "$(cat stdaddress)" "$tool" t.trx || note "the server"
+    rm -f again.trx again.json
+    "$tool" view t.trx --port "$port" > other 2>&1
+    [ $? -eq 4 ] || note "a port in use: exit code $?"
+    grep -q -e "--port $port" other || note "a port in use: $(cat other)"
+    rm other
+    # a shell's job does not get SIGINT
+    kill -TERM $pid
+    wait $pid
+    code=$?
+    [ $code -eq 0 ] || note "view after a signal: exit code $code"
+fi
+[ "$before" = "$(files)" ] || note "view has written files"
+
+# --- it ends by itself, without a page ---
+if start t.trx --idle 0.01 -q; then
+    wait $pid
+    code=$?
+    [ $code -eq 0 ] || note "view --idle: exit code $code"
+fi
+
+finish "view"

@@ -1,0 +1,192 @@
+"""Checks a running `glslines view`: view_checks.py ADDRESS TOOL TRACKS.trx. Prints what fails."""
+
+import json
+import random
+import re
+import shlex
+import socket
+import subprocess
+import sys
+
+from view import Closed, Server, decode, farthest, open_page, read_trx
+
+address, tool, tracks = sys.argv[1:]
+server = Server(address)
+random.seed(1)
+failures = []
+
+
+def check(passed, *what):
+    if not passed:
+        failures.append(what)
+        print("FAIL:", *what)
+
+
+def request(**changes):
+    track = {"id": 7, "sphere": [0, 0, 0, 6], "nseeds": 20, "seed": 0, **changes}
+    return json.dumps({"track": track})
+
+
+# --- only this machine reaches the server ---
+listening = []
+for name in ("tcp", "tcp6"):
+    for line in open("/proc/net/" + name).readlines()[1:]:
+        local, state = line.split()[1], line.split()[3]
+        if state == "0A" and int(local.split(":")[1], 16) == server.port:
+            listening.append(local.split(":")[0])
+check(listening and set(listening) <= {"0100007F", "0" * 24 + "01000000"}, "it listens on", listening)
+
+# --- the token moves into a cookie ---
+status, headers, _ = server.get("/?token=" + server.token, {"Cookie": None})
+cookie = headers.get("set-cookie", "")
+check(status == 303 and headers.get("location") == "/", "first request", status, headers)
+check(cookie == f"{server.cookie}; httponly; samesite=strict; path=/", "cookie", cookie)
+changed = ("0" if server.token[0] != "0" else "1") + server.token[1:]
+for token in (changed, "", server.token[:-1], server.token + "0", "x" * 5000):
+    status, headers, _ = server.get("/?token=" + token, {"Cookie": None})
+    check(status in (0, 403) and "set-cookie" not in headers, "token", token[:40], status)
+    status, _, _ = server.get("/lines", {"Cookie": f"glslines-{server.port}={token}"})
+    check(status in (0, 403), "cookie", token[:40], status)
+check(server.get("/lines", {"Cookie": "a=b; " + server.cookie + "; c"})[0] == 200, "a cookie among others")
+check(server.get("/lines?token=" + server.token, {"Cookie": None})[0] == 403, "the token with another path")
+
+# --- names of the machine and of the site ---
+for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1", f"127.0.0.1:{server.port % 60000 + 1}", f"127.0.0.1.evil.example:{server.port}", "", None):
+    for path in ("/", "/?token=" + server.token):
+        status, headers, _ = server.get(path, {"Host": host})
+        check(status in (0, 400, 403) and "set-cookie" not in headers, "Host", host, status)
+check(server.get("/", {"Host": f"localhost:{server.port}"})[0] == 200, "Host: localhost")
+if "0" * 24 + "01000000" in listening:
+    check(server.get("/", {"Host": f"[::1]:{server.port}"}, family=socket.AF_INET6)[0] == 200, "Host: [::1]")
+for origin in ("http://evil.example", "null", f"https://{server.host}", f"http://localhost:{server.port}", "http://" + server.host + ".evil.example"):
+    check(server.get("/lines", {"Origin": origin})[0] == 403, "Origin", origin)
+check(server.get("/lines", {"Origin": "http://" + server.host})[0] == 200, "its own Origin")
+
+# --- methods and paths ---
+for method in ("POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "NONSENSE"):
+    status, _, body = server.get("/lines", {"Content-Length": "0"}, method)
+    check(status in (0, 400, 403, 404, 405) and b"\0" not in body, "method", method, status)
+for path in ("/x", "/lines/", "/../etc/passwd", "/..%2f..%2fetc/passwd", "/etc/passwd", "/view.html", "/.", "/" + "x" * 3000, "*", "http://evil.example/"):
+    status, _, body = server.get(path)
+    check(status != 200 or path == "/.", "path", path[:40], status)
+    check(b"root:" not in body, "path", path[:40], body[:40])
+check(server.raw(b"GET /lines HTTP/1.1\r\n" + server.headers({"X": "x" * 50000}).encode() + b"\r\n")[0] in (0, 400, 403, 413, 431), "a large header")
+
+# --- headers of each answer; no code in the page ---
+for path, changes, wanted in (("/", {}, 200), ("/stage.js", {}, 200), ("/view.js", {}, 200), ("/report.css", {}, 200), ("/lines", {}, 200), ("/columns", {}, 200),
+                              ("/slices", {}, 200), ("/scene.json", {}, 200), ("/x", {}, 404), ("/", {"Cookie": None}, 403)):
+    status, headers, body = server.get(path, changes)
+    policy = headers.get("content-security-policy", "")
+    check(status == wanted, path, status)
+    check("default-src 'self';" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy, path, policy)
+    check(headers.get("x-content-type-options") == "nosniff" and not any(h.startswith("access-control") for h in headers), path, headers)
+    check(server.token.encode() not in body, path, "has the token")
+    if path == "/" and status == 200:
+        page = body.decode()
+        check(not re.search(r"<script[^>]*>[^<]|<style|\son[a-z]+=|\sstyle=|javascript:", page), "code in the page")
+
+# --- WebSockets of others ---
+for changes, path in (({"Cookie": None}, "/live"), ({"Cookie": server.cookie[:-1] + "g"}, "/live"), ({"Origin": None}, "/live"), ({"Origin": "http://evil.example"}, "/live"),
+                      ({"Host": f"evil.example:{server.port}", "Origin": f"http://evil.example:{server.port}"}, "/live"), ({}, "/"), ({}, "/lines"), ({}, "/live/x")):
+    with open_page(server, changes, path) as page:
+        check(page.status in (0, 403, 404), "WebSocket", changes, path, page.status)
+
+
+# --- messages that are none end the connection with a reason ---
+def refused(send, code, what):
+    with open_page(server) as page:
+        check(page.status == 101, what, "is not taken", page.status)
+        try:
+            send(page)
+            message = page.receive()
+            check(False, what, "was answered", message[:80])
+        except Closed as closed:
+            check(closed.code == code and (closed.reason or code != 1002), what, closed.code, closed.reason)
+        except ConnectionError:
+            check(code is None, what, "was cut off")
+
+
+bad = ["", "x", "{}", "[]", "null", '{"track": 1}', '{"track": {}}', '{"save": "/etc/passwd"}', request()[:-1], request() + "x", "[" * 4000, "{" * 4000,
+       request().replace("}}", '}, "more": 1}'), request(more=1), request(nseeds=0), request(nseeds=-1), request(nseeds=100001), request(nseeds=1.5), request(nseeds="20"),
+       request(nseeds=float("nan")), request(id=-1), request(id=2**32), request(seed=-1), request(seed=2**60), request(seed=float("inf")), request(sphere=[0, 0, 0]),
+       request(sphere=[0, 0, 0, 0]), request(sphere=[0, 0, 0, -1]), request(sphere=[1e9, 0, 0, 5]), request(sphere=["0", 0, 0, 5]), request(sphere=None)]
+for text in bad:
+    refused(lambda page, text=text: page.send(text), 1002, "message " + text[:60])
+refused(lambda page: page.send(request().encode()), 1003, "a binary message")
+refused(lambda page: page.send("x" * 4097), 1009, "a message of 4097 bytes")
+refused(lambda page: page.send("x" * 1000000), 1009, "a message of a megabyte")
+refused(lambda page: [page.send("x" * 3000, 1, False), page.send("x" * 3000, 0)], 1009, "a message of two large parts")
+refused(lambda page: page.send(b"\xff\xfe{}", 1), 1002, "text that is not UTF-8")
+
+# --- streamlines: those of the command line ---
+def track(page, **changes):
+    page.send(request(**changes))
+    said = json.loads(page.receive())
+    return said, page.receive()
+
+
+with open_page(server) as page:
+    seen = []
+    for changes in ({"nseeds": 60}, {"nseeds": 60, "seed": 5}, {"sphere": [-9.123456789, 4.5, 2.25, 7.5], "id": 4294967295, "nseeds": 300}):
+        said, data = track(page, **changes)
+        check(said["id"] == changes.get("id", 7) and data[:4] == b"\1\1\0\0" and int.from_bytes(data[4:8], "little") == said["id"], "head of the answer", said, data[:12])
+        lines, scale = decode(data[12:])
+        check(len(lines) == said["streamlines"] == int.from_bytes(data[8:12], "little") > 20, "streamlines", said, len(lines))
+        words = shlex.split(said["command"])
+        check(words[0] == "glslines" and words[-2:] == ["-o", "tracks.trx"], "command", said["command"])
+        subprocess.run([tool, *words[1:-1], "again.trx", "--force", "-q"], check=True)
+        away = farthest(lines, read_trx("again.trx"))
+        check(away <= scale / 2 + 1e-4, "the command line gives other streamlines:", away, "mm;", said["command"])
+        seen.append(lines)
+    # other random seeds give other streamlines, so that equal ones are no chance
+    check(farthest(seen[0], seen[1]) > 1, "random seed 5 gives the streamlines of 0")
+    said, data = track(page, sphere=[900, 900, 900, 1])
+    check(said["streamlines"] == 0 and decode(data[12:])[0] == [], "a sphere outside", said)
+
+# --- the tractogram: a sample in the order of the file, whose ends are exact ---
+lines, scale = decode(server.get("/lines")[2])
+whole = read_trx(tracks)
+check(len(lines) == 200 < len(whole), "sample of", len(lines), "of", len(whole))
+at, found = -1, []
+for line in lines:
+    at = next((i for i in range(at + 1, len(whole)) if farthest([[line[0], line[-1]]], [[whole[i][0], whole[i][-1]]]) <= scale / 2 + 1e-4), len(whole))
+    found.append(at)
+check(found[-1] < len(whole), "a streamline of the sample is not in the file")
+check(max(b - a for a, b in zip(found, found[1:])) <= 2 * len(whole) / len(lines) + 1, "the sample is not even:", found[:10])
+
+# --- whatever comes, it lives ---
+half = server.connect()
+half.sendall(b"GET / HTT")
+silent = open_page(server)
+for i in range(50):
+    silent.send(request(id=i, nseeds=200))
+for _ in range(1000):
+    with open_page(server) as page:
+        if page.status != 101:
+            check(False, "refused", page.status)
+            break
+        try:
+            kind = random.randrange(4)
+            if kind == 0:
+                page.send(random.randbytes(random.randrange(200)), random.choice((1, 2)))
+            elif kind == 1:
+                text = list(request(nseeds=1))
+                for _ in range(random.randrange(1, 4)):
+                    text[random.randrange(len(text))] = chr(random.randrange(32, 127))
+                page.send("".join(text))
+            elif kind == 2:
+                page.send(random.randbytes(random.randrange(200)), random.randrange(16), random.random() < 0.5)
+            else:
+                page.s.sendall(random.randbytes(random.randrange(1, 300)))
+        except ConnectionError:
+            pass
+pages = [open_page(server) for _ in range(100)]
+check(sum(page.status == 101 for page in pages) == 15, "pages beside the silent one:", sum(page.status == 101 for page in pages))
+for page in pages:
+    page.close()
+with open_page(server) as page:
+    check(page.status == 101, "a page after 100 others", page.status)
+    if page.status == 101:
+        check(track(page)[0]["streamlines"] > 0, "tracking after 1,000 random messages")
+check(server.get("/lines")[0] == 200, "files after 1,000 random messages")
+sys.exit(len(failures) > 0)

@@ -1,0 +1,168 @@
+"""The page of `glslines view` in a browser, driven by Chromium's DevTools: view.py ADDRESS AXE.js FOLDER
+
+Drags the sphere with the mouse, moves it by keys and fields, looks at colour schemes, a phone and axe-core's violations.
+Prints what fails and how long a movement takes; writes view.png."""
+
+import base64
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))
+from view import Page
+
+address, axe, folder = sys.argv[1], Path(sys.argv[2]).read_text(), Path(sys.argv[3])
+failures = []
+
+
+def check(passed, *what):
+    if not passed:
+        failures.append(what)
+        print("FAIL:", *what)
+
+
+class Browser:
+    """A tab of a headless Chromium."""
+
+    def __init__(self, profile):
+        self.process = subprocess.Popen(
+            ["chromium", "--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars", "--remote-debugging-port=0",
+             "--window-size=1000,1300", f"--user-data-dir={profile}", "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        found = next(m for line in self.process.stderr if (m := re.search(r"ws://([\d.]+):(\d+)(/\S+)", line)))
+        host, port, path = found.groups()
+        self.socket = Page(host, int(port), path, f"Host: {host}:{port}\r\n")
+        self.socket.s.settimeout(60)
+        self.n, self.session, self.events = 0, None, []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(domain + ".enable")
+
+    def call(self, method, **parameters):
+        self.n += 1
+        message = {"id": self.n, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        self.socket.send(json.dumps(message))
+        while True:
+            answer = json.loads(self.socket.receive())
+            if answer.get("id") == self.n:
+                assert "error" not in answer, (method, answer)
+                return answer["result"]
+            self.events.append(answer)
+
+    def value(self, script):
+        """The value of an expression in the page."""
+        result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
+
+    def wait(self, script, seconds=60):
+        """Waits until an expression is true; returns whether it is."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.value(script):
+                return True
+            time.sleep(0.005)
+        return False
+
+    def mouse(self, kind, x, y):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=int(kind != "mouseReleased"), clickCount=1)
+
+
+def place(browser):
+    return browser.value("['x', 'y', 'z', 'r'].map((a) => Number(document.getElementById('seed-' + a).value))")
+
+
+def command(browser):
+    return browser.value("document.getElementById('command').textContent")
+
+
+def violations(browser, state):
+    if not browser.value("typeof axe === 'object'"):
+        browser.value(axe + "; true")
+    found = browser.value("axe.run(document, {}).then((r) => r.violations.map((v) => v.id + ' ' + v.nodes.map((n) => n.target).join(' ')))")
+    check(found == [], "axe-core,", state, found)
+
+
+def follow(browser):
+    """Waits until the command line has the place that the fields have."""
+    numbers = ",".join("%.7g" % v for v in place(browser))
+    check(browser.wait("document.getElementById('command').textContent.includes('--seed-sphere=" + numbers + " ')"), "the command line does not follow to", numbers, command(browser))
+
+
+def run(browser):
+    browser.call("Page.navigate", url=address)
+    check(browser.wait("document.getElementById('command') && document.getElementById('command').textContent"), "nothing is tracked:",
+          browser.value("document.body.innerText"))
+    check(browser.value("location.search + document.cookie") == "", "the token is seen by scripts")
+    check(re.match(r"(All )?[\d,]+ ", browser.value("document.getElementById('status').textContent")), "status")
+    check(re.match(r"[1-9][\d,]* streamlines from ", browser.value("document.getElementById('tracked').textContent")), "no streamline is tracked")
+
+    # the mouse: from the sphere, which is in the middle of the canvas; each step gives other streamlines
+    x, y, w, h = browser.value("(({ x, y, width, height }) => [x, y, width, height])(document.getElementById('canvas').getBoundingClientRect())")
+    x, y, before, times = x + w / 2, y + h / 2, place(browser), []
+    browser.mouse("mousePressed", x, y)
+    for i in range(1, 21):
+        last, start = command(browser), time.monotonic()
+        browser.mouse("mouseMoved", x + 3 * i, y - i)
+        check(browser.wait(f"document.getElementById('command').textContent !== {json.dumps(last)}"), "a movement gives no streamlines")
+        browser.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+        times.append(time.monotonic() - start)
+    browser.mouse("mouseReleased", x + 60, y - 20)
+    after = place(browser)
+    check(after[0] - before[0] > 1 and after[1] - before[1] > 0.3 and after[2:] == before[2:], "the mouse moved the sphere from", before, "to", after)
+    follow(browser)
+    times.sort()
+    print("from mouse to picture: median %.0f ms, 95 %% %.0f ms" % (1000 * times[len(times) // 2], 1000 * times[int(0.95 * len(times))]))
+
+    # beside the sphere the mouse turns the view
+    browser.mouse("mousePressed", x - w / 2 + 20, y - h / 2 + 20)
+    browser.mouse("mouseMoved", x - w / 2 + 60, y - h / 2 + 20)
+    browser.mouse("mouseReleased", x - w / 2 + 60, y - h / 2 + 20)
+    check(place(browser) == after, "turning moves the sphere")
+
+    # keys, along the screen from above: right, up, towards the viewer
+    browser.value("document.getElementById('stand-superior').click(), document.getElementById('canvas').focus(), true")
+    for key in ("ArrowRight", "ArrowUp", "PageUp"):
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, modifiers=8)
+    moved = place(browser)
+    check(all(abs(a - b - 1) < 0.02 for a, b in zip(moved[:3], after[:3])), "keys moved the sphere from", after, "to", moved)
+    follow(browser)
+
+    # fields; a wrong number asks for nothing
+    change = "(() => { const f = document.getElementById('%s'); f.value = '%s'; f.dispatchEvent(new Event('input', { bubbles: true })); return true; })()"
+    browser.value(change % ("seed", "7"))
+    check(browser.wait("document.getElementById('command').textContent.includes('--seed-seed 7 ')"), "the random seed is not taken")
+    last = command(browser)
+    browser.value(change % ("seed-r", "-1"))
+    time.sleep(0.3)
+    check(command(browser) == last and browser.value("document.getElementById('connection').textContent") == "", "a radius of -1 was asked for")
+    browser.value(change % ("seed-r", str(after[3])))
+
+    # both colour schemes; a phone; the picture for the manual
+    for scheme in ("dark", "light"):
+        browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        violations(browser, scheme)
+    (folder / "view.png").write_bytes(base64.b64decode(browser.call("Page.captureScreenshot", format="png")["data"]))
+    browser.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=2, mobile=True)
+    wide = browser.value("document.documentElement.scrollWidth - innerWidth")
+    check(wide <= 0, "the page is", wide, "pixels too wide for a phone")
+    violations(browser, "phone")
+    faults = [e["params"] for e in browser.events if e.get("method") == "Runtime.exceptionThrown" or
+              (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error" and "favicon" not in e["params"]["entry"].get("url", ""))]
+    check(faults == [], "errors of the page:", faults)
+
+
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+    tab = Browser(profile)
+    try:
+        run(tab)
+    finally:
+        tab.process.terminate()
+        tab.process.wait()
+sys.exit(len(failures) > 0)
