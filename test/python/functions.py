@@ -84,6 +84,10 @@ class Commands(unittest.TestCase):
         self.assertTrue(np.array_equal(matrix, np.loadtxt(path("m.csv"), delimiter=",")) and matrix.sum() > 100)
         both = glslines.connectome(s.lines, s.labels, symmetric=True, metric=["count", "length"], out=path("metric.tsv"))
         self.assertTrue(sorted(both) == ["count", "length"] and np.array_equal(both["count"], matrix) and both["length"].max() > 4)
+        for out, named in (("of_relmat.tsv", {"bids": True}), ("named.csv", {"header": True}), ("plain", {"header": True}), ("bare", {})):
+            one = glslines.connectome(s.lines, s.labels, symmetric=True, metric="count", out=path(out), **named)
+            self.assertTrue(list(one) == ["count"] and np.array_equal(one["count"], matrix), out)
+        self.assertTrue(np.array_equal(glslines.connectome(s.lines, s.labels, symmetric=True, header=True), matrix))
         run("weights", s.tracks, s.sh, "-o", path("w.txt"), "--force")
         weights = glslines.weights(s.lines, nib.load(s.sh))
         self.assertTrue(np.allclose(weights, np.loadtxt(path("w.txt")), rtol=1e-6) and len(weights) == len(s.lines))

@@ -211,6 +211,27 @@ def read(path: str) -> Any:
     return np.atleast_1d(np.squeeze(np.loadtxt(path, delimiter="," if path.endswith(".csv") else None, ndmin=2)))
 
 
+def _read_matrix(path: str, named: bool) -> Any:
+    """Reads the matrix of a connectome. named: it has a header line and a first column."""
+    if not named:
+        return read(path)
+    with open(path, newline="") as file:
+        rows = list(csv.reader(file, delimiter={".csv": ",", ".tsv": "\t"}.get(path[-4:], " ")))[1:]
+    return np.array([[float("nan" if text == "n/a" else text) for text in row[1:]] for row in rows])
+
+
+def _read_metrics(target: str, outputs: List[str], named: bool) -> Dict[str, Any]:
+    """Reads the matrices of the metrics of a connectome, by the names of the metrics. Names of files are made of target as
+    the command makes them."""
+    stem, end = os.path.splitext(target)
+    stem += "_"
+    if target.endswith("_relmat.tsv"):
+        stem, end = target[:-len("_relmat.tsv")] + "_meas-", "_relmat.tsv"
+    others = (stem + "nodes.tsv", *(path for path in outputs if path.endswith(".json")))
+    return {path[len(stem):len(path) - len(end)]: _read_matrix(path, named) for path in outputs
+            if path.startswith(stem) and path.endswith(end) and path not in others}
+
+
 def _number(text: str, kind: Any) -> Any:
     try:
         return kind(text) if text else None
@@ -455,10 +476,9 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
         return FileResult(target) if out is not None else load(target)
     if kind == "table":
         return read_table(target)
-    if kind == "matrix" and values.get("metric"):  # a file for each metric, and the table of regions
-        stem, end = os.path.splitext(target)
-        return {p[len(stem) + 1:len(p) - len(end)]: read(p) for p in done.outputs
-                if p.startswith(stem + "_") and p.endswith(end) and p != stem + "_nodes.tsv"}
+    if kind == "matrix":
+        named = bool(values.get("header") or values.get("bids"))
+        return _read_metrics(target, done.outputs, named) if values.get("metric") else _read_matrix(target, named)
     return load_image(target) if kind.startswith("image") else read(target)
 
 
