@@ -10,7 +10,7 @@ build=$(cd "$1" && pwd)
 
 # describe SOURCE BUILD: builds the library and sets soname and description
 describe() {
-    cmake -S "$1" -B "$2" -G Ninja -DGLS_TESTS=OFF -DGLS_UNITY=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo > "$2.configure.log"
+    cmake -S "$1" -B "$2" -G Ninja -DGLS_TESTS=OFF -DGLS_UNITY=OFF -DGLS_WEBSOCKETS=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo > "$2.configure.log"
     cmake --build "$2" --target libglslines.so > "$2.build.log" || { cat "$2.build.log"; exit 1; }
     soname=$(readelf -d "$2/libglslines.so" | sed -n 's/.*SONAME.*\[libglslines\.so\.\(.*\)\]/\1/p')
     description=$2/libglslines-$soname.abi
