@@ -159,7 +159,7 @@ sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;bjoin' -e '}' $texts | grep -oE '(^|[ `
 while read -r name command rest; do
     for word in $rest; do
         [ "$word" != -- ] || command=track
-        option=$(printf '%s\n' "$word" | sed -n 's/^\(--[a-z][a-z-]*\).*/\1/p')
+        option=$(printf '%s\n' "$word" | sed -n 's/^\(--[a-z][a-z0-9-]*\).*/\1/p')
         [ -z "$option" ] || grep -qE "^\| \`(-[a-zA-Z], )?$option[ \`]" "$work/options: $command" || note "$name $command has no option $option"
     done
 done < "$work/lines"

@@ -101,7 +101,7 @@ gls_status gls_anat_names_init(gls_anat_names *names, const gls_anat_sources *s,
         failed = gls_asprintf(&path[GLS_ANAT_LABELS], "%s/%sspace-dwi_seg-%s_dseg.nii.gz", folder, own, atlas) < 0;
     if (!failed && atlas && rest)
         failed = gls_asprintf(&path[GLS_ANAT_LABEL_NAMES], "%s/%sspace-dwi_seg-%s_dseg.tsv", folder, own, atlas) < 0;
-    if (!failed) failed = gls_asprintf(&names->sidecar, "%s/%sspace-dwi_desc-anat.json", folder, own) < 0;
+    if (!failed) failed = gls_asprintf(&names->sidecar, "%s/%sspace-dwi_desc-5tt_probseg.json", folder, own) < 0;
     free(own);
     free(labels);
     free(space);

@@ -18,7 +18,12 @@ static const char *tissue_of(const gls_job_options *o)
 {
     const bool own = o->phantom && (o->track.pft || o->track.backtrack || o->track.crop_at_gmwmi || o->seed_gmwmi ||
                                     o->track.keep_all_ends || o->act_rule != GLS_TISSUE_RULE_ACT);
-    return o->act ? o->act : o->pve_wm ? o->pve_wm : o->map_include ? o->map_include : own ? "built-in phantom" : NULL;
+    return o->act           ? o->act
+           : o->t1          ? o->t1
+           : o->pve_wm      ? o->pve_wm
+           : o->map_include ? o->map_include
+           : own            ? "built-in phantom"
+                            : NULL;
 }
 
 /* Which option sets the seeds. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "image/grid.h"
 #include "record/sidecar.h"
 #include "render/backdrop.h"
 #include "render/methods.h"
@@ -41,24 +42,22 @@ static gls_status read_run(run_chain *chain, const char *path)
     return status || chain->path[k] ? status : gls_no_memory();
 }
 
-/* Name of the sidecar of an output: x.json for x.tck, or x.json for x_wm.nii.gz of `fit`. From malloc; NULL: there is
- * none. */
+/* Name of the sidecar of an output: x.json for x.tck and for x_wm.nii.gz, where x_wm.json is not there. From malloc;
+ * NULL: there is none. */
 static char *find_sidecar(const char *output)
 {
+    const char *last = strrchr(output, '_');
+    const size_t before = last && !strchr(last, '/') ? (size_t)(last - output) : 0;
+    const size_t length[] = {gls_image_stem(output), before};
     struct stat info;
     char *name = gls_sidecar_find(output);
-    if (name && stat(name, &info) != 0) {
-        const char *last = strrchr(output, '_');
+    for (size_t i = 0; i < sizeof length / sizeof *length && name && stat(name, &info) != 0; i++) {
         free(name);
-        name = NULL;
-        if (last && !strchr(last, '/') && gls_asprintf(&name, "%.*s.json", (int)(last - output), output) < 0)
-            name = NULL;
-        if (name && stat(name, &info) != 0) {
-            free(name);
-            name = NULL;
-        }
+        if (gls_asprintf(&name, "%.*s.json", (int)length[i], output) < 0) return NULL;
     }
-    return name;
+    if (name && stat(name, &info) == 0) return name;
+    free(name);
+    return NULL;
 }
 
 /* Reads the sidecars of the inputs of run k, where they exist and the input has the size that the run read. */
@@ -89,7 +88,8 @@ static void read_runs_before(run_chain *chain, size_t k)
 static gls_status read_chain(run_chain *chain, const char *path)
 {
     const char *dot = strrchr(path, '.');
-    char *beside = dot && strcmp(dot, ".json") == 0 ? gls_text_copy(path) : gls_sidecar_find(path);
+    char *beside = dot && strcmp(dot, ".json") == 0 ? gls_text_copy(path) : find_sidecar(path);
+    if (!beside) beside = gls_sidecar_find(path); /* for the message */
     gls_status status = beside ? read_run(chain, beside) : gls_no_memory();
     for (size_t k = 0; k < chain->n && !status; k++) read_runs_before(chain, k);
     free(beside);

@@ -43,6 +43,7 @@
     ROW(DIRECTIONS, "csd_directions", gls_csd_directions_file(&options->model))                          \
     ROW(SEEDS, "seeds", options->seeds)                                                                  \
     ROW(SPHERE, "sphere", gls_sphere_is_built_in(options->sphere) ? NULL : options->sphere)              \
+    ROW(T1, "t1", options->t1)                                                                           \
     ROW(ACT, "act", options->act)                                                                        \
     ROW(PVE_WM, "pve_wm", options->pve_wm)                                                               \
     ROW(PVE_GM, "pve_gm", options->pve_gm)                                                               \

@@ -12,6 +12,7 @@
 #include <glslines/tractogram.h>
 #include <glslines/workflow.h>
 
+#include "anat/anat_files.h"
 #include "gpu/devices.h"
 #include "record/run.h"
 #include "run/job_inputs.h"
@@ -44,7 +45,9 @@ struct gls_job {
     gls_tractogram_format format;
     char *output; /* path of the tractogram; with --output none, of the first other output */
     bool no_tractogram;
-    char *bval, *bvec;    /* paths found beside the series, owned; NULL: the options give them */
+    char *bval, *bvec;                 /* paths found beside the series, owned; NULL: the options give them */
+    gls_anat_names anatomy;            /* files of --t1; empty: none */
+    char *connectome[GLS_MAX_STRINGS]; /* texts of --connectome in which the word atlas was replaced, owned */
     gls_run run;          /* run.force: existing outputs may be replaced, or are known to be this run's own */
     char *sidecar_second; /* path of the sidecar if its first name is taken when the run ends; NULL: none */
     bool sidecar_moved;   /* true: the sidecar has the second name */

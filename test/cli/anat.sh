@@ -24,7 +24,9 @@ from scene import *
 N, S = (40, 50, 40), 4.0
 def save(name, value, n=N, volumes=1, kind=16):
     low = [-S * (k - 1) / 2 for k in n]
-    values = [value(low[0] + S * x, low[1] + S * y, low[2] + S * z) for z in range(n[2]) for y in range(n[1]) for x in range(n[0])]
+    each = value if isinstance(value, list) else [value]
+    values = [v(low[0] + S * x, low[1] + S * y, low[2] + S * z) for v in each for z in range(n[2]) for y in range(n[1]) for x in range(n[0])]
+    volumes *= len(each)
     head = bytearray(352)
     struct.pack_into("<i", head, 0, 348)
     struct.pack_into("<8h", head, 40, 4 if volumes > 1 else 3, *n, volumes, 1, 1, 1)
@@ -38,7 +40,7 @@ def save(name, value, n=N, volumes=1, kind=16):
         struct.pack_into("<4f", head, 280 + 16 * a, *row)
     head[344:348] = b"n+1\0"
     with open(name, "wb") as f:
-        f.write(head + struct.pack("<%d%s" % (len(values), "i" if kind == 8 else "f"), *values) * volumes)
+        f.write(head + struct.pack("<%d%s" % (len(values), "i" if kind == 8 else "f"), *values) * (volumes // len(each)))
 T1, B0 = (0, 180, 15, 40, 100, 150, 112), (0, 60, 5, 250, 110, 80, 95)
 noise = lambda x, y, z: 3 * (math.sin(x / 3 + y / 5) + math.sin(y / 2.5 - z / 4) + math.sin(z / 3.1 + x))
 t1 = lambda x, y, z: T1[part(x, y, z)] * (1 + 0.1 * math.sin(x / 50)) + (noise(x, y, z) if part(x, y, z) else 0)
@@ -62,6 +64,12 @@ save("series.nii", b0, volumes=3)
 for name, b, rows in (("series", "0 1000 1000", "0 1 0\n0 0 1\n0 0 0\n"), ("weighted", "1000 1000 1000", "1 0 0\n0 1 0\n0 0 1\n")):
     open(name + ".bval", "w").write(b + "\n")
     open(name + ".bvec", "w").write(rows)
+# a series whose white matter runs from back to front
+directions = [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0.8, 0), (0, 0.6, 0.8), (0.8, 0, 0.6), (-0.6, 0.8, 0), (0, -0.6, 0.8), (0.8, 0, -0.6)]
+volumes = [lambda x, y, z: b0(x, y, z)] + [lambda x, y, z, d=d: b0(x, y, z) * math.exp(-(0.2 + 1.5 * d[1] ** 2 if part(x, y, z) == 5 else 0.8)) for d in directions]
+save("dwi.nii", volumes)
+open("dwi.bval", "w").write(" ".join(["0"] + ["1000"] * 9) + "\n")
+open("dwi.bvec", "w").write("".join(" ".join(["0"] + [str(-d[a] if a == 0 else d[a]) for d in directions]) + "\n" for a in range(3)))
 save("mirrored.nii", lambda x, y, z: t1(x - 5, -y + 4, z + 3))
 save("constant.nii", lambda x, y, z: 7.0)
 save("nan.nii", lambda x, y, z: math.nan if z < 4 else 1.0 + x)
@@ -75,13 +83,13 @@ python3 make.py || note "make.py"
 template="--template tpl-Head_T1w.nii --template-mask mask.nii"
 
 # --- results, which are the same for any number of threads ---
-OMP_NUM_THREADS=1 expect 0 anat sub-7_T1w.nii --dwi b0.nii $template --labels labels.nii,names.txt -o one --device cpu
-OMP_NUM_THREADS=3 expect 0 anat sub-7_T1w.nii --dwi b0.nii $template --labels labels.nii,names.txt -o two --device cpu
+OMP_NUM_THREADS=1 expect 0 anat sub-7_T1w.nii --dwi dwi.nii $template --labels labels.nii,names.txt -o one --device cpu
+OMP_NUM_THREADS=3 expect 0 anat sub-7_T1w.nii --dwi dwi.nii $template --labels labels.nii,names.txt -o two --device cpu
 [ "$(ls one | wc -l)" -eq 13 ] || note "other files than 13: $(ls one)"
 for name in $(ls one | grep -v json); do same one/$name two/$name; done
-contains one/sub-7_space-dwi_desc-anat.json '"verdict":	"aligned"'
+contains one/sub-7_space-dwi_desc-5tt_probseg.json '"verdict":	"aligned"'
 contains one/sub-7_space-dwi_seg-labels_dseg.tsv "4	Left-Thalamus"
-expect 0 cite one/sub-7_space-dwi_desc-anat.json
+expect 0 cite one/sub-7_space-dwi_desc-5tt_probseg.json
 says "Van Leemput"
 cat > check.py << 'END'
 import gzip, sys
@@ -127,12 +135,48 @@ END
 # --- other ways ---
 expect 0 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask brain.nii --template alone.nii --template-tissue wm.nii,gm.nii,csf.nii --labels labels.nii --template-name Alone -o alone --device cpu --lesion-mask lesion.nii
 says "no label is known as deep grey matter"
-contains alone/sub-7_space-dwi_desc-anat.json '"t1_cut_to_brain":	true'
+contains alone/sub-7_space-dwi_desc-5tt_probseg.json '"t1_cut_to_brain":	true'
 [ -e alone/sub-7_from-Alone_to-T1w_mode-image_xfm.nii.gz ] || note "no transform by the name of --template-name"
 expect 4 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask brain.nii -o alone
 says "exists already"
 expect 0 anat sub-7_T1w.nii --dwi series.nii -o plain --device cpu
 [ "$(ls plain | wc -l)" -eq 9 ] || note "other files than 9: $(ls plain)"
+
+# --- in front of tracking: made once, then taken from the cache, and the same as by the command ---
+export XDG_CACHE_HOME="$work/cache"
+mkdir cache
+track="track dwi.nii --dg tensordet --nseeds 2000 --min-length 20 --device cpu"
+expect 0 $track --t1 sub-7_T1w.nii --atlas tpl-Head_T1w.nii,labels.nii,mask.nii,names.txt --connectome atlas:net.csv -o tracks.tck
+says "interface of grey and white matter"
+expect 0 $track --t1 sub-7_T1w.nii --atlas tpl-Head_T1w.nii,labels.nii,mask.nii,names.txt --connectome atlas:again.csv -o again.tck
+says "is reused: its files are the same"
+same tracks.tck again.tck
+same net.csv again.csv
+for file in cache/glslines/anat/*/sub-7_*.nii.gz; do same "$file" one/"${file##*/}"; done
+expect 0 $track --act one/sub-7_space-dwi_desc-5tt_probseg.nii.gz --seed-gmwmi auto --connectome one/sub-7_space-dwi_seg-labels_dseg.nii.gz:by_hand.csv -o by_hand.tck
+same net.csv by_hand.csv
+expect 0 cite tracks.tck
+says "Van Leemput"
+says "Smith"
+mkdir kept
+expect 0 $track --t1 sub-7_T1w.nii --cache-dir kept -o plain.tck
+[ "$(ls kept | grep -c glslines_anat_)" -eq 1 ] || note "--cache-dir has no anatomy"
+# what is damaged is made anew
+for file in kept/*/*5tt_probseg.nii.gz; do echo x >> "$file"; done
+expect 0 $track --t1 sub-7_T1w.nii --cache-dir kept -o third.tck
+says "is damaged, and is made anew"
+same plain.tck third.tck
+HOME=/nowhere XDG_CACHE_HOME= expect 4 $track --t1 sub-7_T1w.nii -o x.tck
+says "give --cache-dir DIR"
+expect 2 $track --atlas tpl-Head_T1w.nii,labels.nii -o x.tck
+says "needs --t1"
+expect 2 $track --t1 sub-7_T1w.nii --atlas tpl-Head_T1w.nii -o x.tck
+says "needs TEMPLATE,LABELS"
+expect 2 $track --t1 sub-7_T1w.nii --act one/sub-7_space-dwi_desc-5tt_probseg.nii.gz -o x.tck
+expect 3 $track --t1 none.nii -o x.tck
+expect 3 $track --t1 mirrored.nii -o x.tck
+says "mirrored front to back"
+expect 4 $track --t1 sub-7_T1w.nii --cache-dir kept --write-mask sub-7_T1w.nii --force -o x.tck
 
 # --- input that is not right: no file, and no folder ---
 try="-o x --device cpu"
