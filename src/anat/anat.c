@@ -167,12 +167,6 @@ static gls_status register_all(const gls_anat_inputs *in, gls_anat *a)
     if (status) return status;
     drop_bad(in->t1.image);
     if (!in->fixed.image) return GLS_OK;
-    a->cut = is_brain_alone(in->fixed.image, in->fixed_mask.image);
-    if (a->cut && !in->brain.image)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "%s: shows the brain alone, so that the T1 has to be cut to the brain: give --dwi a series, or "
-                        "--dwi-mask",
-                        in->fixed.name);
     t1 = NULL;
     status = a->cut ? cut_t1(in, a, &t1) : borrow(in->t1.image, &t1);
     return status ? status : align(in, &in->fixed, t1, true, a, &a->to_template);
@@ -197,6 +191,11 @@ static gls_status first_mask(const gls_anat_inputs *in, const gls_anat *a, gls_i
                               "%s: without a template the brain of the series is needed: give --dwi a "
                               "series, or --dwi-mask",
                               in->b0.name);
+    if (a->cut && !in->brain.image)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "%s: shows the brain alone, so that the T1 has to be cut to the brain: give --dwi a series, or "
+                        "--dwi-mask",
+                        in->fixed.name);
     const size_t n = gls_grid_voxels(&from->grid);
     gls_status status = make_set(from, 0, &set);
     if (!status && labels) status = gls_morphology_dilate_mm(&from->grid, set, LABEL_CLOSING);
@@ -206,6 +205,8 @@ static gls_status first_mask(const gls_anat_inputs *in, const gls_anat *a, gls_i
         for (size_t v = 0; v < n; v++) set[v] = !set[v];
     }
     if (!status && from != in->fixed_mask.image) status = gls_morphology_fill_holes(from->grid.dim, set);
+    if (!status && gls_morphology_count(from->grid.dim, set) == 0)
+        status = gls_fail(GLS_ERR_INPUT, "brain mask: has no voxel: give one of the brain");
     if (!status) status = gls_image_create(&from->grid, 1, mask);
     for (size_t v = 0; v < n && !status; v++) (*mask)->data[v] = set[v];
     free(set);
@@ -244,7 +245,6 @@ static gls_status make_grid(const gls_anat_inputs *in, const gls_image *mask, gl
         affine[r][3] = low[r];
         voxels *= ceil((high[r] - low[r]) / edge) + 1;
     }
-    if (!(low[0] < high[0])) return gls_fail(GLS_ERR_INPUT, "brain mask: has no voxel: give one of the brain");
     if (voxels > MAX_VOXELS)
         return gls_fail(GLS_ERR_INPUT, "brain mask: its box has %.0f x %.0f x %.0f mm: give a mask of one brain",
                         high[0] - low[0], high[1] - low[1], high[2] - low[2]);
@@ -266,14 +266,13 @@ static gls_status bring(const gls_anat *a, const gls_image *image, int from, gls
 }
 
 /* Makes the T1 on the grid, the mask, the classes in it, and their fractions. */
-static gls_status find_brain(const gls_anat_inputs *in, gls_anat *a)
+static gls_status find_brain(const gls_anat_inputs *in, const gls_image *first, gls_anat *a)
 {
     const int from = in->fixed.image ? FROM_TEMPLATE : FROM_SERIES;
-    gls_image *first = NULL, *brought = NULL, *prior = NULL;
+    gls_image *brought = NULL, *prior = NULL;
     gls_tissue_classes begin = {.rounds = 0};
     uint8_t *set = NULL, *mask = NULL;
-    gls_status status = first_mask(in, a, &first);
-    if (!status) status = make_grid(in, first, a);
+    gls_status status = make_grid(in, first, a);
     const size_t n = status ? 0 : gls_grid_voxels(&a->grid);
     if (!status) status = bring(a, first, from, GLS_RESAMPLE_LINEAR, &brought);
     if (!status) status = bring(a, in->t1.image, FROM_T1, GLS_RESAMPLE_LINEAR, &a->t1);
@@ -293,7 +292,6 @@ static gls_status find_brain(const gls_anat_inputs *in, gls_anat *a)
             a->t1->data[v] /= expf(a->classes.bias[v]);
         }
     }
-    gls_image_destroy(first);
     gls_image_destroy(brought);
     gls_image_destroy(prior);
     gls_tissue_classes_finish(&begin);
@@ -350,9 +348,12 @@ static gls_status make_tissue(const gls_anat_inputs *in, gls_anat *a)
 
 gls_status gls_anat_make(const gls_anat_inputs *in, gls_anat *a)
 {
-    *a = (gls_anat){.cut = false};
-    gls_status status = register_all(in, a);
-    if (!status) status = find_brain(in, a);
+    gls_image *first = NULL;
+    *a = (gls_anat){.cut = in->fixed.image && is_brain_alone(in->fixed.image, in->fixed_mask.image)};
+    gls_status status = first_mask(in, a, &first);
+    if (!status) status = register_all(in, a);
+    if (!status) status = find_brain(in, first, a);
+    gls_image_destroy(first);
     if (!status) warn_of_brain(in, a);
     if (!status) status = make_tissue(in, a);
     if (status) gls_anat_finish(a);
