@@ -18,6 +18,7 @@
 #include "transform/bring.h"
 #include "util/clock.h"
 #include "util/file.h"
+#include "util/numbers.h"
 #include "util/status.h"
 
 /* Largest number of seeds with --nseeds 0, where --select ends the run. */
@@ -294,6 +295,31 @@ static gls_status add_region(gls_job_inputs *input, gls_region_role role, const 
     if (!status) status = gls_regions_add_area(input->regions, role, &area, text, input->mask);
     gls_region_area_finish(&area);
     return status;
+}
+
+/* Whether one of the texts of regions names an image, and not a sphere. */
+static bool names_image(const gls_strings *regions)
+{
+    bool any = false;
+    for (int i = 0; i < regions->n; i++) {
+        gls_region_text text = {.path = NULL};
+        any |= gls_region_text_parse("region", regions->value[i], &text) == GLS_OK && !text.is_sphere;
+        free(text.path);
+    }
+    return any;
+}
+
+bool gls_reads_anatomy(const gls_job_options *o)
+{
+    const char *const image[] = {o->roi,         o->seed_rejection, o->act,         o->pve_wm,
+                                 o->pve_gm,      o->pve_csf,        o->map_include, o->sample,
+                                 o->fdt_network, o->fdt_matrix2,    o->fdt_matrix3, o->fdt_targets};
+    bool any = (o->seed_gmwmi && !gls_is_auto(o->seed_gmwmi)) || (o->mask && o->transform_mask) || o->connectome.n > 0;
+    for (size_t i = 0; i < sizeof image / sizeof *image; i++) any |= image[i] != NULL;
+#define GLS_REGION_ROW(symbol, value, field, ...) any |= names_image(&o->field);
+#include <glslines/regions.def>
+    /* --profile BUNDLES:IMAGE:FILE has images, BUNDLES:FILE has none */
+    return any || (o->profile && gls_names_first(o->profile, ':') != gls_names_last(o->profile, ':'));
 }
 
 gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *o)

@@ -31,6 +31,8 @@ gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_opti
 /* Returns GLS_ERR_INPUT if none of the first million seeds lies in the tracking mask. Succeeds without seeds or without
  * a tracking mask. Reading the regions calls it; call it again if the seeds are made later. */
 gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input);
+/* Whether the options name an image that lies in the space of the anatomy, which --transform brings. */
+bool gls_reads_anatomy(const gls_job_options *options);
 /* Where the options place seeds, in words. NULL: in a seed mask. */
 const char *gls_seeds_place(const gls_job_options *options);
 

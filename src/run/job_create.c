@@ -497,6 +497,11 @@ static gls_status check_options(const gls_job_options *o, const gls_method *m)
     if (!status) status = check_tissue(o, m);
     if (!status && o->transform_mask && (o->transform.n == 0 || !o->mask))
         status = gls_fail(GLS_ERR_ARGUMENT, "--transform-mask: needs --transform, and a brain mask");
+    if (!status && o->transform.n > 0 && !gls_reads_anatomy(o))
+        status =
+            gls_fail(GLS_ERR_ARGUMENT,
+                     "--transform: there is no image to bring: needs a seed mask (--roi), a region, tissue (--act), "
+                     "labels, an image of --sample or --profile, or --mask with --transform-mask");
     if (!status) status = check_seeds(o, m);
     if (!status) status = check_region_roles(o);
     if (!status) status = check_getter(o, m);

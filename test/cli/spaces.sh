@@ -146,4 +146,9 @@ says "--transform: needs --act"
 # shellcheck disable=SC2086
 expect 2 $track --roi ph/roi.nii.gz --transform-mask -o none.tck
 says "--transform-mask: needs --transform"
+for nothing in "" "--seed-sphere 0,0,0,9" "--include 0,0,0,9"; do
+    # shellcheck disable=SC2086
+    expect 2 track --phantom --nseeds 10 $nothing -t turn.txt -o none.tck
+    says "--transform: there is no image to bring"
+done
 finish spaces
