@@ -128,6 +128,7 @@ static int check_beside(const gls_job_options *o, const gls_method *method, cons
                   {GLS_FOR_ODF, "--sh FILE or --odf FILE"},
                   {GLS_FOR_PEAK_FILES, "--peaks FILE"},
                   {GLS_FOR_SEED_LIST, "--seeds FILE"},
+                  {GLS_FOR_SEEDS_PER_VOXEL, "--seeds-per-voxel N"},
                   {GLS_FOR_SEED_DYNAMIC, "--seed-dynamic FOD"},
                   {GLS_FOR_PFT, "--pft"}};
     for (const gls_option *row = gls_params; row->name; row++)
@@ -179,8 +180,9 @@ static int check_getter(const gls_job_options *o, const gls_method *method, cons
     const gls_getter *getter = method->getter;
     for (const gls_option *row = gls_params; row->name; row++) {
         if (!cmd_options_given(arguments, row->name)) continue;
-        const bool fit = row->user == GLS_FOR_FIT && !method->given && !method->fits;
-        if (fit)
+        const bool of_fit = row->user == GLS_FOR_FIT || row->user == GLS_FOR_QBALL || row->user == GLS_FOR_CSD ||
+                            row->user == GLS_FOR_MSMT;
+        if (of_fit && !method->given && !method->fits)
             return cmd_error(CMD_EXIT_USAGE, "--%s cannot be used with --dg %s, which fits no ODFs%s", row->name,
                              getter->name, method->tensors ? ": give --model csd" : "");
         /* a getter that ends streamlines itself has a stop map with --fa alone */
