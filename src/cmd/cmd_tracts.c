@@ -340,6 +340,35 @@ const cmd_command command_similarity = {
                           "glslines similarity sub-*.trx -o ba.tsv --matrix ba"),
 };
 
+/* `glslines atlas`: models of bundles from several subjects. */
+#define NAME atlas
+#define ROWS "tools/atlas.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_atlas = {
+    TRACT_COMMAND(atlas, gls_tract_atlas, "Atlas of bundles made by glslines", "takes two SUBJECT or more", 2,
+                  TRACT_FILES),
+    .of_tractograms = true,
+    .synopsis = "SUBJECT... -o FILE [options]",
+    .summary = "Make an atlas of the bundles of several subjects",
+    .description =
+        "Brings subjects to one place between them, registering them in pairs by the centroids of all their bundles. "
+        "Then clusters the streamlines of each bundle of all subjects, and keeps one of each cluster that enough "
+        "subjects have. The result is an atlas for 'glslines recognize' and 'glslines profile --assign'. Memory: 252 "
+        "bytes for each streamline.",
+    .positionals = CMD_TEXTS(
+        "SUBJECT...",
+        "For each subject a folder of tractograms, each a bundle named up to the first dot, or a TRX file whose "
+        "groups are bundles, such as 'glslines segment' and 'recognize' write."),
+    .max_positionals = 1024,
+    .aliases = CMD_TEXTS("seed", "rng-seed"),
+    .examples = CMD_TEXTS(
+        "An atlas of four subjects:",
+        "glslines atlas sub-1/ sub-2/ sub-3/ sub-4/ -o atlas.trx --config thresholds.json --reference fa.nii.gz",
+        "The bundles of a fifth subject:",
+        "glslines recognize sub-5.trx atlas.trx --config thresholds.json -o bundles.trx"),
+};
+
 /* `glslines clean`: drops outliers, repetitions and wrong shapes from a bundle, and gives it one direction. */
 #define NAME clean
 #define ROWS "tools/outliers.def"

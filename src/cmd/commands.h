@@ -28,6 +28,7 @@
     ROW(search) \
     ROW(recognize) \
     ROW(similarity) \
+    ROW(atlas) \
     ROW(clean) \
     ROW(profile) \
     ROW(density) \

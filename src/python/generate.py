@@ -36,6 +36,8 @@ COMMANDS = {
                   "The streamlines; groups has for each bundle the numbers of its streamlines."),
     "similarity": ([("bundles", "Union[PathLike, List[PathLike]]", None)] + OUT, "table", "List[Dict[str, Any]]",
                    "A row for each bundle and pair of inputs; with matrix, one for each bundle and input."),
+    "atlas": ([("bundles", "List[PathLike]", None)] + OUT, "tracks of option", "Result",
+              "The streamlines of the atlas; groups has for each bundle their numbers."),
     "clean": (ONE + OUT, "tracks", "Result",
               "The streamlines that stay; with out, they are read from the file at their first use."),
     "search": (ONE + [("references", "TracksLike", None)] + OUT, "table", "List[Dict[str, Any]]",

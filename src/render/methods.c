@@ -689,6 +689,15 @@ static void write_edit(const writer *w)
     gls_text_puts(w->out, " were selected.");
 }
 
+static void write_atlas(const writer *w)
+{
+    gls_text_puts(w->out, " An atlas was made of the bundles of several subjects: their streamlines were clustered");
+    CITE(w, "quickbundles");
+    if (!is_at(w, "parameters/type", "none"))
+        gls_text_puts(w->out, " after a registration of their centroids"), CITE(w, "slr");
+    gls_text_puts(w->out, ", and one streamline of each cluster was kept that enough subjects shared.");
+}
+
 /* The commands that have a method, by their names. */
 static const struct {
     const char *name;
@@ -699,7 +708,8 @@ static const struct {
                 {"fixels", write_fixels},     {"peaks", write_peaks},
                 {"cluster", write_cluster},   {"recognize", write_recognize},
                 {"clean", write_clean},       {"edit", write_edit},
-                {"register", write_register}, {"anat", write_anat}};
+                {"register", write_register}, {"anat", write_anat},
+                {"atlas", write_atlas}};
 
 void gls_methods_write(const cJSON *sidecar, gls_papers *papers, gls_text *out)
 {

@@ -46,6 +46,9 @@ typedef struct gls_recognize_cli {
 typedef struct gls_similarity_cli {
 #include "tools/similarity.def"
 } gls_similarity_cli;
+typedef struct gls_atlas_cli {
+#include "tools/atlas.def"
+} gls_atlas_cli;
 typedef struct gls_clean_cli {
 #include "tools/outliers.def"
 } gls_clean_cli;
@@ -99,7 +102,10 @@ gls_status gls_tract_cluster(gls_tract_run *run, const void *options, const char
 gls_status gls_tract_search(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines recognize`. file: TRACKS ATLAS */
 gls_status gls_tract_recognize(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines similarity`. file: INPUT... */
 gls_status gls_tract_similarity(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines atlas`. file: SUBJECT... */
+gls_status gls_tract_atlas(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines clean`. file: TRACKS OUT */
 gls_status gls_tract_clean(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines profile`. file: TRACKS IMAGE... */

@@ -71,14 +71,14 @@ def subject(number):
     return groups(at + "_truth.trx"), len(nib.streamlines.load(at + ".tck").streamlines)
 
 
-def atlas():
-    """Writes the bundles of subject 0 that have 10 streamlines or more as a folder, and returns them."""
-    bundles = {name: members for name, members in subject(0)[0].items() if len(members) >= 10}
-    os.makedirs(path("atlas"), exist_ok=True)
-    lines = nib.streamlines.load(path("subject0.tck")).streamlines
+def atlas(number=0, folder="atlas"):
+    """Writes the bundles of a subject that have 10 streamlines or more as a folder, and returns them."""
+    bundles = {name: members for name, members in subject(number)[0].items() if len(members) >= 10}
+    os.makedirs(path(folder), exist_ok=True)
+    lines = nib.streamlines.load(path(f"subject{number}.tck")).streamlines
     for name, members in bundles.items():
         one = [lines[i] for i in sorted(members)]
-        nib.streamlines.save(nib.streamlines.Tractogram(one, affine_to_rasmm=np.eye(4)), path("atlas", name + ".tck"))
+        nib.streamlines.save(nib.streamlines.Tractogram(one, affine_to_rasmm=np.eye(4)), path(folder, name + ".tck"))
     return bundles
 
 

@@ -209,6 +209,44 @@ expect 3 similarity atlas elsewhere -o x.tsv
 says "have no bundle of the same name"
 test -e x.tsv && note "a table of a run that failed"
 
+# --- an atlas of subjects, of whom one is turned by 4 degrees and moved by 5 mm; the same in any number of threads ---
+printf '0.99756 -0.06976 0 4\n0.06976 0.99756 0 -3\n0 0 1 0\n0 0 0 1\n' > turn.txt
+mkdir -p turned
+for name in first.trk second.one.tck third.vtk; do expect 0 edit atlas/$name turned/$name --transform turn.txt --reference data/mask.nii.gz -q; done
+grid="--reference data/mask.nii.gz -q"
+expect 0 atlas atlas turned -o made.trx --config thresholds.json $grid
+OMP_NUM_THREADS=1 "$tool" atlas atlas turned -o made1.trx --config thresholds1.json $grid || note "an atlas in one thread"
+same made.trx made1.trx
+same thresholds.json thresholds1.json
+expect 0 atlas atlas turned -o still.trx --type none --min-share 1 $grid
+expect 0 atlas r.trx atlas -o twice.trx --type none --min-share 0 --threshold 0.01 $grid
+expect 0 recognize t.trx made.trx --config thresholds.json --table m.tsv -q
+expect 0 cite made.trx
+python3 - << 'END' || note "an atlas of subjects"
+import json, zipfile
+made, still, twice = (json.load(open(name + ".json")) for name in ("made", "still", "twice"))
+names = ["first", "second", "third"]
+assert list(made["bundles"]) == names and "registration" not in still
+# both subjects are the same bundles, so that they come to lie on each other, and each cluster has both
+assert made["registration"]["distance_after_mm2"] < 0.01 < made["registration"]["distance_before_mm2"], made["registration"]
+assert all(0 < b["kept"] <= b["streamlines"] // 2 and b["subjects"] == 2 for b in made["bundles"].values()), made["bundles"]
+assert sum(b["kept"] for b in still["bundles"].values()) < sum(b["kept"] for b in made["bundles"].values())
+groups = zipfile.ZipFile("made.trx")
+assert [len(groups.read("groups/%s.uint32" % n)) // 4 for n in names] == [made["bundles"][n]["kept"] for n in names]
+assert set(json.load(open("thresholds.json"))) == {n + ".trk" for n in names}
+# near 0 mm the clusters are the streamlines; unrecognized is no bundle
+assert list(twice["bundles"]) == names and all(b["kept"] > made["bundles"][n]["kept"] for n, b in twice["bundles"].items())
+END
+expect 2 atlas atlas turned
+says "needs --output"
+expect 2 atlas atlas -o x.trx
+expect 2 atlas atlas turned -o x.tck
+says "must be a TRX file"
+expect 2 atlas atlas turned -o x.trx --threshold 0
+expect 3 atlas atlas absent -o x.trx
+expect 4 atlas atlas made.trx -o made.trx --force
+test -e x.trx && note "an atlas of a run that failed"
+
 # --- bad input ---
 expect 2 recognize t.trx atlas
 says "needs an output"

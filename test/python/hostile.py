@@ -82,7 +82,7 @@ class Cases:
             "segment": {**tracks, "bundles_table": "bundles.tsv"}, "score": tracks, "phantom": {}, "render": {"tracks": "none.trx"},
             "report": {"tracks": "none.trx"}, **{name: tracks for name in ("clean", "cluster", "convert", "density", "edit", "info", "stats")},
             "search": {**tracks, "references": file + ".trx"}, "recognize": {**tracks, "atlas": file + ".trx"},
-            "similarity": {"bundles": [file + ".trx", file + ".trx"]},
+            "atlas": {"bundles": [file + ".trx", file + ".trx"]}, "similarity": {"bundles": [file + ".trx", file + ".trx"]},
         }
         #: names that are no functions, or that others have made
         made_by_others = {"Batch", "Files", "Picture", "Tracked", "Result"}
