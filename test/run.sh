@@ -338,6 +338,7 @@ fetch() {
     done
     # shellcheck disable=SC2086
     need_packages $wanted
+    case $wanted in *locales*) need_locale de_DE.UTF-8 && need_locale tr_TR.UTF-8 ;; esac
     case " $stages " in *" peers "* | *" python "*) quiet=quiet_fetch && find_python ;; esac
 }
 

@@ -43,10 +43,10 @@ warns "$@" --scheme scheme
 sidecar=
 warns bids raw derivatives participant --raw -- --nseeds 20
 
-# none is forgotten
+# none is forgotten but anat, which takes volumes without weighting alone
 for command in $("$tool" help | sed -n '/^Commands:/,/^Topics/s/^  \([a-z]*\)  .*/\1/p'); do
     "$tool" "$command" --help | tr '\n' ' ' | grep -qiE "diffusion +series|preproc_dwi +series" && echo "$command"
-done | sort > readers
+done | grep -vx anat | sort > readers
 sort -u walked > asked
 same readers asked
 rm p/grad_dev.nii.gz
