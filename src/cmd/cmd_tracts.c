@@ -8,6 +8,7 @@
 #include "cmd/progress.h"
 #include "options/help.h"
 #include "record/sidecar.h"
+#include "tools/image_info.h"
 #include "tools/tract_results.h"
 
 /* Work of one command on tractograms, to which cmd_command.work points. */
@@ -37,10 +38,11 @@ typedef struct tract_values {
  * the work, the size of the values, the defaults and tract_run(). */
 #define TRACT_NAME(before, name, after) TRACT_JOIN(before, name, after)
 #define TRACT_JOIN(before, name, after) before##name##after
-#define TRACT_COMMAND(name_, work_, description_, arguments_, min_files_, ...)      \
-    .name = #name_, .rows = {{.table = name_##_rows, .at = TRACT_AT}, __VA_ARGS__}, \
-    .work = &(const tract_work){description_, work_, arguments_, min_files_},       \
-    .values_size = TRACT_AT + sizeof(gls_##name_##_cli), .set_defaults = set_##name_##_defaults, .run = tract_run
+#define TRACT_COMMAND(...) TRACT_COMMAND_BY(tract_run, __VA_ARGS__)
+#define TRACT_COMMAND_BY(run_, name_, work_, description_, arguments_, min_files_, ...) \
+    .name = #name_, .rows = {{.table = name_##_rows, .at = TRACT_AT}, __VA_ARGS__},     \
+    .work = &(const tract_work){description_, work_, arguments_, min_files_},           \
+    .values_size = TRACT_AT + sizeof(gls_##name_##_cli), .set_defaults = set_##name_##_defaults, .run = run_
 
 /* For gls_tract_run.go_on: whether no signal has asked to stop. The monitor, not this function, shows progress. */
 static bool go_on(void *user, double share)
@@ -433,28 +435,50 @@ const cmd_command command_score = {
 
 /* --- Commands that make values, maps, matrices, fixels and weights. */
 
-/* `glslines register`: the transform between two images. */
+/* `glslines register`: the transform between two images or tractograms. */
 #define NAME register
 #define ROWS "tools/register.def"
 #include "cmd/tract_table.def"
 
+/* Entry of `glslines register`: refuses options of tractograms beside images, and the reverse. */
+static int register_run(void *values, const cmd_arguments *arguments)
+{
+    const char *file = arguments->n_positionals > 0 ? arguments->positional[0] : NULL;
+    const bool image = file && gls_image_is_name(file);
+    for (size_t i = 0; i < arguments->table.n && file; i++) {
+        const gls_option *row = &arguments->table.option[i];
+        const bool of_images = strncmp(row->group, "Images", strlen("Images")) == 0;
+        const bool of_tracks =
+            strcmp(row->group, "Tractograms") == 0 || gls_options_find(gls_tract_input_rows, row->name);
+        if (arguments->given[i] && (image ? of_tracks : of_images))
+            return cmd_error(CMD_EXIT_USAGE, "--%s: is for %s, but %s is %s", row->name,
+                             image ? "tractograms" : "images", file, image ? "an image" : "a tractogram");
+    }
+    return tract_run(values, arguments);
+}
+
 const cmd_command command_register = {
-    TRACT_COMMAND(register, gls_tract_register, "Transform between two images, found by glslines",
-                  "takes MOVING and FIXED", 2, TRACT_FORCE),
+    TRACT_COMMAND_BY(register_run, register, gls_tract_register,
+                     "Transform between two images or tractograms, found by glslines", "takes MOVING and FIXED", 2,
+                     TRACT_FILES),
     .synopsis = "MOVING FIXED -o PREFIX [options]",
-    .summary = "Find the transform between two images: rigid, affine, nonlinear",
+    .summary = "Find the transform between two images or two tractograms",
     .description =
         "Aligns the image MOVING to the image FIXED: a search of starts, then a rigid and an affine map by normalised "
         "mutual information, which suits images of any two contrasts, then a smooth field with an inverse by local "
         "correlation. 'glslines transform' applies what is written, and so do ANTs, ITK and MRtrix3. Headers are "
-        "checked, never repaired. The result does not depend on the number of threads.",
-    .positionals =
-        CMD_TEXTS("MOVING", "Image that is to be brought to the other (.nii, .hdr, .img, .mif, .mih, also .gz).",
-                  "FIXED", "Image to which it is brought."),
+        "checked, never repaired. Of two tractograms it finds the linear map that brings streamlines nearest to each "
+        "other: of whole brains by the centroids of their clusters, of a bundle by its streamlines. The result does "
+        "not depend on the number of threads.",
+    .positionals = CMD_TEXTS(
+        "MOVING", "Image (.nii, .hdr, .img, .mif, .mih, also .gz) or tractogram that is to be brought to the other.",
+        "FIXED", "Image or tractogram to which it is brought."),
     .max_positionals = 2,
     .examples = CMD_TEXTS("A template to a T1; 'glslines transform' then brings its labels there:",
                           "glslines register template.nii.gz t1.nii.gz -o tpl", "A T1 to the mean b=0 of a series:",
-                          "glslines register t1.nii.gz b0.nii.gz --type rigid -o t1_to_dwi --warped"),
+                          "glslines register t1.nii.gz b0.nii.gz --type rigid -o t1_to_dwi --warped",
+                          "The tractogram of a subject to an atlas:",
+                          "glslines register tracks.trx whole_brain_MNI.trk -o to_atlas --moved tracks_in_atlas.trx"),
 };
 
 /* `glslines anat`: a T1 and an atlas in the space of a series. */

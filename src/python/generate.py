@@ -54,7 +54,8 @@ COMMANDS = {
     "weights": (ONE + SH + OUT, "vector", "NDArray[np.float64]", "The weight of each streamline, (N,)."),
     "fixels": (SH + OUT, "folder", "Any", "Files: the images of the fixel directory, by their names; with tracks an image with a "
                "value for each fixel, or with afd a number."),
-    "register": ([("moving", "ImageLike", None), ("fixed", "ImageLike", None)] + OUT, "images of option", *FILES),
+    "register": ([("moving", "Union[ImageLike, TracksLike]", None), ("fixed", "Union[ImageLike, TracksLike]", None)] + OUT,
+                 "images of option", *FILES),
     "transform": ([("moving", "Union[ImageLike, TracksLike]", None),
                    ("transform", "Union[TransformLike, List[TransformLike]]", None)] + OUT, "as moving", "Any",
                   "If moving is an image, its values, (x, y, z) or (x, y, z, n), and affine, (4, 4); if a tractogram, a Result."),

@@ -658,6 +658,13 @@ static void write_clean(const writer *w)
 
 static void write_register(const writer *w)
 {
+    if (gls_json_at(w->run, "streamlines")) {
+        gls_text_puts(w->out, " Tractograms were aligned by a linear registration of streamlines"), CITE(w, "slr");
+        if (is_at(w, "parameters/compare", "clusters"))
+            gls_text_puts(w->out, ", of the centroids of their clusters"), CITE(w, "quickbundlesx");
+        gls_text_puts(w->out, ".");
+        return;
+    }
     gls_text_puts(w->out, " Images were aligned by normalised mutual information"), CITE(w, "nmi");
     if (gls_json_at(w->run, "nonlinear")) {
         gls_text_puts(w->out, ", then by a stationary velocity field"), CITE(w, "logdemons");

@@ -1,4 +1,5 @@
-/* `glslines register`: finds the transform between two images, and writes it as other programs read it. */
+/* `glslines register`: finds the transform between two images, and writes it as other programs read it.
+ * Two tractograms go to register_tracks.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,15 +7,14 @@
 #include "image/image_write.h"
 #include "image/reorient.h"
 #include "registration/align.h"
-#include "tools/tract_results.h"
+#include "tools/image_info.h"
+#include "tools/register_tracks.h"
 #include "transform/resample.h"
 #include "transform/transform_write.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
-
-enum { TYPE_NONLINEAR, TYPE_AFFINE, TYPE_RIGID };
 
 typedef struct registration {
     gls_tract_run *run;
@@ -24,6 +24,12 @@ typedef struct registration {
     char *path[8];    /* outputs, owned */
     size_t n_paths;
 } registration;
+
+/* Whether a field is found. */
+static bool is_nonlinear(const registration *r)
+{
+    return r->o->type == GLS_REGISTER_AUTO || r->o->type == GLS_REGISTER_NONLINEAR;
+}
 
 static void finish(registration *r)
 {
@@ -162,12 +168,12 @@ static gls_status set_options(registration *r)
     const gls_register_cli *o = r->o;
     gls_alignment *a = &r->a;
     gls_alignment_usual(a);
-    a->nonlinear = o->type == TYPE_NONLINEAR;
+    a->nonlinear = is_nonlinear(r);
     a->device = o->device;
     a->graphics = (gls_graphics)o->api;
     a->go_on = go_on;
     a->user = r->run;
-    a->linear.affine = o->type != TYPE_RIGID;
+    a->linear.affine = o->type != GLS_REGISTER_RIGID;
     a->linear.search = (gls_linear_search)o->search;
     a->linear.check_header = o->header == 0;
     a->velocity.ssd = o->metric == 1;
@@ -200,7 +206,7 @@ typedef struct outputs {
 
 static gls_status name_outputs(registration *r, outputs *out)
 {
-    const bool nonlinear = r->o->type == TYPE_NONLINEAR;
+    const bool nonlinear = is_nonlinear(r);
     const struct {
         const char **path, *suffix;
         bool wanted;
@@ -292,7 +298,18 @@ static gls_status work(registration *r, const char *const *file)
 gls_status gls_tract_register(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     registration r = {.run = run, .o = options};
+    const bool image = gls_image_is_name(file[0]);
     (void)n;
+    if (image != gls_image_is_name(file[1]))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "register: %s is an image, but %s is none: give two images or two tractograms", file[!image],
+                        file[image]);
+    if (!image) return gls_register_tracks(run, options, file);
+    if (r.o->type > GLS_REGISTER_RIGID)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--type similarity, scaling and translation: are for tractograms, but %s is an image: give "
+                        "nonlinear, affine or rigid",
+                        file[0]);
     if (!r.o->output) return gls_fail(GLS_ERR_ARGUMENT, "register: needs --output PREFIX");
     const gls_status status = work(&r, file);
     finish(&r);

@@ -112,4 +112,98 @@ expect 2 register moving.nii fixed.nii -o x --channel moving.nii
 expect 2 register moving.nii fixed.nii -o x --type rigid --radius 3
 expect 2 register moving.nii fixed.nii -o x --init one_warp.nii.gz
 expect 4 register moving.nii fixed.nii -o one
+# --- two tractograms: bundles of a brain, moved by a known map ---
+cat > tracks.py << 'END'
+import math, random, struct
+def save(name, lines):
+    head = "mrtrix tracks\ndatatype: Float32LE\ncount: %d\nfile: . 100\nEND\n" % len(lines)
+    with open(name, "wb") as f:
+        f.write(head.encode().ljust(100))
+        for line in lines:
+            f.write(b"".join(struct.pack("<3f", *p) for p in line) + struct.pack("<3f", *[math.nan] * 3))
+        f.write(struct.pack("<3f", *[math.inf] * 3))
+random.seed(1)
+lines = []
+for k in range(12):
+    start, along, bend = [[random.gauss(0, s) for a in range(3)] for s in (25, 1, 20)]
+    scale = 80 / math.hypot(*along)
+    for _ in range(8):
+        off = [random.gauss(0, 2) for a in range(3)]
+        lines.append([[start[a] + off[a] + along[a] * scale * t / 24 + bend[a] * math.sin(math.pi * t / 24) for a in range(3)] for t in range(25)])
+c, s = math.cos(0.1), math.sin(0.1)
+save("static.tck", lines)
+save("moving.tck", [[[1.05 * (c * x - s * y) + 6, 1.05 * (s * x + c * y) - 4, 1.05 * z + 3] for x, y, z in line] for line in lines])
+save("empty.tck", [])
+save("one.tck", lines[:1])
+save("dots.tck", [line[:1] for line in lines])
+save("nan.tck", [[[math.nan, 0, 0] if i == k == 3 else p for i, p in enumerate(line)] for k, line in enumerate(lines)])
+END
+python3 tracks.py || note "tracks.py"
+OMP_NUM_THREADS=1 expect 0 register moving.tck static.tck -o t1 --type similarity --min-size 4 --moved t1.tck -q
+OMP_NUM_THREADS=3 expect 0 register moving.tck static.tck -o t3 --type similarity --min-size 4 --moved t3.tck -q
+same t1_affine.txt t3_affine.txt
+same t1.tck t3.tck
+expect 0 transform moving.tck -t t1_affine.txt -o by_hand.tck -q
+same by_hand.tck t1.tck
+expect 0 register moving.tck static.tck -o itk --type similarity --min-size 4 --affine-format itk --moved itk.trx --reference fixed.nii -q
+expect 0 transform moving.tck -t itk_affine.txt --template fixed.nii -o by_itk.trx -q
+for name in itk by_itk; do expect 0 convert $name.trx $name.tck -q; done
+same itk.tck by_itk.tck
+expect 0 register moving.tck static.tck --moved alone.tck --type similarity --compare streamlines --most 50 -q
+expect 0 register moving.tck one.tck -o part --type rigid --compare streamlines --distance asymmetric
+contains part.json '"distance_after_mm":'
+# a matrix of FIXED and MOVING is that of an atlas and a tractogram
+expect 0 recognize moving.tck static.tck --atlas-transform t1_affine.txt --no-local --threshold 0.1 --recognized-only -o all.tck -q
+contains all.json '"recognized":	96'
+expect 0 cite t1.json
+says "Robust and efficient linear registration"
+says QuickBundlesX
+python3 - t1_affine.txt << 'END' || note "tractograms: a known map"
+import json, math, sys
+m = [[float(w) for w in line.split()] for line in open(sys.argv[1]) if not line.startswith("#")]
+c, s = 1.05 * math.cos(0.1), 1.05 * math.sin(0.1)
+known = [[c, -s, 0, 6], [s, c, 0, -4], [0, 0, 1.05, 3]]
+far = max(abs(a - b) for x, y in zip(m, known) for a, b in zip(x, y))
+assert far < 1e-3, (far, m)
+for name in ("t1.json", "alone.json"):
+    found = json.load(open(name))["streamlines"]
+    assert found["distance_before_mm2"] > 40 and found["distance_after_mm2"] < 1e-4, found
+END
+expect 0 register static.tck static.tck -o self --type rigid --min-size 4
+says "0 mm2 from static.tck"
+expect 0 register one.tck static.tck -o single --type translation
+says "one.tck: only 1 of its clusters"
+says "fewer than 10 clusters have 50 streamlines"
+for bad in empty dots nan; do
+    expect 3 register $bad.tck static.tck -o x
+    says "$bad.tck"
+    expect 3 register moving.tck $bad.tck -o x --compare streamlines
+    says "$bad.tck"
+done
+expect 3 register missing.tck static.tck -o x
+expect 3 register moving.tck static.tck -o x --min-length 200
+says "no streamline is long enough"
+expect 2 register moving.tck static.tck -o x --min-length 300
+expect 2 register moving.tck static.tck -o x --thresholds 10,20
+expect 2 register moving.tck static.tck -o x --compare streamlines --min-size 3
+expect 2 register moving.tck static.tck -o x --type nonlinear
+expect 2 register moving.tck static.tck
+for option in --warped --device=cpu --levels=8 --metric=ssd --fixed-mask=fixed.nii --radius=2; do
+    expect 2 register moving.tck static.tck -o x $option
+    says "${option%%=*}: is for images"
+done
+for option in --moved=x.tck --compare=streamlines --points=12 --reference=fixed.nii; do
+    expect 2 register moving.nii fixed.nii -o x $option
+    says "${option%%=*}: is for tractograms"
+done
+expect 2 register moving.nii fixed.nii -o x --type similarity
+expect 2 register moving.nii static.tck -o x
+says "moving.nii is an image, but static.tck is none"
+expect 4 register moving.tck static.tck --moved moving.tck --force
+expect 4 register moving.tck static.tck -o t1
+ln -s /dev/full full.tck
+expect 4 register moving.tck static.tck -o x --moved full.tck --force
+(trap '' 25 && ulimit -f 4 && "$tool" register moving.tck static.tck -o x --moved x.tck --min-size 4 -q 2> "$work/stderr")
+[ $? -eq 4 ] || note "a disk that is full"
+for name in x*; do [ ! -e "$name" ] || note "$name: left of a run that failed"; done
 finish "registration"

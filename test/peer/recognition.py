@@ -398,9 +398,48 @@ def check_profiles():
     report("profile --assign: assignment_map", np.array_equal(disks, theirs), f"{len(theirs)} points; by the bundle's own mean {np.mean(own_disks == theirs):.2f} are alike")
 
 
+def check_register_command():
+    """`glslines register` of two subjects of which one is moved: as near to each other as DIPY brings them."""
+    similarity = [5, -4, 3, 4, -3, 5, 1.04]
+    static, moving = brain(1)[0], moved(brain(2)[0], similarity)
+    save(static, "static.tck")
+    save(moving, "moving.tck")
+    for kind in ("rigid", "similarity", "affine"):
+        run(TOOL, "register", path("moving.tck"), path("static.tck"), "--type", kind, "--min-size", 1, "-o", path("brain"), "--moved",
+            path("brain.tck"), "--force", "-q")
+        mine = bmd(static, nib.streamlines.load(path("brain.tck")).streamlines)
+        theirs = [bmd(static, peer.slr_with_qbx(Streamlines(static), Streamlines(moving), x0=kind, rm_small_clusters=1,
+                                                rng=np.random.default_rng(seed))[0]) for seed in range(3)]
+        report(f"register: a brain, {kind}", mine <= np.mean(theirs) * 1.01,
+               f"BMD {mine:.3f}, DIPY with three seeds {min(theirs):.3f} to {max(theirs):.3f}; before {bmd(static, moving):.3f}")
+    for kind in ("rigid", "affine"):
+        static, moving = bundle(0, 60, 1), moved(bundle(0, 80, 2), similarity)
+        save(static, "static.tck")
+        save(moving, "moving.tck")
+        run(TOOL, "register", path("moving.tck"), path("static.tck"), "--type", kind, "--compare", "streamlines", "-o", path("bundle"),
+            "--moved", path("bundle.tck"), "--force", "-q")
+        mine = bmd(static, nib.streamlines.load(path("bundle.tck")).streamlines)
+        found = peer.StreamlineLinearRegistration(x0=kind).optimize(resampled(static), resampled(moving))
+        theirs, said = bmd(static, found.transform(moving)), json.load(open(path("bundle.json")))["streamlines"]
+        report(f"register: a bundle, {kind}", mine <= theirs * 1.01 and np.isclose(said["distance_before_mm2"], bmd(static, moving), rtol=1e-5)
+               and np.isclose(said["distance_after_mm2"], mine, rtol=0.01),  # resampled after the transform, not before
+               f"BMD {mine:.3f}, DIPY {theirs:.3f}, before {bmd(static, moving):.3f}")
+    # the same subject in another order: the map that is known
+    known = np.array(peer.compose_matrix44(np.array(similarity)))
+    save(static := brain(1)[0], "static.tck")
+    save([nib.affines.apply_affine(known, line).astype(np.float32) for line in static[::-1]], "moving.tck")
+    run(TOOL, "register", path("moving.tck"), path("static.tck"), "--type", "similarity", "--min-size", 1, "-o", path("known"), "--force", "-q")
+    found = np.loadtxt(path("known_affine.txt"))
+    points = np.concatenate(static)
+    far, before = (np.linalg.norm(nib.affines.apply_affine(known, points) - nib.affines.apply_affine(m, points), axis=1).max()
+                   for m in (found, np.eye(4)))
+    report("register: a map that is known", far < 0.5, f"at most {far:.3f} mm off, without it {before:.1f} mm")
+
+
 if __name__ == "__main__":
     os.makedirs(WORK, exist_ok=True)
     check_registration()
+    check_register_command()
     check_recobundles()
     check_command()
     check_recobundles_command()

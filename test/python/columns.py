@@ -22,7 +22,7 @@ WORK = sys.argv[2]
 LONG = "a_name_that_is_too_long_for_trk"
 #: functions of commands that have a parameter tracks or moving; the test below gives each of them a full tractogram
 TESTED = {"edit", "convert", "segment", "sample", "profile", "stats", "info", "density", "connectome", "weights", "render", "report",
-          "score", "cluster", "search", "recognize", "clean", "transform"}
+          "score", "cluster", "search", "recognize", "clean", "transform", "register", "fixels"}
 
 
 def path(name):
@@ -108,7 +108,7 @@ class Columns(unittest.TestCase):
         s, lines = self.scene, self.scene.lines
         takes = {name for name in glslines.__all__ if inspect.isfunction(getattr(glslines, name))
                  and {"tracks", "moving"} & set(inspect.signature(getattr(glslines, name)).parameters)}
-        self.assertEqual(takes, TESTED | {"register"})  # the moving image of register is an image, not a tractogram
+        self.assertEqual(takes, TESTED)
         self.assert_same(glslines.edit(lines), lines)
         self.assert_same(glslines.edit(lines, out=path("e.trx"), force=True), lines)
         self.assert_same(glslines.convert(lines), lines)
@@ -145,6 +145,11 @@ class Columns(unittest.TestCase):
         self.assert_same(cleaned, lines, ("dpv", "groups"))
         there = glslines.transform(lines, np.eye(4), template=s.image)
         self.assert_same(there, lines)
+        self.assertGreaterEqual(glslines.fixels(s.sh, tracks=lines, step_size=1, afd=True), 0)
+        with self.assertLogs("glslines", "WARNING"):  # the streamlines make few clusters
+            found = glslines.register(lines, lines, type="rigid", min_length=0, moved=path("moved.trx"), force=True)
+        self.assertTrue(np.allclose(found["affine"], np.eye(4), atol=1e-3), found["affine"])
+        self.assert_same(glslines.load(path("moved.trx")), lines)
         lines.save(path("other.trx"), overwrite=True)
         self.assertTrue(glslines.score(lines, against=path("other.trx")))
 

@@ -449,7 +449,9 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     if "references" in values:
         words += [folder.tracks(t, "references") for t in tractograms(values.pop("references"))]
     if "fixed" in values:
-        words += [folder.image(values.pop(name), name) for name in ("moving", "fixed")]
+        for name in ("moving", "fixed"):
+            one = values.pop(name)
+            words.append((folder.image if is_image(one) else folder.tracks)(one, name))
     if "moving" in values:
         moving = values.pop("moving")
         kind = "image of option" if is_image(moving) else "tracks of option"
