@@ -38,7 +38,7 @@ def affine_of(*images: Any, default: Any = None) -> NDArray[np.float64]:
 
 
 def is_same_affine(affine, own):
-    return np.allclose(affine_numbers(affine)[:3], np.asarray(own)[:3], rtol=1e-4, atol=1e-4)
+    return np.allclose(affine_numbers(affine)[:3], affine_numbers(own)[:3], rtol=1e-4, atol=1e-4)
 
 
 def require_same_affine(affine, **images):
