@@ -59,6 +59,8 @@ COMMANDS = {
     "transform": ([("moving", "Union[ImageLike, TracksLike]", None),
                    ("transform", "Union[TransformLike, List[TransformLike]]", None)] + OUT, "as moving", "Any",
                   "If moving is an image, its values, (x, y, z) or (x, y, z, n), and affine, (4, 4); if a tractogram, a Result."),
+    "anat": ([("t1", "ImageLike", None)] + OUT, "folder of option", "Files",
+             "The images, transforms and tables of the folder, by their names."),
     "peaks": (SH + OUT, "image of option", "ImageData",
               "Peaks, (x, y, z, 3 n), vectors whose lengths are amplitudes, and the affine, (4, 4)."),
 }
@@ -83,6 +85,7 @@ ARGUMENTS = {
     "transform": "Transform that maps points of the fixed image to the moving image: a file, with ,inverse and the like "
                  "behind its name as on the command line, or a matrix from world mm to world mm, (4, 4) or (3, 4). "
                  "A list is a chain, in the order in which points of the fixed image pass it.",
+    "t1": "T1 image of the subject: a file, an image of nibabel, or (array, affine).",
     "references": "Tractogram in the same space: a file, a Result, or one of nibabel, DIPY or trx-python.",
     "reference": "Image on whose grid the streamlines lie, for files that have none.",
     "recover": "Leave out the last streamline of a TCK file that was cut off.",
@@ -94,7 +97,7 @@ ARGUMENTS = {
 }
 #: options that only the program has, and that no function takes
 HIDDEN = {"quiet", "verbose", "progress", "progress-file", "notify", "help", "version", "json", "output", "launcher"}
-PATHS = {"mask", "act", "template", "weights", "scale-file", "reference", "image", "response", "transform",
+PATHS = {"dwi", "bval", "bvec", "dwi-mask", "template-mask", "mask", "act", "template", "weights", "scale-file", "reference", "image", "response", "transform",
          "fixed-mask", "moving-mask", "lesion-mask", "init"}
 
 

@@ -173,6 +173,25 @@ class Commands(unittest.TestCase):
         glslines.convert(s.lines, path("c.tck"), force=True)
         self.assertTrue(np.array_equal(glslines.load(path("c.tck")).points, s.lines.points))
 
+    def test_anat(self):
+        """The folder of `glslines anat` from arrays has the images that the program writes from files."""
+        s = self.scene
+        five, mask = nib.load(s.act), nib.load(s.mask)
+        t1 = five.get_fdata() @ (100, 112, 150, 40, 0), five.affine
+        glslines.save_image(path("t1.nii"), *t1)
+        glslines.save_labels(path("regions.nii"), *s.labels)
+        with open(path("regions.txt"), "w") as table:
+            table.write("1 left\n2 right-thalamus\n")
+        options = {"labels": path("regions.nii") + "," + path("regions.txt"), "template_name": "Own", "device": "cpu", "force": True}
+        run("anat", path("t1.nii"), "--dwi", s.dwi, "--dwi-mask", s.mask, "--template", path("t1.nii"), "--labels", options["labels"],
+            "--template-name", "Own", "--device", "cpu", "-o", path("anat"), "--force")
+        made = glslines.anat(t1, path("kept_anat"), dwi=nib.load(s.dwi), bval=np.loadtxt(s.bval), bvec=np.loadtxt(s.bvec), dwi_mask=mask, template=t1, **options)
+        self.assertTrue(np.array_equal(made["space-dwi_desc-5tt_probseg"][0], nib.load(path("anat/space-dwi_desc-5tt_probseg.nii.gz")).get_fdata()))
+        self.assertEqual([row["name"] for row in made["space-dwi_seg-regions_dseg.tsv"]], ["left", "right-thalamus"])
+        self.assertEqual(made["from-T1w_to-dwi_mode-image_xfm.txt"].shape, (4, 4))
+        self.assertTrue(made["space-dwi_desc-5tt_probseg.json"]["parameters"])
+        self.assertTrue(os.path.isfile(path("kept_anat/space-dwi_desc-brain_mask.nii.gz")))
+
     def test_bids(self):
         """Tracks a data set of the phantom with options of `track`; the function's own options are those of `glslines bids`."""
         files = glslines.phantom(path("data"), bids="01", shape=[18, 20, 18], force=True)

@@ -50,7 +50,8 @@ class Files(Mapping[str, Any]):
         return {name: file.path for name, file in self._files.items()}
 
     def __getitem__(self, key: str) -> Any:
-        return read(self._files[key].same())
+        path = self._files[key].same()
+        return read_table(path) if path.endswith(".tsv") else read(path)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
@@ -324,7 +325,7 @@ class Folder:
 
 
 #: options that take a file of numbers
-_TABLES = ("assignments", "csd_directions", "ids", "response", "response_csf", "response_gm", "response_wm",
+_TABLES = ("assignments", "bval", "bvec", "csd_directions", "ids", "response", "response_csf", "response_gm", "response_wm",
            "scale_file", "seeds", "transform", "weights")
 
 
@@ -435,7 +436,7 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     words: List[str] = []
     progress = values.pop("progress")
     out: Optional[PathLike] = values.pop("out", None)
-    if "dwi" in values:
+    if "dwi" in values and "dwi" not in names:
         words += series(folder, values)
     for name in ("tracks", "tracks_all"):  # options of fixels
         if name in names and values.get(name) is not None:
@@ -457,7 +458,7 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
         kind = "image of option" if is_image(moving) else "tracks of option"
         words.append((folder.image if is_image(moving) else folder.tracks)(moving, "moving"))
         words += ["--transform=" + folder.transform(t, "transform%d" % i) for i, t in enumerate(many(values.pop("transform")))]
-    for name in ("labels", "images", "sh"):
+    for name in ("t1", "labels", "images", "sh"):
         if name in values and name not in names:
             words += [folder.image(i, "%s%d" % (name, n)) for n, i in enumerate(many(values.pop(name)))]
     words += [_safe(path) for name in ("bundles_table", "atlas", "bundles") if name in values and name not in names
@@ -472,8 +473,8 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     else:
         words.append(target)
     done = _program.run(command, [*words, *options], progress, folder=folder.path)
-    if kind in ("images", "images of option", "folder"):
-        return (files_of_folder if kind == "folder" else files_of_prefix)(target, done.outputs, folder)
+    if kind.startswith(("images", "folder")):
+        return (files_of_folder if kind.startswith("folder") else files_of_prefix)(target, done.outputs, folder)
     if kind.startswith("tracks"):
         return FileResult(target) if out is not None else load(target)
     if kind == "table":
@@ -504,6 +505,7 @@ KINDS = {
     "images": ("", ""),
     "images of option": ("", "output"),
     "folder": ("", ""),
+    "folder of option": ("", "output"),
     "matrix": (".csv", ""),
     "vector": (".txt", "output"),
     "numbers": (".txt", ""),
