@@ -104,6 +104,9 @@ static gls_status read_dwi(const gls_anat_sources *s, gls_anat_inputs *in)
     if (status) return status;
     if (image->n_volumes == 1) {
         in->b0.image = image;
+        if (s->bval)
+            return gls_fail(GLS_ERR_ARGUMENT, "--bval and --bvec: %s has one volume, and needs none: leave them out",
+                            s->dwi);
         return read_mask(&in->b0, s->dwi_mask, &in->brain);
     }
     series.dwi = image;

@@ -220,6 +220,8 @@ expect 3 anat slab.nii --dwi b0.nii --dwi-mask brain.nii $try
 expect 3 anat sub-7_T1w.nii --dwi series.nii --bval weighted.bval --bvec weighted.bvec $try
 says "has no volume without diffusion weighting"
 expect 2 anat sub-7_T1w.nii --dwi series.nii --bval weighted.bval $try
+expect 2 anat sub-7_T1w.nii --dwi b0.nii --bval series.bval --bvec series.bvec $try
+says "b0.nii has one volume, and needs none"
 expect 4 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask brain.nii -o none/x
 expect 4 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask brain.nii -o names.txt
 [ ! -e x ] || note "a folder is left after a failure"
