@@ -109,6 +109,11 @@ says "400 streamlines"
 expect 0 weights t.tck $sh -o few.tck --method sift --term-number 10
 says "ended before"
 
+for given in "--ngpus 2" "--device-memory 100" "--ngpus 2 --method commit" "--device-memory 100 --method commit"; do
+    expect 2 weights t.tck $sh -o x.txt --device cpu $given
+    says "not with --device cpu"
+done
+
 # --- streamlines of fixels ---
 expect 0 fixels $sh along -q
 expect 0 fixels along along/n.nii --tracks t.tck -q
