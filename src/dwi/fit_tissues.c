@@ -249,14 +249,20 @@ gls_status gls_tissues_fit(gls_tissues *t, const gls_image *dwi, const gls_gradi
     return status;
 }
 
+bool gls_tissues_are_normalised(const gls_model_options *o, uint64_t voxels)
+{
+    /* with --normalise the field is estimated even from few voxels */
+    return !o->no_normalise && (o->normalise || voxels >= MIN_VOXELS);
+}
+
 gls_status gls_tissues_normalise(gls_tissues *t, const gls_model_options *o, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&mask->grid), inside = 0;
     for (size_t v = 0; v < n; v++) inside += mask->data[v] > 0;
-    if (o->no_normalise) return GLS_OK;
-    /* with --normalise the field is estimated even from few voxels */
-    if (inside < MIN_VOXELS && !o->normalise) {
-        gls_log(GLS_LOG_INFO,
+    if (!gls_tissues_are_normalised(o, inside)) {
+        if (!o->no_normalise)
+            gls_log(
+                GLS_LOG_INFO,
                 "intensity: not normalised, because the mask has only %zu voxels (--normalise normalises with fewer "
                 "than %d, too)",
                 inside, MIN_VOXELS);

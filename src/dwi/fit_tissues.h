@@ -28,7 +28,10 @@ gls_status gls_tissues_respond(gls_tissues *tissues, const gls_image *dwi, const
 gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
                            const gls_image *mask, int order, const double (*direction)[3], size_t n, const char *on,
                            const char *cache, const cJSON *key, const gls_monitor *monitor);
-/* Normalises the images in place, unless no_normalise is set, or the mask is small and normalise is not set. */
+/* Whether images with so many voxels in the mask are normalised: unless no_normalise is set, or the mask is small and
+ * normalise is not set. */
+bool gls_tissues_are_normalised(const gls_model_options *options, uint64_t voxels);
+/* Normalises the images in place if gls_tissues_are_normalised(). */
 gls_status gls_tissues_normalise(gls_tissues *tissues, const gls_model_options *options, const gls_image *mask);
 /* Makes *fractions: three volumes, the fractions of CSF, grey matter and white matter. They sum to 1 in a voxel, or are
  * 0 if no tissue has a positive density. */

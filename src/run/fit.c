@@ -195,10 +195,11 @@ static cJSON *make_sidecar(const fit_run *run)
     cJSON *root = gls_series_run_sidecar(&run->from, "Orientation model fitted by glslines", o->argc, o->argv);
     gls_json_uint(cJSON_AddObjectToObject(root, "voxels"), "mask", run->from.mask_voxels);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
-    /* the model and the order in use, also where the options left the choice to the program */
+    /* the model, the order and the normalisation in use, also where the options left the choice to the program */
     gls_model_options used = o->model;
     used.model = run->model.kind;
     used.sh_order = run->model.order;
+    used.normalise = run->model.tissues.is_normalised;
     gls_params_add_model(parameters, &used, !o->no_model);
     cJSON_AddBoolToObject(parameters, "force", o->force);
     gls_series_model_describe(root, &run->model);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "dwi/coherence.h"
+#include "dwi/fit_tissues.h"
 #include "image/image_write.h"
 #include "record/run.h"
 #include "record/run_params.h"
@@ -71,10 +72,12 @@ gls_status gls_job_open(gls_job *job)
     status = gls_beside_end(&opening, status);
     if (status) return status;
     job->device = gls_device_get_info(job->devices.device[0]);
-    /* the inputs decide --model auto: from here on the options name the model in use */
+    /* the inputs decide --model auto and --normalise: from here on the options name what is in use */
     if (job->inputs.method.fits) {
         job->options.model.model = job->inputs.model.kind;
         job->options.model.sh_order = job->inputs.model.order;
+        if (job->inputs.model.kind == GLS_MODEL_MSMT)
+            job->options.model.normalise = gls_tissues_are_normalised(&o->model, job->inputs.mask_voxels);
     }
     job->result.seconds_read = job->inputs.seconds_read;
     job->params = gls_params_in_mm(o, job->inputs.grid);

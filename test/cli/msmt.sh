@@ -20,6 +20,7 @@ succeeds track "$two" $few --write-mask m.nii.gz -o a.trx
 entry a.json model name '"msmt"'
 entry a.json model sh_order 8
 entry a.json parameters dg '"ifod2"'
+entry a.json parameters normalise true
 entry a.json model tissues gm response '"dhollander"'
 entry a.json model normalisation outliers "$(python3 -c "import json; print(json.load(open('$work/out/a.json'))['model']['normalisation']['outliers'])")"
 require test -s "$work/out/m.nii.gz"
@@ -43,11 +44,13 @@ given="--response-wm r_wm.txt --response-gm r_gm.txt --response-csf r_csf.txt"
 succeeds fit "$two" f --model msmt $given
 for file in fa.nii.gz tensor.nii.gz wm.nii.gz gm.nii.gz csf.nii.gz vf.nii.gz mask.nii.gz wm.txt gm.txt csf.txt; do require test -s "$work/out/f_$file"; done
 require cmp "$work/out/r_wm.txt" "$work/out/f_wm.txt"
+entry f.json parameters normalise true
 entry f.json outputs fractions '"f_vf.nii.gz"'
 succeeds track $slices $given $few -o a.trx
 succeeds track --sh f_wm.nii.gz --fa f_fa.nii.gz --mask f_mask.nii.gz --roi f_mask.nii.gz $few -o c.trx
 succeeds fit $slices o --model msmt $given --no-normalise
 entry o.json model normalisation null
+entry o.json parameters normalise false
 succeeds fit $slices n --model msmt $given --normalise --sh-order 10
 entry n.json parameters normalise true
 require python3 -c "import json; assert json.load(open('$work/out/n.json'))['model']['normalisation']['scale'] > 0"
