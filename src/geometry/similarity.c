@@ -108,6 +108,13 @@ uint64_t gls_similar_count(const gls_similar *s)
     return gls_clusters_streamlines(s->clusters[WIDE]);
 }
 
+bool gls_similar_is_outside(const gls_similar *s)
+{
+    for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++)
+        if (s->map[0][v] > 0) return false;
+    return gls_similar_count(s) > 0;
+}
+
 /* Measures the overlap of two maps: the first five measures. volume: of a voxel, mm3. */
 static void compare_maps(const double *x, const double *y, size_t voxels, double volume, double value[5])
 {
@@ -134,7 +141,7 @@ static void compare_maps(const double *x, const double *y, size_t voxels, double
     value[2] = both * volume;
     value[3] = (any - both) * volume;
     /* over the voxels of either; negative values count as none */
-    value[4] = equal ? 1 : both == 0 ? 0 : spread > 0 ? fmax(0, (any * xy - sx * sy) / spread) : NAN;
+    value[4] = any == 0 ? NAN : equal ? 1 : both == 0 ? 0 : spread > 0 ? fmax(0, (any * xy - sx * sy) / spread) : NAN;
 }
 
 /* Measures the distances of the voxels of b from the nearest ones of a, mm: adds half of their mean to *mean, and
@@ -195,9 +202,12 @@ gls_status gls_similarity_measure(const gls_similar *a, const gls_similar *b, do
     if (gls_similar_count(a) == 0 || gls_similar_count(b) == 0) return GLS_OK;
     compare_maps(a->map[0], b->map[0], voxels, volume, value);
     compare_maps(a->map[1], b->map[1], voxels, volume, value + 5);
-    value[10] = value[14] = 0;
-    gls_status status = add_distance(a, b, &value[10], &value[14]);
-    if (!status) status = add_distance(b, a, &value[10], &value[14]);
+    gls_status status = GLS_OK;
+    if (!gls_similar_is_outside(a) && !gls_similar_is_outside(b)) {
+        value[10] = value[14] = 0;
+        status = add_distance(a, b, &value[10], &value[14]);
+        if (!status) status = add_distance(b, a, &value[10], &value[14]);
+    }
     if (!status) status = compare_centroids(a, b, WIDE, &value[11], &unused);
     value[12] = value[11] * value[11];
     return status ? status : compare_centroids(a, b, FINE, &unused, &value[13]);

@@ -18,6 +18,8 @@ gls_status gls_similar_sink(gls_similar *bundle, gls_sink *sink);
 gls_status gls_similar_complete(gls_similar *bundle);
 /* Number of its streamlines. */
 uint64_t gls_similar_count(const gls_similar *bundle);
+/* Whether a complete bundle has streamlines, all of which lie outside the grid. */
+bool gls_similar_is_outside(const gls_similar *bundle);
 
 /* Number of measures. */
 #define GLS_SIMILARITY_VALUES 15

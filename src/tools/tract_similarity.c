@@ -99,6 +99,10 @@ static gls_status read_bundles(comparing *c, const char *name, size_t *n_found)
         if (!status) status = gls_similar_complete(c->similar[i]);
         if (!status && gls_similar_count(c->similar[i]) == 0)
             gls_log(GLS_LOG_WARNING, "%s: the bundle %s has no streamlines", from->path, name);
+        if (!status && gls_similar_is_outside(c->similar[i]))
+            gls_log(GLS_LOG_WARNING,
+                    "%s: all streamlines of the bundle %s lie outside %s: give --template an image of their space",
+                    from->path, name, c->o->template_image);
         ++*n_found;
     }
     return status;
@@ -252,7 +256,8 @@ gls_status gls_tract_similarity(gls_tract_run *run, const void *options, const c
     if (!status) {
         gls_tract_run_count(run, "bundles", c.bundles);
         gls_tract_run_count(run, "pairs", c.pairs);
-        gls_tract_run_message(run, "%s bundles compared, %s pairs", GLS_COUNT(c.bundles), GLS_COUNT(c.pairs));
+        gls_tract_run_message(run, "%s bundle%s compared, %s pair%s", GLS_COUNT(c.bundles), c.bundles == 1 ? "" : "s",
+                              GLS_COUNT(c.pairs), c.pairs == 1 ? "" : "s");
     }
     for (size_t i = 0; c.input && i < c.n; i++) gls_atlas_finish(&c.input[i]);
     free(c.path);

@@ -154,6 +154,15 @@ says "part: has no bundle second"
 expect 0 edit k.trx hollow/first.trk --group cluster_000001 --min-length 1000 -q
 expect 0 similarity part hollow -o hollow.tsv
 says "the bundle first has no streamlines"
+python3 - data/mask.nii.gz away.nii << 'END'
+import gzip, struct, sys
+b = bytearray(gzip.open(sys.argv[1]).read())
+for row in range(3): struct.pack_into("<f", b, 292 + 16 * row, 5000)
+open(sys.argv[2], "wb").write(b)
+END
+expect 0 similarity part part -o outside.tsv --template away.nii
+says "all streamlines of the bundle first lie outside away.nii"
+says "1 bundle compared, 1 pair"
 OMP_NUM_THREADS=1 "$tool" similarity r.trx atlas -o other1.tsv --template data/mask.nii.gz -q || note "similarity in one thread"
 same other.tsv other1.tsv
 expect 0 similarity atlas r.trx part -o three.tsv --template data/mask.nii.gz -q
@@ -188,6 +197,9 @@ assert [r["input"] for r in matrix] == 3 * names and list(matrix[0]) == ["bundle
 value = {(r["bundle"], r["input"], name): r[name] for r in matrix for name in names}
 assert all(value[b, x, y] == value[b, y, x] for b, x, y in value) and value["first", "part", "part"] == "1"
 assert all(value[r["bundle"], r["a"], r["b"]] == r["ba"] for r in three) and value["third", "part", "atlas"] == "nan"
+outside = rows("outside.tsv")[0]
+assert all(outside[k] == "nan" for k in outside if k.startswith(("dice", "density")) or k in ("bundle_adjacency_voxels", "hausdorff")), outside
+assert outside["ba"] == "1" and float(outside["bmd"]) == 0, outside
 assert rows("hollow.tsv")[0]["dice_voxels"] == "nan" and rows("hollow.tsv")[0]["streamlines_b"] == "0"
 END
 expect 2 similarity atlas atlas -o x.tsv --template data/mask.nii.gz --voxel-size 2
