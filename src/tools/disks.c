@@ -15,6 +15,14 @@
 /* Added to distances, mm, as in DIPY, so that a point at a node has a weight. */
 #define SMALL 1e-8
 
+/* Median distance of the points of a bundle from the nodes of its model above which there is a warning, mm. Bundles
+ * are narrower, and a model of another space is farther. */
+#define FAR 30
+
+/* Distances are counted in bins of this width, mm; the last bin has all larger ones. */
+#define BIN 0.5
+#define BINS 1024
+
 /* State of a pass over the streamlines. */
 typedef struct pass {
     const gls_disks *d;
@@ -27,6 +35,7 @@ typedef struct pass {
      * the sum of their weights */
     gls_profile_node *mean;
     double *weight;
+    uint64_t (*near)[BINS]; /* for each bundle the number of points by their distance from the node */
 } pass;
 
 /* Finds the disk of a point, from 0 on; d->n: the bundle has no disks. *distance: from its node, mm. */
@@ -87,6 +96,7 @@ static gls_status append(void *user, const gls_streamlines *in)
                 double distance, *value = s->value;
                 const uint32_t disk = find_disk(d, k, in->point[p], &distance);
                 if (disk == d->n) break;
+                s->near[k][(size_t)fmin(distance / BIN, BINS - 1)]++;
                 for (size_t j = 0; j < d->n_images; value += d->image[j++]->n_volumes)
                     gls_sample_at(d->image[j], &d->sampling, in->point[p], value);
                 if (s->mean)
@@ -100,6 +110,22 @@ static gls_status append(void *user, const gls_streamlines *in)
     return s->text.failed;
 }
 
+/* Warns of bundles that lie far from their models. */
+static void warn_of_distance(const pass *s)
+{
+    for (size_t k = 0; k < gls_bundles_count(s->d->bundles) && s->d->models; k++) {
+        uint64_t n = 0, below = 0;
+        size_t bin = 0;
+        for (size_t i = 0; i < BINS; i++) n += s->near[k][i];
+        while (bin + 1 < BINS && 2 * (below + s->near[k][bin]) < n) below += s->near[k][bin++];
+        if (n > 0 && (double)bin * BIN >= FAR)
+            gls_log(GLS_LOG_WARNING,
+                    "bundle %s: the median distance of its points from the nodes of its model is %.0f mm, above %d mm: "
+                    "%s has to lie in the space of the streamlines, or --atlas-transform has to bring it there",
+                    gls_bundles_get(s->d->bundles, k).name, (double)bin * BIN, FAR, s->d->models);
+    }
+}
+
 /* Reads the tractogram again. */
 static gls_status run_pass(pass *s)
 {
@@ -110,6 +136,7 @@ static gls_status run_pass(pass *s)
     if (!status) status = gls_bundles_filter(s->d->bundles, GLS_BUNDLES_REST_DROPPED, &end, &sink);
     status = gls_tract_pump(s->d->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
+    if (!status) warn_of_distance(s);
     return status;
 }
 
@@ -119,7 +146,8 @@ static gls_status begin(pass *s, const gls_disks *d)
     *s = (pass){.d = d};
     for (size_t i = 0; i < d->n_images; i++) s->columns += d->image[i]->n_volumes;
     s->value = malloc((s->columns + 1) * sizeof *s->value);
-    return s->value ? GLS_OK : gls_no_memory();
+    s->near = calloc(gls_bundles_count(d->bundles) + 1, sizeof *s->near);
+    return s->value && s->near ? GLS_OK : gls_no_memory();
 }
 
 /* Writes the header line. */
@@ -146,6 +174,7 @@ gls_status gls_disks_write(const gls_disks *d, const char *path)
         status = gls_tract_text_close(&s.text, status);
     }
     free(s.value);
+    free(s.near);
     free(s.row);
     return status;
 }
@@ -165,6 +194,7 @@ gls_status gls_disks_average(const gls_disks *d, gls_profile_node **out)
         if (m->n == 0) m->value = NAN;
     }
     free(s.value);
+    free(s.near);
     free(s.weight);
     if (status)
         free(s.mean);

@@ -21,6 +21,8 @@ typedef struct gls_disks {
     const double (*node)[3]; /* n nodes for each bundle, mm; NaN: the bundle has no disks */
     const double (*map)[4];  /* brings points to the space of the nodes; NULL: they lie there */
     bool alike;              /* points of a disk count alike, not by their distances from the node */
+    const char *models; /* whose nodes these are; NULL: those of the bundles themselves. Points that lie far from them
+                           are warned of */
 } gls_disks;
 
 /* Writes a row for each point of each streamline of a bundle, with its disk, from 1 on. */

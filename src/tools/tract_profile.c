@@ -246,7 +246,8 @@ static gls_status write(profiling *p)
                              .n = (uint32_t)o->nodes,
                              .node = (const double(*)[3])p->node,
                              .map = p->moves ? (const double(*)[4])p->map : NULL,
-                             .alike = p->weights == GLS_PROFILE_MEAN};
+                             .alike = p->weights == GLS_PROFILE_MEAN,
+                             .models = o->assign};
     if (o->mode) return gls_disks_write(&disks, o->output);
     gls_profile_node *given = NULL;
     gls_status status = o->assign ? gls_disks_average(&disks, &given) : GLS_OK;
