@@ -189,7 +189,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
     matrix_state *s = sink->state;
     gls_status status = s->header ? gls_matrix_rows_name(&s->rows, s->connectome) : GLS_OK;
     if (status) return status;
-    if (s->metric.path) gls_sample_warn(&s->sampled, "--metric");
+    if (s->metric.path) gls_sample_warn(&s->sampled, s->metric.path);
     return gls_connectome_write_grouped(s->connectome, sink->output, sinks->run->force, &sinks->run->group,
                                         (const char *const *)s->rows.name, "nan");
 }

@@ -65,6 +65,14 @@ static gls_status check(const gls_job_options *o, const gls_method *method)
     return GLS_OK;
 }
 
+/* Whether a matrix sums the weights. */
+static bool are_summed(const gls_job_options *o)
+{
+    bool summed = o->connectome.n > 0 && o->metric.n == 0;
+    for (int k = 0; k < o->metric.n; k++) summed = summed || strcmp(o->metric.value[k], "weight") == 0;
+    return summed;
+}
+
 /* Reads --weights. A TRX file holds the weights as a column; with another format they go to a text file beside it;
  * without a tractogram they are not written. */
 static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
@@ -73,6 +81,10 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     if (!o->weights) return GLS_OK;
     const gls_status status = check(o, sinks->method);
     if (status) return status;
+    if (sinks->no_tractogram && !are_summed(o))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--weights: no output has them: write a tractogram, or give --connectome, with --metric weight "
+                        "if there are other metrics");
     sink->wanted = true;
     if (sinks->no_tractogram || sinks->writes_trx) return GLS_OK;
     gls_asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(sinks->output) - 4, sinks->output);

@@ -68,7 +68,7 @@ struct gls_connectome {
     uint64_t *ends;
     double *value, *weight; /* sums or extremes of values, and sums of weights: (n + 1) x (n + 1), upper triangle */
     cell_values *all;       /* GLS_STAT_MEDIAN: all values; NULL: another statistic */
-    bool allow_missing;     /* values of the scale column that are NaN are left out */
+    bool allow_missing;     /* values of the scale column that are NaN are left out of means and medians */
     edge *edge;             /* one for each cell, in the order of `value`; NULL: not wanted */
     gls_connectome_counts counts;
     size_t capacity;    /* allocated elements of pair and stretch */
@@ -160,9 +160,14 @@ static void add(gls_connectome *c, int32_t one, int32_t other, double value, dou
 {
     size_t a = (size_t)(one < other ? one : other), b = (size_t)(one < other ? other : one),
            cell = a * (c->nodes.n + 1) + b;
+    if (isnan(value)) { /* gls_connectome_allow_missing(): the mean of such streamlines alone is NaN, too */
+        if (c->options.stat == GLS_STAT_MEAN && c->weight[cell] == 0) c->value[cell] = NAN;
+        return;
+    }
     switch (c->options.stat) {
     case GLS_STAT_SUM:
     case GLS_STAT_MEAN:
+        if (isnan(c->value[cell])) c->value[cell] = 0;
         c->value[cell] += value * weight;
         c->weight[cell] += weight;
         break;
@@ -299,13 +304,12 @@ static gls_status append(void *user, const gls_streamlines *s)
         const int32_t *node = all ? c->finder[c->stretch[i].thread].node + c->stretch[i].first : c->pair[i];
         const size_t n_nodes = all ? c->stretch[i].n : 2;
         double weight = weights ? gls_column_value(weights, i) : 1, scale = scales ? gls_column_value(scales, i) : 1;
-        const bool missing = c->allow_missing && isnan(scale);
-        if (!isfinite(weight) || (!isfinite(scale) && !missing))
+        if (!isfinite(weight) || !(isfinite(scale) || (c->allow_missing && isnan(scale))))
             return gls_fail(GLS_ERR_INPUT, "the weight or scale of streamline %llu (counted from 0) is not finite",
                             (unsigned long long)c->counts.streamlines);
         c->counts.streamlines++;
         c->counts.empty += n == 0;
-        if (n > 0 && !missing) {
+        if (n > 0) {
             double length = needs_length ? gls_line_length(s->point + s->offset[i], n) : 0;
             add_streamline(c, node, n_nodes, scale * scale_of(c, length), weight, length);
         }

@@ -11,7 +11,8 @@
 
 /* Whether append() reads more than the ends of streamlines: for regions on the way, or for lengths. */
 bool gls_connectome_needs_points(const gls_connectome *connectome);
-/* Lets streamlines whose value in the scale column is NaN be left out of the cells, in place of an error. */
+/* Lets the means and medians of cells leave out streamlines whose value in the scale column is NaN, in place of an
+ * error. A cell that has such streamlines alone is NaN. */
 void gls_connectome_allow_missing(gls_connectome *connectome);
 /* pair[i]: gets the regions of both ends of streamline i, for gls_connectome_add_pairs(). Not with GLS_ASSIGN_ALL. */
 gls_status gls_connectome_find_pairs(gls_connectome *connectome, const gls_streamlines *streamlines,

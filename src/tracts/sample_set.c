@@ -107,8 +107,8 @@ void gls_sample_warn(const gls_sample_counts *c, const char *name)
 {
     /* warn only if more than 1 % of the points are outside or not finite */
     if (c->outside * 100 > c->points)
-        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " samples lie outside the images", name, c->outside,
-                c->points);
+        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " samples lie outside the images%s", name, c->outside,
+                c->points, c->outside == c->points ? ": are they and the streamlines in one space?" : "");
     if (c->not_finite * 100 > c->points)
         gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " samples lie where an image is NaN or infinite", name,
                 c->not_finite, c->points);

@@ -374,6 +374,20 @@ mean_volume --scale-file means.txt --stat-edge mean
 median_volume --scale-file means.txt --stat-edge median
 WORDS
 [ -s cm_nodes.tsv ] && [ -s cr_nodes.tsv ] || note "tables of regions with --metric"
+# an image without values: a cell that has streamlines is nan, and 0 without, as tck2connectome -stat_edge mean has it
+python3 - volume.nii away.nii <<'PYTHON'
+import struct, sys
+b = bytearray(open(sys.argv[1], "rb").read())
+for row in range(3): struct.pack_into("<f", b, 292 + 16 * row, 5000)
+open(sys.argv[2], "wb").write(b)
+PYTHON
+expect 0 connectome t.trx labels.nii away.csv --metric count --metric mean:away.nii
+says "outside the images: are they and the streamlines in one space?"
+grep -q "of 12 regions have no streamline: 20$" stderr || note "regions without a streamline, though an image is away"
+expect 0 track $tracking -o none --connectome labels.nii:track_away.csv --metric mean:away.nii
+says "away.nii: "
+cmp away_mean_away.csv track_away_mean_away.csv || note "--metric of an image away, in track"
+sed 's/[^,]*[1-9][^,]*/nan/g' away_count.csv | cmp - away_mean_away.csv || note "cells with streamlines outside the image are not nan"
 expect 2 connectome t.trx labels.nii e.csv --metric areas
 says "--metric areas: must be count,"
 expect 2 connectome t.trx labels.nii e.csv --metric count --metric count
@@ -388,6 +402,8 @@ expect 3 connectome t.trx labels.nii e.csv --metric mean:missing.nii
 expect 2 track "$@" -o v.trx --metric count
 expect 2 track "$@" -o v.trx --connectome labels.nii:e.csv --metric weight
 expect 2 track "$@" -o v.trx --connectome labels.nii:e.csv --metric sift2
+expect 2 track "$@" -o none --model csd --connectome labels.nii:e.csv --metric count --weights
+says "--weights: no output has them"
 expect 2 track "$@" -o v.trx --connectome labels.nii:e.csv --metric length --shard 1/2
 for part in 1 2; do expect 0 track "$@" -o none --connectome labels.nii:metric.csv --metric count --shard $part/2; done
 expect 0 merge -o sum_metric.csv metric_count_shard-1of2.csv metric_count_shard-2of2.csv
@@ -882,6 +898,10 @@ expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o disks.csv --assign models --
 awk -F , 'NR > 1 {n[$1 "," $3 - 1]++; s[$1 "," $3 - 1] += $4}
     END {for (k in n) print k "," n[k]}' disks.csv | sort > disks_n.csv
 awk -F , 'NR > 1 && $5 > 0 {print $1 "," $2 "," $5}' assigned.csv | sort | cmp - disks_n.csv || note "points of a disk"
+grep -q "median distance" stderr && note "a warning of models that lie in their bundles"
+printf '1 0 0 0\n0 1 0 50\n0 0 1 0\n0 0 0 1\n' > away.txt
+expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o away.csv --assign models --nodes 10 --atlas-transform away.txt
+says "the median distance of its points from the nodes of its model is"
 rm "models/$name.trx"
 expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o partly.csv --assign models --nodes 10
 says "has no model of the bundle $name"
