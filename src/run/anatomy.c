@@ -238,7 +238,7 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
                                             &input->seeds);
     else
         status = gls_seeds_create_random(input->roi, input->mask, n, o->seed_seed, &input->seeds);
-    if (status) return status;
+    if (status || input->seeds_move) return status;
     const char *count = GLS_COUNT(gls_seeds_count(input->seeds)), *bound = o->track.select > 0 ? "at most " : "",
                *place = gls_seeds_place(o);
     if (o->seeds)

@@ -76,6 +76,7 @@ typedef struct gls_job_inputs {
     gls_image *mask, *roi;    /* roi: the seed mask; NULL: seeds need none, or the fit makes it later */
     bool mask_made, roi_made; /* true: the mask, or the seed mask, was computed, not read from a file */
     const char *region;       /* rule of the seed mask that was computed, "of FA above ..."; NULL: none was */
+    bool seeds_move;          /* the seeds of the options stand in for those of a sphere that is moved */
     gls_image *odf_image;     /* the image of --sh, --odf, --peaks or --bedpostx */
     uint32_t peak_samples;    /* samples in odf_image, with --bedpostx; else 0 */
     gls_image *peaks; /* peaks of ODFs or tensors for getters that follow peaks; NULL: not needed, or in odf_image */

@@ -63,6 +63,7 @@ gls_status gls_view_live_open(gls_view_live *live, const gls_job_options *option
     live->command = gls_text_take(&command);
     gls_status status = live->command ? GLS_OK : gls_no_memory();
     if (!status) status = gls_job_create(options, monitor, &live->job);
+    if (!status) live->job->inputs.seeds_move = true;
     if (!status) status = gls_job_open(live->job);
     if (!status) status = gls_job_fit(live->job);
     if (status) return status;
@@ -75,6 +76,9 @@ gls_status gls_view_live_open(gls_view_live *live, const gls_job_options *option
         memcpy(live->first.sphere, text.number, sizeof live->first.sphere);
     live->first.nseeds = options->nseeds;
     live->first.seed = options->seed_seed;
+    const double *at = live->first.sphere;
+    gls_log(GLS_LOG_INFO, "seeds: the sphere begins with %s in %.4g,%.4g,%.4g,%.4g", GLS_COUNT(options->nseeds), at[0],
+            at[1], at[2], at[3]);
     return GLS_OK;
 }
 

@@ -156,6 +156,17 @@ static int answer_request(const state *s, struct lws *wsi, connection *c, const 
     return respond(wsi, c, HTTP_STATUS_OK, file->type, file->bytes, file->size, NULL);
 }
 
+/* Refuses CONNECT, for which libwebsockets would hand on what follows as it comes. Returns -1: the connection ends. */
+static int refuse_tunnel(struct lws *wsi)
+{
+    static const char answer[] =
+        "HTTP/1.1 405 Method Not Allowed\r\nallow: GET\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    unsigned char room[LWS_PRE + sizeof answer];
+    memcpy(room + LWS_PRE, answer, sizeof answer);
+    lws_write(wsi, room + LWS_PRE, sizeof answer - 1, LWS_WRITE_RAW);
+    return -1;
+}
+
 /* Sends the next part of a body. */
 static int send_body(struct lws *wsi, connection *c)
 {
@@ -270,6 +281,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     connection *c = user;
     switch (reason) {
     case LWS_CALLBACK_HTTP: return answer_request(s, wsi, c, in);
+    case LWS_CALLBACK_RAW_ADOPT: return refuse_tunnel(wsi);
     case LWS_CALLBACK_HTTP_WRITEABLE: return send_body(wsi, c);
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: return confirm_page(s, wsi);
     case LWS_CALLBACK_ESTABLISHED: open_page(s, wsi, c); return 0;

@@ -66,6 +66,8 @@ check(server.get("/lines", {"Origin": "http://" + server.host})[0] == 200, "its 
 for method in ("POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "NONSENSE"):
     status, _, body = server.get("/lines", {"Content-Length": "0"}, method)
     check(status in (0, 400, 403, 404, 405) and b"\0" not in body, "method", method, status)
+status, _, _ = server.get("/lines", {}, "CONNECT")
+check(status == 405, "method CONNECT", status)
 for path in ("/x", "/lines/", "/../etc/passwd", "/..%2f..%2fetc/passwd", "/etc/passwd", "/view.html", "/.", "/" + "x" * 3000, "*", "http://evil.example/"):
     status, _, body = server.get(path)
     check(status != 200 or path == "/.", "path", path[:40], status)
