@@ -257,7 +257,8 @@ GLS_API gls_status gls_job_create(const gls_job_options *options, const gls_moni
 GLS_API gls_status gls_job_open(gls_job *job);
 /* Computes, without work on voxels, the memory that tracking would need. Call this in place of gls_job_fit(). */
 GLS_API gls_status gls_job_plan(gls_job *job, gls_track_memory *memory);
-/* Makes the stop map, fits the model, and makes the seeds where no region was given. Call it after gls_job_open(). */
+/* Makes the anatomy of --t1 unless it is kept, and the stop map; fits the model, and makes the seeds where no region
+ * was given. Call it after gls_job_open(). */
 GLS_API gls_status gls_job_fit(gls_job *job);
 /* Tracks and writes all files that the options name. Call it after gls_job_fit(). */
 GLS_API gls_status gls_job_track(gls_job *job);

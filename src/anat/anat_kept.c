@@ -38,8 +38,8 @@ static cJSON *make_key(const gls_anat_sources *s, gls_status *status)
     return NULL;
 }
 
-/* Finds the folder of a key, and makes it. From malloc. */
-static gls_status find_folder(const cJSON *key, const char *folder, char **path)
+/* Names the folder of a key. From malloc. */
+static gls_status name_folder(const cJSON *key, const char *folder, char **path)
 {
     char *text = gls_json_print_line(key), own[4096];
     const uint64_t hash = text ? gls_hash(text, strlen(text)) : 0;
@@ -55,7 +55,7 @@ static gls_status find_folder(const cJSON *key, const char *folder, char **path)
         *path = strdup(own);
         if (!*path) return gls_no_memory();
     }
-    return gls_folders_make(*path, NULL);
+    return GLS_OK;
 }
 
 /* Makes the hashes of all files; NULL: one cannot be read, or is none of this user's. */
@@ -125,22 +125,48 @@ static gls_status make(const gls_anat_sources *s, const gls_anat_inputs *how, co
     return status;
 }
 
+/* Where the files of these sources are kept. */
+typedef struct place {
+    cJSON *key;
+    char *folder, *note;
+} place;
+
+/* Names the place, and the files in it. */
+static gls_status find_place(const gls_anat_sources *s, const char *folder, gls_anat_names *names, place *at)
+{
+    gls_status status;
+    *names = (gls_anat_names){.sidecar = NULL};
+    *at = (place){.key = make_key(s, &status)};
+    if (!status) status = name_folder(at->key, folder, &at->folder);
+    if (!status) status = gls_anat_names_init(names, s, at->folder, NULL, NULL);
+    if (!status && gls_asprintf(&at->note, "%s/kept.json", at->folder) < 0) status = gls_no_memory();
+    return status;
+}
+
+static void finish_place(place *at)
+{
+    cJSON_Delete(at->key);
+    free(at->folder);
+    free(at->note);
+}
+
+gls_status gls_anat_find(const gls_anat_sources *s, const char *folder, gls_anat_names *names, bool *kept)
+{
+    place at;
+    const gls_status status = find_place(s, folder, names, &at);
+    *kept = !status && are_kept(names, at.note, at.key);
+    if (*kept) gls_log(GLS_LOG_INFO, "anatomy: %s is reused: its files are the same", at.folder);
+    finish_place(&at);
+    return status;
+}
+
 gls_status gls_anat_keep(const gls_anat_sources *s, const gls_anat_inputs *how, const char *folder,
                          gls_anat_names *names)
 {
-    gls_status status;
-    char *path = NULL, *note = NULL;
-    *names = (gls_anat_names){.sidecar = NULL};
-    cJSON *key = make_key(s, &status);
-    if (!status) status = find_folder(key, folder, &path);
-    if (!status) status = gls_anat_names_init(names, s, path, NULL, NULL);
-    if (!status && gls_asprintf(&note, "%s/kept.json", path) < 0) status = gls_no_memory();
-    if (!status && are_kept(names, note, key))
-        gls_log(GLS_LOG_INFO, "anatomy: %s is reused: its files are the same", path);
-    else if (!status)
-        status = make(s, how, names, note, key);
-    cJSON_Delete(key);
-    free(path);
-    free(note);
+    place at;
+    gls_status status = find_place(s, folder, names, &at);
+    if (!status) status = gls_folders_make(at.folder, NULL);
+    if (!status) status = make(s, how, names, at.note, at.key);
+    finish_place(&at);
     return status;
 }

@@ -153,11 +153,24 @@ static gls_status join_maps(const gls_job_options *o, gls_image **image)
     return status;
 }
 
+/* Makes tissue that is half grey, half white matter everywhere. */
+static gls_status stand_in(gls_job_inputs *input, const gls_job_options *o)
+{
+    const size_t n = gls_grid_voxels(input->grid);
+    gls_image *image = NULL;
+    gls_status status = gls_image_create(input->grid, 5, &image);
+    for (size_t v = 0; v < n && !status; v++) image->data[v] = image->data[2 * n + v] = 0.5f;
+    if (!status) status = gls_tissue_create(input->grid, image, o->t1, o->act_rule, o->track.precision, &input->tissue);
+    gls_image_destroy(image);
+    return status;
+}
+
 gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *o)
 {
     const char *name = input->method.tissue;
     gls_image *image = NULL;
     if (!name) return GLS_OK;
+    if (gls_awaits_anatomy(o)) return stand_in(input, o);
     gls_status status = o->act                        ? gls_image_read(o->act, GLS_IMAGE_ANY, &image)
                         : o->pve_wm || o->map_include ? join_maps(o, &image)
                                                       : gls_phantom_five_tissues(input->phantom, &image);
@@ -216,6 +229,7 @@ const char *gls_seeds_place(const gls_job_options *o)
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *o)
 {
     gls_status status;
+    if (o->seed_gmwmi && gls_awaits_anatomy(o)) return GLS_OK;
     /* with --nseeds 0, --select ends the run, long before the seeds run out */
     uint64_t n = o->nseeds > 0 ? o->nseeds : MAX_SEEDS;
     /* make seeds by the first option that is given: a list, a sphere, weights, a grid in each voxel, seeds around voxel

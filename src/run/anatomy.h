@@ -20,11 +20,18 @@ gls_status gls_find_peaks(const gls_job_options *options, const gls_method *meth
                           gls_bvec_frame frame, gls_image **peaks);
 /* Makes inputs->peaks for a plan, an image without values, if the run itself would find peaks; else does nothing. */
 gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs);
+/* Whether the tissue of --t1 has still to be made. */
+static inline bool gls_awaits_anatomy(const gls_job_options *options)
+{
+    return options->t1 && !options->act;
+}
 /* Call the next three functions after grid and mask are known, the one for tissue first. If the fit makes the seed
  * mask, gls_job_inputs_fit() calls the one for seeds. */
-/* Reads the tissue image or the maps that the options name into input->tissue. */
+/* Reads the tissue image or the maps that the options name into input->tissue. Grey and white matter in all voxels
+ * stands in for tissue that has still to be made. */
 gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *options);
-/* Makes the seeds from the seed mask, a file or another source that the options name. */
+/* Makes the seeds from the seed mask, a file or another source that the options name. Makes none on an interface of
+ * tissue that has still to be made. */
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *options);
 /* Reads the regions that the options name. */
 gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *options);

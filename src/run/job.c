@@ -14,7 +14,9 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/advice.h"
+#include "run/anatomy.h"
 #include "run/job.h"
+#include "run/job_anatomy.h"
 #include "run/job_inputs.h"
 #include "run/job_inputs_parts.h"
 #include "run/job_memory.h"
@@ -61,6 +63,11 @@ gls_status gls_job_open(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n == 0);
     const gls_job_options *o = &job->options;
+    /* the tissue is one of the inputs by which --skip-existing knows an equal run */
+    if (o->skip_existing && gls_awaits_anatomy(o) && gls_job_outputs_exist(job)) {
+        const gls_status made = gls_job_anatomy_make(job);
+        if (made) return made;
+    }
     gls_beside opening = {.name = "open devices", .work = open_devices, .user = job, .logs_first = true};
     /* a device that cannot be opened ends the run before more than 256 MiB are read */
     uint64_t bytes = 0;
@@ -105,7 +112,7 @@ gls_status gls_job_open(gls_job *job)
     job->sinks.step_size = job->params.step_size;
     job->sinks.transform = &job->inputs.space;
     if (!status) status = gls_sinks_prepare(&job->sinks);
-    if (!status) status = gls_job_hash_others(job);
+    if (!status && !gls_awaits_anatomy(o)) status = gls_job_hash_others(job);
     if (!status && o->skip_existing) status = gls_job_find_done(job);
     return status || job->result.skipped ? status : gls_job_memory_plan(job);
 }
@@ -119,11 +126,28 @@ gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
     return gls_track_plan_memory(job->device, job->devices.n, &job->params, &input, memory);
 }
 
+/* Makes the anatomy, and does what gls_job_open() left until it is there. */
+static gls_status take_anatomy(gls_job *job)
+{
+    gls_job_inputs *in = &job->inputs;
+    gls_status status = gls_job_anatomy_make(job);
+    gls_tissue_destroy(in->tissue);
+    in->tissue = NULL;
+    if (!status) status = gls_job_inputs_read_tissue(in, &job->options);
+    if (!status && !in->seeds && gls_seeds_place(&job->options)) {
+        status = gls_job_inputs_make_seeds(in, &job->options);
+        if (!status) status = gls_job_inputs_check_tracking_mask(in);
+    }
+    if (!status) status = gls_sinks_prepare(&job->sinks);
+    return status ? status : gls_job_hash_others(job);
+}
+
 gls_status gls_job_fit(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n > 0);
     const bool restricted = job->inputs.seeds; /* to the shard; false: the fit makes the seeds */
-    gls_status status = gls_job_inputs_fit(&job->inputs, &job->options, &job->monitor);
+    gls_status status = gls_awaits_anatomy(&job->options) ? take_anatomy(job) : GLS_OK;
+    if (!status) status = gls_job_inputs_fit(&job->inputs, &job->options, &job->monitor);
     if (!status && !restricted) status = identify_seeds(job);
     if (!status) gls_advise_of_fit(job);
     if (!status) gls_job_memory_release(job);

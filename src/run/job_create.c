@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "run/job_create.h"
-#include "anat/anat_kept.h"
 #include "gpu/devices.h"
 #include "image/region_area.h"
 #include "record/output_name.h"
@@ -14,6 +13,7 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/anatomy.h"
+#include "run/job_anatomy.h"
 #include "run/job_inputs.h"
 #include "run/job_inputs_parts.h"
 #include "run/job_parts.h"
@@ -54,85 +54,6 @@ static gls_status choose_format(gls_job *job)
     return status;
 }
 
-/* --- The anatomy of --t1. */
-
-/* Where an anatomy comes from. Parts of --atlas are cut from `memory`. */
-typedef struct anatomy {
-    gls_anat_sources sources;
-    char *memory, *labels;
-} anatomy;
-
-static void finish_anatomy(anatomy *a)
-{
-    free(a->memory);
-    free(a->labels);
-}
-
-static gls_status name_anatomy(const gls_job_options *o, anatomy *a)
-{
-    const char *part[4] = {NULL};
-    size_t n = 0;
-    *a = (anatomy){.sources = {.t1 = o->t1, .dwi = o->dwi, .bval = o->bval, .bvec = o->bvec, .dwi_mask = o->mask}};
-    if (!o->atlas) return GLS_OK;
-    a->memory = strdup(o->atlas);
-    char *rest = a->memory;
-    for (const char *next; rest && (next = gls_names_next(&rest, ',')); n++)
-        if (n < 4) part[n] = *next ? next : NULL;
-    if (!part[0] || !part[1] || n > 4)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--atlas %s: needs TEMPLATE,LABELS, TEMPLATE,LABELS,MASK or "
-                        "TEMPLATE,LABELS,MASK,NAMES",
-                        o->atlas);
-    if (gls_asprintf(&a->labels, "%s%s%s", part[1], part[3] ? "," : "", part[3] ? part[3] : "") < 0)
-        return gls_no_memory();
-    a->sources.fixed = part[0];
-    a->sources.fixed_mask = part[2];
-    a->sources.labels = a->labels;
-    return GLS_OK;
-}
-
-/* Adds the files of --t1 and --atlas to the inputs. */
-static gls_status add_anatomy(const gls_job_options *o, gls_inputs *inputs)
-{
-    char *path[GLS_ANAT_MAX_FILES];
-    size_t n = 0;
-    anatomy a;
-    gls_status status = name_anatomy(o, &a);
-    if (!status) status = gls_anat_sources_list(&a.sources, path, &n);
-    if (!status) status = gls_inputs_add_all(inputs, (const char *const *)path, n);
-    for (size_t i = 0; i < n; i++) free(path[i]);
-    finish_anatomy(&a);
-    return status;
-}
-
-static bool go_on(void *user)
-{
-    return !gls_monitor_cancelled(user, GLS_PHASE_FIT);
-}
-
-/* Makes the anatomy of --t1, or takes what is kept of it, and names its files in place of --act and of the word atlas
- * in --connectome. */
-static gls_status make_anatomy(gls_job *job)
-{
-    gls_job_options *o = &job->options;
-    const gls_anat_inputs how = {.device = strchr(o->device, ',') ? "auto" : o->device,
-                                 .graphics = o->api,
-                                 .go_on = go_on,
-                                 .user = &job->monitor};
-    anatomy a;
-    gls_status status = name_anatomy(o, &a);
-    if (!status) status = gls_anat_keep(&a.sources, &how, o->cache_dir, &job->anatomy);
-    finish_anatomy(&a);
-    o->act = job->anatomy.path[GLS_ANAT_FIVE];
-    const char *labels = job->anatomy.path[GLS_ANAT_LABELS];
-    for (int k = 0; k < o->connectome.n && labels && !status; k++) {
-        if (strncmp(o->connectome.value[k], "atlas:", 6) != 0) continue;
-        if (gls_asprintf(&job->connectome[k], "%s%s", labels, o->connectome.value[k] + 5) < 0) return gls_no_memory();
-        o->connectome.value[k] = job->connectome[k];
-    }
-    return status;
-}
-
 gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
 {
     gls_input_file file[GLS_FILE_N_FILES];
@@ -145,7 +66,7 @@ gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
         if (!status) status = gls_inputs_add_all(inputs, (const char *const *)paths, n);
         for (size_t k = 0; k < n; k++) free(paths[k]);
     }
-    if (!status && o->t1) status = add_anatomy(o, inputs);
+    if (!status && o->t1) status = gls_job_anatomy_inputs(o, inputs);
 #define GLS_REGION_ROW(symbol, number, field, ...) \
     if (!status) status = gls_inputs_add_all(inputs, (const char *const *)o->field.value, (size_t)o->field.n);
 #include <glslines/regions.def>
@@ -560,7 +481,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     }
     /* a gradient table in one file, or in the image itself, uses the scanner axes */
     if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
-    if (!status && job->options.t1) status = make_anatomy(job);
+    if (!status && job->options.t1) status = gls_job_anatomy_find(job);
     if (!status) status = init_shard(job);
     if (!status) status = name_tractogram(job);
     if (!status) status = take_results(job);

@@ -66,8 +66,12 @@ static void print_model(gls_text *text, const gls_job *job)
 static void print_tissue(gls_text *text, const gls_job *job)
 {
     print_name(text, "tissue", job->inputs.method.tissue);
-    gls_text_printf(text, ", rule %s\n",
-                    GLS_WORD(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->inputs.tissue)));
+    gls_text_printf(text, ", rule %s", GLS_WORD(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->inputs.tissue)));
+    if (gls_awaits_anatomy(&job->options)) {
+        gls_text_puts(text, "; made before the fit, and kept as\n            ");
+        gls_text_show(text, job->anatomy.path[GLS_ANAT_FIVE]);
+    }
+    gls_text_puts(text, "\n");
 }
 
 /* Prints the parameters of parallel transport in mm. */
@@ -116,7 +120,7 @@ static void print_seeds(gls_text *text, const gls_job *job, uint64_t seeds)
 {
     const char *place = gls_seeds_place(&job->options);
     gls_text_printf(text, "seeds       %s", GLS_COUNT(seeds));
-    if (!job->inputs.seeds) {
+    if (!job->inputs.seeds && !place) {
         gls_text_puts(text, " in a region that is made from the fit");
     } else if (place) {
         gls_text_puts(text, job->options.seeds ? " from " : " in ");
@@ -379,6 +383,11 @@ char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory)
     gls_params_add(cJSON_AddObjectToObject(root, "parameters"), &job->options, &job->inputs.method, &job->params);
     add_devices(root, job);
     add_memory(root, job, memory);
+    if (job->options.t1) {
+        cJSON *anatomy = cJSON_AddObjectToObject(root, "anatomy");
+        gls_json_text(anatomy, "tissue", job->anatomy.path[GLS_ANAT_FIVE]);
+        cJSON_AddBoolToObject(anatomy, "is_made", gls_awaits_anatomy(&job->options));
+    }
     cJSON *output = cJSON_AddObjectToObject(root, "output");
     gls_json_text(output, "path", job->output);
     gls_json_text(output, "sidecar", job->run.sidecar);

@@ -131,8 +131,7 @@ static const char *other_input(const gls_job *job, const cJSON *root)
     return NULL;
 }
 
-/* Whether all outputs and the sidecar exist; only then was the run complete. */
-static bool all_exist(const gls_job *job)
+bool gls_job_outputs_exist(const gls_job *job)
 {
     bool all = job->run.sidecar && access(job->run.sidecar, F_OK) == 0;
     for (size_t i = 0; i < job->n_files; i++) all = all && access(job->file[i].path, F_OK) == 0;
@@ -192,7 +191,7 @@ static gls_status compare_done(gls_job *job, const cJSON *root)
 
 gls_status gls_job_find_done(gls_job *job)
 {
-    if (!all_exist(job)) return gls_job_check_outputs(job);
+    if (!gls_job_outputs_exist(job)) return gls_job_check_outputs(job);
     cJSON *root = gls_json_read(job->run.sidecar, GLS_SIDECAR_MAX_BYTES);
     gls_status status = compare_done(job, root);
     job->result.skipped = !status;

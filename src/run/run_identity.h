@@ -9,6 +9,8 @@
 gls_status gls_job_identify(gls_job *job);
 /* Sets job->other_inputs. Call it after the inputs are read. */
 gls_status gls_job_hash_others(gls_job *job);
+/* Whether all outputs and the sidecar exist; only then was the run complete. */
+bool gls_job_outputs_exist(const gls_job *job);
 /* If all outputs exist and an equal run wrote them: sets result.skipped. If all exist, but no equal run is known to
  * have written them, and force is not set: returns GLS_ERR_OUTPUT. Otherwise acts like gls_job_check_outputs(). */
 gls_status gls_job_find_done(gls_job *job);

@@ -74,12 +74,19 @@ static gls_status check_input(const gls_run_sink *sink, const char *path)
     return gls_input_file_check(&(gls_input_file){.path = path, .folder = folder});
 }
 
+/* Whether a path is that of the input that the run makes later. */
+static bool is_awaited(const gls_run_sinks *sinks, const char *path)
+{
+    return sinks->awaited && strcmp(path, sinks->awaited) == 0;
+}
+
 gls_status gls_sinks_name_inputs(gls_run_sinks *sinks)
 {
     gls_status status = GLS_OK;
     FOR_EACH(gls_run_sink, sink, sinks, take)
     {
-        for (size_t i = 0; i < sink->n_inputs && !status; i++) status = check_input(sink, sink->input[i]);
+        for (size_t i = 0; i < sink->n_inputs && !status; i++)
+            if (!is_awaited(sinks, sink->input[i])) status = check_input(sink, sink->input[i]);
         if (!status) status = gls_run_reads_all(sinks->run, (const char *const *)sink->input, sink->n_inputs);
     }
     return status;
@@ -91,6 +98,10 @@ gls_status gls_sinks_prepare(gls_run_sinks *sinks)
     FOR_EACH(gls_run_sink, sink, sinks, prepare)
     {
         size_t n = 0;
+        bool waits = false;
+        for (size_t i = 0; i < sink->n_inputs; i++) waits = waits || is_awaited(sinks, sink->input[i]);
+        if (waits || sink->prepared) continue;
+        sink->prepared = true;
         /* read the rules first, because they name further files that are inputs of the run */
         if (!status) status = sink->kind->prepare(sink, sinks);
         const char *const *file = !status && sink->bundles ? gls_bundles_files(sink->bundles, &n) : NULL;

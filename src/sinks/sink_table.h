@@ -15,7 +15,8 @@ struct cJSON;
 gls_status gls_sinks_take(gls_run_sinks *sinks);
 /* Adds the files that sinks read to the inputs of the run. */
 gls_status gls_sinks_name_inputs(gls_run_sinks *sinks);
-/* Calls prepare(), then adds the files that rules name to the inputs. */
+/* Calls prepare(), then adds the files that rules name to the inputs. Leaves out sinks whose input is awaited, and
+ * those that are prepared already: call it again when the input is there. */
 gls_status gls_sinks_prepare(gls_run_sinks *sinks);
 /* Sets *hash to a hash of the inputs and of choice() of the sinks that have inputs; 0: no sink has inputs. */
 gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash);

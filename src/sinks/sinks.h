@@ -45,8 +45,9 @@ struct gls_sink_kind;
 typedef struct gls_run_sink {
     /* functions of the sink, constant */
     const struct gls_sink_kind *kind;
-    bool wanted;  /* true: the options ask for this result */
-    char *output; /* path of the result; NULL: the result goes into the tractogram or another result */
+    bool wanted;   /* true: the options ask for this result */
+    bool prepared; /* prepare() was called */
+    char *output;  /* path of the result; NULL: the result goes into the tractogram or another result */
     char *input[GLS_SINK_MAX_INPUTS]; /* paths that the sink reads; owned */
     size_t n_inputs;
     const gls_bundles *bundles; /* rules that the sink has read, whose files are also inputs; NULL: none */
@@ -66,7 +67,8 @@ typedef struct gls_run_sinks {
     const gls_shard *shard; /* the shard; count 0: the whole run */
     const char *output;     /* path of the tractogram; NULL: none */
     bool no_tractogram;
-    bool writes_trx; /* the tractogram is a TRX file, which holds columns and groups */
+    bool writes_trx;     /* the tractogram is a TRX file, which holds columns and groups */
+    const char *awaited; /* an input that the run makes later; NULL: none */
 
     /* --- Set from prepare() on. */
     const gls_grid *grid;           /* grid of the images of the run */

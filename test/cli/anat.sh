@@ -146,7 +146,19 @@ expect 0 anat sub-7_T1w.nii --dwi series.nii -o plain --device cpu
 export XDG_CACHE_HOME="$work/cache"
 mkdir cache
 track="track dwi.nii --dg tensordet --nseeds 2000 --min-length 20 --device cpu"
-expect 0 $track --t1 sub-7_T1w.nii --atlas tpl-Head_T1w.nii,labels.nii,mask.nii,names.txt --connectome atlas:net.csv -o tracks.tck
+atlas="--t1 sub-7_T1w.nii --atlas tpl-Head_T1w.nii,labels.nii,mask.nii,names.txt --connectome atlas:net.csv"
+# a plan, and what is refused: nothing is made
+expect 0 $track $atlas --dry-run -o tracks.tck
+says "made before the fit, and kept as"
+says "seeds       2,000 in the interface of grey and white matter"
+echo kept > taken.tck
+expect 4 $track $atlas -o taken.tck
+expect 4 $track $atlas -o none/tracks.tck
+expect 3 $track $atlas --include none.nii -o tracks.tck
+expect 2 $track $atlas --max-length 10 -o tracks.tck
+expect 3 $track $atlas --profile names.txt:profile.csv -o tracks.tck
+[ -z "$(find cache -path '*anat*' -type f)" ] || note "an anatomy is made for a run that is planned or refused"
+expect 0 $track $atlas -o tracks.tck
 says "interface of grey and white matter"
 expect 0 $track --t1 sub-7_T1w.nii --atlas tpl-Head_T1w.nii,labels.nii,mask.nii,names.txt --connectome atlas:again.csv -o again.tck
 says "is reused: its files are the same"
