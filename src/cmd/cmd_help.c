@@ -216,7 +216,22 @@ static void add_choices(cJSON *object, const gls_option *option)
         cJSON_AddItemToArray(array, cJSON_CreateString(word));
 }
 
-/* Adds an option with its type, range and default. */
+/* Adds the kinds of files that an option names for output. */
+static void add_writes(cJSON *object, const gls_option *option)
+{
+    static const struct {
+        int kind;
+        const char *name;
+    } kinds[] = {
+        {GLS_WRITES_TEXT, "text"},       {GLS_WRITES_IMAGE, "image"},     {GLS_WRITES_TRACTOGRAM, "tractogram"},
+        {GLS_WRITES_SCALARS, "scalars"}, {GLS_WRITES_PICTURE, "picture"}, {GLS_WRITES_PAGE, "page"},
+        {GLS_WRITES_SEVERAL, "several"}};
+    cJSON *array = cJSON_AddArrayToObject(object, "writes");
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (option->writes & kinds[k].kind) cJSON_AddItemToArray(array, cJSON_CreateString(kinds[k].name));
+}
+
+/* Adds an option with its type, range, default and outputs. */
 static void add_option(cJSON *options, const gls_option *option, const void *values)
 {
     static const char *const types[] = {
@@ -237,6 +252,7 @@ static void add_option(cJSON *options, const gls_option *option, const void *val
     add_text(item, "range", range);
     cmd_default_text(option, values, text, sizeof text);
     add_text(item, "default", text);
+    add_writes(item, option);
     cJSON_AddStringToObject(item, "help", option->help);
     cJSON_AddItemToArray(options, item);
 }

@@ -26,17 +26,12 @@ def line_of(base, rest):
     return [re.sub(r"[<>{}]", "", word) for word in words], needed
 
 
-def beside(needed):
-    """Returns the files that inputs name, or that lie beside them."""
-    return [f"a_shard-{i}of2.json" for i in (1, 2) if "a_shard-1of2.trx" in needed] + (["labels.nii.gz"] if "bundles.tsv" in needed else [])
-
-
 def make_folder(needed, place):
     shutil.rmtree(place, ignore_errors=True)
     os.makedirs(place)
     for name in needed:
         shutil.copy(f"{outputs.inputs_made}/{name}", f"{place}/{name}")
-    for name in beside(needed):
+    for name in outputs.beside(needed):
         shutil.copy(f"{outputs.inputs_made}/{name}", place)
 
 
@@ -67,7 +62,7 @@ def judge(told, place, before, whole, code, error, signalled=False):
 def wait_for_nothing(name, line, needed, place, seconds):
     """Replaces each input by a pipe that has no writer, or a silent one. The run ends by itself, or at the first SIGINT."""
     bad = runs = 0
-    for one in needed + beside(needed):
+    for one in needed + outputs.beside(needed):
         for silent in (False, True):
             make_folder(needed, place)
             os.unlink(f"{place}/{one}")
@@ -139,10 +134,10 @@ def main():
         for spare in (0, 8, 40):
             small = f"{outputs.work}/small"
             os.makedirs(small, exist_ok=True)
-            size = sum(os.path.getsize(f"{outputs.inputs_made}/{one}") // 4096 + 1 for one in needed + beside(needed)) * 4 + spare
+            size = sum(os.path.getsize(f"{outputs.inputs_made}/{one}") // 4096 + 1 for one in needed + outputs.beside(needed)) * 4 + spare
             subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "none", small], check=True)
             try:
-                for one in needed + beside(needed):
+                for one in needed + outputs.beside(needed):
                     shutil.copy(f"{outputs.inputs_made}/{one}", f"{small}/{one}")
                 shell(f"disk with {spare} kB", f"exec {quoted}", small)
             finally:

@@ -3,7 +3,8 @@
 a symbolic and a hard link, those of the other outputs, a FIFO, a device node, a link that leads nowhere, a folder.
 
 Each has to be refused in one line with exit code 4 (or 2 and 3, where the name itself is wrong), and everything has to
-stay as it was; only a sidecar may take its other name. Options whose help speaks of a file and that this script does not know end it. By hand: some minutes.
+stay as it was; only a sidecar may take its other name. The rows of the options say which of them name outputs: those that
+stand in no line below are added to the first line of their command. By hand: some minutes.
 
 Usage: outputs.py GLSLINES WORK_FOLDER [COMMAND]      Standard library only; as root, for the device node
 """
@@ -11,6 +12,7 @@ import concurrent.futures
 import gzip
 import hashlib
 import itertools
+import json
 import os
 import re
 import shutil
@@ -35,8 +37,8 @@ COMMANDS = {
                    "-o {o.tck} --sidecar {o.json}", ["--weights --density {d.nii.gz}"]),
     "track_sh": ("track --sh <s_wm.nii.gz> --fa <image.nii.gz> --mask <mask.nii.gz> --seed-rejection <roi.nii.gz> --nseeds 30 --dg ifod2 --device llvmpipe", "-o {o.trx} --sidecar {o.json}", []),
     "merge": ("merge <a_shard-1of2.trx> <a_shard-2of2.trx>", "-o {o.trx} --sidecar {o.json}", []),
-    "score": ("score <t.trx> --against <t2.tck> --reference <mask.nii.gz>", "--json {o.json}", []),
-    "info": ("info <t.trx> <t.tck>", "--json {o.json}", []),
+    "score": ("score <t.trx> --against <t2.tck> --reference <mask.nii.gz>", "--json={o.json}", []),
+    "info": ("info <t.trx> <t.tck>", "--json={o.json}", []),
     "convert": ("convert <t.tck> --reference <mask.nii.gz> --weights <w.txt> --tsf <v.tsf>=v", "{o.trx}", []),
     "convert_tck": ("convert <t.trx> --reference <mask.nii.gz>", "{o.tck}", []),
     "edit": ("edit <t.trx> --include <labels.nii.gz>:1,2 --exclude <far.nii.gz> --ids <ids.txt> --minus <t2.tck> --reference <mask.nii.gz>", "{o.trx}", []),
@@ -44,7 +46,7 @@ COMMANDS = {
     "sample": ("sample <t.trx> <image.nii.gz>", "-o {o.tsv}", ["--trx {x.trx}"]),
     "sample_tsf": ("sample <t.tck> <image.nii.gz>", "--tsf {x.tsf}", []),
     "stats": ("stats <t.tck> --weights <w.txt>", "-o {o.tsv}", ["--histogram {h.tsv}", "--dump {l.txt}"]),
-    "segment": ("segment <t.trx> <bundles.tsv>", "-o {o.trx}", ["--table {t.tsv} --weights <w.txt>", "--counts {c.csv}"]),
+    "segment": ("segment <t.trx> <bundles.tsv>", "-o {o.trx}", ["--table {t.tsv} --weights <w.txt>", "--counts {c.csv}", "--each e-@@.trx"]),
     "profile": ("profile <t.trx> <image.nii.gz> --bundles <bundles.tsv>", "-o {o.csv}", []),
     "density": ("density <t.tck> --template <mask.nii.gz> --weights <w.txt>", "{o.nii.gz}", ["--mask-out {m.nii.gz}"]),
     "connectome": ("connectome <t.tck> <labels.nii.gz> --weights <w.txt> --lut <lut.txt>", "{o.csv}", ["--nodes {n.tsv}", "--edges {e.tsv}", "--trx {x.trx} --assignments dps:node --reference <mask.nii.gz>"]),
@@ -59,6 +61,16 @@ COMMANDS = {
     "response": (f"response {DWI.rsplit(' ', 1)[0]} p", "", []),
     "response_5tt": ("response <dwi.nii.gz> <dwi.bval> <dwi.bvec> p --algorithm msmt_5tt --act <5tt.nii.gz> --pvf 0.6", "", []),
     "fixels": ("fixels <s_wm.nii.gz> dir --proc-mask <proc.nii.gz>", "", []),
+    "weights_commit": ("weights <t.tck> <dwi.nii.gz> --method commit --bval <dwi.bval> --bvec <dwi.bvec> --mask <mask.nii.gz> --device cpu", "-o {o.txt}", ["--maps maps"]),
+    "cluster": ("cluster <t.trx> --threshold 8", "-o {o.trx}", []),
+    "clean": ("clean <t.trx> --method cci", "{o.trx}", []),
+    "search": ("search <t.trx> <t2.tck> --radius 2", "-o {o.tsv}", []),
+    "recognize": ("recognize <t.trx> <atlas.trx> --no-local", "-o {o.trx}", ["--each e-@@.trx"]),
+    "similarity": ("similarity <t.trx> <t2.tck> --template <mask.nii.gz>", "-o {o.tsv}", []),
+    "atlas": ("atlas <atlas.trx> <atlas2.trx>", "-o {o.trx}", []),
+    "peaks": ("peaks <s_wm.nii.gz>", "-o {o.nii.gz}", []),
+    "transform": ("transform <image.nii.gz> --transform <move.txt> --template <mask.nii.gz>", "-o {o.nii.gz}", []),
+    "register": ("register <image.nii.gz> <c_fa.nii.gz> -o p --type rigid --levels 4 --init header --search none --device cpu", "", []),
 }
 # outputs whose names follow from others
 FOLLOWING = {"track": ["o.trx.resume"], "track_more": ["o_weights.txt"], "merge": [], "convert": ["o.json"], "convert_tck": ["o_dps.tsv"], "edit": ["o.json"], "segment": ["e-A.trx"], "sample": ["o.json"], "stats": ["o.json"],
@@ -66,13 +78,44 @@ FOLLOWING = {"track": ["o.trx.resume"], "track_more": ["o_weights.txt"], "merge"
              "weights_sift": ["fix/index.nii", "fix/fd.nii"], "fit": ["p_fa.nii.gz", "p_tensor.nii.gz", "p_sh.nii.gz", "p_response.txt", "p.json"],
              "fit_msmt": ["p_wm.nii.gz", "p_gm.nii.gz", "p_csf.nii.gz", "p_vf.nii.gz", "p_mask.nii.gz", "p.json"],
              "response_5tt": ["p_wm.txt", "p_gm.txt", "p_csf.txt", "p_voxels.nii.gz", "p.json"],
-             "response": ["p_wm.txt", "p_gm.txt", "p_csf.txt", "p_voxels.nii.gz", "p.json"], "report": ["mq/t_glslines_general_mqc.json", "mq/t_glslines_tractogram_mqc.png"], "fixels": ["dir/index.nii", "dir/directions.nii", "dir/fd.nii", "dir/fixels.json"]}
-# options of the help that name no output here, or an output that the attacks above contain
-KNOWN = set("""output output-prefix sidecar write-mask density connectome report picture profile output-seeds progress-file json trx tsf histogram dump table mask-out
-nodes edges assignments mu csv versions
-fa sh odf mask roi seeds seed-rejection seed-gmwmi seed-dynamic response response-wm response-gm response-csf cache-dir include include-ordered exclude tracking-mask stop-at stop-leaving include-end
-include-both-ends exclude-end act pve-wm pve-gm pve-csf pve-sgm bids-filter-file derivatives truth template against reference weights dps all
-ids directory folder minus and transform warp crop bundles image lut scale-file proc-mask selection fixels colors mqc each counts dec sample segment trace map-exclude map-include peaks-values peaks""".split())
+             "response": ["p_wm.txt", "p_gm.txt", "p_csf.txt", "p_voxels.nii.gz", "p.json"], "report": ["mq/t_glslines_general_mqc.json", "mq/t_glslines_tractogram_mqc.png"], "fixels": ["dir/index.nii", "dir/directions.nii", "dir/fd.nii", "dir/fixels.json"],
+             "weights_commit": ["maps_ic.nii.gz"], "recognize": ["e-A.trx"], "register": ["p_affine.txt", "p.json"]}
+# options that name outputs and are not attacked here, and why
+LEFT_OUT = {"progress-file": "a file that grows while the program runs: cli/progress", "directory": "of help, which reads no file",
+            "output-prefix": "the beginning of the name of --output", "write-data": "of bench, which reads no file"}
+# commands that are not attacked: they take minutes, or read no file
+LEFT_OUT_COMMANDS = ("anat", "bids", "phantom", "view", "devices", "bench", "cite", "help")
+SUFFIXES = {"text": ".tsv", "image": ".nii.gz", "tractogram": ".trx", "scalars": ".tsf", "picture": ".png", "page": ".html"}
+# what stands before the colon of an option that names an input and an output
+BEFORE = {"LABELS": "<labels.nii.gz>", "MASK": "<mask.nii.gz>", "MM": "8", "ATLAS": "<atlas.trx>"}
+# options that the output of another option needs
+NEEDED = {"fdt-lengths": "--fdt-paths paths.nii.gz", "json": "--dry-run"}
+
+
+def option_words(option):
+    """Returns the words that give an option an output {NAME}."""
+    name = option["name"]
+    place = "{%s%s}" % (name, ".json" if name == "json" else SUFFIXES[option["writes"][0]])
+    before = re.match(r"([A-Z]+)\[?:", option["metavar"])
+    value = BEFORE[before.group(1)] + ":" + place if before else place
+    return f"--{name}={value}" if option["metavar"].startswith("[") else f"--{name} {value}"
+
+
+def complete():
+    """Adds the outputs of the rows to COMMANDS. Returns what cannot be added."""
+    lost = []
+    for command in json.loads(run(["help", "--format", "json"], "/").stdout)["commands"]:
+        own = [key for key, (base, _, _) in COMMANDS.items() if base.split()[0] == command["name"]]
+        lines = " ".join(" ".join([base, outputs, *options]) for key in own for base, outputs, options in [COMMANDS[key]])
+        for option in command["options"]:
+            name = option["name"]
+            if not option["writes"] or command["name"] in LEFT_OUT_COMMANDS or name in LEFT_OUT or re.search(rf"--{name}[= ]", lines) or own and name == "output":
+                continue
+            if not own or option["writes"] == ["several"] or option["type"] not in ("string", "strings"):
+                lost.append(f"{command['name']} --{name} {option['metavar']}: is an output: add a line to this script")
+            else:
+                COMMANDS[own[0]][2].append(f"{option_words(option)} {NEEDED.get(name, '')}".strip())
+    return lost
 
 
 def run(words, where, timeout=120):
@@ -108,22 +151,26 @@ def prepare():
         file.write(head.ljust(128, b"\0") + data[start:])
     must("edit t.tck t2.tck --number 3 --reference mask.nii.gz -q", inputs_made)
     must("sample t.tck c_fa.nii.gz --tsf v.tsf -q", inputs_made)
-    for name, source in (("image", "c_fa"), ("labels", "mask"), ("proc", "mask")):
+    for name, source in (("image", "c_fa"), ("proc", "mask")):
         shutil.copy(f"{inputs_made}/{source}.nii.gz", f"{inputs_made}/{name}.nii.gz")
     with gzip.open(f"{inputs_made}/mask.nii.gz") as file: # a region of one voxel, which leaves the streamlines unchanged
         mask = file.read()
+    with gzip.open(f"{inputs_made}/labels.nii.gz", "wb") as file:
+        file.write(mask[:352] + bytes(v * (1 + i % 2) for i, v in enumerate(mask[352:])))
     first = mask.index(1, 352)
     with gzip.open(f"{inputs_made}/far.nii.gz", "wb") as file:
         file.write(mask[:352] + bytes(i == first for i in range(352, len(mask))))
     count = sum(1 for line in open(f"{inputs_made}/v.tsf", "rb") if line.startswith(b"count"))
     n = int(re.search(r"(\d+) streamlines", run(["info", "t.trx", "--count"], inputs_made).stdout + " 0 streamlines").group(1)) if count else 0
-    texts = {"w.txt": "1\n" * n, "ids.txt": "0\n1\n2\n", "seeds.txt": "9 10 9\n9 9 9\n", "lut.txt": "1 one 255 0 0 0\n",
+    texts = {"w.txt": "1\n" * n, "ids.txt": "0\n1\n2\n", "seeds.txt": "9 10 9\n9 9 9\n", "lut.txt": "1 one 255 0 0 0\n", "move.txt": "1 0 0 1\n0 1 0 0\n0 0 1 0\n0 0 0 1\n",
              "bundles.tsv": "bundle\tinclude\nA\tlabels.nii.gz:1\n",
              "sphere.txt": open(f"{inputs_made}/dwi.bvec").read() and "\n".join(f"{x} {y} {z}" for x, y, z in
                  [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, -1, 0), (1, 0, -1), (0, 1, -1), (1, 1, 1), (1, -1, 1), (1, 1, -1), (-1, 1, 1)]) + "\n"}
     for name, text in texts.items():
         with open(f"{inputs_made}/{name}", "w") as file:
             file.write(text)
+    must("segment t.trx bundles.tsv -o atlas.trx -q", inputs_made)
+    shutil.copy(f"{inputs_made}/atlas.trx", f"{inputs_made}/atlas2.trx")
     must("phantom ph --shape 18 20 18 --directions 6 -q", work)
 
 
@@ -139,13 +186,18 @@ def print_of(folder):
     return seen
 
 
+def beside(needed):
+    """Returns the files that inputs name, or that lie beside them."""
+    return [f"a_shard-{i}of2.json" for i in (1, 2) if "a_shard-1of2.trx" in needed] + (["labels.nii.gz"] if "bundles.tsv" in needed else [])
+
+
 def attack(number, told, words, needed, target, kind, following=False):
     folder = f"{work}/run/{number}"
     os.makedirs(folder)
     for name in needed:
         shutil.copy(f"{inputs_made}/{name}", f"{folder}/{name}")
-    if "bundles.tsv" in needed and not os.path.exists(f"{folder}/labels.nii.gz"):
-        shutil.copy(f"{inputs_made}/labels.nii.gz", folder)
+    for name in beside(needed):
+        shutil.copy(f"{inputs_made}/{name}", folder)
     name = target
     suffix = re.search(r"\.[a-z0-9.]+$", words[1]).group(0) if "." in words[1] else ""
     fixed = words[1] if following else None
@@ -172,7 +224,7 @@ def attack(number, told, words, needed, target, kind, following=False):
         name = fixed or f"node{suffix}"
         os.mkdir(f"{folder}/{name}")
     before = print_of(folder)
-    line = [word.replace("{}", name).replace("@@", "{}") for word in words[0]]
+    line = words[0] if kind == "nothing" else [word.replace("{}", name).replace("@@", "{}") for word in words[0]]
     try:
         done = run([*line, "--force", "-q"], folder, 60)
     except subprocess.TimeoutExpired:
@@ -184,6 +236,8 @@ def attack(number, told, words, needed, target, kind, following=False):
     other_name = fixed and fixed.endswith(".json") and done.returncode == 0
     if other_name and all(after.get(name) == was for name, was in before.items()):
         lines = [f"the sidecar has another name than {fixed}"]
+    elif kind == "nothing":
+        problem = "" if done.returncode == 0 else "does not run as it is"
     elif after != before:
         problem = "changed: " + ", ".join(sorted(k for k in {**before, **after} if before.get(k) != after.get(k)))
     elif done.returncode not in (2, 3, 4):
@@ -201,6 +255,8 @@ def attacks():
             continue
         for extra in [""] + options:
             words = f"{base} {outputs} {extra}".split()
+            number += 1
+            yield number, f"{command} {extra or outputs}", ([re.sub(r"[<>{}]", "", word).replace("@@", "{}") for word in words], ""), sorted(set(re.findall(r"<([^>]+)>", " ".join(words)))), "", "nothing"
             if extra and "{" not in extra:
                 continue
             places = re.findall(r"\{([^}]+)\}", " ".join(words) if not extra else extra)
@@ -225,7 +281,7 @@ def following():
             continue
         base, outputs, options = COMMANDS[command]
         for name in names:
-            extra = "--resume" if name.endswith(".resume") else "--weights" if name.endswith("_weights.txt") else "--fixels fix" if name.startswith("fix/") else "--mqc mq" if name.startswith("mq/") else "--each e-@@.trx" if name == "e-A.trx" else ""
+            extra = "--resume" if name.endswith(".resume") else "--weights" if name.endswith("_weights.txt") else "--fixels fix" if name.startswith("fix/") else "--mqc mq" if name.startswith("mq/") else "--each e-@@.trx" if name == "e-A.trx" else "--maps maps" if name.startswith("maps") else ""
             words = f"{base} {outputs} {extra}".split()
             needed = sorted(set(re.findall(r"<([^>]+)>", " ".join(words))))
             line = [re.sub(r"[<>{}]", "", word) for word in words]
@@ -235,12 +291,10 @@ def following():
 
 
 def main():
-    for command in re.findall(r"^  ([a-z]+) ", run(["help"], "/").stdout, re.M):
-        for option, what in re.findall(r"^ +(?:-[a-z], )?--([a-z0-9-]+) \[?([A-Z][\w:.,|=-]*)", run(["help", command], "/").stdout, re.M):
-            if re.search("FILE|IMAGE|TABLE|REGION|DIR|LABELS|BUNDLES|TRACKS|PREFIX|FOLDER|PATH", what) and option not in KNOWN:
-                sys.exit(f"{command} --{option} {what}: is it an output? Say so in this script")
+    lost = complete()
+    print(*lost, sep="\n", end="\n" if lost else "")
     prepare()
-    bad = total = 0
+    bad, total = len(lost), 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for text in pool.map(lambda one: attack(*one), itertools.chain(following(), attacks())):
             total += 1
