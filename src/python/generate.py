@@ -119,6 +119,8 @@ def type_of(option):
         return "Optional[Literal[%s]]" % ", ".join(json.dumps(word) for word in option["choices"])
     if kind == "strings":
         return "Union[PathLike, ImageLike, List[ImageLike], None]"
+    if option["metavar"] == "TRACKS":
+        return "Optional[TracksLike]"
     if kind == "string":
         return "Union[ImageLike, ArrayLike, None]" if option["name"] in PATHS else "Optional[PathLike]"
     return {"flag": "bool", "count": "Optional[int]", "integer": "Optional[int]", "number": "Optional[float]",

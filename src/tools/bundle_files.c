@@ -52,7 +52,9 @@ static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
 static gls_status create_file(gls_tract_run *run, const gls_grid *grid, const gls_tractogram_info *info,
                               gls_bundle_file *file, gls_sink *sink)
 {
-    const gls_tract_output output = {.path = file->path, .grid = grid, .info = info, .drops_group_data = true};
+    gls_tractogram_info own = *info;
+    own.n_dpg = 0; /* the file has no groups */
+    const gls_tract_output output = {.path = file->path, .grid = grid, .info = &own};
     gls_select_options options = gls_select_options_default();
     options.group = file->group;
     options.n_groups = 1;

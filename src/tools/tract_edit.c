@@ -422,14 +422,13 @@ static gls_status write(edit *e, const gls_grid *grid, const char *out)
     const bool common = e->o->fields && strcmp(e->o->fields, "common") == 0;
     gls_tract_output output = {.path = out,
                                .grid = grid,
-                               .info = gls_tract_sources_info(&e->sources),
+                               .info = gls_tract_sources_lead(&e->sources),
                                .fields = common ? NULL : e->o->fields,
                                .half_precision = e->o->half,
                                /* values of groups have no meaning for several files */
                                .drops_group_data = common || e->sources.n > 1};
-    if (output.drops_group_data && e->sources.has_group_data)
-        gls_log(GLS_LOG_WARNING, "%s: leaves out the data of groups (dpg), which belong to the groups of one file",
-                out);
+    if (output.drops_group_data && e->sources.has_group_data && output.info->n_dpg == 0)
+        gls_tract_warn_no_group_data(out); /* the writer warns of those of `info` */
     if (e->weights.values) output.added[0] = e->weights.column;
     gls_status status = gls_tract_writer_create(e->run, &output, &sink);
     if (!status) status = add_shapes(e, &sink);

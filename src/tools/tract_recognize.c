@@ -76,6 +76,15 @@ static gls_status collect(recognising *r)
 
 /* --- Output. */
 
+/* Whether a group of the input has the name of a bundle, or of the group of all streamlines without one. */
+static bool replaces_groups(const gls_recognition *r, const gls_tractogram_info *info)
+{
+    bool found = gls_column_find(info->group, info->n_groups, GLS_GROUP_UNRECOGNIZED) != NULL;
+    for (size_t k = 0; k < gls_recognition_bundles(r) && !found; k++)
+        found = gls_column_find(info->group, info->n_groups, gls_recognition_bundle(r, k).name) != NULL;
+    return found;
+}
+
 /* Makes a sink for --output. */
 static gls_status create_output(recognising *r, const gls_grid *grid, const gls_tractogram_info *info, gls_sink *sink)
 {
@@ -84,7 +93,7 @@ static gls_status create_output(recognising *r, const gls_grid *grid, const gls_
         .grid = grid,
         .info = info,
         .added = {GLS_DPS_BUNDLE, GLS_DPS_BUNDLE_DISTANCE, GLS_DPS_BUNDLE_VOTES, GLS_DPS_BUNDLE_MARGIN},
-        .drops_group_data = true};
+        .drops_group_data = r->o->recognized_only || replaces_groups(r->recognition, info)};
     gls_status status = gls_tract_writer_create(r->run, &output, sink);
     if (status) return status;
     const gls_sink next = *sink;

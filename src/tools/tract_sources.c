@@ -118,8 +118,8 @@ static gls_status compare_weights(const gls_tract_sources *s, size_t i, const gl
                     s->path[i], s->weights, s->path[s->lead]);
 }
 
-/* Compares the header of file i with that of the first file. Fails if file i has other columns; with common, drops the
- * columns that file i lacks instead, unless file i has no streamlines. */
+/* Compares the header of file i with that of the first file, unless file i has no streamlines its columns with those of
+ * file `lead`. Fails if they differ; with common, drops the columns that file i lacks instead. */
 static gls_status compare(gls_tract_sources *s, size_t i, bool common)
 {
     static const char *const kinds[] = {"dps", "dpv", "group"};
@@ -133,20 +133,20 @@ static gls_status compare(gls_tract_sources *s, size_t i, bool common)
     status = compare_grids(s->path[0], a, s->path[i], b);
     /* a file without streamlines states no columns: the first file with streamlines decides which are passed on */
     const bool empty = gls_tract_is_empty(b);
-    if (!status && !empty && gls_tract_is_empty(gls_tractogram_reader_info(s->leader))) {
+    if (!status && !empty && gls_tract_is_empty(gls_tract_sources_lead(s))) {
         s->leader = reader;
         s->lead = i;
-        if (common) status = note_columns(s);
+        status = note_columns(s);
     }
     if (!status) status = compare_weights(s, i, b);
     const gls_column *const lists[] = {b->dps, b->dpv, b->group};
     const size_t n[] = {b->n_dps, b->n_dpv, b->n_groups};
-    for (int kind = 0; kind < 3 && !status; kind++) {
-        if (common && !empty)
+    for (int kind = 0; kind < 3 && !status && !empty; kind++) {
+        if (common)
             keep_common(s, kind, lists[kind], n[kind]);
-        else if (!common)
-            status = compare_columns(kinds[kind], s->path[0], s->kept[kind], s->n_kept[kind], s->path[i], lists[kind],
-                                     n[kind]);
+        else
+            status = compare_columns(kinds[kind], s->path[s->lead], s->kept[kind], s->n_kept[kind], s->path[i],
+                                     lists[kind], n[kind]);
     }
     if (reader != s->leader) gls_tractogram_reader_close(reader);
     return status;
@@ -184,6 +184,11 @@ gls_status gls_tract_sources_open(gls_tract_sources *s, const gls_tract_run *run
 const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *s)
 {
     return gls_tractogram_reader_info(s->first);
+}
+
+const gls_tractogram_info *gls_tract_sources_lead(const gls_tract_sources *s)
+{
+    return gls_tractogram_reader_info(s->leader);
 }
 
 /* State of the filter that passes on the kept columns, in the same order for every file, and with --group-by-file adds

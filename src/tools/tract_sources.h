@@ -21,8 +21,8 @@ typedef struct gls_tract_sources {
      * lead is 0) */
     gls_tractogram_reader *first, *leader;
     size_t lead;
-    /* columns that are passed on: kept[0] dps, kept[1] dpv, kept[2] groups. All of the first file, or with `common`
-     * those of file path[lead] that every file with streamlines has; in the order of that file */
+    /* columns that are passed on: kept[0] dps, kept[1] dpv, kept[2] groups. All of file path[lead], or with
+     * `common` those of it that every file with streamlines has; in the order of that file */
     gls_column *kept[3];
     size_t n_kept[3];
     char **stem;         /* names of the groups of files */
@@ -33,11 +33,14 @@ typedef struct gls_tract_sources {
 
 /* Opens the first file and compares the others with it. Grids, where two files have them, must agree to 1e-4 mm.
  * common: keep those columns and groups of the first file with streamlines that all others with streamlines have;
- * false: all files must have the same. weights: a column that every file with streamlines must have; NULL: none. */
+ * false: all files with streamlines must have the same. weights: a column that every file with streamlines must have;
+ * NULL: none. */
 gls_status gls_tract_sources_open(gls_tract_sources *sources, const gls_tract_run *run, const char *const *path,
                                   size_t n, bool allow_invalid, bool common, bool by_file, const char *weights);
 /* Information of the first file. */
 const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *sources);
+/* Information of the first file that has streamlines, whose columns are passed on; of the first file if none has. */
+const gls_tractogram_info *gls_tract_sources_lead(const gls_tract_sources *sources);
 /* Passes all streamlines to the sink and finishes it. After a failure, also one in `status`, aborts the sink and
  * returns the failure. May be called several times. */
 gls_status gls_tract_sources_pump(gls_tract_sources *sources, gls_sink *sink, gls_status status);

@@ -331,6 +331,7 @@ static gls_status create_writer(gls_tract_run *run, const gls_tract_output *o, g
         options.dpg = o->info->dpg;
         options.n_dpg = o->info->n_dpg;
     }
+    if ((o->drops_group_data || o->dpg) && o->info->n_dpg > 0) gls_tract_warn_no_group_data(o->path);
     if (o->dpg) {
         options.dpg = o->dpg;
         options.n_dpg = o->n_dpg;
@@ -338,6 +339,13 @@ static gls_status create_writer(gls_tract_run *run, const gls_tract_output *o, g
     status = gls_tractogram_writer_create(o->path, format, o->grid ? o->grid : &grid, &options, writer);
     free(header.text);
     return status;
+}
+
+void gls_tract_warn_no_group_data(const char *path)
+{
+    gls_log(GLS_LOG_WARNING,
+            "%s: leaves out the data of groups (dpg), because groups here may have other streamlines than in the input",
+            path);
 }
 
 void gls_tract_warn_left_out(const char *name, const gls_filter_counts *valid)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "util/status.h"
+#include "util/text.h"
 
 /* Above this size Python's zipfile writes a ZIP64 field; the format itself asks for it only from 2^32 - 1 on. */
 #define ZIP64_LIMIT 0x7fffffffu
@@ -33,6 +34,18 @@ static void store_name(bytes *to, const char *name)
     to->p += n;
 }
 
+/* Whether a name is UTF-8 with characters beyond ASCII. Readers take other names for code page 437. */
+static bool is_unicode(const char *name)
+{
+    bool wide = false;
+    for (size_t n; *name; name += n) {
+        n = gls_utf8_bytes(name);
+        if (n == 0) return false;
+        wide = wide || n > 1;
+    }
+    return wide;
+}
+
 /* Whether a size or position gets a ZIP64 field. */
 static bool is_large(uint64_t value)
 {
@@ -48,9 +61,9 @@ size_t gls_zip_local_bytes(const gls_zip_entry *entry)
 static void store_common(bytes *to, const gls_zip_entry *e, bool zip64, size_t extra)
 {
     store(to, zip64 ? 45 : 20, 2);
-    store(to, 0, 2); /* flags */
-    store(to, 0, 2); /* method: stored, not compressed */
-    store(to, 0, 2); /* time */
+    store(to, is_unicode(e->name) ? 1 << 11 : 0, 2); /* flags: the name is UTF-8 */
+    store(to, 0, 2);                                 /* method: stored, not compressed */
+    store(to, 0, 2);                                 /* time */
     store(to, DOS_DATE, 2);
     store(to, e->crc, 4);
     store(to, is_large(e->bytes) ? 0xffffffffu : e->bytes, 4);

@@ -39,7 +39,7 @@ class Scene:
                                device="llvmpipe")
         rng = np.random.default_rng(1)
         n, n_points = len(found), len(found.points)
-        groups = {"AF_L": np.arange(0, n, 3), "CST": np.arange(5, n, 2), "one": np.array([n - 1])}
+        groups = {"AF_L": np.arange(0, n, 3), "CST": np.arange(5, n, 2), "one": np.array([n - 1]), "Bündel": np.arange(2)}
         self.lines = glslines.Result.from_arrays(
             found.points, found.offsets, ref=self.image, groups=groups,
             dps={**found.dps, "weight": rng.random(n).astype(np.float32), LONG: rng.random((n, 3)), "id": np.arange(n, dtype=np.int16)},
@@ -99,7 +99,16 @@ class Columns(unittest.TestCase):
         none = self.scene.lines[[]]
         self.assertEqual((len(none), list(none.dps), list(none.dpv), list(none.groups)),
                          (0, list(self.scene.lines.dps), list(self.scene.lines.dpv), list(self.scene.lines.groups)))
+        for other in (none.to_nibabel(), none.to_stateful(self.scene.image)):
+            self.assertEqual({name: values.shape for name, values in other.data_per_streamline.items()},
+                             {name: np.shape(values.reshape(0, values.shape[1] if values.ndim > 1 else 1)) for name, values in none.dps.items()})
         none.save(path("none.trx"), overwrite=True)
+        for both in (["none.trx", "full.trx"], ["full.trx", "none.trx"]):
+            self.scene.lines.save(path("full.trx"), overwrite=True)
+            with self.assertLogs("glslines", "WARNING") as log:
+                joined = glslines.edit([path(name) for name in both])
+            self.assert_same(joined, self.scene.lines, ("dps", "dpv", "groups"))
+            self.assertIn("leaves out the data of groups (dpg)", "\n".join(log.output))
         for both in (glslines.load(path("none.trx")) + self.scene.lines, self.scene.lines + none):
             self.assert_same(both, self.scene.lines)
 
@@ -136,11 +145,20 @@ class Columns(unittest.TestCase):
         self.assertEqual(glslines.connectome(lines, s.labels).sum(), len(lines))
         self.assertTrue(glslines.report(lines, path("r.html"), force=True, no_view=True)["streamlines"])
         self.assertEqual(len(glslines.weights(lines, s.sh, method="sift")), len(lines))
+        lines.save(path("bundle.trx"), overwrite=True)
+        along = []
+        for tracks in (lines, path("bundle.trx")):
+            glslines.fixels(s.sh, path("afd.txt"), tracks=tracks, afd=True, step_size=1, force=True)
+            with open(path("afd.txt")) as text:
+                along.append(float(text.read()))
+        self.assertTrue(along[0] > 0 and along[0] == along[1], along)
         clustered = glslines.cluster(lines)
         self.assertEqual(sorted(clustered.dps), sorted([*lines.dps, "cluster", "cluster_distance"]))
         self.assert_same(clustered, lines, ("dpv", "groups", "dpg"))
         self.assertEqual(len(glslines.search(lines, lines, nearest=1)), len(lines))
-        cleaned = glslines.clean(lines, method="cci", min_cci=0)
+        with self.assertLogs("glslines", "WARNING") as log:
+            cleaned = glslines.clean(lines, method="cci", min_cci=0)
+        self.assertIn("leaves out the data of groups (dpg)", "\n".join(log.output))
         self.assertEqual(sorted(cleaned.dps), sorted([*lines.dps, "clean_score"]))
         self.assert_same(cleaned, lines, ("dpv", "groups"))
         there = glslines.transform(lines, np.eye(4), template=s.image)

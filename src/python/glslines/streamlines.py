@@ -302,8 +302,12 @@ class Result:
         """Returns the columns as data per streamline and per point. A warning names the groups, for which the
         package has no place."""
         self._warn("tractograms of " + package, ["group " + name for name in self.groups] + _names_of(self.dpg))
-        return {"data_per_streamline": {name: np.reshape(column, (len(self), -1)) for name, column in self.dps.items()},
-                "data_per_point": {name: self._sequence(np.reshape(column, (len(self.points), -1))) for name, column in self.dpv.items()}}
+
+        def table(column):  # -1 in place of the product would fail without streamlines
+            return np.reshape(column, (len(column), int(np.prod(np.shape(column)[1:]))))
+
+        return {"data_per_streamline": {name: table(column) for name, column in self.dps.items()},
+                "data_per_point": {name: self._sequence(table(column)) for name, column in self.dpv.items()}}
 
     @staticmethod
     def _warn(where: str, lost: Sequence[str]) -> None:
