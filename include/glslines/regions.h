@@ -39,7 +39,7 @@ GLS_API gls_status gls_regions_create(const gls_grid *grid, gls_regions **region
 GLS_API void gls_regions_destroy(gls_regions *regions);
 
 /* Adds a region given as text: "x,y,z,r" is a sphere in world mm; "image.nii.gz" is the voxels > 0 that are finite;
- * "labels.nii.gz:3,7,1000-1035" is the voxels with these labels, whole numbers from 1 to 16777216. Each label, and at
+ * "labels.nii.gz:3,7,1000-1035" is the voxels with these labels, whole numbers from 1 to 2147483647. Each label, and at
  * least one label of a range, must occur. Four numbers are always a sphere, even if a file has this name; text with a
  * ':' names a file if a file with the whole text as its name exists. mask: one volume on the grid, > 0 where
  * streamlines may be; NULL: the whole grid. A region that lies wholly outside the mask is GLS_ERR_INPUT if its

@@ -339,14 +339,16 @@ int32_t gls_label_of(double value, bool scaled, double below)
     return value == whole || rounded ? (int32_t)whole : GLS_NO_LABEL;
 }
 
-/* Whether float has rounded the whole number `in` to `value`. */
-static bool is_rounded(double in, double value)
+/* Whether float has rounded the whole number `in` to `value`. limit: numbers from it on, and their negatives, do not
+ * count. */
+static bool is_rounded(double in, double value, double limit)
 {
-    return value != in && fabs(in) < BELOW_ANY && in == rint(in);
+    return value != in && fabs(in) < limit && in == rint(in);
 }
 
-/* is_long: 1 for types whose whole numbers float may have to round. Returns whether it has rounded one. */
-#define DEFINE_CONVERT(name, type, below, is_long)                                                              \
+/* limit: for is_rounded(), whose numbers of a type may be whole by their size alone; 0: float holds the type. Returns
+ * whether float has rounded a whole number. */
+#define DEFINE_CONVERT(name, type, below, limit)                                                                \
     static bool convert_##name(const type *in, size_t n, const gls_values *v, void *out)                        \
     {                                                                                                           \
         const double slope = v->slope, inter = v->inter;                                                        \
@@ -360,7 +362,7 @@ static bool is_rounded(double in, double value)
         } else if (!scaled) {                                                                                   \
             for (size_t i = 0; i < n; i++) {                                                                    \
                 value[i] = (float)in[i];                                                                        \
-                if (is_long) rounded |= is_rounded((double)in[i], (double)value[i]);                            \
+                if (limit > 0) rounded |= is_rounded((double)in[i], (double)value[i], limit);                   \
             }                                                                                                   \
         } else {                                                                                                \
             for (size_t i = 0; i < n; i++) value[i] = (float)((double)in[i] * slope + inter);                   \
@@ -371,12 +373,12 @@ DEFINE_CONVERT(uint8, uint8_t, BELOW_ANY, 0)
 DEFINE_CONVERT(int8, int8_t, BELOW_ANY, 0)
 DEFINE_CONVERT(int16, int16_t, BELOW_ANY, 0)
 DEFINE_CONVERT(uint16, uint16_t, BELOW_ANY, 0)
-DEFINE_CONVERT(int32, int32_t, BELOW_ANY, 1)
-DEFINE_CONVERT(uint32, uint32_t, BELOW_ANY, 1)
-DEFINE_CONVERT(int64, int64_t, BELOW_ANY, 1)
-DEFINE_CONVERT(uint64, uint64_t, BELOW_ANY, 1)
+DEFINE_CONVERT(int32, int32_t, BELOW_ANY, INFINITY)
+DEFINE_CONVERT(uint32, uint32_t, BELOW_ANY, INFINITY)
+DEFINE_CONVERT(int64, int64_t, BELOW_ANY, INFINITY)
+DEFINE_CONVERT(uint64, uint64_t, BELOW_ANY, INFINITY)
 DEFINE_CONVERT(float32, float, BELOW_SINGLE, 0)
-DEFINE_CONVERT(float64, double, BELOW_ANY, 1)
+DEFINE_CONVERT(float64, double, BELOW_ANY, BELOW_ANY)
 
 bool gls_values_read(const gls_values *v, void *in, size_t n, void *out)
 {

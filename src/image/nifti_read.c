@@ -337,15 +337,19 @@ gls_status gls_image_read_rounded(const char *path, gls_image_kind kind, gls_ima
                                  : read_nifti(path, kind, false, false, image, rounded);
 }
 
+void gls_image_warn_rounded(const char *path)
+{
+    gls_log(GLS_LOG_WARNING,
+            "%s: has whole numbers above 16777216, which are rounded here, as values are float32: if they are labels, "
+            "renumber them",
+            path);
+}
+
 gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image)
 {
     bool rounded = false;
     gls_status status = gls_image_read_rounded(path, kind, image, &rounded);
-    if (!status && rounded)
-        gls_log(GLS_LOG_WARNING,
-                "%s: has whole numbers above 16777216, which are rounded here, as values are float32: if they are "
-                "labels, renumber them",
-                path);
+    if (!status && rounded) gls_image_warn_rounded(path);
     return status;
 }
 

@@ -12,6 +12,8 @@ gls_status gls_image_read_vectors(const char *path, gls_image **image);
 gls_status gls_image_read_as_labels(const char *path, gls_image **image);
 /* Like gls_image_read(), without its warning. *rounded: set to true if float has rounded a whole number; else kept. */
 gls_status gls_image_read_rounded(const char *path, gls_image_kind kind, gls_image **image, bool *rounded);
+/* The warning of gls_image_read() that float has rounded whole numbers of an image. */
+void gls_image_warn_rounded(const char *path);
 /* Path of the other file of a .hdr/.img pair, existing or not, from malloc. NULL: the name is not one of a pair, or out
  * of memory. */
 char *gls_nifti_pair(const char *path);

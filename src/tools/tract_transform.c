@@ -278,6 +278,7 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
     if (labels) status = check_labels(in, moving, o->fill);
     if (!status && labels && !gls_image_has_labels(moving))
         gls_log(GLS_LOG_WARNING, "%s: its values are at most 0 and 1: is it an image of labels?", in);
+    if (!status && rounded && how == GLS_RESAMPLE_LINEAR) gls_image_warn_rounded(in);
     if (!status && rounded && how != GLS_RESAMPLE_LINEAR) status = number_labels(in, moving, o->fill, &table, &last);
     if (!status)
         status =

@@ -195,6 +195,20 @@ n = 24
 assert b == tuple(a[i + 1] if i % n < n - 1 else 33554433 for i in range(len(a)))
 END
 done
+expect 0 transform large.nii -t shift.txt -o large_linear.nii --interpolation linear
+says "large.nii: has whole numbers above 16777216, which are rounded here"
+python3 - << 'END'
+import struct
+raw = bytearray(open("large.nii", "rb").read()[:352])
+raw[70:74] = struct.pack("<2h", 1024, 64)
+dim = struct.unpack("<8h", raw[40:56])
+n = dim[1] * dim[2] * dim[3]
+open("huge.nii", "wb").write(raw + struct.pack(f"<{n}q", *[2**53 + 2**25 + 2 * (i % 7) for i in range(n)]))
+END
+expect 3 transform huge.nii -t shift.txt -o huge_nearest.nii --interpolation nearest
+says "huge.nii: has the value"
+expect 0 transform huge.nii -t shift.txt -o huge_linear.nii --interpolation linear
+says "huge.nii: has whole numbers above 16777216, which are rounded here"
 expect 0 sample lines.tck large.nii -o x.txt
 says "large.nii: has whole numbers above 16777216, which are rounded here"
 
