@@ -22,11 +22,38 @@ static const cJSON *item_at(const cJSON *root, const char *first, const char *se
     return gls_json_at(gls_json_at(root, first), second);
 }
 
+/* Whether the member "shard" of the sidecar and its numbers of seeds and streamlines are those that the file states. */
+static bool is_sidecar_of(const cJSON *root, const gls_shard_file *file)
+{
+    const gls_shard *s = &file->shard;
+    const struct {
+        const char *part, *key;
+        uint64_t value;
+    } number[] = {{"shard", "index", s->index},
+                  {"shard", "count", s->count},
+                  {"shard", "first_seed", s->first_seed},
+                  {"shard", "seeds", s->n_seeds},
+                  {"shard", "total_seeds", s->total_seeds},
+                  {"counts", "streamlines", file->n_streamlines}};
+    char parameters[17], inputs[17];
+    const char *own = gls_json_text_at(gls_json_at(root, "shard"), "parameters_hash"),
+               *data = gls_json_text_at(gls_json_at(root, "shard"), "inputs_hash");
+    uint64_t value;
+    for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+        if (!gls_json_get_uint(item_at(root, number[i].part, number[i].key), &value) || value != number[i].value)
+            return false;
+    /* with --select a shard may end before its last seed */
+    if (s->select == 0 && (!gls_json_get_uint(item_at(root, "counts", "seeds"), &value) || value != s->n_seeds))
+        return false;
+    return own && data && strcmp(own, gls_hash_text(s->parameters, parameters)) == 0 &&
+           strcmp(data, gls_hash_text(s->inputs, inputs)) == 0;
+}
+
 gls_status gls_merge_shard_read(gls_merge_shard *shard)
 {
     struct stat info;
     gls_shard_file file;
-    uint64_t bytes, streamlines, index;
+    uint64_t bytes;
     shard->sidecar = gls_sidecar_find(shard->path);
     if (!shard->sidecar) return gls_no_memory();
     if (stat(shard->path, &info) != 0)
@@ -50,12 +77,12 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
         return gls_fail(GLS_ERR_INPUT, "%s: %s: has %lld bytes, but its sidecar says %" PRIu64, shard->path,
                         (uint64_t)info.st_size < bytes ? "truncated" : "changed", (long long)info.st_size, bytes);
     if (gls_shard_file_read(shard->path, &file)) return GLS_ERR_INPUT;
-    if (!gls_json_get_uint(item_at(shard->root, "counts", "streamlines"), &streamlines) ||
-        streamlines != file.n_streamlines || !gls_json_get_uint(item_at(shard->root, "shard", "index"), &index) ||
-        index != file.shard.index)
-        return gls_fail(GLS_ERR_INPUT,
-                        "%s: is not the sidecar of %s: the index of the shard or the number of streamlines differs",
-                        shard->sidecar, shard->path);
+    if (!is_sidecar_of(shard->root, &file))
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: is not the sidecar of %s: its part of the run, or its number of seeds or streamlines, differs; "
+            "--sidecar none merges without sidecars",
+            shard->sidecar, shard->path);
     return GLS_OK;
 }
 

@@ -43,7 +43,8 @@ static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b
 typedef enum claim {
     CLAIM_NONE,
     CLAIM_NAME, /* it names a file of this name, but with another checksum */
-    CLAIM_FILE  /* its run wrote this file, which may have been moved */
+    CLAIM_FILE, /* its run wrote a file of these bytes, but of another name */
+    CLAIM_BOTH  /* it names this file, with its checksum */
 } claim;
 
 /* Finds how the outputs of a sidecar name the map. */
@@ -54,8 +55,11 @@ static claim find_claim(const cJSON *outputs, const char *map)
     cJSON_ArrayForEach(entry, outputs)
     {
         const char *name = gls_json_text_at(entry, GLS_WRITTEN_FILE);
-        if (gls_written_is_unchanged(entry, map)) return CLAIM_FILE;
-        if (name && strcmp(name, gls_file_name(map)) == 0) found = CLAIM_NAME;
+        const bool is_named = name && strcmp(name, gls_file_name(map)) == 0;
+        const claim what = gls_written_is_unchanged(entry, map) ? is_named ? CLAIM_BOTH : CLAIM_FILE
+                           : is_named                           ? CLAIM_NAME
+                                                                : CLAIM_NONE;
+        if (what > found) found = what;
     }
     return found;
 }
@@ -77,7 +81,7 @@ static claim read_run(const char *sidecar, const char *map, const gls_shard *sha
     if (cJSON_IsNumber(index) && index->valuedouble == shard->index && cJSON_IsNumber(count) &&
         count->valuedouble == shard->count)
         found = find_claim(gls_json_at(root, GLS_SIDECAR_OUTPUTS), map);
-    if (found == CLAIM_FILE) {
+    if (found >= CLAIM_FILE) {
         run->known = true;
         copy_hash(gls_json_at(own, "parameters_hash"), run->parameters);
         copy_hash(gls_json_at(own, "inputs_hash"), run->inputs);
@@ -97,16 +101,21 @@ static gls_status map_run_find(const char *map, unsigned index, unsigned count, 
     const size_t n = (size_t)snprintf(mark, sizeof mark, "_shard-%uof%u", index, count);
     DIR *directory = name ? opendir(name) : NULL;
     gls_map_run run = {.known = false};
-    bool wrote = false, several = false; /* several: different runs wrote equal maps; the run is then unknown */
-    for (const struct dirent *entry; directory && !several && (entry = readdir(directory));) {
+    claim best = CLAIM_NONE; /* that of `run` */
+    bool several = false;    /* different runs have this claim, because they wrote equal maps */
+    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
         const char *at = strstr(entry->d_name, mark), *end = strrchr(entry->d_name, '.');
         if (!at || at[n] != '.' || strcmp(end, ".json") != 0) continue;
         if (gls_asprintf(&path, "%.*s%s", folder, map, entry->d_name) < 0) break;
         gls_map_run other = {.known = false};
         const claim what = read_run(path, map, &shard, &other);
-        wrote = wrote || what == CLAIM_FILE;
-        several = map_run_difference(&run, &other) != NULL;
-        if (other.known) run = other;
+        if (what > best) {
+            best = what;
+            run = other;
+            several = false;
+        } else if (what == best) {
+            several = several || map_run_difference(&run, &other) != NULL;
+        }
         if (what == CLAIM_NAME && !naming)
             naming = path;
         else
@@ -115,7 +124,7 @@ static gls_status map_run_find(const char *map, unsigned index, unsigned count, 
     run.known = run.known && !several;
     *found = run;
     gls_status status = GLS_OK;
-    if (naming && !wrote)
+    if (naming && best < CLAIM_FILE)
         status = gls_fail(GLS_ERR_INPUT,
                           "%s: is not the file that its sidecar %s records: it was changed or replaced since; copy it "
                           "again, or track this part again",

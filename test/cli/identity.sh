@@ -238,6 +238,14 @@ mkdir "$work/out/alone"
 cp "$work/out/a/d_shard-1of2.nii.gz" "$work/out/b/d_shard-2of2.nii.gz" "$work/out/alone"
 succeeds merge alone/d_shard-1of2.nii.gz alone/d_shard-2of2.nii.gz -o alone.nii.gz
 require grep -q "of its parts, 2 of 2 have no sidecar beside them that records them" "$work/stderr"
+# parts that another run wrote with the same bytes under other names belong to the run that wrote them under their own
+for k in 1 2; do
+    succeeds track $few --fa-threshold 2 -o alone/t.tck --shard $k/2 --density alone/e.nii
+    succeeds track $few --fa-threshold 2 --rng-seed 1 -o alone/u.tck --shard $k/2 --density alone/f.nii
+done
+require cmp "$work/out/alone/e_shard-1of2.nii" "$work/out/alone/f_shard-1of2.nii"
+succeeds merge alone/e_shard-1of2.nii alone/e_shard-2of2.nii -o empty.nii
+if grep -q "have no sidecar" "$work/stderr"; then note "parts of equal bytes: the sidecar of one run was not found"; fi
 unlike "is a list of seeds" a/s_shard-1of2.csv a/s_shard-2of2.csv x.csv
 # each kind of map: a part with two bytes changed and its time kept, a part of another run under its name, no part
 mkdir "$work/out/e" "$work/out/f"

@@ -178,6 +178,11 @@ sed 's/"version":\t"[0-9.]*"/"version":\t"99.0"/' "$work/part2.json" >"$s/part_s
 fails 3 "software.version is \"99.0\"" merge -o m.trx "$p1" "$p2" "$p3"
 cp "$s/part_shard-3of3.json" "$s/part_shard-2of3.json"
 fails 3 "part_shard-2of3" merge -o m.trx "$p1" "$p2" "$p3"
+for wrong in 's/"first_seed":\t67/"first_seed":\t66/' 's/"total_seeds":\t200/"total_seeds":\t201/' 's/"seeds":\t67/"seeds":\t68/' 's/"parameters_hash":\t"./&0/'; do
+    sed "$wrong" "$work/part2.json" >"$s/part_shard-2of3.json"
+    require sh -c '! cmp -s "$0" "$1"' "$work/part2.json" "$s/part_shard-2of3.json"
+    fails 3 "is not the sidecar of $p2" merge -o m.trx "$p1" "$p2" "$p3"
+done
 rm "$s/part_shard-2of3.json"
 fails 3 "its sidecar $s/part_shard-2of3.json cannot be read" merge -o m.trx "$p1" "$p2" "$p3"
 succeeds merge -o m.trx "$p1" "$p2" "$p3" --sidecar none
