@@ -118,13 +118,19 @@ static const char *file_of_all(const gls_param *p, const gls_job_options *track)
 /* Rejects options of `track` that bids sets itself, and options that write one file for all series. */
 static int check_track_options(const gls_job_options *track, const cmd_arguments *arguments)
 {
-    static const char *const chosen[] = {"output", "output-prefix", "write-method", "sidecar", "shard",
-                                         "force",  "dry-run",       "report",       "picture", "write-mask"};
+    static const char *const chosen[] = {"output", "output-prefix", "write-method", "sidecar",
+                                         "shard",  "force",         "write-mask"};
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(arguments, chosen[i]))
-            return cmd_error(CMD_EXIT_USAGE,
-                             "--%s: cannot follow --: bids sets it or has it before -- (dry run: --list)", chosen[i]);
+            return cmd_error(CMD_EXIT_USAGE, "--%s: cannot follow --: bids sets it or has it before --", chosen[i]);
+    const char *common = cmd_options_common(arguments);
+    if (common) return cmd_error(CMD_EXIT_USAGE, "--%s: cannot follow --: give it before --", common);
     for (const gls_param *p = gls_params; p->name; p++) {
+        if (p->owner == GLS_OF_COMMAND && cmd_options_given(arguments, p->name))
+            return cmd_error(CMD_EXIT_USAGE,
+                             "--%s: cannot follow --: the command track alone uses it (dry run of bids: --list; "
+                             "reports and pictures are made without it)",
+                             p->name);
         const char *value = file_of_all(p, track);
         if (value)
             return cmd_error(CMD_EXIT_USAGE, "--%s %s: is %sone file for all series: %s", p->name, value,

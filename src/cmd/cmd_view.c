@@ -6,6 +6,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
+#include "options/help.h"
 #include "options/parser.h"
 #include "record/tract_run.h"
 #include "view/contents.h"
@@ -69,6 +70,8 @@ static int parse_track(const view_values *v, const char *const *words, size_t n,
     track_options_default(track);
     if (!cmd_options_parse(&command_track, argc, argv, 2, track, arguments, error, sizeof error))
         return cmd_error(CMD_EXIT_USAGE, "%s", error);
+    const char *common = cmd_options_common(arguments);
+    if (common) return cmd_error(CMD_EXIT_USAGE, "--%s: cannot follow --: give it before --", common);
     for (size_t i = 0; i < arguments->table.n_own; i++) {
         const gls_option *row = &arguments->table.option[i];
         if (arguments->given[i] && strcmp(row->group, "Output") == 0)

@@ -118,6 +118,13 @@ const char *cmd_options_first(const cmd_arguments *arguments, const char *const 
     return NULL;
 }
 
+const char *cmd_options_common(const cmd_arguments *arguments)
+{
+    for (size_t i = arguments->table.n_own; i < arguments->table.n; i++)
+        if (arguments->given[i]) return arguments->table.option[i].name;
+    return NULL;
+}
+
 /* n_own leaves out the common options, which do not change a result */
 void cmd_options_json(cJSON *object, const cmd_arguments *arguments, const void *values)
 {

@@ -30,6 +30,8 @@ void cmd_defaults_list(const cmd_command *command, cmd_table *table, cmd_values 
 bool cmd_options_given(const cmd_arguments *arguments, const char *name);
 /* The first of the options names[] (NULL-terminated) that was given; NULL: none. */
 const char *cmd_options_first(const cmd_arguments *arguments, const char *const *names);
+/* The first of the options that every command has, such as --quiet, that was given; NULL: none. */
+const char *cmd_options_common(const cmd_arguments *arguments);
 /* Whether the option was given with the value "random". */
 bool cmd_options_random(const cmd_arguments *arguments, const char *name);
 /* Adds an entry for each option of the command, without the options that all commands share. The key contains the

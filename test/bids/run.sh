@@ -260,7 +260,9 @@ exits 3 "unit nothing: there is no such unit" bids out participant --unit nothin
 exits 3 "no desc-preproc_dwi" bids out participant --filter space=T1w
 exits 2 "is not KEY=VALUE" bids out participant --filter space
 exits 2 "neither participant nor group" bids out both
-exits 2 "cannot follow --" bids out participant -- --output x.trx
+for option in "--output x.trx" "--trace x.json" --report "--picture x.png" --dry-run --json --quiet -v "--progress-file x.json" "--nthreads 1"; do
+    exits 2 "cannot follow --" bids out participant -- $option
+done
 exits 2 "counted from 1" bids out participant --shard 3/2
 
 # --- a data set that the program makes ---
@@ -355,7 +357,7 @@ check "group.tsv lists no bundles" test "$(grep -c desc-bundles_ made_out/group.
 check "a table of bundles that was changed stays" test "$(bundles 2>&1 | grep -c "has changed since")" -eq 1
 # bundles of an atlas as groups of the tractogram itself; its folder is a part of what was tracked
 grouped() { "$program" bids made grouped participant --participant-label 02 --no-report -- --model opdt --nseeds 100 --sphere small --device llvmpipe "$@"; }
-check "--recognize of track" grouped -q --recognize models
+check "--recognize of track" grouped --recognize models
 check "gives the tractogram a group" test "$("$program" info grouped/sub-02/dwi/*.trx | grep -c 'group *cluster_000001')" -eq 1
 exits 0 "1 up to date" grouped --recognize models
 cp models/cluster_000001.trk models/another.trk

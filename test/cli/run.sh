@@ -23,7 +23,10 @@ fails() {
     want=$1
     text=$2
     shift 2
-    run "$@" -q
+    own=$1
+    shift
+    run "$own" -q "$@" # behind --, -q would be an option of another command
+    set -- "$own" "$@"
     [ "$code" -eq "$want" ] || note "exit code $code, not $want: $*"
     [ "$(errors)" -eq 1 ] || note "$(errors) error lines, not 1: $*"
     [ "$(grep -vc "^glslines: warning: " "$work/stderr")" -eq 1 ] || note "not one line with -q: $*"

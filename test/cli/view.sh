@@ -50,6 +50,8 @@ expect 2 view t.trx --seed-sphere 1,2,3 -- "$@"
 expect 2 view t.trx -- "$@" --output x.trx
 says "view writes nothing"
 expect 2 view t.trx -- "$@" --density x.nii.gz
+expect 2 view t.trx -- "$@" --quiet
+says "give it before --"
 expect 2 view t.trx -- "$@" --nseeds 5
 says "before --: --seed-sphere"
 expect 2 view t.trx -- "$@" --roi data/roi.nii.gz
