@@ -548,7 +548,7 @@ const cmd_command command_sample = {
                    "that they pass. Points outside an image are left out, unless --outside zero or --like mrtrix is "
                    "given. Memory does not grow with the number of streamlines.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "IMAGE...",
-                             "Images, NIfTI, of any grids in the same space; each volume is a column.", "OUT",
+                             "Images, NIfTI or MIF, of any grids in the same space; each volume is a column.", "OUT",
                              "The table of --output, .tsv, .csv or .txt."),
     .max_positionals = 64,
     .out_suffixes = ".tsv .csv .txt",
@@ -575,7 +575,7 @@ const cmd_command command_profile = {
                    "then a column for each image. Memory: 12 bytes for each node of the streamlines in bundles.",
     .positionals = CMD_TEXTS(
         "TRACKS", "Tractogram: a bundle, a TRX file whose groups are bundles, or any with --bundles.", "IMAGE...",
-        "Images, NIfTI, of any grids in the same space; each volume is a column, named after its file.", "OUT",
+        "Images, NIfTI or MIF, of any grids in the same space; each volume is a column, named after its file.", "OUT",
         "Table to write, .csv or .tsv; or --output FILE."),
     .max_positionals = 64,
     .out_suffixes = ".csv .tsv",
@@ -633,7 +633,8 @@ const cmd_command command_connectome = {
         "(OUT without its suffix) and the sidecar list them. Further pairs of LABELS and OUT are matrices of the same "
         "streamlines, which are read once; each has the bytes of its own run.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "LABELS",
-                             "Image of regions, NIfTI: whole numbers, 0 for none; of any grid in the same space.",
+                             "Image of regions, NIfTI or MIF, on any grid in the same space: whole numbers, 0 for "
+                             "none.",
                              "OUT", "Matrix to write: .csv with commas, .tsv with tabs, others with blanks."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .examples = CMD_TEXTS(
@@ -666,7 +667,7 @@ const cmd_command command_fixels = {
         "sample --fixels' brings values of fixels to streamlines.",
     .positionals = CMD_TEXTS(
         "IN",
-        "FODs as spherical harmonics of even order up to 16, NIfTI, such as PREFIX_wm.nii.gz of 'glslines fit'; "
+        "FODs as spherical harmonics of even order up to 16, NIfTI or MIF, such as PREFIX_wm.nii.gz of 'glslines fit'; "
         "with --tracks and without --afd a fixel directory.",
         "OUT",
         "Directory to write to, made where it does not exist; with --tracks an image with a value for each fixel, "
@@ -714,17 +715,19 @@ const cmd_command command_weights = {
     .synopsis = "TRACKS SH [OUT] [options]",
     .summary = "Weight streamlines by fibre density or by the signal: SIFT2, SIFT, COMMIT",
     .description =
-        "Fits the density of streamlines in each fixel to the fibre density of the FODs. Options, defaults and results "
-        "are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results of tcksift2 3.0.3, which Debian 12 has, "
-        "take --single-visit keep. With --method commit, SH is the diffusion series, and the weights are those by "
-        "which sticks along streamlines, zeppelins and balls explain its signals. If the fit has to exclude all fixels "
-        "that streamlines meet, the command fails; with "
-        "--force these streamlines then get weights of 1. Any number of threads and devices gives the same bytes; "
-        "those "
-        "of commit differ between the CPU and devices by rounding.",
+        "Finds a weight for each streamline by which the density of streamlines in each fixel fits the fibre density "
+        "of "
+        "the FODs, or selects streamlines that fit it. Options, defaults and results are those of tcksift2 and tcksift "
+        "of MRtrix3 3.0.4; for the results of tcksift2 3.0.3, which Debian 12 has, take --single-visit keep. If the "
+        "fit "
+        "has to exclude all fixels that streamlines meet, the command fails; with --force these streamlines get "
+        "weights "
+        "of 1. With --method commit, SH is the diffusion series, and the weights are those by which sticks along "
+        "streamlines, zeppelins and balls explain its signals. Any number of threads and devices gives the same bytes; "
+        "weights of commit differ between the CPU and devices by rounding.",
     .positionals =
         CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "SH",
-                  "FODs as spherical harmonics of even order up to 16, NIfTI: the FODs that were tracked. With "
+                  "FODs as spherical harmonics of even order up to 16, NIfTI or MIF: the FODs that were tracked. With "
                   "--method commit the series.",
                   "OUT", "File to write, in place of --output FILE; OUT, --output or --in-place is needed."),
     .max_positionals = 3,
