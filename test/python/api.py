@@ -34,6 +34,9 @@ def run(*arguments):
 def path(name):
     return os.path.join(WORK, name)
 
+#: doubles all places
+TWICE = np.diag([2.0, 2, 2, 1])
+
 
 class Phantom:
     """The phantom's files and the data that are made from them."""
@@ -141,7 +144,7 @@ class Layout(unittest.TestCase):
                 ("directions", lambda: glslines.csd(p.dwi, p.gradients, response=(.0017, .0003, 100), directions=np.zeros((50, 3)))),
                 ("stop_threshold", lambda: glslines.ODF.from_sh(sh, affine=p.dwi.affine, stop_map=fa, stop_threshold=nan)),
                 ("frame", lambda: glslines.ODF.from_sh(sh, frame=[], affine=p.dwi.affine)), ("n", lambda: glslines.Seeds.random(p.roi, 0)),
-                ("affine", lambda: glslines.fit_tensor(p.dwi, p.gradients, affine=2 * p.dwi.affine)),
+                ("affine", lambda: glslines.fit_tensor(p.dwi, p.gradients, affine=TWICE @ p.dwi.affine)),
                 ("affine", lambda: glslines.Seeds.random(p.roi, 5, affine=np.eye(4))),
                 ("affine", lambda: glslines.Tracker("llvmpipe", odf=odf, stop_map=fa, affine=np.eye(4))),
                 ("the series has no signal", lambda: glslines.Tracker("llvmpipe", stop_map=fa, dwi=np.zeros(p.dwi.shape), affine=p.affine,
@@ -152,7 +155,7 @@ class Layout(unittest.TestCase):
                 ("include: has an affine", lambda: glslines.Tracker("llvmpipe", stop_map=fa, peaks=peaks, include=p.names[4])),
                 ("tissue: has an affine", lambda: glslines.Tracker("llvmpipe", stop_map=fa, peaks=peaks, tissue=tissue)),
                 ("mask and stop_map are on different grids", lambda: glslines.Tracker("llvmpipe", stop_map=(fa, p.affine), peaks=peaks,
-                                                                                     mask=(inside, 2 * p.affine))),
+                                                                                     mask=(inside, TWICE @ p.affine))),
                 ("affine: is another than that of mask", lambda: glslines.Seeds.random(inside, 5, mask=p.mask, affine=np.eye(4))),
                 ("the seed region and the mask are on different grids", lambda: glslines.Seeds.random(p.roi, 5, mask=mirrored(p.mask))),
                 ("the series and the stop map are on different grids", lambda: glslines.Tracker("llvmpipe", glslines.Params(
@@ -428,7 +431,7 @@ class Arrays(unittest.TestCase):
             return glslines.Seeds.random(array, 50, affine=affine)
 
         with phantom.tracker(dg="boot") as tracker:
-            for bad in (seeds(np.ones((4, 4, 4))), seeds(np.ones(phantom.fa.shape), 2 * phantom.affine)):
+            for bad in (seeds(np.ones((4, 4, 4))), seeds(np.ones(phantom.fa.shape), TWICE @ phantom.affine)):
                 with self.assertRaisesRegex(ValueError, "the seeds lie in|roi"):
                     tracker.run(bad)
             # if the place of an array is not given, its voxels are those of the tracker
@@ -438,7 +441,7 @@ class Arrays(unittest.TestCase):
         with glslines.Tracker("llvmpipe", glslines.Params(dg="boot"), stop_map=phantom.fa,
                               dwi=np.asanyarray(phantom.dwi.dataobj), qball=phantom.qball) as tracker:
             self.assertGreater(len(tracker.run(phantom.seeds)), 0)
-        for placed, affine in ((False, None), (True, 2 * phantom.affine)):
+        for placed, affine in ((False, None), (True, TWICE @ phantom.affine)):
             odf = glslines.ODF.from_sh(sh, affine=affine)
             with glslines.Tracker("llvmpipe", stop_map=phantom.fa, odf=odf) as tracker:
                 if placed:
