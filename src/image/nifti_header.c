@@ -346,8 +346,8 @@ static bool is_rounded(double in, double value, double limit)
     return value != in && fabs(in) < limit && in == rint(in);
 }
 
-/* limit: for is_rounded(), whose numbers of a type may be whole by their size alone; 0: float holds the type. Returns
- * whether float has rounded a whole number. */
+/* limit: that of is_rounded(). BELOW_ANY for double, since all larger doubles are whole; INFINITY for integers; 0:
+ * float holds all numbers of the type. Returns whether float has rounded a whole number. */
 #define DEFINE_CONVERT(name, type, below, limit)                                                                \
     static bool convert_##name(const type *in, size_t n, const gls_values *v, void *out)                        \
     {                                                                                                           \

@@ -118,8 +118,8 @@ static gls_status compare_weights(const gls_tract_sources *s, size_t i, const gl
                     s->path[i], s->weights, s->path[s->lead]);
 }
 
-/* Compares the header of file i with that of the first file, unless file i has no streamlines its columns with those of
- * file `lead`. Fails if they differ; with common, drops the columns that file i lacks instead. */
+/* Compares the grid of file i with that of the first file, and its columns with those of file `lead`, unless file i has
+ * no streamlines. Fails if they differ; with common, drops the columns that file i lacks instead. */
 static gls_status compare(gls_tract_sources *s, size_t i, bool common)
 {
     static const char *const kinds[] = {"dps", "dpv", "group"};
