@@ -295,7 +295,8 @@ static gls_status collect(gls_group *g, uint32_t k, pool *p)
     return GLS_OK;
 }
 
-/* Of a cluster that enough subjects have, keeps the streamline nearest to the centroid. list: its n members. */
+/* Keeps the streamline of a cluster that is nearest to its centroid, if enough subjects have streamlines in the
+ * cluster. list: its n members. */
 static void keep_nearest(gls_group *g, pool *p, const gls_clusters *clusters, size_t c, const uint64_t *list, size_t n,
                          uint32_t needed)
 {

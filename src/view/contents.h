@@ -23,7 +23,7 @@ typedef struct gls_view_contents {
     size_t n;
 } gls_view_contents;
 
-/* How tractograms are shown. */
+/* Options by which tractograms are shown. */
 typedef struct gls_view_options {
     uint64_t max_streamlines; /* of all tractograms together, evenly spread over each */
     gls_tractogram_read_options read;

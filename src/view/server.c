@@ -35,7 +35,7 @@ gls_status gls_view_serve(const gls_view_server *server)
 /* A connection that takes nothing for so many seconds is closed. */
 #define PATIENCE 30
 
-/* What is sent to a page, behind LWS_PRE bytes of libwebsockets. */
+/* Bytes to be sent to a page, behind LWS_PRE bytes that libwebsockets fills. */
 typedef struct answer {
     unsigned char *room; /* owned; NULL: nothing */
     size_t bytes;
@@ -274,7 +274,7 @@ static void close_page(state *s, connection *c)
     if (--s->n_pages == 0) s->empty_since = gls_clock_seconds();
 }
 
-/* What libwebsockets calls for each event of a connection. */
+/* Handles an event of a connection. libwebsockets calls it for each. */
 static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in, size_t bytes)
 {
     state *s = lws_context_user(lws_get_context(wsi));

@@ -11,7 +11,7 @@
 #include "view/live.h"
 #include "view/session.h"
 
-/* What a server does. */
+/* Contents, address and callbacks of a server. */
 typedef struct gls_view_server {
     const gls_view_contents *contents;         /* files that it sends */
     gls_view_live *live;                       /* tracks for its pages */

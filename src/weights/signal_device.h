@@ -6,7 +6,7 @@
 
 #include "weights/signal_products.h"
 
-/* How much goes to a device at a time. */
+/* Limits of the memory that goes to a device at a time. */
 typedef struct gls_signal_memory {
     uint64_t bytes;       /* on each device; 0: half of its memory */
     size_t block_entries; /* entries of a block */
