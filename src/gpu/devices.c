@@ -38,6 +38,14 @@ gls_status gls_device_names_check(const char *names)
     return GLS_OK;
 }
 
+gls_status gls_device_gpus_check(const char *names, size_t n, gls_graphics api)
+{
+    if (strcmp(names, "cpu") == 0 && (n > 1 || api != GLS_GRAPHICS_AUTO))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --device cpu, which uses no device: leave out one of them",
+                        n > 1 ? "ngpus" : "api");
+    return gls_device_names_check(names);
+}
+
 /* Opens n devices of one name of --device; name: `length` bytes, without a NUL behind them. */
 static gls_status open_named(gls_device_set *set, const char *name, size_t length, size_t n, gls_graphics api)
 {

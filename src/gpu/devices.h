@@ -16,6 +16,8 @@ typedef struct gls_device_set {
 size_t gls_device_set_count(const char *names);
 /* GLS_ERR_ARGUMENT: the list has an empty name, or more names than a run takes devices. Opens no device. */
 gls_status gls_device_names_check(const char *names);
+/* The same for work that "cpu" does without a device: refuses, too, n > 1 and an api beside it. */
+gls_status gls_device_gpus_check(const char *names, size_t n, gls_graphics api);
 /* Opens the devices in the list, or n devices of the one name in it (see gls_device_open_several()), and logs them.
  * Close with gls_device_set_close(). */
 gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n, gls_graphics api);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "anat/anat_files.h"
+#include "gpu/devices.h"
 #include "tools/tract_results.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -38,7 +39,7 @@ static gls_status check_options(const gls_anat_cli *o)
             return gls_fail(GLS_ERR_ARGUMENT, "--template-name %s: may have letters and digits alone",
                             o->template_name);
     if (o->template_name && !*o->template_name) return gls_fail(GLS_ERR_ARGUMENT, "--template-name: is empty");
-    return GLS_OK;
+    return gls_device_gpus_check(o->device, 1, (gls_graphics)o->api);
 }
 
 /* Adds all files to the run, and makes the folder. */

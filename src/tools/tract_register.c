@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/devices.h"
 #include "image/image_write.h"
 #include "image/reorient.h"
 #include "registration/align.h"
@@ -311,7 +312,8 @@ gls_status gls_tract_register(gls_tract_run *run, const void *options, const cha
                         "nonlinear, affine or rigid",
                         file[0]);
     if (!r.o->output) return gls_fail(GLS_ERR_ARGUMENT, "register: needs --output PREFIX");
-    const gls_status status = work(&r, file);
+    gls_status status = gls_device_gpus_check(r.o->device, 1, (gls_graphics)r.o->api);
+    if (!status) status = work(&r, file);
     finish(&r);
     return status;
 }

@@ -101,10 +101,10 @@ static gls_status check(const gls_weights_cli *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other: leave out one of them");
     if (isfinite(o->max_factor) && isfinite(o->max_coeff))
         return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other: leave out one of them");
-    if (strcmp(o->device, "cpu") == 0 && (o->ngpus > 1 || o->device_memory > 0))
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --device cpu, which uses no device: leave out one of them",
-                        o->ngpus > 1 ? "ngpus" : "device-memory");
-    return gls_device_names_check(o->device);
+    if (strcmp(o->device, "cpu") == 0 && o->device_memory > 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--device-memory: not with --device cpu, which uses no device: leave out one of them");
+    return gls_device_gpus_check(o->device, (size_t)o->ngpus, (gls_graphics)o->api);
 }
 
 /* Translates the options of the command into those of the library. Factors of weights become their logarithms. */

@@ -194,6 +194,8 @@ expect 4 $track --t1 sub-7_T1w.nii --cache-dir kept --write-mask sub-7_T1w.nii -
 try="-o x --device cpu"
 expect 2 anat sub-7_T1w.nii --dwi b0.nii
 says "needs --output DIR"
+expect 2 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask brain.nii --api gles $try
+says "--api: not with --device cpu"
 expect 2 anat sub-7_T1w.nii $try
 says "needs --dwi"
 expect 2 anat --dwi b0.nii $try

@@ -105,6 +105,8 @@ expect 0 register moving.nii slab.nii -o slab --type rigid --levels 8
 says "only 3 voxels along an axis"
 expect 2 register moving.nii fixed.nii
 says "needs --output PREFIX"
+expect 2 register moving.nii fixed.nii -o x --device cpu --api gl
+says "--api: not with --device cpu"
 expect 2 register moving.nii -o x
 expect 2 register moving.nii fixed.nii -o x --levels 4,8
 expect 2 register moving.nii fixed.nii -o x --iterations 3,2

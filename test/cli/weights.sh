@@ -109,7 +109,7 @@ says "400 streamlines"
 expect 0 weights t.tck $sh -o few.tck --method sift --term-number 10
 says "ended before"
 
-for given in "--ngpus 2" "--device-memory 100" "--ngpus 2 --method commit" "--device-memory 100 --method commit"; do
+for given in "--ngpus 2" "--device-memory 100" "--ngpus 2 --method commit" "--device-memory 100 --method commit" "--api gl" "--api gles --method sift"; do
     expect 2 weights t.tck $sh -o x.txt --device cpu $given
     says "not with --device cpu"
 done
