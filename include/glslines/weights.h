@@ -32,6 +32,12 @@ typedef enum gls_weights_method {
     GLS_WEIGHTS_SIFT    /* weights 0 or 1: selects streamlines */
 } gls_weights_method;
 
+/* What becomes of fixels that only one streamline touches. */
+typedef enum gls_single_visit {
+    GLS_SINGLE_VISIT_EXCLUDE, /* the fit leaves them out, as in tcksift2 3.0.4 */
+    GLS_SINGLE_VISIT_KEEP     /* the fit uses them, as in tcksift2 3.0.3 */
+} gls_single_visit;
+
 /* Options of weights, with the names of the options of tcksift2 and tcksift. */
 typedef struct gls_weights_options {
     size_t size;                   /* size of this struct, set by the default function */
@@ -46,14 +52,13 @@ typedef struct gls_weights_options {
     double max_coeff_step;         /* largest change of a coefficient in an iteration, > 0; default 1 */
     double min_cf_decrease;        /* 0 .. 1: stop after an iteration that lowers the cost by less than this fraction of
                                       the first cost; default 2.5e-5 */
-    bool keep_single; /* keep fixels that only one streamline touches, as tcksift2 3.0.3 does; default false: exclude
-                         them, as later versions do */
-    bool remove_untracked; /* leave fixels without streamlines out of the model; default false */
-    double fd_threshold;   /* leave fixels whose density is at most this value out of the model; default 0: none */
-    double unmapped;       /* SIFT2: weight of streamlines that touch no fixel, 0 or 1; default 1 */
-    bool force;            /* go on where all fixels are excluded; default false */
-    bool statistics;       /* fill in step and coefficient of gls_weights_iteration; default false */
-    uint64_t term_number;  /* SIFT: streamlines to keep, fewer than there are; default 0: no target */
+    gls_single_visit single_visit; /* default GLS_SINGLE_VISIT_EXCLUDE */
+    bool remove_untracked;         /* leave fixels without streamlines out of the model; default false */
+    double fd_threshold;  /* leave fixels whose density is at most this value out of the model; default 0: none */
+    int unmapped;         /* SIFT2: weight of streamlines that touch no fixel, 0 or 1; default 1 */
+    bool force;           /* go on where all fixels are excluded; default false */
+    bool statistics;      /* fill in step and coefficient of gls_weights_iteration; default false */
+    uint64_t term_number; /* SIFT: streamlines to keep, fewer than there are; default 0: no target */
     double term_ratio; /* SIFT: stop when the relative decrease of the cost is less than this ratio times the relative
                           decrease of the streamlines' total length; default 0 */
     double term_mu;    /* SIFT: stop when mu reaches this value; default 0: no target */

@@ -652,6 +652,7 @@ const cmd_command command_connectome = {
 /* `glslines fixels`: the lobes of fibre orientation distributions as a fixel directory. */
 #define NAME fixels
 #define ROWS "tools/fixels.def"
+#define DEFAULTS gls_fixels_cli_default()
 #include "cmd/tract_table.def"
 
 const cmd_command command_fixels = {

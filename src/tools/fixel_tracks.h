@@ -7,7 +7,7 @@
 /* Writes the number of streamlines of each fixel of a directory. */
 gls_status gls_fixels_count_tracks(gls_tract_run *run, const gls_fixels_cli *options, const char *directory,
                                    const char *out);
-/* Writes the fibre density along the streamlines of a bundle. fod: as from gls_tract_fod_options(). */
+/* Writes the fibre density along the streamlines of a bundle. fod: with the path and the transform. */
 gls_status gls_fixels_measure_tracks(gls_tract_run *run, const gls_fixels_cli *options, const gls_fod_options *fod,
                                      const char *out);
 

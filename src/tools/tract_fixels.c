@@ -12,17 +12,16 @@
 #include "weights/fixel_parts.h"
 #include "weights/fod.h"
 
-gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
+gls_fixels_cli gls_fixels_cli_default(void)
 {
-    gls_fod_options fod = {.sh = sh,
-                           .basis = (gls_sh_basis)o->sh_basis,
-                           .frame = (gls_frame)o->sh_frame,
-                           .act = o->act,
-                           .proc_mask = o->proc_mask,
-                           .fixel = gls_fixel_options_default()};
-    fod.fixel.peak = o->fixel_peak;
-    fod.fixel.integral = o->fixel_integral;
-    return fod;
+    return (gls_fixels_cli){
+        .fod = gls_fod_options_default(),
+#define ROW GLS_ROW_DEFAULT
+#define PART_ROW(...)
+#include "tools/fixels.def"
+#undef PART_ROW
+#undef ROW
+    };
 }
 
 gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n)
@@ -70,18 +69,19 @@ static gls_status check(const gls_fixels_cli *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--all-fixels and --tracks-all: need --afd");
     if (o->all_fixels && o->tracks_all)
         return gls_fail(GLS_ERR_ARGUMENT, "--tracks-all sums all fixels: leave out --all-fixels");
-    if (o->tracks && !o->afd && (o->act || o->proc_mask))
+    if (o->tracks && !o->afd && (o->fod.act || o->fod.proc_mask))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--act and --proc-mask: not with --tracks, whose fixels are given, unless with "
                         "--afd");
-    return o->transform.n > 0 && !o->act ? gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --act") : GLS_OK;
+    return o->transform.n > 0 && !o->fod.act ? gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --act") : GLS_OK;
 }
 
 /* Measures the density along streamlines. */
 static gls_status measure(gls_tract_run *run, const gls_fixels_cli *options, const char *const *file)
 {
-    gls_fod_options o = gls_tract_fod_options(options, file[0]);
+    gls_fod_options o = options->fod;
     gls_transform transform = {.n = 0};
+    o.sh = file[0];
     o.transform = &transform;
     gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(o.sh, o.act, o.proc_mask));
     if (!status) status = gls_chain_note(run, &options->transform);
@@ -94,7 +94,7 @@ static gls_status measure(gls_tract_run *run, const gls_fixels_cli *options, con
 gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_fixels_cli *cli = options;
-    gls_fod_options o = gls_tract_fod_options(options, file[0]);
+    gls_fod_options o = cli->fod;
     const gls_strings *chain = &cli->transform;
     const char *directory = file[n - 1];
     gls_transform transform = {.n = 0};
@@ -103,6 +103,7 @@ gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char 
     if (cli->afd) return measure(run, cli, file);
     if (cli->tracks) return gls_fixels_count_tracks(run, cli, file[0], file[1]);
     gls_fod fod = {0};
+    o.sh = file[0];
     o.transform = &transform;
     /* find the peak of each lobe between the directions of the segmentation, too */
     o.fixel.refine = true;

@@ -5,11 +5,14 @@
 #define GLS_TOOLS_TRACT_RESULTS_H
 
 #include <glslines/score.h>
+#include <glslines/weights.h>
 
 #include "record/tract_run.h"
 #include "weights/fod.h"
 
+/* PART_ROW is a row of a member of a member, which the struct names itself. */
 #define ROW GLS_ROW_FIELD
+#define PART_ROW(...)
 typedef struct gls_convert_cli {
 #include "tools/convert.def"
 } gls_convert_cli;
@@ -68,14 +71,18 @@ typedef struct gls_info_cli {
 #include "tools/info.def"
 } gls_info_cli;
 typedef struct gls_fixels_cli {
+    gls_fod_options fod;
 #include "tools/fixels.def"
 } gls_fixels_cli;
 typedef struct gls_peaks_cli {
 #include "tools/fod_peaks.def"
 } gls_peaks_cli;
 typedef struct gls_weights_cli {
+    gls_weights_options model;
+    gls_fod_options fod;
 #include "tools/weights.def"
 } gls_weights_cli;
+#undef PART_ROW
 #undef ROW
 
 /* Each function below with the arguments `options` and `file` runs one command. options: the gls_..._cli of the
@@ -124,8 +131,8 @@ gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const c
 gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines fixels`. file: IN OUT */
 gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* Returns the options for reading FODs, from the options of `glslines fixels`. sh: path of the FODs, borrowed. */
-gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);
+/* Default options of `glslines fixels`. */
+gls_fixels_cli gls_fixels_cli_default(void);
 /* Checks that a fixel directory can be written. names: the names of its n files of values, without .nii. */
 gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n);
 /* Runs `glslines peaks`. file: SH */

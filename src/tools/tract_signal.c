@@ -63,7 +63,7 @@ static gls_signal_options options_of(const gls_weights_cli *o, gls_tract_run *ru
     if (o->d_iso.n > 0) to.kernels.d_iso = o->d_iso;
     to.limits = (gls_signal_limits){(gls_signal_walk)o->walk, o->min_piece, o->min_length, o->max_length};
     if (o->kernel == GLS_SIGNAL_LIFE) to.limits.walk = GLS_SIGNAL_POINTS;
-    to.solver = (gls_signal_solver){o->tol_fun, o->tol_x, o->max_iters, go_on, run};
+    to.solver = (gls_signal_solver){o->tol_fun, o->tol_x, (int)o->model.max_iters, go_on, run};
     to.directions = o->directions;
     to.share = o->lambda;
     to.peer = o->group_rule;

@@ -38,8 +38,7 @@ static gls_status open_devices(void *user)
     gls_device_set *set = &d->set;
     gls_status status = gls_device_set_open_gpus(set, d->o->device, (size_t)d->o->ngpus, (gls_graphics)d->o->api,
                                                  "weights: computed on the CPU, without a device");
-    for (size_t i = 0; i < set->n && !status; i++)
-        gls_weights_load_kernels(set->device[i], (gls_weights_method)d->o->method, true);
+    for (size_t i = 0; i < set->n && !status; i++) gls_weights_load_kernels(set->device[i], d->o->model.method, true);
     return status;
 }
 
@@ -50,8 +49,8 @@ typedef struct weighting {
     /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_weights_cli *o;
-    gls_weights_options model; /* options of the fit */
-    gls_fod_options source;    /* options of the FODs */
+    gls_weights_options model; /* those of the command, completed */
+    gls_fod_options source;    /* the same */
     /* tracks: path of the tractogram; output: path of --output, with --in-place that of the tractogram */
     const char *tracks, *output;
     /* the FODs with their fixels and masks */
@@ -70,36 +69,34 @@ typedef struct weighting {
 /* Whether the weights come from the signal, not from FODs. */
 static bool is_commit(const weighting *w)
 {
-    return w->o->method == GLS_METHOD_COMMIT;
+    return w->o->model.method == GLS_METHOD_COMMIT;
 }
 
 gls_weights_cli gls_weights_cli_default(void)
 {
-    const gls_weights_options model = gls_weights_options_default();
-    gls_weights_cli o = {
+    return (gls_weights_cli){
+        .model = gls_weights_options_default(),
+        .fod = gls_fod_options_default(),
 #define ROW GLS_ROW_DEFAULT
+#define PART_ROW(...)
 #include "tools/weights.def"
+#undef PART_ROW
 #undef ROW
     };
-/* options in weights_model.def are also options of the library, whose defaults they get */
-#define ROW(group, type, field, ...) o.field = (GLS_ROW_##type)model.field;
-#include "tools/weights_model.def"
-#undef ROW
-    return o;
 }
 
 /* Checks combinations of options. */
 static gls_status check(const gls_weights_cli *o)
 {
     if (!o->output && !o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs OUT (--output) or --in-place");
-    if (o->method == GLS_METHOD_COMMIT && o->coeffs)
+    if (o->model.method == GLS_METHOD_COMMIT && o->coeffs)
         return gls_fail(GLS_ERR_ARGUMENT, "--coeffs: only --method sift2 can use it");
     if (o->output && o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "OUT (--output) and --in-place: leave out one");
-    if (o->in_place && o->method == GLS_WEIGHTS_SIFT)
+    if (o->in_place && o->model.method == GLS_WEIGHTS_SIFT)
         return gls_fail(GLS_ERR_ARGUMENT, "--in-place: not with --method sift, which leaves streamlines out");
-    if (o->min_factor > 0 && isfinite(o->min_coeff))
+    if (o->min_factor > 0 && isfinite(o->model.min_coeff))
         return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other: leave out one of them");
-    if (isfinite(o->max_factor) && isfinite(o->max_coeff))
+    if (isfinite(o->max_factor) && isfinite(o->model.max_coeff))
         return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other: leave out one of them");
     if (strcmp(o->device, "cpu") == 0 && o->device_memory > 0)
         return gls_fail(GLS_ERR_ARGUMENT,
@@ -107,14 +104,15 @@ static gls_status check(const gls_weights_cli *o)
     return gls_device_gpus_check(o->device, (size_t)o->ngpus, (gls_graphics)o->api);
 }
 
-/* Translates the options of the command into those of the library. Factors of weights become their logarithms. */
-static void set_options(weighting *w)
+/* Completes the options of the library by those that the command alone has. Factors of weights become their
+ * logarithms. */
+static void set_options(weighting *w, const char *sh, const gls_transform *transform)
 {
     const gls_weights_cli *o = w->o;
-    w->model = gls_weights_options_default();
-#define ROW(group, type, field, ...) w->model.field = o->field;
-#include "tools/weights_model.def"
-#undef ROW
+    w->source = o->fod;
+    w->source.sh = sh;
+    w->source.transform = transform;
+    w->model = o->model;
     if (o->min_factor > 0) w->model.min_coeff = log(o->min_factor);
     if (isfinite(o->max_factor)) w->model.max_coeff = log(o->max_factor);
     w->model.device_bytes = o->device_memory * 1000000;
@@ -157,16 +155,16 @@ static gls_status name_files(const weighting *w)
     gls_tractogram_format format;
     /* text: a list of numbers; else a tractogram with a column */
     const bool text = is_text(w->output);
-    if (o->transform.n > 0 && !o->act) return gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --act");
+    if (o->transform.n > 0 && !o->fod.act) return gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --act");
     gls_status status = text ? GLS_OK : gls_tractogram_format_parse(w->output, &format);
     if (text && o->coeffs)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: a text file holds no --coeffs: name a .trx file", w->output);
-    if (!status && !text && format == GLS_FORMAT_TCK && o->method != GLS_WEIGHTS_SIFT)
+    if (!status && !text && format == GLS_FORMAT_TCK && o->model.method != GLS_WEIGHTS_SIFT)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: name a .txt, .csv or .trx file", w->output);
     if (!status)
         status = gls_tract_run_reads_all(w->run,
                                          GLS_PATHS(o->in_place ? NULL : w->tracks, is_commit(w) ? NULL : w->source.sh,
-                                                   o->act, o->proc_mask, w->run->options.reference));
+                                                   o->fod.act, o->fod.proc_mask, w->run->options.reference));
     if (!status) status = gls_chain_note(w->run, &o->transform);
     if (!status && o->in_place) status = name_in_place(w);
     if (!status) status = gls_tract_run_writes(w->run, o->output);
@@ -258,7 +256,7 @@ static gls_status solve(weighting *w)
     if (!status) status = gls_weights_solve(w->weights, devices->device, devices->n, go_on, w->run);
     if (status == GLS_ERR_EMPTY && w->weights && gls_weights_get_result(w->weights)->excluded > 0)
         gls_error_set("%s; with --force the streamlines in these fixels %s", gls_last_error(),
-                      w->o->method == GLS_WEIGHTS_SIFT ? "are kept" : "get weights of 1");
+                      w->o->model.method == GLS_WEIGHTS_SIFT ? "are kept" : "get weights of 1");
     if (!status) {
         gls_weights_log(w->weights);
     } else { /* destroy the weights before the devices that they use are closed */
@@ -358,7 +356,7 @@ static gls_status write_tractogram(const weighting *w)
     };
     /* --in-place: the file that is replaced is the input */
     options.overwrite = w->run->files.force || w->o->in_place;
-    char *note = w->o->method == GLS_WEIGHTS_SIFT ? NULL : describe_column(w);
+    char *note = w->o->model.method == GLS_WEIGHTS_SIFT ? NULL : describe_column(w);
     gls_status status = gls_tractogram_format_parse(w->output, &format);
     if (!status) status = gls_tract_open_again(w->run, w->tracks, &reader);
     if (status) {
@@ -367,7 +365,7 @@ static gls_status write_tractogram(const weighting *w)
         return status;
     }
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
-    if (w->o->method != GLS_WEIGHTS_SIFT) { /* data of groups are valid only for all of their streamlines */
+    if (w->o->model.method != GLS_WEIGHTS_SIFT) { /* data of groups are valid only for all of their streamlines */
         options.dpg = info->dpg;
         options.n_dpg = info->n_dpg;
     }
@@ -385,8 +383,8 @@ static gls_status write_tractogram(const weighting *w)
     for (size_t k = 0; k < (w->o->coeffs ? 2 : 1) && !status; k++) {
         next = sink;
         /* SIFT: keep streamlines whose weight is not 0; SIFT2: add weights and coefficients as columns */
-        status = w->o->method == GLS_WEIGHTS_SIFT ? gls_filter_listed_create(value, w->n, NULL, &next, &sink)
-                                                  : gls_filter_dps_create(&columns[k], w->n, &next, &sink);
+        status = w->o->model.method == GLS_WEIGHTS_SIFT ? gls_filter_listed_create(value, w->n, NULL, &next, &sink)
+                                                        : gls_filter_dps_create(&columns[k], w->n, &next, &sink);
     }
     if (!status) status = gls_tract_append(w->run, reader, &sink);
     if (!status) warn_of_lost(w, gls_tractogram_writer_lost(writer), &valid);
@@ -459,7 +457,7 @@ static void log_result(const weighting *w)
         w->run->verdict = gls_fail(GLS_ERR_CONVERGENCE,
                                    "%s: is written, but did not converge: raise --reg-tikhonov or --reg-tv", w->output);
     describe(w->run->root, w);
-    if (w->o->method == GLS_WEIGHTS_SIFT)
+    if (w->o->model.method == GLS_WEIGHTS_SIFT)
         gls_tract_run_message(w->run, "%s: %" PRIu64 " of %" PRIu64 " streamlines kept, mu %.6g, cost %.6g to %.6g",
                               w->output, r->kept, r->streamlines, r->mu, r->cost_first, r->cost_last);
     else
@@ -472,20 +470,10 @@ gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *
     weighting w = {.run = run, .o = options, .tracks = file[0]};
     gls_transform transform = {.n = 0};
     (void)n;
-    /* the options of fod.def are those of `glslines fixels` */
-    const gls_fixels_cli fod = {
-#define ROW(group, type, field, ...) .field = w.o->field,
-#include "tools/fod.def"
-#undef ROW
-    };
     gls_status status = check(w.o);
     if (status) return status;
     w.output = w.o->in_place ? w.tracks : w.o->output;
-    w.source = gls_tract_fod_options(&fod, file[1]);
-    w.source.fd_scale_gm = w.o->fd_scale_gm;
-    w.source.no_dilate = w.o->no_dilate;
-    w.source.transform = &transform;
-    set_options(&w);
+    set_options(&w, file[1], &transform);
     status = name_files(&w);
     if (!status && is_commit(&w)) {
         status = gls_tract_signal_name(&w.signal, run, w.o, file[1]);

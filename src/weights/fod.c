@@ -224,6 +224,11 @@ bool gls_fod_is_tracked(const gls_job_options *o, const gls_method *method)
     return o->sh || (method->fits && o->model.model != GLS_MODEL_OPDT && o->model.model != GLS_MODEL_CSA);
 }
 
+gls_fod_options gls_fod_options_default(void)
+{
+    return (gls_fod_options){.basis = GLS_SH_TOURNIER07, .frame = GLS_FRAME_AUTO, .fixel = gls_fixel_options_default()};
+}
+
 gls_fod_options gls_fod_options_of_run(const gls_job_options *o, const gls_transform *transform)
 {
     /* the fit has coefficients in the legacy basis of DIPY along the voxel axes */

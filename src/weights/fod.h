@@ -33,6 +33,8 @@ typedef struct gls_fod {
 
 /* Whether a run of tracking has FODs, read or fitted. ODFs of OPDT and CSA are not fibre densities. */
 bool gls_fod_is_tracked(const gls_job_options *options, const gls_method *method);
+/* Default options, without an image: the basis of MRtrix3, axes that follow from the basis. */
+gls_fod_options gls_fod_options_default(void);
 /* Options for the FODs that a run of tracking reads or fits, with its tissue, which the transform brings. */
 gls_fod_options gls_fod_options_of_run(const gls_job_options *options, const gls_transform *transform);
 /* Reads the files and segments the FODs into fixels. Call gls_fod_finish() also after a failure. */

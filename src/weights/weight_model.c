@@ -129,8 +129,8 @@ static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
     return GLS_OK;
 }
 
-/* Sets the states of fixels, and excludes fixels with too small a density of streamlines or, unless keep_single is set,
- * with a single entry. */
+/* Sets the states of fixels, and excludes fixels with too small a density of streamlines or, unless single_visit keeps
+ * them, with a single entry. */
 static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
 {
     const double unit = m->mu * m->unit;
@@ -144,7 +144,8 @@ static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
         /* fixels without streamlines, or outside the mask, take no part and do not count as excluded */
         if (m->length[k] == 0 || !(c->mask > 0)) continue;
         if (m->count[k] > 1) c->per_length = (float)(1 / (double)m->length[k]);
-        if (density < o->min_td_frac * (double)c->fd || (m->count[k] == 1 && !o->keep_single)) {
+        if (density < o->min_td_frac * (double)c->fd ||
+            (m->count[k] == 1 && o->single_visit == GLS_SINGLE_VISIT_EXCLUDE)) {
             m->n_excluded++;
             continue;
         }

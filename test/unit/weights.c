@@ -292,7 +292,7 @@ static void test_reference(void **state)
     assert_true(fabs(density / 420.000009 - 1) < 1e-6);
     gls_weights_options o = gls_weights_options_default();
     for (int keep = 0; keep < 2; keep++) {
-        o.keep_single = keep == 1;
+        o.single_visit = keep == 1 ? GLS_SINGLE_VISIT_KEEP : GLS_SINGLE_VISIT_EXCLUDE;
         gls_weights *w = scene_solve(f, &o, &s->lines, NULL, 0);
         const gls_weights_result *r = gls_weights_get_result(w);
         assert_int_equal(r->entries, 4805);
