@@ -218,6 +218,18 @@ static gls_status normalise(const double (*direction)[3], size_t n, double (*uni
     return GLS_OK;
 }
 
+/* Scales n directions to length 1 and finds the opposite of each. *unit, *partner: from malloc, also after a failure.
+ */
+static gls_status prepare(const double (*direction)[3], size_t n, double (**unit)[3], uint32_t **partner,
+                          size_t *n_partnered)
+{
+    *unit = malloc(n * sizeof **unit);
+    *partner = malloc(n * sizeof **partner);
+    if (!*unit || !*partner) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", n);
+    gls_status status = normalise(direction, n, *unit);
+    return status ? status : find_partners((const double(*)[3]) * unit, n, *partner, n_partnered);
+}
+
 gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sphere_lines lines, gls_sphere **sphere,
                                   uint32_t *order)
 {
@@ -228,15 +240,9 @@ gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sp
                         GLS_SPHERE_MAX_DIRECTIONS);
     gls_sphere *s = NULL;
     size_t n_partnered = 0, kept = 0;
-    gls_status status = GLS_ERR_MEMORY;
-    double(*unit)[3] = malloc(n * sizeof *unit);
-    uint32_t *partner = malloc(n * sizeof *partner);
-    if (!unit || !partner) {
-        gls_error_set("out of memory for %zu directions", n);
-        goto fail;
-    }
-    status = normalise(direction, n, unit);
-    if (!status) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
+    double(*unit)[3] = NULL;
+    uint32_t *partner = NULL;
+    gls_status status = prepare(direction, n, &unit, &partner, &n_partnered);
     if (status) goto fail;
 
     /* A closed set has the opposite of each direction: the sphere keeps one of each pair. A set without any pair
@@ -303,20 +309,13 @@ gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_s
                         GLS_SPHERE_MAX_DIRECTIONS);
     size_t n_partnered = 0;
     bool hemisphere = false;
-    gls_status status = GLS_ERR_MEMORY;
-    double(*unit)[3] = malloc(n * sizeof *unit);
-    uint32_t *partner = malloc(n * sizeof *partner);
-    if (!unit || !partner) {
-        gls_error_set("out of memory for %zu directions", n);
-        goto fail;
-    }
-    status = normalise(direction, n, unit);
-    if (!status) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
+    double(*unit)[3] = NULL;
+    uint32_t *partner = NULL;
+    gls_status status = prepare(direction, n, &unit, &partner, &n_partnered);
     if (!status && n_partnered == 0) status = in_one_hemisphere((const double(*)[3])unit, n, &hemisphere);
     if (!status)
         status = gls_sphere_create_from((const double(*)[3])unit, n, hemisphere ? GLS_SPHERE_FOLD : GLS_SPHERE_AS_GIVEN,
                                         sphere, order);
-fail:
     free(unit);
     free(partner);
     return status;

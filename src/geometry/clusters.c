@@ -13,6 +13,7 @@
 #include "geometry/quickbundlesx.h"
 #include "streamlines/builder.h"
 #include "util/allocation.h"
+#include "util/maths.h"
 #include "util/status.h"
 #include "util/threads.h"
 
@@ -488,34 +489,20 @@ gls_status gls_clusters_append_centroids(const gls_clusters *c, const gls_sink *
 
 /* --- Other numbers. */
 
-/* A cluster with its number of members. */
-typedef struct sized {
-    uint64_t size;
-    uint32_t id;
-} sized;
-
-/* Comparison for qsort(): the larger first, then by number. */
-static int by_size(const void *a, const void *b)
-{
-    const sized *x = a, *y = b;
-    if (x->size != y->size) return x->size > y->size ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
 gls_status gls_clusters_reduce(gls_clusters *c, uint64_t min_size, gls_cluster_numbers numbers)
 {
     GLS_REQUIRE(c && c->complete);
     const size_t n = c->centroids.n, one = 3 * c->centroids.pad;
     size_t kept = 0;
-    sized *s = malloc((n + 1) * sizeof *s);
+    gls_sized *s = malloc((n + 1) * sizeof *s);
     uint32_t *number = malloc((n + 1) * sizeof *number), *size = malloc((n + 1) * sizeof *size);
     float *point = malloc((n * one + 1) * sizeof *point);
     gls_status status = s && number && size && point ? GLS_OK : gls_no_memory();
     for (size_t k = 0; k < n && !status; k++) {
         number[k] = GLS_CLUSTER_NONE;
-        if (c->size[k] >= min_size) s[kept++] = (sized){c->size[k], (uint32_t)k};
+        if (c->size[k] >= min_size) s[kept++] = (gls_sized){c->size[k], (uint32_t)k};
     }
-    if (!status && numbers == GLS_CLUSTER_NUMBERS_SIZE) qsort(s, kept, sizeof *s, by_size);
+    if (!status && numbers == GLS_CLUSTER_NUMBERS_SIZE) qsort(s, kept, sizeof *s, gls_sized_compare);
     for (size_t k = 0; k < kept && !status; k++) {
         number[s[k].id] = (uint32_t)k;
         size[k] = c->centroids.size[s[k].id];

@@ -10,6 +10,7 @@
 #include "streamlines/filter_groups.h"
 #include "tools/tract_results.h"
 #include "tools/writer.h"
+#include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -99,20 +100,6 @@ static gls_status pass(clustering *c, gls_sink sink, bool again)
     return status;
 }
 
-/* A cluster with its size. */
-typedef struct sized {
-    uint64_t size;
-    uint32_t id;
-} sized;
-
-/* Comparison for qsort(): the larger first, then by number. */
-static int by_size(const void *a, const void *b)
-{
-    const sized *x = a, *y = b;
-    if (x->size != y->size) return x->size > y->size ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
 /* Chooses the clusters that become groups, and gives each streamline its group. */
 static gls_status choose_groups(clustering *c)
 {
@@ -123,16 +110,16 @@ static gls_status choose_groups(clustering *c)
                         "--groups: there are %zu clusters, but at most %d groups can be written: give --largest", n,
                         MAX_GROUPS);
     const uint64_t lines = gls_clusters_streamlines(c->clusters);
-    sized *s = malloc((n + 1) * sizeof *s);
+    gls_sized *s = malloc((n + 1) * sizeof *s);
     uint32_t *place = malloc((n + 1) * sizeof *place);
     c->group = malloc((lines + 1) * sizeof *c->group);
     c->name = calloc(n + 1, sizeof *c->name);
     gls_status status = s && place && c->group && c->name ? GLS_OK : gls_no_memory();
     for (size_t k = 0; k < n && !status; k++) {
-        s[k] = (sized){gls_clusters_size(c->clusters, k), (uint32_t)k};
+        s[k] = (gls_sized){gls_clusters_size(c->clusters, k), (uint32_t)k};
         place[k] = UINT32_MAX;
     }
-    if (!status && c->o->largest > 0) qsort(s, n, sizeof *s, by_size);
+    if (!status && c->o->largest > 0) qsort(s, n, sizeof *s, gls_sized_compare);
     const size_t wanted = c->o->largest > 0 && c->o->largest < n ? (size_t)c->o->largest : n;
     for (; c->n_groups < wanted && !status; c->n_groups++) {
         place[s[c->n_groups].id] = (uint32_t)c->n_groups;

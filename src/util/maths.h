@@ -118,6 +118,14 @@ double gls_histogram_median(const uint64_t *bin, size_t n_bins, uint64_t n);
 /* Sorts in ascending order. No value may be NaN. */
 void gls_sort(double *value, size_t n);
 
+/* A member of a list, such as a cluster, by its number and its size. */
+typedef struct gls_sized {
+    uint64_t size;
+    uint32_t id;
+} gls_sized;
+/* Comparison of two gls_sized for qsort(): the larger first, then by number. */
+int gls_sized_compare(const void *a, const void *b);
+
 /* Reverses the byte order of n values of 2, 4 or 8 bytes each. Values of one byte stay as they are. */
 void gls_swap_bytes(void *data, size_t n, size_t bytes);
 

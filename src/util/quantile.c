@@ -23,6 +23,13 @@ void gls_sort(double *value, size_t n)
     if (n > 0) qsort(value, n, sizeof *value, compare);
 }
 
+int gls_sized_compare(const void *a, const void *b)
+{
+    const gls_sized *x = a, *y = b;
+    if (x->size != y->size) return x->size > y->size ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
 gls_quantile gls_quantile_find(uint64_t n, double q)
 {
     const double place = q * (double)(n - 1), whole = floor(place);
