@@ -319,7 +319,7 @@ static gls_status open_first(const char *name, gls_graphics api, gls_device **de
 {
     gls_status status = check_graphics(api);
     if (!status) status = gls_egl_check_process();
-    if (!status) status = gls_inject_read_environment();
+    if (!status) status = gls_inject_begin();
     if (!status) status = gls_limits_force(&(gls_device_info){0}, gls_test_variable("GLSLINES_FORCE_LIMITS"));
     if (!status) status = gls_probe_drivers(api, search_on_trial, MAX_CANDIDATES);
     if (status) return status;

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "compute.h"
-#include "gpu/inject.h"
+#include "inject.h"
 
 enum { N = 300 };
 

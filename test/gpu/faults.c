@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "gpu.h"
+#include "inject.h"
 #include "gpu/open_device.h"
 #include "gpu/internal.h"
 #include "band.h"

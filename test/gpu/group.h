@@ -3,7 +3,7 @@
 #define GLS_TEST_GROUP_H
 
 #include "collect.h"
-#include "gpu/inject.h"
+#include "inject.h"
 #include "series.h"
 
 #define N_SEEDS 300

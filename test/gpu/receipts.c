@@ -9,6 +9,7 @@
 #include <glslines/compute.h>
 
 #include "gpu.h"
+#include "inject.h"
 #include "gpu/fetch.h"
 #include "gpu/objects.h"
 #include "gpu/internal.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "gpu/inject.h"
+#include "inject.h"
 #include "signal_scene.h"
 
 static gls_device *device;

@@ -9,8 +9,8 @@
 #include <math.h>
 
 #include "gpu.h"
+#include "inject.h"
 #include "track/engine/pace.h"
-#include "gpu/inject.h"
 #include "track/engine/schedule.h"
 #include "util/clock.h"
 #include "band.h"

@@ -9,8 +9,8 @@
 #include "weights/map_device.h"
 #include "weights/map_queue.h"
 #include "weights/voxel_walk.h"
-#include "gpu/inject.h"
 #include "weights/weight_model.h"
+#include "inject.h"
 #include "weights_scene.h"
 
 static gls_device *device;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Each kind of fault of the driver at each of the first calls of its kind, one by one, and from there on: the same bytes, or one line of an error with its exit code and nothing
-# left behind. By hand: about half an hour of two cores. Usage: sh test/tools/fault_matrix.sh GLSLINES WORK_FOLDER [CALLS [JOBS]]
+# left behind. By hand: about half an hour of two cores. Usage: sh test/tools/fault_matrix.sh build/test/glslines_faults WORK_FOLDER [CALLS [JOBS]]
 # GLS_PROOF_DEVICE: on which device, else llvmpipe. GLS_PROOF_ONLY: some of boot prob ptt map counted weighed weights fit.
 set -u
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
