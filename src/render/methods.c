@@ -127,26 +127,6 @@ static const method models[] = {
     {NULL, NULL, {NULL}},
 };
 
-static const method getters[] = {
-    {"boot", "the residual bootstrap, along the closest peak", {"boot"}},
-    {"prob", "drawing directions from orientation distributions (prob)", {"prob"}},
-    {"det", "the largest value of orientation distributions (det)", {"prob"}},
-    {"ptt", "parallel transport tractography", {"ptt"}},
-    {"ifod1", "first-order integration over fibre orientation distributions (iFOD1)", {"ifod1"}},
-    {"ifod2", "second-order integration over fibre orientation distributions (iFOD2)", {"ifod2"}},
-    {"sdstream", "the nearest peak of fibre orientation distributions (SD_STREAM)", {"ifod1"}},
-    {"fact", "fibre assignment by continuous tracking (FACT)", {"fact"}},
-    {"eudx", "Euler integration along the peaks around each point (EuDX)", {"eudx"}},
-    {"tensordet", "the main axis of the diffusion tensor at each point (Tensor_Det)", {"tensordet"}},
-    {"tensorprob", "a wild bootstrap of the diffusion tensor at each point (Tensor_Prob)", {"tensorprob"}},
-    {"nulldist1", "directions drawn at random, whatever the data (NullDist1)", {"nulldist"}},
-    {"nulldist2", "arcs drawn at random, whatever the data (NullDist2)", {"nulldist"}},
-    {"seedtest", "no steps: they are the points of their seeds (SeedTest)", {NULL}},
-    {"closest", "the closest peaks of orientation distributions", {"dipy"}},
-    {"bedpost", "samples of the directions of fibres, as probtrackx2 does", {"bedpost"}},
-    {NULL, NULL, {NULL}},
-};
-
 static const method tissue_rules[] = {
     {"act", "the rules of anatomically-constrained tractography", {"act"}},
     {"cmc", "the continuous map criterion", {"pft"}},
@@ -331,9 +311,11 @@ static void put_getter(const writer *w)
     const char *length = text_at(w, "parameters/step_noise");
     char *unit = NULL;
     const double noise = length ? gls_strtod(length, &unit) : 0;
+    const char *dg = text_at(w, "parameters/dg");
+    const char *paper, *words = gls_getter_words(dg ? gls_getter_named(dg) : GLS_DG_COUNT, &paper);
     const bool steps = !is_at(w, "parameters/dg", "seedtest");
     gls_text_puts(w->out, " Streamlines were tracked by ");
-    put_method(w, find_method(getters, text_at(w, "parameters/dg")));
+    put_method(w, words ? &(const method){dg, words, {paper}} : NULL);
     if (steps && step > 0) gls_text_printf(w->out, ", in steps of %g mm", step);
     if (steps && angle > 0) gls_text_printf(w->out, ", at most %g degrees from step to step", angle);
     if (is_true_at(w, "parameters/rk4"))
@@ -346,7 +328,7 @@ static void put_getter(const writer *w)
                         NUMBER(number_at(w, "parameters/probe_quality")));
     if (noise > 0) {
         gls_text_printf(w->out, ", with noise of %g %s on each step", noise,
-                        strcmp(unit, "vox") == 0 ? "voxels" : "mm");
+                        unit && strcmp(unit, "vox") == 0 ? "voxels" : "mm");
         CITE(w, "tom");
     }
     if (weight > 0) gls_text_printf(w->out, ", with an angular weight of %g", weight);

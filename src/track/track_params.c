@@ -243,6 +243,13 @@ const char *gls_getter_name(gls_direction_getter dg)
     return gls_getter_row(dg)->name;
 }
 
+const char *gls_getter_words(gls_direction_getter dg, const char **paper)
+{
+    const gls_getter *row = gls_getter_row(dg);
+    *paper = row ? row->paper : NULL;
+    return row ? row->words : NULL;
+}
+
 gls_direction_getter gls_getter_named(const char *name)
 {
     int dg = 0;

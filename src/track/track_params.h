@@ -73,6 +73,9 @@ static inline bool gls_role_has_part(int role)
 
 /* Name of a direction getter, as --dg takes it. */
 const char *gls_getter_name(gls_direction_getter dg);
+/* What streamlines of the getter are tracked by, in a sentence of a report. *paper: key of the paper of the method in
+ * src/render/page/report.bib; NULL: none. NULL for a value that is no getter. */
+const char *gls_getter_words(gls_direction_getter dg, const char **paper);
 /* The getter of this name; GLS_DG_COUNT if there is none. */
 gls_direction_getter gls_getter_named(const char *name);
 /* GLS_ERR_ARGUMENT unless the getter has a parameter, as the message says with the names of all getters that have it.

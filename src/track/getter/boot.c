@@ -425,6 +425,8 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
 
 const gls_getter gls_getter_boot = {
     .name = "boot",
+    .words = "the residual bootstrap, along the closest peak",
+    .paper = "boot",
     .shader = "getter/boot.glsl",
     .initial = "getter/boot.glsl",
     .source = GLS_FROM_QBALL,

@@ -314,6 +314,8 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
 
 const gls_getter gls_getter_ifod1 = {
     .name = "ifod1",
+    .words = "first-order integration over fibre orientation distributions (iFOD1)",
+    .paper = "ifod1",
     .shader = "getter/ifod.glsl",
     .initial = "getter/ifod.glsl",
     .framed = true,
@@ -334,6 +336,8 @@ const gls_getter gls_getter_ifod1 = {
 
 const gls_getter gls_getter_ifod2 = {
     .name = "ifod2",
+    .words = "second-order integration over fibre orientation distributions (iFOD2)",
+    .paper = "ifod2",
     .shader = "getter/ifod.glsl",
     .initial = "getter/ifod.glsl",
     .framed = true,
@@ -371,6 +375,8 @@ static uint32_t iterations_sdstream(const gls_track_params *params)
 
 const gls_getter gls_getter_sdstream = {
     .name = "sdstream",
+    .words = "the nearest peak of fibre orientation distributions (SD_STREAM)",
+    .paper = "ifod1",
     .shader = "getter/sdstream.glsl",
     .initial = "getter/sdstream.glsl",
     .framed = true,

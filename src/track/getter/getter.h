@@ -56,6 +56,8 @@ typedef struct gls_model {
 /* A direction getter. Read-only, one for each row of GLS_GETTERS; functions that may be missing say what NULL means. */
 typedef struct gls_getter {
     const char *name;
+    const char *words;   /* what streamlines are tracked by, in a sentence of a report */
+    const char *paper;   /* key of the paper of the method, an entry of src/render/page/report.bib; NULL: none */
     const char *shader;  /* file of the shader library that fills the slot <getter>, see glsl/slots.txt */
     const char *initial; /* file that fills the slot <initial_directions> */
     /* true: the getter itself turns the direction that a half-streamline carries, and its aux words, which some getters

@@ -87,9 +87,12 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
                                           .plan = plan,                  \
                                           .fill = fill,                  \
                                           __VA_ARGS__}
-NULL_GETTER(nulldist1, .deterministic = false);
-NULL_GETTER(nulldist2, .parts = parts);
-NULL_GETTER(seedtest, .deterministic = true, .one_point = true);
+NULL_GETTER(nulldist1, .words = "directions drawn at random, whatever the data (NullDist1)", .paper = "nulldist",
+            .deterministic = false);
+NULL_GETTER(nulldist2, .words = "arcs drawn at random, whatever the data (NullDist2)", .paper = "nulldist",
+            .parts = parts);
+NULL_GETTER(seedtest, .words = "no steps: they are the points of their seeds (SeedTest)", .deterministic = true,
+            .one_point = true);
 
 #define DECLARE(value, word) extern const gls_getter gls_getter_##word;
 GLS_GETTERS(DECLARE)

@@ -158,15 +158,18 @@ static uint32_t iterations(const gls_track_params *params)
                                           .iterations = iterations, \
                                           .fill = fill,             \
                                           __VA_ARGS__}
-PEAK_GETTER(fact, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .framed = true,
-            .by_voxel = true, .deterministic = true, .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS),
-            .cutoff = 0.1, .act_cutoff = 0.05, .plan = plan_fact);
+PEAK_GETTER(fact, .words = "fibre assignment by continuous tracking (FACT)", .paper = "fact",
+            .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .framed = true, .by_voxel = true,
+            .deterministic = true, .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS), .cutoff = 0.1,
+            .act_cutoff = 0.05, .plan = plan_fact);
 /* Half-streamlines of eudx carry no frame: the backward one begins opposite to the first step of the forward one. */
-PEAK_GETTER(eudx, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .deterministic = true,
+PEAK_GETTER(eudx, .words = "Euler integration along the peaks around each point (EuDX)", .paper = "eudx",
+            .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .deterministic = true,
             .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS), .cutoff = 0.0239, .fa_cutoff = 0.2,
             .any_seed = true, .mm_steps = true, .n_peaks = 5, .plan = plan_eudx);
 /* Samples of bedpostX: each step follows one fibre of one sample. The backward half-streamline draws its first
  * direction anew. */
-PEAK_GETTER(bedpost, .shader = "getter/bedpost.glsl", .initial = "getter/bedpost.glsl", .framed = true,
+PEAK_GETTER(bedpost, .words = "samples of the directions of fibres, as probtrackx2 does", .paper = "bedpost",
+            .shader = "getter/bedpost.glsl", .initial = "getter/bedpost.glsl", .framed = true,
             .has = GLS_GETTER_HAS(CUTOFF), .cutoff = 0.01, .any_seed = true, .uniforms = bedpost_uniforms,
             .plan = plan_bedpost);

@@ -175,6 +175,8 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
 
 const gls_getter gls_getter_prob = {
     .name = "prob",
+    .words = "drawing directions from orientation distributions (prob)",
+    .paper = "prob",
     .shader = "getter/pick.glsl",
     .initial = "odf/initial.glsl",
     .has = GLS_GETTER_HAS_VERTICES | GLS_GETTER_HAS(PROB_DET) | GLS_GETTER_HAS(WHOLE_ODFS),
@@ -186,6 +188,8 @@ const gls_getter gls_getter_prob = {
 
 const gls_getter gls_getter_det = {
     .name = "det",
+    .words = "the largest value of orientation distributions (det)",
+    .paper = "prob",
     .shader = "getter/pick.glsl",
     .initial = "odf/initial.glsl",
     .deterministic = true,
@@ -198,6 +202,8 @@ const gls_getter gls_getter_det = {
 
 const gls_getter gls_getter_closest = {
     .name = "closest",
+    .words = "the closest peaks of orientation distributions",
+    .paper = "dipy",
     .shader = "getter/closest.glsl",
     .initial = "odf/initial.glsl",
     .deterministic = true,

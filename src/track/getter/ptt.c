@@ -257,6 +257,8 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
 
 const gls_getter gls_getter_ptt = {
     .name = "ptt",
+    .words = "parallel transport tractography",
+    .paper = "ptt",
     .shader = "getter/ptt.glsl",
     .initial = "odf/initial.glsl",
     .framed = true,

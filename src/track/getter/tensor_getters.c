@@ -292,7 +292,9 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
                                           .iterations = iterations,                            \
                                           .uniforms = uniforms,                                \
                                           __VA_ARGS__}
-TENSOR_GETTER(tensordet, .deterministic = true, .plan = plan_det, .fill = fill_det);
-TENSOR_GETTER(tensorprob, .plan = plan_prob, .fill = fill_prob,
+TENSOR_GETTER(tensordet, .words = "the main axis of the diffusion tensor at each point (Tensor_Det)",
+              .paper = "tensordet", .deterministic = true, .plan = plan_det, .fill = fill_det);
+TENSOR_GETTER(tensorprob, .words = "a wild bootstrap of the diffusion tensor at each point (Tensor_Prob)",
+              .paper = "tensorprob", .plan = plan_prob, .fill = fill_prob,
               .no_backtrack = "the bootstrap of tensorprob is drawn once for a streamline, which would go the same way "
                               "again");
