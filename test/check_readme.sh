@@ -160,7 +160,7 @@ while read -r name command rest; do
     for word in $rest; do
         [ "$word" != -- ] || command=track
         option=$(printf '%s\n' "$word" | sed -n 's/^\(--[a-z][a-z0-9-]*\).*/\1/p')
-        [ -z "$option" ] || grep -qE "^\| \`(-[a-zA-Z], )?$option[ \`]" "$work/options: $command" || note "$name $command has no option $option"
+        [ -z "$option" ] || grep -qE "^\| \`(-[a-zA-Z], )?${option}[ \`]" "$work/options: $command" || note "$name $command has no option $option"
     done
 done < "$work/lines"
 # an option that is named alone is one of some command, or of a program that is named beside it

@@ -20,6 +20,7 @@ expect_none() {
 
 # without the rights of root, the message names the program that needs them
 {
+    # shellcheck disable=SC2123 # no program is to be found
     heard=$(. test/setup.sh && id() { echo 1000; } && PATH=/none && apt_update_once 2>&1) || true
     [ "$heard" = "error: apt-get needs root; run this script as root or install sudo" ] || echo "as_root: $heard"
 } | expect_none "without root the program that needs it is named"

@@ -5,7 +5,7 @@
 #   sh test/run.sh --rest      the same without the quick tests
 #   sh test/run.sh STAGE...    the named stages; "nightly" stands for all nightly ones
 # Stages of every day: gpu source peers python. Of days with an even number: clang threads gbm; of the others: sanitize report zink.
-# Nightly: fresh drivers arm64 cluster packages pyafq fuzz releases suites scilpy.
+# Nightly: fresh drivers arm64 cluster packages pyafq fuzz releases suites scilpy analyse.
 # GLS_WERROR=ON, for developers: warnings of the compiler are errors, and so are tests that take too long; GLS_TEST_PYTHON: a Python that has the peers already; GLS_JOBS: parallel jobs.
 # GLS_TIDY=ON: removes what a stage made once the stage has passed, so that all stages of a day need about 6 GB of disk at a time instead of 10.
 set -u
@@ -17,7 +17,7 @@ build=$root/build
 daily="gpu clang threads source peers gbm python"
 [ $(($(date +%-d) % 2)) -eq 0 ] || daily="gpu sanitize source peers python report zink"
 stages_of_days="gpu sanitize clang threads source peers gbm python report zink"
-nightly="fresh drivers arm64 cluster packages pyafq fuzz releases suites scilpy"
+nightly="fresh drivers arm64 cluster packages pyafq fuzz releases suites scilpy analyse"
 # each nightly stage has its turn once within as many days as there are stages
 turn() {
     # shellcheck disable=SC2086
@@ -41,8 +41,8 @@ for stage in $stages; do
     esac
 done
 # no test may be left out for lack of a device, because llvmpipe is one
-export GLSLINES_CHECKED= GLS_TEST_REQUIRE_GPU=1 GLS_TEST_REQUIRE_GLES=1 CTEST_OUTPUT_ON_FAILURE=1
-passed=0 failed=0 skipped=0 failures= left_out=
+export GLSLINES_CHECKED='' GLS_TEST_REQUIRE_GPU=1 GLS_TEST_REQUIRE_GLES=1 CTEST_OUTPUT_ON_FAILURE=1
+passed=0 failed=0 skipped=0 failures='' left_out=''
 
 # Several programs share the cores: threads that have nothing to do must not spin.
 export OMP_WAIT_POLICY=passive
@@ -269,6 +269,30 @@ stage_fuzz() {
     CC=clang check "build with libFuzzer" quietly sh -c 'cmake -S . -B build/fuzz -G Ninja -DGLS_WERROR=ON -DGLS_FUZZ=ON -DGLS_TESTS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g -O1" &&
         cmake --build build/fuzz --target libfuzzer' || return
     fuzz "${GLS_FUZZ_SECONDS:-400}"
+}
+
+# clang's analyser over all code of src, with the checks of .clang-tidy and with assertions: any finding is a failure.
+analyse_c() {
+    quietly env CC=clang cmake -S . -B "$build/analyse" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_BUILD_TYPE=Debug || return 1
+    find "$root/src" -name '*.c' | sort | xargs -P "$jobs" -n 8 clang-tidy -p "$build/analyse" --quiet 2> "$build/analyse/errors.log"
+    [ $? -eq 0 ] || { grep -v 'warnings\? ' "$build/analyse/errors.log"; return 1; }
+}
+
+# ruff in a virtual environment of its own.
+find_ruff() {
+    [ ! -e "$build/ruff/complete" ] || return 0
+    quietly python3 -m venv "$build/ruff" && quietly "$build/ruff/bin/pip" install -q --disable-pip-version-check ruff==0.17.6 && touch "$build/ruff/complete"
+}
+
+# Nightly: what reads the sources without running them. The lists of checks: .clang-tidy, .shellcheckrc, src/python/pyproject.toml, test/ruff.toml.
+stage_analyse() {
+    header "analyse: C, scripts and Python"
+    # shellcheck disable=SC2086
+    need_packages $ANALYSE_PACKAGES || return
+    check "C by clang-tidy" analyse_c
+    # shellcheck disable=SC2046
+    check "scripts by shellcheck" shellcheck -s sh -S warning $(find test .ci -name '*.sh' -o -path .ci/run)
+    check "ruff" find_ruff && check "Python by ruff" quietly "$build/ruff/bin/ruff" check --no-cache src/python test
 }
 
 # The composed shaders of the variants that the options ask for: as this machine's devices get them, then in every mapping as OpenGL and as OpenGL ES, whatever they offer.
@@ -616,7 +640,7 @@ stage_cluster() {
 tidy() { # STAGE
     [ "${GLS_TIDY:-OFF}" = ON ] || return 0
     case $1 in
-        sanitize | clang | threads | fuzz | pyafq | scilpy) rm -rf "$build/$1" ;;
+        sanitize | clang | threads | fuzz | pyafq | scilpy) rm -rf "${build:?}/$1" ;;
         peers) rm -rf "$build/peer" ;;
         python) rm -rf "$build/python/wheel" "$build/python/tools" ;;
         gbm) rm -rf "$build/guest/root" "$build/guest/initrd" "$build/guest/kernel" ;;

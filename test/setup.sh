@@ -9,6 +9,7 @@ QUICK_PACKAGES="libcmocka-dev libglvnd-core-dev g++ python3"
 CLANG_VERSION=$(apt-cache depends clang 2> /dev/null | sed -n 's/.*Depends: clang-\([0-9][0-9]*\).*/\1/p' | head -n 1)
 SANITIZE_PACKAGES="clang${CLANG_VERSION:+ libclang-rt-$CLANG_VERSION-dev} libomp-dev mandoc groff-base zsh fish locales bsdutils"
 SOURCE_PACKAGES="clang-format glslang-tools binutils python3"
+ANALYSE_PACKAGES="clang clang-tidy libomp-dev shellcheck python3-venv"
 PEER_PACKAGES="python3 python3-venv mrtrix3"
 REPORT_PACKAGES="chromium python3 tidy"
 GUEST_PACKAGES="qemu-system-x86 busybox-static cpio xz-utils zstd"

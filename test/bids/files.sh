@@ -33,7 +33,7 @@ done
 bids() { "$program" bids data --no-report "$@"; }
 few="--nseeds 60 --device llvmpipe"
 peaks="$derived/fits/sub-{subject}/[ses-{session}/]peaks.nii.gz"
-stem=sub-02/ses-2/dwi/sub-02_ses-2_space-ACPC
+stem="sub-02/ses-2/dwi/sub-02_ses-2_space-ACPC"
 # direct OUT GETTER OPTIONS...: the tractogram of a unit has the bytes of track
 direct() {
     out=$1 getter=$2
@@ -109,7 +109,7 @@ direct() {
     filter="--preset tractoflow --model opdt --pft --sphere small $few"
     check "tissue of each participant" bids pft participant --session-label 1 -- --pve-wm "$label-WM_probseg.nii.gz" --pve-gm "$label-GM_probseg.nii.gz" --pve-csf "$label-CSF_probseg.nii.gz" $filter
     check "and by --tissue" bids tissue participant --session-label 1 --tissue -- $filter
-    tract=sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-prob_tractogram.trx
+    tract="sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-prob_tractogram.trx"
     check "are one" cmp pft/$tract tissue/$tract
     ln -s data 'in {braces}'
     check "braces in the name of a data set" "$program" bids -q 'in {braces}' braced participant --no-report --participant-label 01 --session-label 1 --tissue -- $filter

@@ -178,7 +178,7 @@ for file in kept/*/*5tt_probseg.nii.gz; do echo x >> "$file"; done
 expect 0 $track --t1 sub-7_T1w.nii --cache-dir kept -o third.tck
 says "is damaged, and is made anew"
 same plain.tck third.tck
-HOME=/nowhere XDG_CACHE_HOME= expect 4 $track --t1 sub-7_T1w.nii -o x.tck
+HOME=/nowhere XDG_CACHE_HOME='' expect 4 $track --t1 sub-7_T1w.nii -o x.tck
 says "give --cache-dir DIR"
 expect 2 $track --atlas tpl-Head_T1w.nii,labels.nii -o x.tck
 says "needs --t1"

@@ -108,7 +108,7 @@ printf '{"%s | glslines %s": {"prob4": "group"}}' "$prob" "$("$tool" --version |
 # --mapping auto takes the stored mapping
 "$tool" track --phantom --model opdt --device llvmpipe --dg prob --nseeds 20 -o a.trx -q
 grep -q '"mapping":.*"group"' a.json || note "--mapping auto does not take what was found: $(cat devices.json)"
-GLSLINES_CHECKED= "$tool" track --phantom --model opdt --device llvmpipe --dg prob --nseeds 20 -o b.trx -q
+GLSLINES_CHECKED='' "$tool" track --phantom --model opdt --device llvmpipe --dg prob --nseeds 20 -o b.trx -q
 grep -q '"mapping":.*"single"' b.json || note "what was found is taken although nothing is to be known"
 cmp -s a.trx b.trx || note "the mappings differ"
 [ ! -e cache/glslines ] || note "something is kept in the cache folder"

@@ -18,7 +18,7 @@ awk '{ for (i = 1; i <= NF; i++) v[NR, i] = $i; n = NF } END { for (i = 1; i <= 
 set -- p/dwi.nii.gz p/dwi.bval p/dwi.bvec p/mask.nii.gz
 "$tool" fit "$@" given --model csd --sh-order 4 --shells 2000 -q || note "fit"
 : > p/grad_dev.nii.gz
-for folder in $(find raw -name dwi -type d); do : > "$folder/grad_dev.nii.gz"; done
+find raw -name dwi -type d -exec touch '{}/grad_dev.nii.gz' ';'
 
 sidecar=out.json
 warns track "$@" p/roi.nii.gz out.tck --nseeds 20 --force

@@ -144,7 +144,7 @@ assert column("long.tsv", "scalar") == {'fa,"md"'}
 assert column("path.csv", "name") == {"sujet_\\xe9t\\xe9/../odd.trx"}
 END
 expect 0 info columns.trx --json names.json
-for separator in , '	'; do
+for separator in ',' '	'; do
     # other programs have commas
     python3 -c "
 import csv, sys

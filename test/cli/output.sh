@@ -110,7 +110,7 @@ if mount -t tmpfs -o size=64k tmpfs "$work/disk" 2>/dev/null; then
 else
     for suffix in trx trk tck; do
         # 25 is SIGXFSZ: if it is ignored, the write fails and the program goes on
-        (trap '' 25 && ulimit -f 128 && cd out && "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 20000 -o a.$suffix -q 2>"$work/stderr")
+        (trap '' XFSZ && ulimit -f 128 && cd out && "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 20000 -o a.$suffix -q 2>"$work/stderr")
         code=$?
         [ "$code" -eq 4 ] || note "full disk: exit code $code, not 4"
         grep -q "^glslines: .*a\.$suffix" "$work/stderr" || note "full disk: a.$suffix is not named"

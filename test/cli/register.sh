@@ -205,7 +205,7 @@ expect 4 register moving.tck static.tck --moved moving.tck --force
 expect 4 register moving.tck static.tck -o t1
 ln -s /dev/full full.tck
 expect 4 register moving.tck static.tck -o x --moved full.tck --force
-(trap '' 25 && ulimit -f 4 && "$tool" register moving.tck static.tck -o x --moved x.tck --min-size 4 -q 2> "$work/stderr")
+(trap '' XFSZ && ulimit -f 4 && "$tool" register moving.tck static.tck -o x --moved x.tck --min-size 4 -q 2> "$work/stderr")
 [ $? -eq 4 ] || note "a disk that is full"
 for name in x*; do [ ! -e "$name" ] || note "$name: left of a run that failed"; done
 finish "registration"

@@ -97,6 +97,7 @@ open(sys.argv[2], "wb").write(data)
 PYTHON
 }
 
+# shellcheck source=/dev/null
 . "$here/$part.sh"
 
 if [ "$failures" -gt 0 ]; then

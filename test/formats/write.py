@@ -9,7 +9,6 @@ the order in which a file stores its axes. All tractograms hold the same three s
 """
 
 import os
-import re
 import shutil
 import subprocess
 import tempfile

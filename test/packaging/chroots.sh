@@ -27,7 +27,7 @@ keep() {
 # base SUITE: makes a fresh system, once
 base() {
     [ -e "$work/$1.complete" ] && return
-    rm -rf "$work/$1"
+    rm -rf "${work:?}/$1"
     # shellcheck disable=SC2086
     debootstrap --variant=minbase "$1" "$work/$1" $mirror > "$work/$1.log" 2>&1 || { tail -n 3 "$work/$1.log"; exit 1; }
     # a mirror that is a snapshot may be past the date up to which its lists are valid

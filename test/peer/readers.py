@@ -17,20 +17,20 @@ import nibabel as nib
 import numpy as np
 import trx.trx_file_memmap as trxmap
 
-from affines import affine, rotation
+import affines
 from checks import outcome, report
 
 TOLERANCE = 1e-4  # mm
 
 
 def grids():
-    oblique = rotation([12, -17, 23]) @ np.diag([-1, -1, 1]) @ np.diag([1.7, 2.0, 3.1])
+    oblique = affines.rotation([12, -17, 23]) @ np.diag([-1, -1, 1]) @ np.diag([1.7, 2.0, 3.1])
     permuted = np.array([[0, 0, 2.5], [-1.5, 0, 0], [0, 2.0, 0]])
     return {
-        "RAS": ((81, 106, 76), affine(np.diag([2, 2, 2]), (-80, -110, -60))),
-        "LAS": ((81, 106, 76), affine(np.diag([-2, 2, 2]), (80.25, -110, -60))),
-        "oblique": ((91, 109, 61), affine(oblique, (70.1, 95.7, -52.3))),
-        "permuted": ((90, 70, 64), affine(permuted, (-78.5, 66.25, -70))),
+        "RAS": ((81, 106, 76), affines.affine(np.diag([2, 2, 2]), (-80, -110, -60))),
+        "LAS": ((81, 106, 76), affines.affine(np.diag([-2, 2, 2]), (80.25, -110, -60))),
+        "oblique": ((91, 109, 61), affines.affine(oblique, (70.1, 95.7, -52.3))),
+        "permuted": ((90, 70, 64), affines.affine(permuted, (-78.5, 66.25, -70))),
     }
 
 

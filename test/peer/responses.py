@@ -5,10 +5,8 @@ Usage: responses.py GLSLINES WORK    dwi2response does not let one choose the di
 dwi2fod gets them added. On a phantom of two shells; tissues also from a finer grid. Status 77 without MRtrix3."""
 import os
 import shutil
-import subprocess
 import sys
 
-import nibabel as nib
 import numpy as np
 
 from checks import check, failed

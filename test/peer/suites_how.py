@@ -10,7 +10,6 @@ import re
 import nibabel as nib
 import numpy as np
 import trx.trx_file_memmap as trxmap
-from nibabel.streamlines import Tractogram
 from scipy.stats import ks_2samp
 
 Row = collections.namedtuple("Row", "of name peer ours how reason")

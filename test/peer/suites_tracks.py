@@ -208,7 +208,6 @@ def tckconvert():
 
 def tck2connectome():
     matrix = h.held(h.text(1e-5), h.text(0, mine="mine_a", theirs="theirs_a"))
-    run = "lines.tck {} labels.nii"
     cases = [(name, theirs, mine, matrix) for name, theirs, mine in (
         ("counts", "", ""),
         ("radius of 2", "-assignment_radial_search 2", "--radius 2"),

@@ -206,7 +206,7 @@ def check_tck(lines):
     with open(os.path.join(work, "far.dat"), "wb") as f:
         f.write(bytes(40) + data.astype("<f4").tobytes())
     with open(path, "wb") as f:
-        f.write(f"mrtrix tracks\ncount: 1\ndatatype: Float32LE\nfile: far.dat 40\nEND\n".encode())
+        f.write("mrtrix tracks\ncount: 1\ndatatype: Float32LE\nfile: far.dat 40\nEND\n".encode())
     got = Read(path)
     compare("tck with data in another file", got, lines, 0)
     report("tck with a wrong count is told", f"has {len(lines)} streamlines, but its header says 1" in got.text)

@@ -15,7 +15,7 @@ import numpy as np
 import trx.trx_file_memmap as trxmap
 from dipy.tracking.utils import density_map
 
-from affines import affine, rotation
+import affines
 from checks import outcome, report
 
 
@@ -34,12 +34,12 @@ def path(name):
 def grids():
     """Returns shape and affine of grids: voxels of one size with flipped x, oblique voxels of three sizes, and axes in another
     order."""
-    oblique = rotation([12, -17, 23]) @ np.diag([-1, 1, 1]) @ np.diag([1.7, 2.0, 2.6])
+    oblique = affines.rotation([12, -17, 23]) @ np.diag([-1, 1, 1]) @ np.diag([1.7, 2.0, 2.6])
     permuted = np.array([[0, 0, 2.5], [-1.5, 0, 0], [0, -2.0, 0]])
     return {
-        "LAS": ((24, 30, 22), affine(np.diag([-2, 2, 2]), (23, -29, -21))),
-        "oblique": ((28, 30, 18), affine(oblique, (20.3, -31.1, -25.2))),
-        "permuted": ((38, 22, 20), affine(permuted, (-24.5, 27.25, 21))),
+        "LAS": ((24, 30, 22), affines.affine(np.diag([-2, 2, 2]), (23, -29, -21))),
+        "oblique": ((28, 30, 18), affines.affine(oblique, (20.3, -31.1, -25.2))),
+        "permuted": ((38, 22, 20), affines.affine(permuted, (-24.5, 27.25, 21))),
     }
 
 

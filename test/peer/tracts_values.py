@@ -14,7 +14,7 @@ import nibabel as nib
 import numpy as np
 import tracts as t
 from checks import outcome
-from tracts import glslines, load, path, report, run, save_tck
+from tracts import glslines, path, report, run, save_tck
 
 
 def trilinear(vol, v, edge):

@@ -33,7 +33,7 @@ COMMANDS = {
               ["--write-mask {m.nii.gz}", "--density {d.nii.gz}", "--connectome <labels.nii.gz>:{c.csv}", "--report={r.html}", "--picture={p.png}",
                "--profile <bundles.tsv>:{f.csv}", "--profile <bundles.tsv>:<image.nii.gz>:{f2.csv}", "--output-seeds {s.txt}",
                "--trace {z.json}", "--dec {e.nii.gz}", "--sample <image.nii.gz>:{v.tsv}", "--segment <bundles.tsv>:{b.tsv}"]),
-    "track_more": (f"track <dwi.nii.gz> <dwi.bval> <dwi.bvec> <mask.nii.gz> --model msmt --dg prob --response-wm <wm.txt> --response-gm <gm.txt> --response-csf <csf.txt> --seeds <seeds.txt> --sphere <sphere.txt> --device llvmpipe",
+    "track_more": ("track <dwi.nii.gz> <dwi.bval> <dwi.bvec> <mask.nii.gz> --model msmt --dg prob --response-wm <wm.txt> --response-gm <gm.txt> --response-csf <csf.txt> --seeds <seeds.txt> --sphere <sphere.txt> --device llvmpipe",
                    "-o {o.tck} --sidecar {o.json}", ["--weights --density {d.nii.gz}"]),
     "track_sh": ("track --sh <s_wm.nii.gz> --fa <image.nii.gz> --mask <mask.nii.gz> --seed-rejection <roi.nii.gz> --nseeds 30 --dg ifod2 --device llvmpipe", "-o {o.trx} --sidecar {o.json}", []),
     "merge": ("merge <a_shard-1of2.trx> <a_shard-2of2.trx>", "-o {o.trx} --sidecar {o.json}", []),

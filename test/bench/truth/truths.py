@@ -237,7 +237,7 @@ def row_list():
         for name, algorithm in TCKGEN.items():
             rows += [(name, "tckgen", (algorithm, False)), (name + " -act" + (" -backtrack" if algorithm.startswith("iFOD") else ""), "tckgen", (algorithm, True))]
     try:
-        import dipy
+        import dipy  # noqa: F401
         rows += [(f"DIPY {getter}", "dipy", getter) for getter in DIPY]
     except ImportError:
         print("no DIPY: its rows are left out", file=sys.stderr)
