@@ -132,7 +132,7 @@ static bool is_brain_alone(const gls_image *image, const gls_image *mask)
 static gls_status make_set(const gls_image *image, float above, uint8_t **set)
 {
     const size_t n = gls_grid_voxels(&image->grid);
-    *set = malloc(n);
+    *set = calloc(n, 1);
     if (!*set) return gls_no_memory();
     for (size_t v = 0; v < n; v++) (*set)[v] = image->data[v] > above;
     return GLS_OK;

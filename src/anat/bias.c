@@ -88,7 +88,7 @@ static gls_status solve(const gls_bias *b, const double *normal, double *right)
         right[0] = 0;
         return GLS_OK;
     }
-    double *a = malloc(m * m * sizeof *a);
+    double *a = calloc(m * m, sizeof *a);
     if (!a) return gls_no_memory();
     for (size_t i = 1; i < n; i++)
         for (size_t j = 1; j < n; j++) {

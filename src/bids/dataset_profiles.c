@@ -186,10 +186,11 @@ static void append_cell(profile_tables *s, const char *cell)
 static void copy_row(profile_tables *s, const profiles *t, char *const *cell, const size_t *place, size_t n)
 {
     const char *value[MAX_COLUMNS];
-    for (size_t k = 0; k < s->n_columns; k++) value[k] = "nan";
+    const size_t n_columns = s->n_columns;
+    for (size_t k = 0; k < n_columns; k++) value[k] = "nan";
     for (size_t i = 0; i < n; i++)
         if (place[i] != SIZE_MAX && *cell[i]) value[place[i]] = cell[i];
-    for (size_t k = 0; k < s->n_columns; k++) append_cell(s, value[k]);
+    for (size_t k = 0; k < n_columns; k++) append_cell(s, value[k]);
     gls_text_printf(&s->output, "%s,%s\n", t->subject, t->session);
 }
 
@@ -306,7 +307,7 @@ gls_status gls_dataset_profiles(const gls_dataset_options *o, size_t *n)
     gls_status status = gls_dataset_walk(o, add_folders, &s);
     for (size_t i = 0; i < s.n && !status; i++) status = add_columns(&s, &s.table[i]);
     if (!status && s.n > 0) status = write_table(&s);
-    for (size_t k = 0; k < s.n_columns; k++) free(s.column[k]);
+    for (size_t k = 0; k < MAX_COLUMNS; k++) free(s.column[k]);
     *n = s.n;
     free(s.table);
     return status;

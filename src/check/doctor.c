@@ -354,7 +354,7 @@ static void print_section(gls_text *out, const cJSON *report, const char *sectio
     {
         const char *word = cJSON_GetObjectItem(item, "state")->valuestring;
         int s = MISSING;
-        while (strcmp(state_words[s], word) != 0) s++;
+        while (s < NEUTRAL && strcmp(state_words[s], word) != 0) s++;
         gls_text_printf(out, "  %s ", marks[s]);
         gls_text_show(out, cJSON_GetObjectItem(item, "text")->valuestring);
         gls_text_puts(out, "\n");

@@ -1,4 +1,5 @@
 /* Topics of the manual: titles, links, plain text, widths of columns of tables; topics as text for a terminal. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ bool manual_fit_columns(char *const *cells, size_t rows, size_t columns, size_t 
         column_width[c] = 0;
         for (size_t r = 0; r < rows; r++) {
             const char *cell = cells[r * columns + c];
+            assert(cell);
             size_t word = longest_word(cell);
             if (strlen(cell) > column_width[c]) column_width[c] = strlen(cell);
             if (word > min_width[c]) min_width[c] = word;
@@ -240,7 +242,10 @@ static void table(void *user, char *const *cells, size_t rows, size_t columns)
     bool titled = false;
     if (plain) {
         separate(p, false);
-        for (size_t c = 0; c < columns; c++) titled = titled || *plain[c];
+        for (size_t c = 0; c < columns; c++) {
+            assert(plain[c]);
+            titled = titled || *plain[c];
+        }
         if (!manual_fit_columns(plain, rows, columns, (size_t)p->width, column_width)) {
             write_records(p, plain, rows, columns);
         } else {

@@ -246,8 +246,8 @@ static bool cmd_terminal_has_colour(void)
 /* Whether to send OSC 9;4: to a terminal that is no Linux console, tmux or screen, and not with GLSLINES_OSC=0. */
 static bool takes_progress(void)
 {
-    const char *own = getenv("GLSLINES_OSC");
-    return is_terminal() && strcmp(getenv("TERM"), "linux") != 0 && !getenv("TMUX") && !getenv("STY") &&
+    const char *own = getenv("GLSLINES_OSC"), *term = getenv("TERM");
+    return is_terminal() && term && strcmp(term, "linux") != 0 && !getenv("TMUX") && !getenv("STY") &&
            !(own && strcmp(own, "0") == 0);
 }
 

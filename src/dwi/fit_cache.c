@@ -174,7 +174,7 @@ static gls_image *read_image(const kept_fit *fit, const cJSON *noted, const gls_
     if (gls_image_read(fit->image, GLS_IMAGE_ANY, &read) != GLS_OK) gls_log(GLS_LOG_DETAIL, "%s", gls_last_error());
     if (read && read->n_volumes == n_volumes && memcmp(read->grid.dim, grid->dim, sizeof grid->dim) == 0)
         gls_hash_text(contents(read), hash);
-    if (!cJSON_IsString(noted) || strcmp(noted->valuestring, hash) != 0) {
+    if (!read || !*hash || !cJSON_IsString(noted) || strcmp(noted->valuestring, hash) != 0) {
         gls_image_destroy(read);
         *reason = "is not as it was written";
         return NULL;

@@ -26,7 +26,7 @@ static double share_unlike(const gls_image *sh)
     /* compare the first coefficient with those of degree 2, or, in full bases, which have odd degrees, of degree 1 */
     const int l = gls_sh_order(sh->n_volumes) >= 0 ? 2 : 1;
     uint64_t there = 0, unlike = 0, turned[2] = {0};
-    if (sh->n_volumes <= (size_t)(2 * l + 1)) return NAN;
+    if (sh->n_volumes <= 2 * (size_t)l + 1) return NAN;
 #pragma omp parallel for schedule(static) reduction(+ : there, unlike, turned)
     for (size_t v = 0; v < voxels; v++) {
         const double first = (double)sh->data[v];

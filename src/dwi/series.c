@@ -2,6 +2,7 @@
  * volumes that a run uses, checks their values, lists shells, and makes the brain mask. */
 #include "dwi/series.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,7 @@ static gls_status copy_volumes(const gls_image *dwi, const size_t *volume, size_
 static void keep_volumes(gls_image *dwi, const size_t *volume, size_t n)
 {
     const size_t voxels = gls_grid_voxels(&dwi->grid);
+    assert(volume);
     dwi->n_volumes = n;
     if (!dwi->data) return;
     for (size_t t = 0; t < n; t++)

@@ -4,6 +4,7 @@
  * entry without a user is deleted. */
 #include "gpu/device_cache.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,6 +159,7 @@ void gls_cache_release_program(gls_device *device, gls_shared_program *program)
     gls_shared_program *oldest = NULL;
     for (gls_shared_program *p = device->programs; p; p = p->next)
         if (p->references == 0) oldest = p;
+    assert(oldest);
     *find_link(device, oldest) = oldest->next;
     free_program(device, oldest);
     device->memory.n_cached_programs--;

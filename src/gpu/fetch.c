@@ -9,6 +9,7 @@
 #include "gpu/staging.h"
 #include "gpu/timer.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,7 @@ static const GLenum targets[GLS_HOST_BUFFERS] = {GL_COPY_READ_BUFFER, GL_PIXEL_U
 bool gls_host_map(gls_device *device, gls_host_view *views, size_t n)
 {
     bool mapped = true;
+    assert(n <= GLS_HOST_BUFFERS);
     glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
     /* gls_host_unmap(), which the caller calls next, returns the error */
     if (gls_completion_verify(device, "mapping buffers") != GLS_OK) return false;
@@ -166,6 +168,7 @@ bool gls_host_map(gls_device *device, gls_host_view *views, size_t n)
 gls_status gls_host_unmap(gls_device *device, gls_host_view *views, size_t n, const char *what)
 {
     bool kept = true;
+    assert(n <= GLS_HOST_BUFFERS);
     for (size_t i = 0; i < n; i++) {
         kept = views[i].data && glUnmapBuffer(targets[i]) && kept;
         views[i].data = NULL;

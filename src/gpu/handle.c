@@ -95,7 +95,7 @@ static bool is_alive(const void *object, gls_handle_kind kind, size_t *at)
     return table.entries[*at].object == object && table.entries[*at].kind == kind;
 }
 
-bool gls_handle_alive(const void *object, gls_handle_kind kind)
+bool gls_handle_listed(const void *object, gls_handle_kind kind)
 {
     size_t at;
     pthread_mutex_lock(&table.lock);

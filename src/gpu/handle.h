@@ -24,8 +24,13 @@ typedef void (*gls_handle_drop)(void *object);
  * memory. */
 gls_status gls_handle_add(void *object, gls_handle_kind kind, const gls_device *owner, const char *label,
                           gls_handle_drop drop);
-/* Whether the handle belongs to an object of this kind that exists. */
-bool gls_handle_alive(const void *object, gls_handle_kind kind);
+/* Whether the list has this object of this kind; for gls_handle_alive(). */
+bool gls_handle_listed(const void *object, gls_handle_kind kind);
+/* Whether the handle belongs to an object of this kind that exists. NULL does not. */
+static inline bool gls_handle_alive(const void *object, gls_handle_kind kind)
+{
+    return object && gls_handle_listed(object, kind);
+}
 /* Removes an object; first step of every destructor. Returns false if the handle is not alive; the error is then stored
  * and logged. */
 bool gls_handle_remove(const void *object, gls_handle_kind kind);

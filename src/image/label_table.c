@@ -2,6 +2,7 @@
  * the columns where there is one; else the numbers show them. */
 #include "image/label_table.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,6 +222,7 @@ static bool is_head(const char *field, const char *word)
 /* Field of a row; "": the row is shorter. */
 static const char *field_at(const fields *f, size_t r, int column)
 {
+    assert(f->cell);
     return column >= 0 && (size_t)column < f->row[r].n ? f->cell[f->row[r].first + (size_t)column] : "";
 }
 
@@ -396,6 +398,7 @@ static gls_status read_rows(gls_label_table *table, const char *path, char *text
     gls_status status = f.separator == ' ' ? split_blanks(&f, text) : split_records(&f, text);
     bool known = !status && f.n > 0 && find_by_head(&f, &c);
     if (!status && !known && f.n > 0) {
+        assert(f.cell);
         const bool comment = is_comment(f.cell[0]);
         /* a head with other words does not say which of several columns has the names */
         const bool unknown_head = c.rows == 1 && !comment && f.row[0].n > 2;

@@ -4,6 +4,7 @@
 #include "options/help.h"
 #include "options/options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -199,6 +200,7 @@ static bool set_value(parser *p, size_t index, const char *text)
     const gls_option *option = &p->arguments->table.option[index];
     void *field = (char *)p->values + option->offset;
     char range[128];
+    assert(text || option->kind == GLS_KIND_FLAG || option->kind == GLS_KIND_COUNT);
     switch (option->kind) {
     case GLS_KIND_FLAG: *(bool *)field = true; return true;
     case GLS_KIND_COUNT: ++*(int *)field; return true;
@@ -507,6 +509,7 @@ static bool check_owner(parser *p, size_t index)
     if (!p->arguments->given[index] || !option->only) return true;
     char name[32], text[128];
     const char *words = strchr(option->only, ' ') + 1;
+    assert(words);
     snprintf(name, sizeof name, "%.*s", (int)(words - 1 - option->only), option->only);
     const gls_option *choice = option_at(p, find_option(p, name));
     const char *word = choice->choices;

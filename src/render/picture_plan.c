@@ -272,7 +272,8 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
     /* the text must equal a word without a colon, or be a word with a colon and a name behind it */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i].word);
-        if (words[i].named ? strncmp(text, words[i].word, length) != 0 || !text[length] : strcmp(text, words[i].word))
+        if (words[i].named ? strncmp(text, words[i].word, length) != 0 || !text[length]
+                           : strcmp(text, words[i].word) != 0)
             continue;
         p->colouring = words[i].colouring;
         p->name = words[i].named ? text + length : NULL;

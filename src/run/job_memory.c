@@ -1,5 +1,6 @@
 /* Memory of a run: estimates it before tracking, and makes batches smaller to stay within a limit. */
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -190,6 +191,7 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
     /* first: seeds of a batch before it was halved */
     uint64_t limit = job->options.memory_limit * MB, first = 0, group = gls_cgroup_limits()->memory_bytes;
     /* seeds for each device, rounded up */
+    assert(job->devices.n > 0);
     const uint64_t seeds = gls_job_seeds(job), each = seeds / job->devices.n + (seeds % job->devices.n > 0);
     /* The largest batch that keeps --memory-limit: taken if even one seed exceeds the limit of the control group. */
     figures largest = {0};

@@ -11,7 +11,7 @@ void gls_text_append(gls_text *text, const char *data, size_t length)
 {
     if (text->failed) return;
     /* memory for the text, the new bytes and a NUL */
-    if (text->length + length + 1 > text->capacity) {
+    if (!text->data || text->length + length + 1 > text->capacity) {
         size_t capacity = (text->length + length + 1) * 2;
         char *grown = realloc(text->data, capacity);
         if (!grown) {

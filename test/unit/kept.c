@@ -130,6 +130,14 @@ static void fits(void **state)
     assert_true(kept_value(key, one) == -1);
     gls_fit_cache_write(scratch_folder, "fa", key, one);
     assert_text(image, "theirs");
+    /* a note that has lost its hash, beside an image that cannot be read */
+    cJSON *note = gls_json_read(json, 1 << 20);
+    cJSON_ReplaceItemInObject(note, "contents", cJSON_CreateString(""));
+    char *text = gls_json_print(note);
+    put_file(json, text, strlen(text));
+    assert_true(kept_value(key, one) == -1);
+    free(text);
+    cJSON_Delete(note);
     unlink(image);
     put_file(json, "{", 1);
     gls_fit_cache_write(scratch_folder, "fa", key, one);
