@@ -51,8 +51,22 @@ vec4 nearest_peak(vec3 voxel, vec3 d, float least, out bool any_peak)
     return best;
 }
 
-// Voxel whose centre is nearest to p; positions beyond the grid count as in its outermost voxels.
-vec3 nearest_voxel(vec3 p) { return clamp(floor(p + 0.5), vec3(0.0), GRID - 1.0); }
+#if !PEAK_MEAN
+#include "base/remainder.glsl"
+
+// Voxel whose centre is nearest to p.
+vec3 voxel_at(vec3 p, vec3 remainder)
+{
+    vec3 low = floor(p);
+    return low + vec3(greaterThanEqual(from_centre(p, remainder, low), vec3(0.5)));
+}
+
+// Positions beyond the grid count as in its outermost voxels.
+vec3 nearest_voxel(vec3 p, uint remainder)
+{
+    return clamp(voxel_at(p, unpack_remainder(remainder)), vec3(0.0), GRID - 1.0);
+}
+#endif
 
 #if PEAK_MEAN
 // EuDX: the mean of the nearest peaks of the eight voxels around p, weighted trilinearly. A voxel takes part if a peak
@@ -94,14 +108,15 @@ vec3 normal_vector(uvec4 words)
     return vec3(r.x * cos(turn.x), r.x * sin(turn.x), r.y * cos(turn.y));
 }
 
-// FACT: the peak of the voxel at p that is nearest to d. With VOXEL_RUNS aux.y becomes 1 if further steps in the voxel
-// go the same way: if the peak is also the nearest peak to its own direction, which rounding may prevent. With noise a
-// random vector is added to the step, which changes its length, too.
+// FACT: the peak of the voxel at p that is nearest to d. aux.x is the remainder of p. With VOXEL_RUNS aux.y becomes 1
+// if further steps in the voxel go the same way: if the peak is also the nearest peak to its own direction, which
+// rounding may prevent. With noise a random vector is added to the step, which changes its length, too.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;
     bool any_peak;
-    vec4 peak = nearest_peak(nearest_voxel(p), d, 0.0, any_peak);
+    vec3 voxel = nearest_voxel(p, aux.x);
+    vec4 peak = nearest_peak(voxel, d, 0.0, any_peak);
     if (!any_peak) return DIRECTION_OUTSIDE; // a voxel without peaks counts as outside of the image, as in MRtrix3
     if (peak.w == 0.0 || peak.w < params.fod_cutoff) return DIRECTION_NONE;
 #if GUIDE_AMPLITUDE
@@ -110,7 +125,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     next = normalize(peak.xyz);
 #if VOXEL_RUNS
     bool any_again;
-    aux.y = nearest_peak(nearest_voxel(p), next, 0.0, any_again) == peak ? 1u : 0u;
+    aux.y = nearest_peak(voxel, next, 0.0, any_again) == peak ? 1u : 0u;
 #endif
 #if WITH_NOISE
     next += STEP_NOISE * normal_vector(draw_block(draw, 0u));
@@ -161,7 +176,7 @@ uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 #if PEAK_MEAN
     vec3 voxel = clamp(roundEven(p), vec3(0.0), GRID - 1.0); // as DIPY rounds
 #else
-    vec3 voxel = nearest_voxel(p);
+    vec3 voxel = nearest_voxel(p, 0u);
 #endif
 #if START_GIVEN || (MAX_DIRECTIONS == 1 && !PEAK_MEAN)
 #if START_GIVEN

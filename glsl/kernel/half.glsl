@@ -267,7 +267,13 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     bool moves = passed > 0;
 #else
     // Steps along a straight line: one position, tested against the grid, the loop check and the guide in this order.
-    vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
+    vec3 step = next * vec3(params.step_x, params.step_y, params.step_z);
+#ifdef REMAINDER_UNIT
+    vec3 remainder = unpack_remainder(h.aux.x), q = exact_step(h.p, step, remainder);
+    h.aux.x = pack_remainder(remainder);
+#else
+    vec3 q = h.p + step;
+#endif
     if (outcome != DIRECTION_FOUND)
         end = end_of_outcome(outcome, memory);
     else if (!inside(q))
@@ -317,9 +323,10 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 }
 
 #if VOXEL_RUNS
-// Stores n points of the half-streamline on a straight line: the first has the index `point` and lies at `from` + step;
-// each further one lies one step on. Returns false if the pool is full. aux.z counts the runs of the half-streamline.
-bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
+// Stores n points of the half-streamline on a straight line: the first has the index `point` and lies at `from`, with
+// its remainder, + step; each further one lies one step on. Returns false if the pool is full. aux.z counts the runs of
+// the half-streamline.
+bool store_run(inout Half h, vec3 from, uint remainder, vec3 step, uint point, uint n)
 {
     uint in_block = h.aux.z % BLOCK_RUNS;
     if (in_block == 0u) h.block = next_block();
@@ -331,6 +338,7 @@ bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
         pool[at + 1u + a] = floatBitsToUint(from[a]);
         pool[at + 4u + a] = floatBitsToUint(step[a]);
     }
+    pool[at + 7u] = remainder;
     h.aux.z++;
     return true;
 }
@@ -341,21 +349,25 @@ bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
 // the guide has not tested the seed. Returns false if the half-streamline has ended.
 bool half_run(inout Half h, uint outcome, vec3 next)
 {
-    vec3 from = h.p, step = next * vec3(params.step_x, params.step_y, params.step_z), voxel = floor(from + 0.5);
+    vec3 from = h.p, step = next * vec3(params.step_x, params.step_y, params.step_z);
+    uint from_remainder = h.aux.x;
+    vec3 remainder = unpack_remainder(from_remainder), voxel = voxel_at(from, remainder);
     bool holds = outcome == DIRECTION_FOUND && h.aux.y != 0u && h.n_points > 0u && all(lessThan(voxel, GRID));
     uint first = h.n_points, most = holds ? min(params.max_steps - first, RUN_MOST) - 1u : 0u, n = 0u;
     bool goes;
     do {
-        vec3 q = h.p + step;
-        goes = n < most && floor(q + 0.5) == voxel && guide_same(from, q);
+        vec3 rest = remainder, q = exact_step(h.p, step, rest), d = from_centre(q, rest, voxel);
+        goes = n < most && all(greaterThanEqual(d, vec3(-0.5))) && all(lessThan(d, vec3(0.5))) && guide_same(from, q);
         h.p = goes ? q : h.p;
+        remainder = goes ? rest : remainder;
         n += goes ? 1u : 0u;
     } while (goes);
     h.n_points += n;
     h.draw.step += n;
+    h.aux.x = pack_remainder(remainder);
     bool running = half_advance(h, outcome, next);
     n = h.n_points - first;
-    if (n == 0u || store_run(h, from, step, first, n)) return running;
+    if (n == 0u || store_run(h, from, from_remainder, step, first, n)) return running;
     half_end(h, HALF_LOST);
     return false;
 }

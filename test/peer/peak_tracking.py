@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Peaks against MRtrix3 and DIPY: fact against tckgen's FACT and eudx against DIPY's eudx_tracking, streamline by streamline; fact with random first
-directions against two runs of tckgen; the peaks of FODs against sh2peaks.
+"""Peaks against MRtrix3 and DIPY: fact against tckgen's FACT and eudx against DIPY's eudx_tracking, streamline by streamline; fact along a TOM, whose
+many short steps cross many voxels; fact with random first directions against two runs of tckgen; the peaks of FODs against sh2peaks.
 
 Usage: peak_tracking.py GLSLINES WORK [--seeds N]
 The FODs are those of a fit to the phantom, its peaks those of sh2peaks; then the same on a grid whose voxels have three different sides and whose axes
@@ -16,6 +16,8 @@ import time
 import nibabel as nib
 import numpy as np
 from dipy.reconst.shm import real_sh_tournier
+from scipy.ndimage import gaussian_filter
+from scipy.spatial import cKDTree
 
 from checks import check, outcome, run, turned
 from tracked import by_seed, compare, compare_chance, image, lines_of
@@ -117,6 +119,31 @@ def random_starts(case, n):
     compare_chance(f"{case.name} fact, random starts", paths[:2], paths[2], n, case.mask)
 
 
+def compare_tom(work):
+    """Compares FACT along an image as TractSeg's TOMs, one peak in each voxel of a bundle, on the grid of its images: 1.25 mm, with voxels far from the
+    first. Steps of 0.125 mm are so many that the rounding of float, added up, puts points at the faces of voxels on the other side: without remainders of
+    positions 98.3 % have as many points. tckgen rounds to float, too, but in mm, near 0."""
+    affine, shape = np.array([[-1.25, 0, 0, 90], [0, 1.25, 0, -126], [0, 0, 1.25, -72], [0, 0, 0, 1.0]]), (145, 174, 145)
+    t, generator = np.linspace(0, 1, 2000)[:, None], np.random.default_rng(3)
+    way = np.hstack([8 + 30 * t**2 + 4 * np.sin(6 * t), -30 + 14 * np.sin(3 * t), -55 + 125 * t - 12 * np.sin(np.pi * t) ** 2])
+    grid = np.indices(shape).reshape(3, -1).T
+    distance, at = cKDTree(way).query(nib.affines.apply_affine(affine, grid), distance_upper_bound=5)
+    inside = np.isfinite(distance)
+    bend = np.stack([gaussian_filter(generator.normal(size=shape).astype(np.float32), 2) for _ in range(3)], -1).reshape(-1, 3)[inside]
+    along = np.gradient(way, axis=0)[at[inside]]
+    along = along / np.linalg.norm(along, axis=1)[:, None] + 0.1 * bend / bend.std()
+    tom = np.zeros(grid.shape, np.float32)
+    tom[inside] = along / np.linalg.norm(along, axis=1)[:, None] * generator.uniform(0.8, 1, (len(along), 1))
+    image_of, mask_of, theirs, ours = (os.path.join(work, "tom" + end) for end in (".nii", "_mask.nii", "_peer.tck", ".tck"))
+    nib.save(nib.Nifti1Image(tom.reshape(*shape, 3), affine), image_of)
+    nib.save(nib.Nifti1Image(inside.reshape(shape).astype(np.uint8), affine), mask_of)
+    run("tckgen", image_of, theirs, "-quiet", "-force", "-algorithm", "FACT", "-seed_grid_per_voxel", mask_of, 1, "-seed_direction", "0.1,0.1,1", "-mask", mask_of, "-minlength", 40,
+        "-maxlength", 250, "-select", 0, "-nthreads", 0, "-output_seeds", theirs + ".seeds")
+    run(tool, "track", "--peaks", image_of, "--dg", "fact", "-o", ours, "--precision", "float", "--force", "-q", "--seed-grid", 1, "--seed-direction", "0.1,0.1,1", "--mask", mask_of, "--roi",
+        mask_of, "--min-length", 40, "--max-length", 250, "--output-seeds", ours + ".seeds")
+    compare("fact along a TOM", by_seed(ours), by_seed(theirs), (0.99, 0.93), 1e-3, 0.001)
+
+
 # --- EuDX ------------------------------------------------------------------------
 
 
@@ -162,7 +189,6 @@ def compare_eudx(case, n):
 
     def key(lines):
         """Returns the streamlines of each seed. The seed is one of their points; several streamlines may have it."""
-        from scipy.spatial import cKDTree
         tree, groups = cKDTree(world), {}
         for line in lines:
             line = np.asarray(line, float)
@@ -273,6 +299,7 @@ for case in cases:
     for direction in ((1, 0.2, 0.1), (0, 1, 0.3), (0.2, -0.4, 1)):
         compare_fact(case, direction)
     random_starts(case, arguments.seeds)
+compare_tom(arguments.work)
 try:
     compare_eudx(cases[0], 300)
     compare_eudx_of_tensors(arguments.work, 300)

@@ -27,8 +27,9 @@ def by_seed(path):
 
 
 def compare(name, ours, theirs, points, near, limit):
-    """Returns the share of streamlines that have the same number of points, and among those the share that lies within `near`
-    mm."""
+    """Checks the share of streamlines that have the same number of points, and among those the share that lies within `near`
+    mm: at least `points`, or two numbers."""
+    points, closest = points if isinstance(points, tuple) else (points, points)
     both = [(ours[seed], theirs[seed]) for seed in theirs if seed in ours]
     missing = len(set(theirs) ^ set(ours))
     same = [(a, b) for a, b in both if len(a) == len(b)]
@@ -36,7 +37,7 @@ def compare(name, ours, theirs, points, near, limit):
     apart = [min(np.abs(a - b).max(), np.abs(a - b[::-1]).max()) for a, b in same]
     share, close = len(same) / max(1, len(both)), float(np.mean(np.array(apart) <= near)) if apart else 0
     check(len(theirs) > 50 and missing <= limit * len(theirs), f"{name}: {len(theirs)} streamlines of the peer, {missing} of one side alone")
-    check(share >= points and close >= points,
+    check(share >= points and close >= closest,
           f"{name}: {share:.4f} have as many points, {close:.4f} of these lie within {near} mm; the largest distance of them {max(a for a in apart if a <= near):.2g} mm")
 
 

@@ -161,6 +161,8 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
                    "no two local maxima are neighbours, so a third of the vertices is enough");
     gls_define_float(d, "LOOP_MIRROR", gls_grid_determinant(grid) > 0 ? grid->dim[0] - 1 : -1,
                      "largest x of the grid where FSL mirrors x, else -1");
+    if (plan->getter->by_voxel)
+        gls_define_float(d, "REMAINDER_UNIT", (double)plan->remainder_unit, "unit of the remainders of positions");
     for (int a = 0; a < 3; a++) {
         gls_define_float(d, axis[a], grid->dim[a], "voxels");
         gls_define_int(d, axis_n[a], grid->dim[a], "voxels");

@@ -13,6 +13,7 @@
 #include "track/engine/timed.h"
 #include "track/engine/track_plan.h"
 #include "track/shader/layout.h"
+#include "track/shader/remainder.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/threads.h"
@@ -26,7 +27,8 @@ typedef struct packing {
     const float (*pool)[3];
     const uint32_t *record; /* record of the first block of the pool */
     uint32_t record_words;
-    bool runs; /* true: the blocks hold runs (a point, a step, and how often to add it) instead of points */
+    bool runs;  /* true: the blocks hold runs (a point, a step, and how often to add it) instead of points */
+    float unit; /* of the remainders of positions in runs */
     float (*point)[3];
 } packing;
 
@@ -55,13 +57,15 @@ static inline void write_half_point(const packing *task, const gls_placed_record
 /* Packs the points of a half-streamline that a block holds as runs. n: points of the whole half-streamline. */
 static void pack_runs(const packing *task, const gls_placed_record *line, bool forward, uint32_t n, const uint32_t *run)
 {
+    const float unit = task->unit, per_unit = 1 / unit;
     uint32_t k = run[0] & ((1u << RUN_SHIFT) - 1);
     for (uint32_t r = 0; r < BLOCK_RUNS && k < n; r++, run += RUN_WORDS) {
-        float p[3], step[3];
+        float p[3], step[3], remainder[3];
         memcpy(p, run + 1, sizeof p);
         memcpy(step, run + 4, sizeof step);
+        for (int a = 0; a < 3; a++) remainder[a] = gls_remainder_unpack(run[7], a, unit);
         for (const uint32_t until = k + (run[0] >> RUN_SHIFT); k < until; k++) {
-            for (int a = 0; a < 3; a++) p[a] += step[a];
+            for (int a = 0; a < 3; a++) gls_remainder_step(&p[a], &remainder[a], step[a], unit, per_unit);
             if (k < n) write_half_point(task, line, forward, k, p);
         }
     }
@@ -108,6 +112,7 @@ static gls_status pack(gls_batch *c, float (*point)[3])
                         .record = (const uint32_t *)view[1].data + sizeof *c->head / 4 + halves,
                         .record_words = (uint32_t)words,
                         .runs = t->plan.voxel_runs,
+                        .unit = t->plan.remainder_unit,
                         .point = point};
         /* the seeds first, which no block holds; then the blocks of the pool, in parts that threads share */
         for (uint32_t i = 0; i < u->n_lines; i++) {

@@ -12,6 +12,7 @@
 #include "track/guide/region_stop.h"
 #include "track/guide/threshold_stop.h"
 #include "track/guide/tissue_stop.h"
+#include "track/shader/remainder.h"
 #include "util/numbers.h"
 #include "util/status.h"
 
@@ -343,6 +344,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     p.packs_on_host = limits->software;
     p.voxel_runs = runs && p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel &&
                    !params->loop_check && !(params->step_noise > 0);
+    p.remainder_unit = gls_remainder_unit(&input->stop_map->grid);
     p.iterations = p.split              ? (limits->software ? 1 : 8)
                    : p.voxel_runs       ? VOXELS_IN_TURN
                    : getter->iterations ? getter->iterations(params)
