@@ -4,19 +4,24 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "geometry/draws.h"
 #include "geometry/model_clusters.h"
+#include "geometry/sorted_cells.h"
 #include "streamlines/builder.h"
 #include "util/allocation.h"
 #include "util/status.h"
 #include "util/threads.h"
 
-enum { POINTS = GLS_RECOBUNDLES_POINTS, MOST = 500000, BLOCK = 16384 };
+enum { POINTS = GLS_RECOBUNDLES_POINTS, PAD = 24, MOST = 500000, BLOCK = 16384 };
+_Static_assert(PAD % GLS_POINT_LANES == 0 && PAD >= POINTS && PAD < POINTS + GLS_POINT_LANES, "as gls_point_pad()");
 /* A centroid is covered by streamlines within this distance, mm. */
 #define COVERED 4.0
+/* Beyond this distance, mm, all centroids are compared. */
+#define FAR 1e4
 
 /* Clusters of streamlines: their centroids, and their members one after the other. */
 typedef struct groups {
@@ -32,12 +37,8 @@ struct gls_recobundles {
     size_t capacity;
     uint64_t n; /* streamlines of the tractogram */
     gls_clusters *clusters;
-    groups wide; /* the clusters of the tractogram */
-    /* --- The bundle that was found last. */
-    uint64_t *place; /* its streamlines among the features */
-    uint64_t *line;  /* their numbers in the tractogram */
-    float *distance;
-    uint64_t found;
+    groups wide;         /* the clusters of the tractogram */
+    gls_recobundle last; /* what gls_recobundles_recognize() found last */
 };
 
 gls_recobundles_options gls_recobundles_options_default(void)
@@ -77,16 +78,22 @@ static void finish(groups *g)
     *g = (groups){.n = 0};
 }
 
+void gls_recobundle_finish(gls_recobundle *b)
+{
+    free(b->place);
+    free(b->line);
+    free(b->distance);
+    *b = (gls_recobundle){.n = 0};
+}
+
 void gls_recobundles_destroy(gls_recobundles *r)
 {
     if (!r) return;
     gls_features_finish(&r->features);
     gls_clusters_destroy(r->clusters);
     finish(&r->wide);
+    gls_recobundle_finish(&r->last);
     free(r->id);
-    free(r->place);
-    free(r->line);
-    free(r->distance);
     free(r);
 }
 
@@ -230,14 +237,21 @@ const gls_features *gls_recobundles_features(const gls_recobundles *r)
 
 /* A model, and how far the search for its bundle has come. */
 typedef struct search {
-    gls_recobundles *r;
+    const gls_recobundles *r;
     const gls_recobundles_model *o;
+    gls_recobundle *bundle;
     float (*model)[3], (*near)[3]; /* streamlines of the model, and of its neighbourhood */
     uint64_t *line;                /* those of the neighbourhood among the features */
     size_t n_model, n_near;
     groups own;    /* clusters of the model */
     groups around; /* clusters with the neighbourhood around them; empty: those of the model */
     groups pruned; /* clusters of the moved neighbourhood */
+    /* centroids of `sorted`, and for each thread memory for those near a streamline */
+    gls_cells cells;
+    const groups *sorted;
+    uint32_t *place;
+    float *gap;
+    atomic_bool *covered; /* whether a centroid of the model has a streamline of the bundle near it */
 } search;
 
 /* Copies the streamlines that have a length. */
@@ -264,29 +278,117 @@ static gls_status group(const search *s, const float (*point)[3], size_t n, cons
     return status;
 }
 
-/* Whether a centroid lies within a distance of any of others. */
-static bool is_near(const groups *g, const float (*centroid)[3], double distance)
+/* For gls_cells_fill(): a centroid. */
+static void copy_centroid(const void *user, size_t id, float *out)
 {
-    for (size_t k = 0; k < g->n; k++)
-        if (gls_centroids_within((const float(*)[3])g->centroid + k * POINTS, centroid, POINTS, distance)) return true;
+    const groups *g = user;
+    gls_points_expand((const float(*)[3])g->centroid + id * POINTS, POINTS, PAD, false, out);
+}
+
+/* Sorts the centroids of clusters, and allocates memory for those near a streamline. side: of cells, mm. */
+static gls_status sort_centroids(search *s, const groups *g, double side)
+{
+    const size_t room = (size_t)s->r->features.n_threads * (g->n + 1);
+    gls_status status =
+        gls_cells_fill(&s->cells, g->n, POINTS, (float)side, copy_centroid, g, s->r->features.n_threads);
+    free(s->place);
+    free(s->gap);
+    s->place = malloc(room * sizeof *s->place);
+    s->gap = malloc(room * sizeof *s->gap);
+    s->sorted = g;
+    return status || (s->place && s->gap) ? status : gls_no_memory();
+}
+
+/* A streamline that is compared with the sorted centroids, and how far distances in float32 may be from the true ones.
+ */
+typedef struct probe {
+    const float (*line)[3];
+    float x[3 * PAD], y[3 * PAD], mean[3], slack;
+} probe;
+
+static void aim(const search *s, const float (*line)[3], probe *p)
+{
+    float extent = s->cells.extent;
+    p->line = line;
+    gls_points_expand(line, POINTS, PAD, false, p->x);
+    gls_points_expand(line, POINTS, PAD, true, p->y);
+    gls_points_mean(p->x, POINTS, PAD, p->mean);
+    for (size_t k = 0; k < 3 * PAD; k++) extent = fmaxf(extent, fabsf(p->x[k]));
+    p->slack = gls_distance_slack(extent);
+}
+
+/* Distance from the centroid at a place in float32. */
+static float estimate(const search *s, const probe *p, uint32_t place)
+{
+    float d, e;
+    gls_geometry_kernels()->both(s->cells.point + (size_t)place * 3 * PAD, p->x, p->y, POINTS, PAD, &d, &e);
+    return fminf(d, e);
+}
+
+/* The same in double precision. */
+static double measure(const search *s, const probe *p, uint32_t place)
+{
+    const float(*centroid)[3] = (const float(*)[3])s->sorted->centroid + s->cells.id[place] * POINTS;
+    return gls_centroids_distance(centroid, p->line, POINTS);
+}
+
+/* Whether a streamline lies within a distance of any of the sorted centroids, or at it. */
+static bool is_near(const search *s, int thread, const float (*line)[3], double distance)
+{
+    const size_t room = (size_t)thread * (s->cells.n + 1);
+    const uint32_t *place = s->place + room;
+    probe p;
+    aim(s, line, &p);
+    const size_t n = gls_cells_near(&s->cells, p.mean, (float)distance + p.slack, s->place + room, s->gap + room);
+    for (size_t k = 0; k < n; k++)
+        if (estimate(s, &p, place[k]) <= (float)distance + p.slack && measure(s, &p, place[k]) <= distance) return true;
     return false;
+}
+
+/* Which of some centroids lie near the sorted ones. */
+typedef struct nearby {
+    const search *s;
+    const groups *g;
+    double distance;
+    bool *near;
+} nearby;
+
+static void mark_some(void *user, int thread, size_t from, size_t until)
+{
+    const nearby *w = user;
+    for (size_t k = from; k < until; k++)
+        w->near[k] = is_near(w->s, thread, (const float(*)[3])w->g->centroid + k * POINTS, w->distance);
+}
+
+/* Lists the streamlines of those clusters that lie near the sorted centroids. */
+static gls_status list_near(const search *s, const groups *g, double distance, uint64_t **line, size_t *n)
+{
+    nearby w = {s, g, distance, malloc((g->n + 1) * sizeof *w.near)};
+    if (!w.near) return gls_no_memory();
+    gls_parallel(g->n, 64, s->r->features.n_threads, mark_some, &w);
+    *n = 0;
+    for (size_t k = 0; k < g->n; k++)
+        if (w.near[k]) *n += (size_t)(g->first[k + 1] - g->first[k]);
+    *line = malloc((*n + 1) * sizeof **line);
+    *n = 0;
+    for (size_t k = 0; k < g->n && *line; k++)
+        for (uint64_t m = g->first[k]; m < g->first[k + 1] && w.near[k]; m++) (*line)[(*n)++] = g->line[m];
+    free(w.near);
+    return *line ? GLS_OK : gls_no_memory();
 }
 
 /* Finds the clusters of the tractogram near the model, and copies their streamlines. */
 static gls_status find_neighbourhood(search *s)
 {
-    const gls_recobundles *r = s->r;
-    const groups *g = s->around.centroid ? &s->around : &s->own;
-    s->line = malloc((r->features.n + 1) * sizeof *s->line);
-    if (!s->line) return gls_no_memory();
-    for (size_t k = 0; k < r->wide.n; k++) {
-        if (!is_near(g, (const float(*)[3])r->wide.centroid + k * POINTS, s->o->reduction)) continue;
-        for (uint64_t m = r->wide.first[k]; m < r->wide.first[k + 1]; m++) s->line[s->n_near++] = r->wide.line[m];
-    }
+    const gls_features *f = &s->r->features;
+    const bool other = s->around.centroid != NULL;
+    gls_status status = sort_centroids(s, other ? &s->around : &s->own, s->o->reduction);
+    if (!status) status = list_near(s, &s->r->wide, s->o->reduction, &s->line, &s->n_near);
+    if (status) return status;
     s->near = malloc((s->n_near * POINTS + 1) * sizeof *s->near);
     if (!s->near) return gls_no_memory();
     for (size_t i = 0; i < s->n_near; i++)
-        memcpy(s->near + i * POINTS, r->features.point + s->line[i] * POINTS, POINTS * sizeof *s->near);
+        memcpy(s->near + i * POINTS, f->point + s->line[i] * POINTS, POINTS * sizeof *s->near);
     return GLS_OK;
 }
 
@@ -323,60 +425,76 @@ static gls_status move(search *s, gls_recobundles_result *result)
     return status;
 }
 
-/* Distances of some streamlines of the bundle from the model. */
+/* Finds the distances of some streamlines of the bundle from the model, and which centroids they cover. */
 static void measure_some(void *user, int thread, size_t from, size_t until)
 {
     const search *s = user;
-    gls_recobundles *r = s->r;
-    (void)thread;
+    const size_t room = (size_t)thread * (s->cells.n + 1);
+    const uint32_t *place = s->place + room;
+    const float *gap = s->gap + room;
     for (size_t i = from; i < until; i++) {
-        double least = INFINITY;
-        const float(*line)[3] = (const float(*)[3])s->near + r->place[i] * POINTS;
-        for (size_t k = 0; k < s->own.n; k++)
-            least = fmin(least, gls_centroids_distance((const float(*)[3])s->own.centroid + k * POINTS, line, POINTS));
-        r->distance[i] = (float)least;
+        double least = INFINITY, radius = fmax(s->o->pruning, COVERED);
+        bool whole = false;
+        probe p;
+        aim(s, (const float(*)[3])s->near + s->bundle->place[i] * POINTS, &p);
+        for (; !whole && !(least <= radius / 2); radius *= 2) {
+            whole = radius > FAR;
+            const float wide = whole ? INFINITY : (float)radius;
+            const size_t n = gls_cells_near(&s->cells, p.mean, wide, s->place + room, s->gap + room);
+            size_t closest = 0;
+            /* one with the nearest barycentre bounds the others */
+            for (size_t k = 1; k < n; k++)
+                if (gap[k] < gap[closest]) closest = k;
+            if (n > 0) least = measure(s, &p, place[closest]);
+            for (size_t k = 0; k < n; k++) {
+                atomic_bool *covered = &s->covered[s->cells.id[place[k]]];
+                const bool known = atomic_load_explicit(covered, memory_order_relaxed);
+                const float limit = (float)(known ? least : fmax(least, COVERED)) + p.slack;
+                if (gap[k] > limit * limit || estimate(s, &p, place[k]) > limit) continue;
+                const double d = measure(s, &p, place[k]);
+                least = fmin(least, d);
+                if (d <= COVERED) atomic_store_explicit(covered, true, memory_order_relaxed);
+            }
+        }
+        s->bundle->distance[i] = (float)least;
     }
 }
 
-/* Finds how many centroids of the model have a streamline of the bundle near them. */
-static double find_coverage(const search *s)
+/* Measures the bundle. Sets the share of the model's centroids that have a streamline of it near them. */
+static gls_status measure_all(search *s, double *coverage)
 {
-    const gls_recobundles *r = s->r;
+    gls_recobundle *b = s->bundle;
     size_t covered = 0;
-    for (size_t k = 0; k < s->own.n; k++)
-        for (uint64_t i = 0; i < r->found; i++) {
-            const float(*line)[3] = (const float(*)[3])s->near + r->place[i] * POINTS;
-            if (!gls_centroids_within((const float(*)[3])s->own.centroid + k * POINTS, line, POINTS, COVERED)) continue;
-            covered++;
-            break;
-        }
-    return s->own.n > 0 ? (double)covered / (double)s->own.n : 0;
+    b->distance = malloc((size_t)(b->n + 1) * sizeof *b->distance);
+    s->covered = malloc((s->own.n + 1) * sizeof *s->covered);
+    if (!b->distance || !s->covered) return gls_no_memory();
+    for (size_t k = 0; k < s->own.n; k++) atomic_init(&s->covered[k], false);
+    gls_parallel((size_t)b->n, 64, s->r->features.n_threads, measure_some, s);
+    for (size_t k = 0; k < s->own.n; k++) covered += atomic_load(&s->covered[k]);
+    *coverage = s->own.n > 0 ? (double)covered / (double)s->own.n : 0;
+    return GLS_OK;
 }
 
 /* Keeps the clusters of the moved neighbourhood that are near the model. */
 static gls_status prune(search *s, gls_recobundles_result *result)
 {
     static const double above[] = {40, 30, 20, 10};
-    gls_recobundles *r = s->r;
+    gls_recobundle *b = s->bundle;
+    size_t n = 0;
     gls_status status = group(s, (const float(*)[3])s->near, s->n_near, above, 4, s->o->pruning_cluster, 2, &s->pruned);
-    if (status) return status;
-    r->place = malloc((s->n_near + 1) * sizeof *r->place);
-    r->line = malloc((s->n_near + 1) * sizeof *r->line);
-    r->distance = malloc((s->n_near + 1) * sizeof *r->distance);
-    if (!r->place || !r->line || !r->distance) return gls_no_memory();
-    for (size_t k = 0; k < s->pruned.n; k++) {
-        if (!is_near(&s->own, (const float(*)[3])s->pruned.centroid + k * POINTS, s->o->pruning)) continue;
-        for (uint64_t m = s->pruned.first[k]; m < s->pruned.first[k + 1]; m++) r->place[r->found++] = s->pruned.line[m];
+    if (!status) status = sort_centroids(s, &s->own, s->o->pruning);
+    if (!status) status = list_near(s, &s->pruned, s->o->pruning, &b->place, &n);
+    b->n = n;
+    if (!status) status = measure_all(s, &result->coverage);
+    b->line = malloc((n + 1) * sizeof *b->line);
+    if (status || !b->line) return status ? status : gls_no_memory();
+    for (size_t i = 0; i < n; i++) {
+        b->place[i] = s->line[b->place[i]];
+        b->line[i] = s->r->id[b->place[i]];
     }
-    gls_parallel((size_t)r->found, 64, r->features.n_threads, measure_some, s);
-    result->coverage = find_coverage(s);
-    for (uint64_t i = 0; i < r->found; i++) {
-        r->place[i] = s->line[r->place[i]];
-        r->line[i] = r->id[r->place[i]];
-    }
-    result->n = r->found;
-    result->line = r->line;
-    result->distance = r->distance;
+    result->n = n;
+    result->line = b->line;
+    result->distance = b->distance;
     return GLS_OK;
 }
 
@@ -398,29 +516,18 @@ static gls_status check(const gls_recobundles_model *o)
     return GLS_OK;
 }
 
-/* Begins without a bundle. */
-static void forget(gls_recobundles *r)
-{
-    free(r->place);
-    free(r->line);
-    free(r->distance);
-    r->place = r->line = NULL;
-    r->distance = NULL;
-    r->found = 0;
-}
-
-gls_status gls_recobundles_find(gls_recobundles *r, const gls_recobundles_model *o, const gls_features *model,
-                                const gls_features *around, gls_recobundles_result *result)
+gls_status gls_recobundles_find(const gls_recobundles *r, const gls_recobundles_model *o, const gls_features *model,
+                                const gls_features *around, gls_recobundle *bundle, gls_recobundles_result *result)
 {
     static const double above[] = {40, 25, 20};
-    search s = {.r = r, .o = o};
+    search s = {.r = r, .o = o, .bundle = bundle};
     float(*other)[3] = NULL;
     size_t n_other = 0;
     *result = (gls_recobundles_result){.n = 0};
     gls_status status = check(o);
     if (!status) status = copy(model, &s.model, &s.n_model);
     if (!status && around) status = copy(around, &other, &n_other);
-    forget(r);
+    gls_recobundle_finish(bundle);
     if (!status) status = group(&s, (const float(*)[3])s.model, s.n_model, above, 3, o->model_cluster, 0, &s.own);
     if (!status && around)
         status = group(&s, (const float(*)[3])other, n_other, above, 3, o->model_cluster, 1, &s.around);
@@ -436,21 +543,25 @@ gls_status gls_recobundles_find(gls_recobundles *r, const gls_recobundles_model 
     finish(&s.own);
     finish(&s.around);
     finish(&s.pruned);
+    gls_cells_finish(&s.cells);
+    free(s.place);
+    free(s.gap);
+    free(s.covered);
     return status;
 }
 
-gls_status gls_recobundles_refine(gls_recobundles *r, const gls_recobundles_model *o, const gls_features *model,
-                                  gls_recobundles_result *result)
+gls_status gls_recobundles_refine(const gls_recobundles *r, const gls_recobundles_model *o, const gls_features *model,
+                                  gls_recobundle *bundle, gls_recobundles_result *result)
 {
-    if (r->found == 0) return GLS_OK;
+    if (bundle->n == 0) return GLS_OK;
     gls_features around;
     gls_features_init(&around, POINTS, false);
-    around.point = malloc((size_t)r->found * POINTS * sizeof *around.point);
+    around.n = (size_t)bundle->n;
+    around.point = malloc(around.n * POINTS * sizeof *around.point);
     if (!around.point) return gls_no_memory();
-    around.n = (size_t)r->found;
     for (size_t i = 0; i < around.n; i++)
-        memcpy(around.point + i * POINTS, r->features.point + r->place[i] * POINTS, POINTS * sizeof *around.point);
-    gls_status status = gls_recobundles_find(r, o, model, &around, result);
+        memcpy(around.point + i * POINTS, r->features.point + bundle->place[i] * POINTS, POINTS * sizeof *around.point);
+    gls_status status = gls_recobundles_find(r, o, model, &around, bundle, result);
     gls_features_finish(&around);
     return status;
 }
@@ -465,7 +576,7 @@ gls_status gls_recobundles_recognize(gls_recobundles *r, const gls_recobundles_m
     gls_features_init(&other, POINTS, false);
     gls_status status = gls_features_add(&own, model);
     if (!status && around) status = gls_features_add(&other, around);
-    if (!status) status = gls_recobundles_find(r, o, &own, around ? &other : NULL, result);
+    if (!status) status = gls_recobundles_find(r, o, &own, around ? &other : NULL, &r->last, result);
     gls_features_finish(&own);
     gls_features_finish(&other);
     return status;

@@ -9,13 +9,24 @@
 /* Points of a streamline. */
 #define GLS_RECOBUNDLES_POINTS 20
 
+/* The bundle of a model: n streamlines, cluster by cluster. All zero: none. */
+typedef struct gls_recobundle {
+    uint64_t n;
+    uint64_t *place; /* their numbers among the features */
+    uint64_t *line;  /* and in the tractogram */
+    float *distance; /* as in gls_recobundles_result */
+} gls_recobundle;
+
+void gls_recobundle_finish(gls_recobundle *bundle);
 /* The streamlines of the tractogram that have the length. */
 const gls_features *gls_recobundles_features(const gls_recobundles *recobundles);
-/* As gls_recobundles_recognize(); model and around: of GLS_RECOBUNDLES_POINTS points. */
-gls_status gls_recobundles_find(gls_recobundles *recobundles, const gls_recobundles_model *options,
-                                const gls_features *model, const gls_features *around, gls_recobundles_result *result);
-/* Once more, with the neighbourhood around the bundle that was found last. */
-gls_status gls_recobundles_refine(gls_recobundles *recobundles, const gls_recobundles_model *options,
-                                  const gls_features *model, gls_recobundles_result *result);
+/* As gls_recobundles_recognize(), of several threads at once; model and around: of GLS_RECOBUNDLES_POINTS points.
+ * Finish the bundle, whose former contents are freed, also after a failure. */
+gls_status gls_recobundles_find(const gls_recobundles *recobundles, const gls_recobundles_model *options,
+                                const gls_features *model, const gls_features *around, gls_recobundle *bundle,
+                                gls_recobundles_result *result);
+/* Once more, with the neighbourhood around the bundle that was found. */
+gls_status gls_recobundles_refine(const gls_recobundles *recobundles, const gls_recobundles_model *options,
+                                  const gls_features *model, gls_recobundle *bundle, gls_recobundles_result *result);
 
 #endif

@@ -224,18 +224,73 @@ gls_sink gls_recognition_sink(gls_recognition *r)
 
 /* --- RecoBundles. */
 
-/* Adds what a model recognises. */
-static gls_status add_candidates(gls_recognition *r, uint32_t k, const gls_recobundles_result *found)
+/* Work on a model, and what it finds. */
+typedef struct finding {
+    size_t model;
+    gls_recobundle bundle;
+    gls_recobundles_result result;
+    uint64_t neighbours;
+    gls_status status;
+} finding;
+
+/* Work of several threads on all models. */
+typedef struct findings {
+    gls_recognition *r;
+    finding *list;
+} findings;
+
+/* Finds the bundle of a model. */
+static gls_status find_bundle_of(const gls_recognition *r, finding *f)
 {
-    if (r->n_candidates + found->n > r->candidate_capacity) {
-        const size_t capacity = 2 * r->candidate_capacity + (size_t)found->n;
-        gls_candidate *more = realloc(r->candidate, capacity * sizeof *more);
-        if (!more) return gls_no_memory();
-        r->candidate = more;
-        r->candidate_capacity = capacity;
-    }
+    const gls_slr_options affine = gls_recobundles_slr(GLS_SLR_AFFINE);
+    const gls_model *m = &r->model[f->model];
+    gls_recobundles_model o = gls_recobundles_model_default();
+    o.model_cluster = r->options.model_cluster;
+    o.reduction = r->options.reduction;
+    o.pruning = m->info.threshold;
+    o.stays = !r->options.local;
+    o.seed = gls_model_seed(r->options.seed, m->info.bundle);
+    gls_status status = gls_recobundles_find(r->reco, &o, &m->features, NULL, &f->bundle, &f->result);
+    f->neighbours = f->result.neighbours;
+    if (status || !r->options.refine) return status;
+    o.reduction *= REFINED_REDUCTION;
+    o.pruning *= REFINED_PRUNING;
+    o.slr = &affine;
+    return gls_recobundles_refine(r->reco, &o, &m->features, &f->bundle, &f->result);
+}
+
+/* For gls_parallel(): finds the bundles of some models. */
+static void find_some(void *user, int thread, size_t from, size_t until)
+{
+    const findings *all = user;
+    (void)thread;
+    for (size_t k = from; k < until; k++) all->list[k].status = find_bundle_of(all->r, &all->list[k]);
+}
+
+/* Comparison for qsort(): models with more streamlines, which take longer, first. */
+static int by_streamlines(const void *a, const void *b)
+{
+    const gls_model *x = *(const gls_model *const *)a, *y = *(const gls_model *const *)b;
+    if (x->features.n != y->features.n) return x->features.n > y->features.n ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* Takes what was found for a model. */
+static gls_status take_finding(gls_recognition *r, finding *f)
+{
+    const gls_recobundles_result *found = &f->result;
+    gls_model *m = &r->model[f->model];
+    double map[3][4];
+    if (f->status) return f->status;
+    m->info.centroids = found->centroids;
+    m->info.neighbours = f->neighbours;
+    m->info.coverage = found->coverage;
+    m->info.is_far = f->neighbours == 0 && m->info.streamlines > 0;
+    if (found->registered) gls_model_invert(&m->features, &found->slr, &m->info, map);
+    if (!gls_list_grow(&r->candidate, r->n_candidates + (size_t)found->n, &r->candidate_capacity, sizeof *r->candidate))
+        return gls_no_memory();
     for (uint64_t i = 0; i < found->n; i++)
-        r->candidate[r->n_candidates++] = (gls_candidate){found->line[i], k, found->distance[i]};
+        r->candidate[r->n_candidates++] = (gls_candidate){found->line[i], (uint32_t)f->model, found->distance[i]};
     return GLS_OK;
 }
 
@@ -247,37 +302,24 @@ static int by_line(const void *a, const void *b)
     return (x->model > y->model) - (x->model < y->model);
 }
 
-/* Finds the bundle of each model. */
+/* Finds the bundles of all models, which do not depend on each other. */
 static gls_status find_bundles(gls_recognition *r)
 {
-    const gls_slr_options affine = gls_recobundles_slr(GLS_SLR_AFFINE);
-    double map[3][4];
-    gls_status status = gls_recobundles_complete(r->reco);
-    for (size_t k = 0; k < r->n_models && !status; k++) {
-        gls_model *m = &r->model[k];
-        gls_recobundles_model o = gls_recobundles_model_default();
-        gls_recobundles_result found;
-        o.model_cluster = r->options.model_cluster;
-        o.reduction = r->options.reduction;
-        o.pruning = m->info.threshold;
-        o.stays = !r->options.local;
-        o.seed = gls_model_seed(r->options.seed, m->info.bundle);
-        status = gls_recobundles_find(r->reco, &o, &m->features, NULL, &found);
-        const uint64_t neighbours = found.neighbours;
-        if (!status && r->options.refine) {
-            o.reduction *= REFINED_REDUCTION;
-            o.pruning *= REFINED_PRUNING;
-            o.slr = &affine;
-            status = gls_recobundles_refine(r->reco, &o, &m->features, &found);
-        }
-        if (status) return status;
-        m->info.centroids = found.centroids;
-        m->info.neighbours = neighbours;
-        m->info.coverage = found.coverage;
-        m->info.is_far = neighbours == 0 && m->info.streamlines > 0;
-        if (found.registered) gls_model_invert(&m->features, &found.slr, &m->info, map);
-        status = add_candidates(r, (uint32_t)k, &found);
+    findings all = {.r = r};
+    const gls_model **order = malloc((r->n_models + 1) * sizeof *order);
+    gls_status status = order ? gls_recobundles_complete(r->reco) : gls_no_memory();
+    all.list = calloc(r->n_models + 1, sizeof *all.list);
+    if (!status && !all.list) status = gls_no_memory();
+    for (size_t k = 0; k < r->n_models && !status; k++) order[k] = &r->model[k];
+    if (!status && r->n_models > 1) qsort(order, r->n_models, sizeof *order, by_streamlines);
+    for (size_t k = 0; k < r->n_models && !status; k++) all.list[k].model = (size_t)(order[k] - r->model);
+    if (!status) gls_parallel(r->n_models, 1, r->n_threads, find_some, &all);
+    for (size_t k = 0; k < r->n_models && all.list; k++) {
+        if (!status) status = take_finding(r, &all.list[k]);
+        gls_recobundle_finish(&all.list[k].bundle);
     }
+    free(order);
+    free(all.list);
     if (!status && r->n_candidates > 0) qsort(r->candidate, r->n_candidates, sizeof *r->candidate, by_line);
     return status;
 }

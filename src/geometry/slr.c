@@ -1,6 +1,7 @@
-/* Registration of streamlines. All distances are computed in float32 first; those that may be the least are computed in
- * double, so that the result depends neither on the processor nor on the number of threads. The gradient is that of the
- * pairs that are nearest. */
+/* Registration of streamlines. Distances are computed in float32 first; those that may be the least are computed in
+ * double, so that the result depends neither on the processor nor on the number of threads. From one evaluation to the
+ * next, no distance of a pair shrinks by more than the moving streamline has moved, so that few are computed again. The
+ * gradient is that of the pairs that are nearest. */
 #include <glslines/slr.h>
 
 #include <math.h>
@@ -16,7 +17,8 @@
 
 #define DEGREE (3.14159265358979323846 / 180)
 
-enum { MAX = GLS_SLR_MAX };
+/* Largest number of parameters; streamlines that are tested at once. */
+enum { MAX = GLS_SLR_MAX, GROUP = 16 };
 
 /* Bounds, mm, degrees, factors; how far parameters change by about equal effect. */
 #define BY_KIND(mm, degrees, scale, shear)                                              \
@@ -43,10 +45,11 @@ typedef struct registration {
     double centre[2][3]; /* means of fixed and moving streamlines */
     float *there, *back; /* fixed streamlines in expanded form, and reversed */
     float *now;          /* moved streamlines in expanded form */
-    float *least;        /* n_fixed x n_moving distances; INFINITY: the pair is farther than the nearest ones of both */
-    float slack;         /* how far these are from the true ones */
-    bool known;          /* of_fixed and of_moving hold the nearest of the evaluation before */
+    float *least; /* n_fixed x n_moving distances; of a pair farther than the nearest ones of both a lower bound */
+    float slack;  /* how far these are from the true ones */
+    bool known;   /* of_fixed, of_moving and least hold those of the evaluation before */
     float (*middle[2])[3]; /* means of the points of fixed and of moved streamlines */
+    float *step;           /* how far each moving streamline has moved since then at most, mm */
     float *far_moving;     /* the nearest fixed streamline of each moved one is no farther, mm */
     nearest *of_fixed, *of_moving;
     double m[3][3], shift[3], change[MAX][3][3];
@@ -175,50 +178,116 @@ static void move_some(void *user, int thread, size_t from, size_t until)
     (void)thread;
     for (size_t j = from; j < until; j++) {
         float *now = r->now + j * 3 * r->pad;
+        double moved = 0;
         for (size_t p = 0; p < r->points; p++) {
             const double *x = r->moving[j * r->points + p];
+            double square = 0, *to = r->moved[j * r->points + p];
             for (size_t k = 0; k < 3; k++) {
                 const double at = r->m[k][0] * x[0] + r->m[k][1] * x[1] + r->m[k][2] * x[2] + r->shift[k];
-                r->moved[j * r->points + p][k] = at;
+                square += (at - to[k]) * (at - to[k]);
+                to[k] = at;
                 now[k * r->pad + p] = (float)at;
             }
+            moved += sqrt(square);
         }
         find_middle((const double(*)[3])r->moved + j * r->points, r->points, r->middle[1][j]);
+        /* more than it is, because differences of distances are rounded */
+        r->step[j] = (float)(moved / (double)r->points) * 1.00001f + 0.01f * r->slack;
         if (r->known && r->symmetric)
             r->far_moving[j] = (float)measure(r, r->of_moving[j].other, j, &reversed) + 4 * r->slack;
     }
 }
 
-/* Computes the distances of some fixed streamlines from all moved ones, and finds the nearest. */
+/* Computes the distances of fixed streamline i from the moved ones from .. until - 1, at most GROUP of them, that may
+ * be the nearest of it or have it as the nearest. far: its nearest one is no farther. Returns the least distance. */
+static float compare_group(registration *r, size_t i, float far, size_t from, size_t until)
+{
+    const gls_geometry_kernel *kernel = gls_geometry_kernels();
+    const float *middle = r->middle[0][i], *far_moving = r->far_moving, *step = r->step;
+    float *row = r->least + i * r->n_moving, least = INFINITY;
+    int any = 0;
+#pragma omp simd reduction(| : any)
+    for (size_t j = from; j < until; j++) {
+        row[j] -= step[j];
+        any |= row[j] <= (far > far_moving[j] ? far : far_moving[j]);
+    }
+    for (size_t j = from; j < until && any; j++) {
+        const float most = far > far_moving[j] ? far : far_moving[j];
+        float d, e;
+        if (row[j] > most) continue;
+        /* the distance of the means of points is at most that of the streamlines */
+        const float *other = r->middle[1][j], x = other[0] - middle[0], y = other[1] - middle[1],
+                    z = other[2] - middle[2], gap = sqrtf(x * x + y * y + z * z) - r->slack;
+        if (gap > most) {
+            row[j] = gap;
+            continue;
+        }
+        kernel->both(r->now + j * 3 * r->pad, r->there + i * 3 * r->pad, r->back + i * 3 * r->pad, r->points, r->pad,
+                     &d, &e);
+        row[j] = d < e ? d : e;
+        least = row[j] < least ? row[j] : least;
+    }
+    return least;
+}
+
+/* Whether any of n numbers is at most a limit. */
+static bool any_within(const float *row, size_t n, float limit)
+{
+    int any = 0;
+#pragma omp simd reduction(| : any)
+    for (size_t j = 0; j < n; j++) any |= row[j] <= limit;
+    return any;
+}
+
+/* Finds the nearest moved streamline of some fixed ones. */
 static void compare_some(void *user, int thread, size_t from, size_t until)
 {
     registration *r = user;
-    const gls_geometry_kernel *kernel = gls_geometry_kernels();
     (void)thread;
     for (size_t i = from; i < until; i++) {
-        const float *middle = r->middle[0][i];
-        float *row = r->least + i * r->n_moving, least = INFINITY, far = INFINITY;
+        const float *row = r->least + i * r->n_moving;
+        float least = INFINITY, far = INFINITY;
         bool reversed;
         if (r->known) far = (float)measure(r, i, r->of_fixed[i].other, &reversed) + 4 * r->slack;
-        for (size_t j = 0; j < r->n_moving; j++) {
-            /* the distance of the means of points is at most that of the streamlines */
-            const float *other = r->middle[1][j], x = other[0] - middle[0], y = other[1] - middle[1],
-                        z = other[2] - middle[2], most = far > r->far_moving[j] ? far : r->far_moving[j];
-            row[j] = x * x + y * y + z * z > most * most ? INFINITY : 0;
-        }
-        for (size_t j = 0; j < r->n_moving; j++) {
-            float d, e;
-            if (row[j] > 0) continue;
-            kernel->both(r->now + j * 3 * r->pad, r->there + i * 3 * r->pad, r->back + i * 3 * r->pad, r->points,
-                         r->pad, &d, &e);
-            row[j] = d < e ? d : e;
-            if (row[j] < least) least = row[j];
-        }
+        for (size_t j = 0; j < r->n_moving; j += GROUP)
+            least = fminf(least, compare_group(r, i, far, j, j + GROUP < r->n_moving ? j + GROUP : r->n_moving));
+        const float limit = least + 2 * r->slack;
         r->of_fixed[i].distance = INFINITY;
-        for (size_t j = 0; j < r->n_moving; j++) {
-            if (row[j] > least + 2 * r->slack) continue;
-            const double d = measure(r, i, j, &reversed);
-            if (d < r->of_fixed[i].distance) r->of_fixed[i] = (nearest){j, reversed, d};
+        for (size_t first = 0; first < r->n_moving; first += GROUP) {
+            const size_t end = first + GROUP < r->n_moving ? first + GROUP : r->n_moving;
+            if (!any_within(row + first, end - first, limit)) continue;
+            for (size_t j = first; j < end; j++) {
+                if (row[j] > limit) continue;
+                const double d = measure(r, i, j, &reversed);
+                if (d < r->of_fixed[i].distance) r->of_fixed[i] = (nearest){j, reversed, d};
+            }
+        }
+    }
+}
+
+/* Finds the nearest fixed streamline of n moved ones, at most GROUP. */
+static void choose_group(registration *r, size_t first, size_t n)
+{
+    float limit[GROUP];
+    bool reversed;
+    for (size_t j = 0; j < n; j++) {
+        limit[j] = INFINITY;
+        r->of_moving[first + j].distance = INFINITY;
+    }
+    for (size_t i = 0; i < r->n_fixed; i++) {
+        const float *row = r->least + i * r->n_moving + first;
+        for (size_t j = 0; j < n; j++) limit[j] = row[j] < limit[j] ? row[j] : limit[j];
+    }
+    for (size_t j = 0; j < n; j++) limit[j] += 2 * r->slack;
+    for (size_t i = 0; i < r->n_fixed; i++) {
+        const float *row = r->least + i * r->n_moving + first;
+        int any = 0;
+#pragma omp simd reduction(| : any)
+        for (size_t j = 0; j < n; j++) any |= row[j] <= limit[j];
+        for (size_t j = 0; j < n && any; j++) {
+            if (row[j] > limit[j]) continue;
+            const double d = measure(r, i, first + j, &reversed);
+            if (d < r->of_moving[first + j].distance) r->of_moving[first + j] = (nearest){i, reversed, d};
         }
     }
 }
@@ -226,20 +295,8 @@ static void compare_some(void *user, int thread, size_t from, size_t until)
 /* Finds the nearest fixed streamline of some moved ones. */
 static void choose_some(void *user, int thread, size_t from, size_t until)
 {
-    registration *r = user;
     (void)thread;
-    for (size_t j = from; j < until; j++) {
-        float least = INFINITY;
-        for (size_t i = 0; i < r->n_fixed; i++)
-            if (r->least[i * r->n_moving + j] < least) least = r->least[i * r->n_moving + j];
-        r->of_moving[j].distance = INFINITY;
-        for (size_t i = 0; i < r->n_fixed; i++) {
-            bool reversed;
-            if (r->least[i * r->n_moving + j] > least + 2 * r->slack) continue;
-            const double d = measure(r, i, j, &reversed);
-            if (d < r->of_moving[j].distance) r->of_moving[j] = (nearest){i, reversed, d};
-        }
-    }
+    for (size_t j = from; j < until; j += GROUP) choose_group(user, j, j + GROUP < until ? GROUP : until - j);
 }
 
 /* Adds the derivatives of the distance of a pair by translation and by the elements of the matrix. */
@@ -269,7 +326,7 @@ static double value(void *user, const double *t, double *gradient)
     memcpy(r->shift, t, sizeof r->shift);
     gls_parallel(r->n_moving, 64, r->n_threads, move_some, r);
     gls_parallel(r->n_fixed, 16, r->n_threads, compare_some, r);
-    if (r->symmetric) gls_parallel(r->n_moving, 16, r->n_threads, choose_some, r);
+    if (r->symmetric) gls_parallel(r->n_moving, GROUP, r->n_threads, choose_some, r);
     r->known = true;
     for (size_t i = 0; i < r->n_fixed; i++) {
         const nearest *o = &r->of_fixed[i];
@@ -316,7 +373,7 @@ static gls_status prepare(registration *r, const gls_slr_options *o, const float
     const size_t one = 3 * r->pad;
     r->fixed = malloc(n_fixed * sizeof *r->fixed);
     r->moving = malloc(n_moving * sizeof *r->moving);
-    r->moved = malloc(n_moving * sizeof *r->moved);
+    r->moved = calloc(n_moving, sizeof *r->moved);
     r->there = calloc(r->n_fixed * one, sizeof *r->there);
     r->back = calloc(r->n_fixed * one, sizeof *r->back);
     r->now = calloc(r->n_moving * one, sizeof *r->now);
@@ -325,9 +382,10 @@ static gls_status prepare(registration *r, const gls_slr_options *o, const float
     r->of_moving = calloc(r->n_moving, sizeof *r->of_moving);
     r->middle[0] = malloc(r->n_fixed * sizeof *r->middle[0]);
     r->middle[1] = malloc(r->n_moving * sizeof *r->middle[1]);
+    r->step = malloc(r->n_moving * sizeof *r->step);
     r->far_moving = malloc(r->n_moving * sizeof *r->far_moving);
     if (!r->fixed || !r->moving || !r->moved || !r->there || !r->back || !r->now || !r->least || !r->of_fixed ||
-        !r->of_moving || !r->middle[0] || !r->middle[1] || !r->far_moving)
+        !r->of_moving || !r->middle[0] || !r->middle[1] || !r->step || !r->far_moving)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for the distances of %zu and %zu streamlines", r->n_fixed,
                         r->n_moving);
     centre(fixed, n_fixed, o->centred, r->centre[0], r->fixed, &extent);
@@ -361,6 +419,7 @@ static void release(registration *r)
     free(r->of_moving);
     free(r->middle[0]);
     free(r->middle[1]);
+    free(r->step);
     free(r->far_moving);
 }
 
