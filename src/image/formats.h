@@ -27,6 +27,8 @@ typedef struct gls_values {
 
 typedef struct gls_stream gls_stream;
 
+#define GLS_FIELDS_MAX 4 /* largest number of fields of vectors in one image of five dimensions */
+
 /* --- Images of MRtrix3: .mif, .mif.gz, and .mih with a separate file of values. */
 
 /* Axes of an image: three of space, and the volumes. */

@@ -188,6 +188,19 @@ static gls_status add_gradient(lines *l, gls_mif_header *h, const double row[4])
     return GLS_OK;
 }
 
+/* Appends a row, four numbers between blanks, to one of the two affine maps of a field of both directions. */
+static void add_linear(gls_mif_header *h, int which, const char *value)
+{
+    double row[4];
+    char *end;
+    for (int c = 0; c < 4; c++, value = end) {
+        row[c] = gls_strtod(value, &end);
+        if (end == value) return; /* not of mrregister: whoever needs the map misses its third row */
+    }
+    if (h->n_linear[which] < 3) memcpy(h->linear[which][h->n_linear[which]], row, sizeof row);
+    h->n_linear[which]++;
+}
+
 /* Whether a key of the header is `name`. Upper and lower case count as equal, as in MRtrix3. */
 static bool is_key(const char *key, const char *name)
 {
@@ -203,6 +216,7 @@ static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char 
     if (is_key(key, "file")) return parse_file(l, h, value);
     bool is_dim = is_key(key, "dim"), is_vox = is_key(key, "vox"), is_scheme = is_key(key, "dw_scheme"),
          is_transform = is_key(key, "transform"), is_scaling = is_key(key, "scaling");
+    if (is_key(key, "linear1") || is_key(key, "linear2")) return add_linear(h, key[6] - '1', value), GLS_OK;
     if (!is_dim && !is_vox && !is_scheme && !is_transform && !is_scaling) return GLS_OK;
     if (is_vox)
         for (char *nan; (nan = gls_case_find(value, "nan"));)
@@ -241,6 +255,13 @@ static gls_status parse_text(lines *l, gls_mif_header *h, char *text, size_t n)
     return status;
 }
 
+/* Whether axis i is that of several fields of vectors, stored one behind the other. */
+static bool is_fields(const lines *l, int i)
+{
+    return i == 4 && l->dim[3] == 3 && l->dim[i] <= GLS_FIELDS_MAX && l->rank[i] == l->rank[3] + 1 && !l->turned[i] &&
+           !l->turned[3];
+}
+
 /* Checks and sets the sizes, the order of the axes, and the number of bytes of the values. */
 static gls_status set_axes(const lines *l, gls_mif_header *h)
 {
@@ -261,13 +282,14 @@ static gls_status set_axes(const lines *l, gls_mif_header *h)
             return gls_fail(GLS_ERR_INPUT, "%s: damaged header: its layout names an axis twice, or leaves one out",
                             l->path);
         seen[l->rank[i]] = true;
-        if (i >= GLS_MIF_AXES && l->dim[i] > 1)
+        if (i >= GLS_MIF_AXES && l->dim[i] > 1 && !is_fields(l, i))
             return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %d axes, but at most 4 are supported", l->path, l->n_dim);
         if (__builtin_mul_overflow(n, (uint64_t)l->dim[i], &n) || n > MAX_VALUES)
             return gls_fail(GLS_ERR_INPUT, "%s: its header states more than 2^45 values, too many for an image",
                             l->path);
     }
-    h->n_volumes = l->n_dim > 3 ? (size_t)l->dim[3] : 1;
+    h->fifth = l->n_dim > 4 ? (int)l->dim[4] : 1;
+    h->n_volumes = l->n_dim > 3 ? (size_t)l->dim[3] * (size_t)h->fifth : 1;
     h->bytes = h->coding == GLS_MIF_BITS ? (n + 7) / 8 : n * h->values.bytes;
     h->volumes_turned = l->n_dim > 3 && l->turned[3];
     h->volumes_rank = 3;

@@ -23,12 +23,15 @@ typedef struct gls_mif_header {
     uint64_t offset, bytes;
     double (*scheme)[4]; /* gradient table of n_scheme rows: x y z along the scanner axes, b; NULL: none */
     size_t n_scheme;
+    int fifth; /* size of a fifth axis, of several fields of vectors, which counts among the volumes; 1: none */
+    double linear[2][3][4]; /* keys linear1 and linear2 of a field of both directions */
+    int n_linear[2];        /* rows that each has */
 } gls_mif_header;
 
 /* Whether the name has a suffix of MRtrix images. */
 bool gls_mif_is_name(const char *path);
 /* Reads and checks a header. GLS_ERR_INPUT names the file and the error. GLS_ERR_UNSUPPORTED: complex values, several
- * files of values, or a size above 1 along a fifth or later axis. */
+ * files of values, or a size above 1 along a fifth or later axis, unless it is one of fields. */
 gls_status gls_mif_read_header(const char *path, gls_mif_header *header);
 /* Frees what the header holds. */
 void gls_mif_header_finish(gls_mif_header *header);

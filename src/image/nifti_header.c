@@ -93,7 +93,8 @@ static gls_status check_magic(const char *path, const raw_header *raw, bool *sin
     return GLS_OK;
 }
 
-/* Reads the dimensions of either version as int64. The fifth may be 1 or, for vectors, 3; those beyond it must be 1. */
+/* Reads the dimensions of either version as int64. The fifth may be 1, or that of vectors or fields; those beyond it
+ * must be 1. */
 static gls_status check_dimensions(const char *path, const raw_header *raw, int64_t dim[6])
 {
     int64_t all[8];
@@ -105,7 +106,7 @@ static gls_status check_dimensions(const char *path, const raw_header *raw, int6
         if (all[i] < 1)
             return gls_fail(GLS_ERR_INPUT, "%s: damaged header: dimension %d is %lld, but must be at least 1", path, i,
                             (long long)all[i]);
-        if (i >= 5 && all[i] > 1 && !(i == 5 && all[i] == 3))
+        if (i >= 5 && all[i] > 1 && !(i == 5 && (all[i] == 3 || (all[4] == 3 && all[i] <= GLS_FIELDS_MAX))))
             return gls_fail(GLS_ERR_INPUT, "%s: has %d dimensions (dimension %d is %lld), but at most 4 can be used",
                             path, i, i, (long long)all[i]);
         if (i <= 3 && all[i] > INT32_MAX)
@@ -162,7 +163,7 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
                             (long long)dim[1], (long long)dim[2], (long long)dim[3], (long long)dim[4]);
     }
     header->bytes = n;
-    header->vectors = dim[5] == 3;
+    header->fifth = (int)dim[5];
     header->n_volumes = (size_t)(dim[4] * dim[5]);
     double offset = raw->version == 1 ? (double)raw->h.v1.vox_offset : (double)raw->h.v2.vox_offset;
     if (!(offset >= 0.0) || offset > 0x1p40)

@@ -28,7 +28,7 @@ gls_status gls_chain_read(gls_tract_run *run, const gls_strings *files, gls_tran
     cJSON *steps = cJSON_AddArrayToObject(run->root, "transforms");
     for (size_t i = 0; i < transform->n && !status; i++) {
         cJSON *step = cJSON_CreateObject();
-        cJSON_AddStringToObject(step, "file", files->value[i]);
+        cJSON_AddStringToObject(step, "file", files->value[transform->step[i].text]);
         cJSON_AddStringToObject(step, "format", transform->step[i].format);
         cJSON_AddStringToObject(step, "maps", "points of the fixed image to points of the moving image");
         cJSON_AddItemToArray(steps, step);

@@ -14,6 +14,7 @@
 #include "transform/transform_write.h"
 #include "util/maths.h"
 #include "util/status.h"
+#include "util/text.h"
 
 enum { TO_AUTO, TO_ITK, TO_MRTRIX, TO_FSL, TO_AFNI, TO_LTA };
 
@@ -36,6 +37,8 @@ static gls_status write_affine(gls_tract_run *run, const gls_transform_cli *o, c
         if (!status) status = gls_grid_read(o->template_image, &fixed);
     }
     if (status) return status;
+    if (o->to == TO_ITK && gls_case_ends(o->output, ".mat"))
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: ITK takes a .mat for one of MATLAB: give .txt or .tfm", o->output);
     if (o->to == TO_ITK) return gls_transform_write_itk(o->output, force, group, (const double(*)[4])map);
     if (o->to == TO_AFNI) return gls_transform_write_afni(o->output, force, group, (const double(*)[4])map);
     if (o->to == TO_FSL)

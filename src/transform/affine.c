@@ -1,7 +1,9 @@
-/* Affine maps as matrices: composition, and FSL's coordinates. */
+/* Affine maps as matrices: composition, other coordinates, and a line of a file of one. */
 #include "transform/affine.h"
 
 #include <string.h>
+
+#include "util/text.h"
 
 void gls_transform_compose(const double a[3][4], const double b[3][4], double out[3][4])
 {
@@ -20,4 +22,24 @@ void gls_transform_fsl_frame(const gls_grid *grid, double map[3][4])
         map[0][0] = -grid->voxel_size[0];
         map[0][3] = grid->voxel_size[0] * (grid->dim[0] - 1);
     }
+}
+
+void gls_transform_exchange(double map[3][4])
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++)
+            if ((r < 2) != (c < 2)) map[r][c] = -map[r][c];
+}
+
+int gls_transform_row(const char *line, double value[GLS_TRANSFORM_NUMBERS])
+{
+    int n = 0;
+    for (const char *c = line + strspn(line, " \t\r,"); *c && *c != '\n'; c += strspn(c, " \t\r,")) {
+        char *end;
+        const double v = gls_strtod(c, &end);
+        if (end == c || n == GLS_TRANSFORM_NUMBERS) return -1;
+        value[n++] = v;
+        c = end;
+    }
+    return n;
 }

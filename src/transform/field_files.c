@@ -1,5 +1,5 @@
-/* Fields of other programs: ITK and ANTs, MRtrix3, FSL's FNIRT, NiftyReg. All become displacements in RAS mm on their
- * grid. Files say what they are by an intent of NIfTI, or not at all; then the values decide, where they can. */
+/* Fields of other programs: ITK and ANTs, MRtrix3, FSL's FNIRT, NiftyReg, DIPY. All become displacements in RAS mm on
+ * their grid. Files say what they are by an intent of NIfTI, or not at all; then the values decide, where they can. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,8 @@ static gls_status find_meaning(const gls_transform_source *s, const intent *in, 
     static const meaning itk = {"itk", GLS_FIELD_DISPLACEMENTS, .lps = true},
                          mrtrix = {"mrtrix", GLS_FIELD_POSITIONS, .lps = false};
     const bool niftyreg = strncmp(in->name, "NREG_TRANS", 10) == 0;
-    const char *format = *s->format                                      ? s->format
+    const char *format = strcmp(s->format, "fsl") == 0                   ? "fnirt"
+                         : *s->format                                    ? s->format
                          : niftyreg                                      ? "niftyreg"
                          : in->code == INTENT_VECTOR                     ? "itk"
                          : in->code == INTENT_FNIRT_FIELD                ? "fnirt"
@@ -101,6 +102,11 @@ static gls_status find_meaning(const gls_transform_source *s, const intent *in, 
                         "%s: holds coefficients of FNIRT, no field: make a field of it by FSL's 'fnirtfileutils "
                         "--in=FILE --ref=IMAGE --out=FIELD'",
                         s->path);
+    if (!*s->format && strcmp(format, "mrtrix") == 0 && !gls_mif_is_name(s->path) && gls_field_is_fsl(field))
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: its positions look like FSL's coordinates, but it does not say so: give "
+                        "'%s,from=fnirt,moving=IMAGE', or ,from=mrtrix if they are of MRtrix3",
+                        s->path, s->path);
     if (strcmp(format, "itk") == 0) {
         *m = itk;
     } else if (strcmp(format, "mrtrix") == 0) {
@@ -162,14 +168,92 @@ static void turn_values(gls_image *field, const meaning *m, const double moving[
     }
 }
 
-gls_status gls_transform_read_field(const gls_transform_source *s, gls_transform_step *step)
+/* Appends field k of an image of several, as a step that the image shares no memory with. */
+static gls_status add_field(const gls_image *fields, size_t k, const meaning *m, const double moving[3][4],
+                            gls_transform *t)
+{
+    gls_transform_step step = {.format = m->format};
+    gls_status status = gls_image_allocate(&fields->grid, 3, false, &step.field);
+    if (status) return status;
+    const size_t n = 3 * gls_grid_voxels(&fields->grid);
+    memcpy(step.field->data, fields->data + k * n, n * sizeof *fields->data);
+    turn_values(step.field, m, moving);
+    return gls_transform_append(t, &step);
+}
+
+/* Refuses images and formats behind the name of a file that holds both directions. */
+static gls_status check_both(const gls_transform_source *s, const char *format)
+{
+    if (*s->format && strcmp(s->format, format) != 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: holds fields of both directions, which are read as %s, not as %s",
+                        s->path, format, s->format);
+    if (s->moving || s->fixed)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: %s=IMAGE does not belong to a field that is read as %s: leave it out",
+                        s->path, s->moving ? "moving" : "fixed", format);
+    return GLS_OK;
+}
+
+/* Appends what DIPY's write_mapping() has written: displacements in RAS mm from moving to static, then those from
+ * static to moving, both on the grid of the static image, whose affine is the inverse of that in the header. An affine
+ * map that the registration began with is not in the file: from static to moving it comes behind. */
+static gls_status read_dipy(gls_transform_source *s, gls_image *fields, gls_transform *t)
+{
+    static const meaning dipy = {"dipy", GLS_FIELD_DISPLACEMENTS, .lps = false};
+    static const double none[3][4];
+    double affine[3][4];
+    gls_status status = check_both(s, "dipy");
+    if (status) return status;
+    gls_grid_inverse(&fields->grid, affine);
+    status = gls_grid_init(&fields->grid, fields->grid.dim, (const double(*)[4])affine);
+    if (!status) status = add_field(fields, s->inverse ? 0 : 1, &dipy, none, t);
+    s->inverse = false;
+    return status;
+}
+
+/* Appends what mrregister -nl_warp_full has written: affine maps and fields of positions between two images and the
+ * space midway. Image 2 is the fixed one, as with mrtransform -from 1. */
+static gls_status read_warpfull(gls_transform_source *s, const gls_image *fields, gls_transform *t)
+{
+    static const meaning mrtrix = {"mrtrix", GLS_FIELD_POSITIONS, .lps = false};
+    static const double none[3][4];
+    const int first = s->inverse ? 0 : 1; /* the image from which points come */
+    gls_mif_header header = {.file = NULL};
+    gls_transform_step step = {.format = "mrtrix"};
+    gls_status status = check_both(s, "mrtrix");
+    if (!status && !gls_mif_is_name(s->path))
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: has four fields, but no linear1 and linear2, which MRtrix3 stores in a .mif: give that",
+                          s->path);
+    if (!status) status = gls_mif_read_header(s->path, &header);
+    if (!status && (header.n_linear[0] != 3 || header.n_linear[1] != 3))
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: has four fields, but its header lacks linear1 or linear2 of three rows: give the output "
+                          "of mrregister -nl_warp_full, or one field by MRtrix3's warpconvert",
+                          s->path);
+    if (!status && gls_affine_det((const double(*)[4])header.linear[first]) == 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: linear%d in its header has no inverse", s->path, first + 1);
+    if (!status) {
+        gls_affine_invert((const double(*)[4])header.linear[first], step.map);
+        status = gls_transform_append(t, &step);
+    }
+    if (!status) status = add_field(fields, s->inverse ? 1 : 3, &mrtrix, none, t);
+    if (!status) status = add_field(fields, s->inverse ? 2 : 0, &mrtrix, none, t);
+    if (!status) {
+        memcpy(step.map, header.linear[1 - first], sizeof step.map);
+        status = gls_transform_append(t, &step);
+    }
+    gls_mif_header_finish(&header);
+    s->inverse = false;
+    return status;
+}
+
+/* Appends one field. */
+static gls_status read_one(const gls_transform_source *s, const gls_image *field, gls_transform *t)
 {
     intent in;
     meaning m;
     double moving[3][4] = {{0}};
-    gls_image *field = NULL;
     gls_status status = read_intent(s->path, &in);
-    if (!status) status = gls_image_read_vectors(s->path, &field);
     if (!status && field->n_volumes != 3)
         status = gls_fail(GLS_ERR_INPUT, "%s: has %zu volume%s, but a field has three: x, y and z", s->path,
                           GLS_VOLUMES(field->n_volumes));
@@ -178,12 +262,17 @@ gls_status gls_transform_read_field(const gls_transform_source *s, gls_transform
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: %s=IMAGE does not belong to a field that is read as %s: leave it out",
                           s->path, s->fixed ? "fixed" : "moving", m.format);
     if (!status && m.fsl) status = moving_map(s->moving, moving);
-    if (status) {
-        gls_image_destroy(field);
-        return status;
-    }
-    turn_values(field, &m, (const double(*)[4])moving);
-    step->field = field;
-    step->format = m.format;
-    return GLS_OK;
+    return status ? status : add_field(field, 0, &m, (const double(*)[4])moving, t);
+}
+
+gls_status gls_transform_read_field(gls_transform_source *s, gls_transform *t)
+{
+    gls_image *fields = NULL;
+    gls_status status = gls_image_read_fields(s->path, &fields);
+    if (!status)
+        status = fields->n_volumes == 6    ? read_dipy(s, fields, t)
+                 : fields->n_volumes == 12 ? read_warpfull(s, fields, t)
+                                           : read_one(s, fields, t);
+    gls_image_destroy(fields);
+    return status;
 }

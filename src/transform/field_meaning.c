@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "transform/affine.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* The growth of positions is that of an affine map between two heads; below MIN_GROWTH_OF_POSITIONS it is none, and
@@ -92,6 +94,28 @@ gls_field_meaning gls_field_judge(const gls_image *field)
     const double factor = s.n > 0 ? growth(&s) : 0;
     if (factor >= MIN_GROWTH_OF_POSITIONS) return GLS_FIELD_POSITIONS;
     return factor > MAX_GROWTH_OF_DISPLACEMENTS ? GLS_FIELD_UNCLEAR : GLS_FIELD_DISPLACEMENTS;
+}
+
+bool gls_field_is_fsl(const gls_image *field)
+{
+    const int32_t *dim = field->grid.dim;
+    const size_t n = gls_grid_voxels(&field->grid);
+    double frame[3][4], from_world = 0, from_fsl = 0;
+    gls_transform_fsl_frame(&field->grid, frame);
+    for (size_t v = 0; v < n; v++) {
+        const double at[3] = {(double)(v % (size_t)dim[0]), (double)(v / (size_t)dim[0] % (size_t)dim[1]),
+                              (double)(v / (size_t)dim[0] / (size_t)dim[1])};
+        double world[3], fsl[3];
+        bool counts = true;
+        for (size_t r = 0; r < 3; r++) counts = counts && isfinite(field->data[r * n + v]);
+        gls_affine_apply(field->grid.affine, at, world);
+        gls_affine_apply((const double(*)[4])frame, at, fsl);
+        for (size_t r = 0; r < 3 && counts; r++) {
+            from_world += fabs((double)field->data[r * n + v] - world[r]);
+            from_fsl += fabs((double)field->data[r * n + v] - fsl[r]);
+        }
+    }
+    return from_fsl < from_world;
 }
 
 gls_status gls_field_require_positions(const gls_image *field, const char *path)

@@ -14,6 +14,11 @@ typedef enum gls_field_meaning {
 /* Judges an image of three volumes by its values. Positions grow with the position of the voxel about as fast as it
  * does, in any direction; displacements do not. Voxels that are not finite or all 0 are left out. */
 gls_field_meaning gls_field_judge(const gls_image *field);
+/* Whether positions lie nearer to FSL's coordinates of their voxels than to their place in the world: FSL's files of
+ * positions look like those of MRtrix3, and this distinguishes them where both images have about one place in the
+ * world.
+ */
+bool gls_field_is_fsl(const gls_image *field);
 /* GLS_OK unless the field holds displacements. path: its file, for the message, which says how to make positions. */
 gls_status gls_field_require_positions(const gls_image *field, const char *path);
 

@@ -1,4 +1,4 @@
-/* Chains of transforms: reading them from texts, and moving points along them in both directions. */
+/* Chains of transforms: moving points along them in both directions. */
 #include "transform/transform.h"
 
 #include <math.h>
@@ -7,113 +7,22 @@
 
 #include "image/grid.h"
 #include "util/maths.h"
-#include "util/numbers.h"
 #include "util/status.h"
-#include "util/text.h"
 
 /* The inverse of a field is iterated until the point goes to its aim within TOLERANCE, mm, at most MAX_ROUNDS times. */
 #define TOLERANCE 1e-5
 #define MAX_ROUNDS 200
 
-/* --- Texts. */
-
-static void finish_source(gls_transform_source *s)
+gls_status gls_transform_append(gls_transform *t, const gls_transform_step *step)
 {
-    free(s->path);
-    free(s->moving);
-    free(s->fixed);
-    *s = (gls_transform_source){.path = NULL};
-}
-
-/* Takes one part of a text behind the name of the file. */
-static gls_status take_part(gls_transform_source *s, const char *text, const char *part)
-{
-    if (strcmp(part, "inverse") == 0) {
-        s->inverse = !s->inverse;
-    } else if (strncmp(part, "from=", 5) == 0 && strlen(part) < sizeof s->format + 5) {
-        strcpy(s->format, part + 5);
-    } else if (strncmp(part, "moving=", 7) == 0 && !s->moving) {
-        s->moving = strdup(part + 7);
-        if (!s->moving) return gls_no_memory();
-    } else if (strncmp(part, "fixed=", 6) == 0 && !s->fixed) {
-        s->fixed = strdup(part + 6);
-        if (!s->fixed) return gls_no_memory();
-    } else {
-        return gls_fail(
-            GLS_ERR_ARGUMENT,
-            "%s: '%s' is not known: behind the name of a transform may stand ,inverse and ,from=FORMAT (%s) "
-            "and ,moving=IMAGE and ,fixed=IMAGE",
-            text, part, GLS_TRANSFORM_FORMATS);
+    gls_transform_step *grown = realloc(t->step, (t->n + 1) * sizeof *grown);
+    if (!grown) {
+        gls_image_destroy(step->field);
+        return gls_no_memory();
     }
+    t->step = grown;
+    t->step[t->n++] = *step;
     return GLS_OK;
-}
-
-/* Parses FILE[,inverse][,from=FORMAT][,moving=IMAGE][,fixed=IMAGE]. */
-static gls_status parse(const char *text, gls_transform_source *s)
-{
-    *s = (gls_transform_source){.path = NULL};
-    char *copy = strdup(text), *rest = copy;
-    const char *name = copy ? gls_names_next(&rest, ',') : NULL;
-    gls_status status = name ? GLS_OK : gls_no_memory();
-    if (!status && !*name) status = gls_fail(GLS_ERR_ARGUMENT, "transform '%s': names no file", text);
-    if (!status && !(s->path = strdup(name))) status = gls_no_memory();
-    for (const char *part; !status && (part = gls_names_next(&rest, ','));) status = take_part(s, text, part);
-    free(copy);
-    return status;
-}
-
-size_t gls_transform_files(const char *text, char *paths[3])
-{
-    gls_transform_source s;
-    size_t n = 0;
-    if (parse(text, &s) != GLS_OK) {
-        finish_source(&s);
-        return 0;
-    }
-    char *const all[] = {s.path, s.moving, s.fixed};
-    for (int i = 0; i < 3; i++)
-        if (all[i]) paths[n++] = all[i];
-    return n;
-}
-
-/* Reads one step. */
-static gls_status read_step(const char *text, gls_transform_step *step)
-{
-    gls_transform_source s;
-    *step = (gls_transform_step){.field = NULL};
-    gls_status status = parse(text, &s);
-    const char *suffix = status ? "" : s.path + gls_image_stem(s.path);
-    const bool is_image = *suffix && gls_case_compare(suffix, ".gz") != 0;
-    if (!status) status = is_image ? gls_transform_read_field(&s, step) : gls_transform_read_affine(&s, step);
-    if (!status && step->field) {
-        gls_grid_inverse(&step->field->grid, step->to_voxel);
-        step->inverted = s.inverse;
-    } else if (!status) {
-        double map[3][4];
-        const double det = gls_affine_det((const double(*)[4])step->map);
-        if (!gls_affine_is_usable((const double(*)[4])step->map))
-            status = gls_fail(GLS_ERR_INPUT, "%s: its matrix has no inverse, or has numbers beyond 1e+15", s.path);
-        else if (det < 0)
-            gls_log(GLS_LOG_WARNING, "%s: its matrix mirrors: its determinant is %g", s.path, det);
-        memcpy(map, step->map, sizeof map);
-        if (!status) gls_affine_invert((const double(*)[4])map, step->back);
-        if (!status && s.inverse) {
-            memcpy(step->map, step->back, sizeof map);
-            memcpy(step->back, map, sizeof map);
-        }
-    }
-    finish_source(&s);
-    return status;
-}
-
-gls_status gls_transform_read(const char *const *text, size_t n, gls_transform *transform)
-{
-    *transform = (gls_transform){.step = calloc(n + 1, sizeof *transform->step)};
-    gls_status status = transform->step ? GLS_OK : gls_no_memory();
-    for (; transform->n < n && !status; transform->n++)
-        status = read_step(text[transform->n], &transform->step[transform->n]);
-    if (status) gls_transform_finish(transform);
-    return status;
 }
 
 void gls_transform_finish(gls_transform *transform)
@@ -122,8 +31,6 @@ void gls_transform_finish(gls_transform *transform)
     free(transform->step);
     *transform = (gls_transform){.n = 0};
 }
-
-/* --- Points. */
 
 /* Interpolates the displacement at a point. Beyond the outermost centres it is that at the border; *inside: whether the
  * point is at most half a voxel beyond. Returns false where the displacement is not finite. */

@@ -14,6 +14,7 @@ typedef struct gls_transform_step {
     double to_voxel[3][4]; /* world to voxels of the field */
     bool inverted;         /* the step is the inverse of the field */
     const char *format;    /* how the file was read, for messages and sidecars */
+    size_t text;           /* index of the text that named the file; several steps may come from one */
 } gls_transform_step;
 
 /* A chain of steps, in the order in which a fixed point passes them. */
@@ -48,7 +49,7 @@ bool gls_transform_derivative(const gls_transform *transform, const double at[3]
 uint64_t gls_transform_sample(const gls_transform *transform, bool positions, gls_image *field);
 
 /* Formats by which from= names how a file is to be read. */
-#define GLS_TRANSFORM_FORMATS "itk, mrtrix, flirt, fnirt, afni, lta, niftyreg or dipy"
+#define GLS_TRANSFORM_FORMATS "itk, mrtrix, fsl (or flirt, fnirt), afni, lta, niftyreg or dipy"
 
 /* --- Readers, for gls_transform_read(). */
 
@@ -60,8 +61,11 @@ typedef struct gls_transform_source {
     char *moving, *fixed; /* paths of images */
 } gls_transform_source;
 
-/* Reads an affine map from a file that is no image. */
-gls_status gls_transform_read_affine(const gls_transform_source *source, gls_transform_step *step);
-/* Reads a field from an image. */
-gls_status gls_transform_read_field(const gls_transform_source *source, gls_transform_step *step);
+/* Appends a step, whose field the transform owns from then on, also after a failure. */
+gls_status gls_transform_append(gls_transform *transform, const gls_transform_step *step);
+/* Appends an affine map from a file that is no image. */
+gls_status gls_transform_read_affine(const gls_transform_source *source, gls_transform *transform);
+/* Appends the steps that an image holds. Where it holds those of both directions, it takes the ones that `inverse` asks
+ * for, and clears `inverse`. */
+gls_status gls_transform_read_field(gls_transform_source *source, gls_transform *transform);
 #endif

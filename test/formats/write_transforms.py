@@ -2,20 +2,25 @@
 """Writes the folder transforms beside this script again: small spatial transforms by the programs that write them, and
 points.tsv, where these programs say that points go. test/unit/transform.c reads them.
 
-usage: write_transforms.py          in an environment with SimpleITK, antspyx, nitransforms, nibabel, and MRtrix3 in PATH
+usage: write_transforms.py          in an environment with SimpleITK, antspyx, nitransforms, DIPY, nibabel, and MRtrix3 in PATH
 
 A row of points.tsv: the transform as `glslines transform -t` takes it, a point of the fixed image, and where it goes in the
 moving image, RAS mm.
 """
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 
 import ants
 import nibabel as nib
 import numpy as np
 import SimpleITK as sitk
+from dipy.align import write_mapping
+from dipy.align.imwarp import SymmetricDiffeomorphicRegistration
+from dipy.align.metrics import SSDMetric
 from nitransforms.io import afni, fsl, lta
 
 here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "transforms")
@@ -125,6 +130,65 @@ run("tcktransform", "-quiet", "-force", "points.tck", "mrtrix_deformation.mif", 
 add("mrtrix_deformation.mif", nib.streamlines.load("moved.tck").streamlines[0])
 for name in ("points.tck", "moved.tck", "displacements.nii"):
     os.unlink(name)
+# --- composite transforms in HDF5: of SimpleITK, whose values are plain, and of ANTs, which packs them ---
+euler = sitk.Euler3DTransform((4, -6, 2), 0.3, -0.2, 0.4, (3, 1, -2))
+composite = sitk.CompositeTransform([affine, euler, field])
+sitk.WriteTransform(composite, "itk_composite.h5")
+add("itk_composite.h5", through(composite))
+back = sitk.CompositeTransform([affine.GetInverse(), euler.GetInverse()])
+sitk.WriteTransform(sitk.CompositeTransform([euler, affine]), "itk_two.h5")
+add("itk_two.h5,inverse", through(back))
+
+
+def blobs(shape, grid, move):
+    """An image of smooth spots."""
+    p = move(np.stack(np.meshgrid(*[np.arange(n) for n in shape], indexing="ij"), -1) @ grid[:3, :3].T + grid[:3, 3])
+    spots = np.random.default_rng(8).uniform(-12, 12, (12, 3))
+    return sum((20 + 9 * i) * np.exp(-((p - c) ** 2).sum(-1) / 60) for i, c in enumerate(spots)).astype(np.float32)
+
+
+plain = np.diag([3.0, 3.2, 3.5, 1])
+plain[:3, 3] = -17, -18, -19
+shape, here_and_there = (12, 12, 11), np.diag([2.9, 3.1, 3.4, 1])
+here_and_there[:3, 3] = -15, -18, -17
+images = [blobs((12, 11, 12), plain, lambda p: p), blobs(shape, here_and_there, lambda p: p * 1.05 + 1.5 * np.sin(p[..., ::-1] / 9) + [1, -1, 2])]
+inner = (rng.uniform(2, np.array(shape) - 3, (8, 3)) @ here_and_there[:3, :3].T + here_and_there[:3, 3]).astype(np.float32)
+points = inner
+with tempfile.TemporaryDirectory() as folder:
+    for name, image, grid in (("moving.nii", images[0], plain), ("fixed.nii", images[1], here_and_there)):
+        nib.save(nib.Nifti1Image(image, grid), os.path.join(folder, name))
+    fixed, moving = (ants.image_read(os.path.join(folder, name)) for name in ("fixed.nii", "moving.nii"))
+    done = ants.registration(fixed, moving, "SyN", reg_iterations=(5,), aff_iterations=(20,), aff_shrink_factors=(1,), aff_smoothing_sigmas=(0,),
+                             write_composite_transform=True, outprefix=os.path.join(folder, "ants"))
+    shutil.copy(done["fwdtransforms"], "ants_composite.h5")
+    read = sitk.ReadTransform("ants_composite.h5")
+    add("ants_composite.h5", through(read))
+
+    # --- MRtrix3: both directions in one file. Its own program makes a field of positions, whose values at voxels are compared ---
+    for name in ("moving", "fixed"):
+        run("mrgrid", "-quiet", os.path.join(folder, name + ".nii"), "regrid", "-voxel", "4.5", os.path.join(folder, name + ".mif"))
+    run("mrregister", "-quiet", folder + "/moving.mif", folder + "/fixed.mif", "-type", "affine_nonlinear", "-nl_niter", "3,3", "-nl_scale", "0.5,1",
+        "-nl_warp_full", folder + "/full.mif")
+    run("mrconvert", "-quiet", "-force", folder + "/full.mif", "mrtrix_warpfull.mif.gz", "-clear_property", "command_history")
+    for one, other, name, inverse in (("1", "fixed.nii", "positions.nii", ""), ("2", "moving.nii", "back.nii", ",inverse")):
+        run("warpconvert", "-quiet", "mrtrix_warpfull.mif.gz", "warpfull2deformation", "-from", one, "-template", os.path.join(folder, other), os.path.join(folder, name))
+        image = nib.load(os.path.join(folder, name))
+        voxels = rng.integers(3, np.array(image.shape[:3]) - 3, (8, 3))
+        points = (voxels @ image.affine[:3, :3].T + image.affine[:3, 3]).astype(np.float32)
+        add("mrtrix_warpfull.mif.gz" + inverse, np.asarray(image.dataobj)[tuple(voxels.T)])
+
+# --- DIPY: both directions in one file, and the map that the registration began with behind it ---
+first = np.eye(4)
+first[:3] += rng.normal(size=(3, 4)) * [0.02, 0.02, 0.02, 1]
+np.savetxt("dipy_affine.txt", first)
+mapping = SymmetricDiffeomorphicRegistration(SSDMetric(3), level_iters=[5, 5]).optimize(
+    images[1].astype(float), images[0].astype(float), static_grid2world=here_and_there, moving_grid2world=plain, prealign=first)
+write_mapping(mapping, "dipy_mapping.nii.gz")
+points = inner
+eye = np.eye(4)
+add("dipy_mapping.nii.gz;dipy_affine.txt", mapping._warp_coordinates_backward(points.astype(float), coord2world=eye, world2coord=eye))
+add("dipy_affine.txt,inverse;dipy_mapping.nii.gz,inverse", mapping._warp_coordinates_forward(points.astype(float), coord2world=eye, world2coord=eye))
+
 with open("points.tsv", "w") as out:
     out.write("\n".join(rows) + "\n")
 print(len(rows), "points", file=sys.stderr)

@@ -122,7 +122,11 @@ static void test_refused(void **state)
         {"mrtrix_deformation.mif,from=itk", "its values look like positions"},
         {"itk_field.nii.gz,from=mrtrix", "its values look like displacements"},
         {"fixed.nii.gz", "a field has three"},
-        {"composite.h5", "CompositeTransformUtil"},
+        {"missing.h5", "missing.h5"},
+        {"itk_two.h5,from=mrtrix", "HDF5 is a format of ITK alone"},
+        {"dipy_mapping.nii.gz,from=itk", "are read as dipy, not as itk"},
+        {"dipy_mapping.nii.gz,fixed=fixed.nii.gz", "fixed=IMAGE does not belong"},
+        {"mrtrix_warpfull.mif.gz,moving=moving.nii.gz", "moving=IMAGE does not belong"},
         {"points.tsv", "points.tsv"},
         {"itk_affine.txt,form=itk", "'form=itk' is not known"},
         {"itk_affine.txt,from=elastix", "formats of affine maps are"},
@@ -133,6 +137,24 @@ static void test_refused(void **state)
         assert_int_not_equal(gls_transform_read(&cases[i][0], 1, &t), GLS_OK);
         if (!strstr(gls_last_error(), cases[i][1])) fail_msg("%s: %s", cases[i][0], gls_last_error());
     }
+}
+
+/* Positions of FSL that do not say so are not taken for those of MRtrix3. */
+static void test_fsl_positions(void **state)
+{
+    (void)state;
+    gls_image *image = field_on(9);
+    static const double plain[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const size_t n = gls_grid_voxels(&image->grid);
+    fill(image, plain, 0);
+    assert_false(gls_field_is_fsl(image));
+    for (size_t v = 0; v < n; v++) {
+        image->data[v] = (float)(image->grid.voxel_size[0] * (double)(v % 20) + 2); /* the grid is left-handed */
+        image->data[n + v] = (float)(image->grid.voxel_size[1] * (double)(v / 20 % 24) - 4);
+        image->data[2 * n + v] = (float)(image->grid.voxel_size[2] * (double)(v / 480) + 3);
+    }
+    assert_true(gls_field_is_fsl(image));
+    gls_image_destroy(image);
 }
 
 /* Labels: the identity changes nothing, a shift by one voxel moves them, coarser voxels vote; an image that is linear
@@ -265,8 +287,9 @@ static void test_fods(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning), cmocka_unit_test(test_peers),
-                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_vectors),
-                                       cmocka_unit_test(test_fods),    cmocka_unit_test(test_resample)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning),       cmocka_unit_test(test_peers),
+                                       cmocka_unit_test(test_refused),       cmocka_unit_test(test_vectors),
+                                       cmocka_unit_test(test_fsl_positions), cmocka_unit_test(test_fods),
+                                       cmocka_unit_test(test_resample)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
