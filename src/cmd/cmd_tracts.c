@@ -519,11 +519,13 @@ const cmd_command command_transform = {
     .description =
         "Transforms of ANTs, ITK, MRtrix3, FSL, AFNI, FreeSurfer, NiftyReg and DIPY map points of the fixed "
         "image, to whose space IN is brought, to points of the moving image, to which IN belongs. Images are "
-        "resampled by them; points of streamlines go by their inverse. With the word compose for IN the chain itself "
-        "is "
-        "written as one transform, also for another program. 'glslines help transforms' lists the formats.",
-    .positionals =
-        CMD_TEXTS("IN", "Image (.nii, .hdr, .img, .mif, .mih, also .gz), or tractogram of any format; or compose."),
+        "resampled by them; points of streamlines go by their inverse; directions of gradient tables turn with affine "
+        "maps. With the word compose for IN the chain itself is written as one transform, also for another program. "
+        "'glslines help transforms' lists the formats.",
+    .positionals = CMD_TEXTS(
+        "IN",
+        "Image (.nii, .hdr, .img, .mif, .mih, also .gz), tractogram of any format, gradient table (.bvec, .bvecs, .b); "
+        "or compose."),
     .max_positionals = 1,
     .examples = CMD_TEXTS("An atlas in the space of a series, by what antsRegistration found:",
                           "glslines transform atlas.nii.gz -t warp.nii.gz -t affine.mat --template fa.nii.gz -o "

@@ -123,13 +123,12 @@ bool gls_grid_direction(const gls_grid *grid, const double world[3], double alon
     return square > 0;
 }
 
-/* Computes the rotation or reflection nearest to the 3x3 part of the affine, each column divided by its voxel size.
- * Newton's iteration for the polar decomposition. */
-static void nearest_rotation(const gls_grid *grid, double q[3][3])
+/* Newton's iteration for the polar decomposition. */
+void gls_affine_rotation(const double affine[3][4], double q[3][3])
 {
     double a[3][4], inverse[3][4];
     for (int r = 0; r < 3; r++) {
-        for (int c = 0; c < 4; c++) a[r][c] = c < 3 ? grid->affine[r][c] / grid->voxel_size[c] : 0.0;
+        for (int c = 0; c < 4; c++) a[r][c] = c < 3 ? affine[r][c] : 0.0;
     }
     for (int i = 0; i < 50; i++) {
         double change = 0.0;
@@ -152,8 +151,11 @@ void gls_grid_axis_codes(const gls_grid *grid, char codes[4])
      * nibabel's. */
     static const char names[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};
     bool taken[3] = {false, false, false};
-    double q[3][3];
-    nearest_rotation(grid, q);
+    double directions[3][4], q[3][3];
+    for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 4; c++) directions[r][c] = c < 3 ? grid->affine[r][c] / grid->voxel_size[c] : 0.0;
+    }
+    gls_affine_rotation((const double(*)[4])directions, q);
     for (int c = 0; c < 3; c++) {
         int best = -1;
         for (int r = 0; r < 3; r++) {

@@ -121,23 +121,9 @@ expect 2 transform positions.nii -t shift.txt -o x.tck
 
 # --- several transforms in one file, in the formats of other programs ---
 expect 0 transform lines.tck -t turn.txt -o by_mrtrix.tck --force
-expect 0 transform compose -t turn.txt --to itk -o as_itk.txt
-expect 0 transform compose -t turn.txt --to afni -o as.aff12.1D
-expect 0 transform compose -t turn.txt --to fsl --moving positions.nii --template positions.nii -o as_flirt.mat
-expect 0 transform compose -t turn.txt --to lta --moving positions.nii --template positions.nii -o as.lta
-expect 0 transform compose -t turn.txt,inverse -t turn.txt -t turn.txt -o as_mrtrix.txt
-for t in as_itk.txt as.aff12.1D as_flirt.mat,moving=positions.nii,fixed=positions.nii as.lta as_mrtrix.txt; do
-    expect 0 transform lines.tck -t $t -o by.tck --force --outside identity
-    python3 - by_mrtrix.tck by.tck << 'END' || note "the matrix as $t"
-import math, struct, sys
-def points(name):
-    raw = open(name, "rb").read()
-    at = int(raw.split(b"file: . ")[1].split(b"\n")[0])
-    return [v for v in struct.unpack("<%df" % ((len(raw) - at) // 4), raw[at:]) if math.isfinite(v)]
-a, b = map(points, sys.argv[1:])
-assert len(a) == len(b) == 300 and max(abs(x - y) for x, y in zip(a, b)) < 1e-4, max(abs(x - y) for x, y in zip(a, b))
-END
-done
+python3 "$here/round_trips.py" "$tool" || note "round trips of formats"
+expect 2 transform compose -t turn.txt --to itk -o x.mat
+says "give .txt or .tfm"
 # a field and a matrix as one field, of displacements and of positions
 printf '1 0 0 1\n0 1 0 -0.5\n0 0 1 0.25\n' > little.txt
 expect 0 transform lines.tck -t positions.nii -t little.txt -o both.tck
@@ -174,6 +160,33 @@ expect 2 transform compose -t positions.nii -o x.txt
 expect 2 transform compose -t little.txt -t positions.nii -o x.nii
 expect 3 transform compose -t positions.nii -t away.txt,inverse -t positions.nii -o x.nii
 expect 2 transform lines.tck -t turn.txt --to itk -o x.tck
+
+# --- gradient tables: a quarter turn about z takes x of the moving space to y of the fixed space and back ---
+printf '1 0 0 1000\n0 1 0 1000\n0 0 1 2000\n0 0 0 0\n0.6 0 0.8 1000\n' > grad.b
+expect 0 transform grad.b -t back.txt -o turned.b
+printf '0 1 0 1000\n-1 0 0 1000\n0 0 1 2000\n0 0 0 0\n0 0.6 0.8 1000\n' > want.b
+python3 - << 'END' || note "a gradient table that is turned"
+a, b = ([[float(v) for v in line.split()] for line in open(name)] for name in ("turned.b", "want.b"))
+assert len(a) == 5 and all(abs(x - y) < 1e-9 for p, q in zip(a, b) for x, y in zip(p, q)), a
+END
+# stretching does not turn, and FSL's axes are those of voxels, x mirrored, which stay the same on one grid
+printf '0 1.3 0 3\n-0.7 0 0 5\n0 0 1.1 -2\n' > stretched.txt
+expect 0 transform grad.b -t stretched.txt -o stretched.b
+same stretched.b turned.b
+printf '1 0 0 0 0.6\n0 1 0 0 0\n0 0 1 0 0.8\n' > grad.bvec
+expect 0 transform grad.bvec -t back.txt --moving positions.nii --template positions.nii -o turned.bvec
+python3 - << 'END' || note "FSL's table that is turned"
+a = [[float(v) for v in line.split()] for line in open("turned.bvec")]
+want = [[0, 1, 0, 0, 0], [-1, 0, 0, 0, -0.6], [0, 0, 1, 0, 0.8]]
+assert all(abs(x - y) < 1e-9 for p, q in zip(a, want) for x, y in zip(p, q)), a
+END
+expect 2 transform grad.bvec -t back.txt -o x.bvec
+says "needs --moving IMAGE, its series, and --template IMAGE"
+expect 2 transform grad.b -t back.txt -o x.bvec
+says "a table like grad.b ends in .b"
+expect 3 transform grad.b -t positions.nii -o x.b
+says "one set of directions"
+expect 2 transform turn.txt -t back.txt -o x.b
 
 # labels beyond 2^24, which float cannot hold, stay exact, and so does the fill value
 python3 - << 'END'
