@@ -309,6 +309,7 @@ typedef struct gls_respond_options {
     const char *bval, *bvec, *mask;   /* as in gls_job_options */
     gls_response_algorithm algorithm; /* default GLS_RESPONSE_DHOLLANDER */
     const char *act;                  /* GLS_RESPONSE_MSMT_5TT: image of five tissues, needed */
+    gls_strings transform;            /* with `act`: as in gls_job_options */
     gls_model_options model; /* only bvec_frame, b0_threshold, bvalue_scaling, shells and csd_directions are used */
     gls_responses_options estimate; /* bval, direction and n_directions are set from `model` */
     bool force;                     /* replace existing files; default false: GLS_ERR_OUTPUT */

@@ -156,6 +156,11 @@ static const gls_option response_rows[] = {
     GLS_TEXT("Method", act, "act", "FILE", NULL,
              "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series.",
              .only = "algorithm msmt_5tt"),
+    GLS_OPTION(
+        "Method", STRINGS, transform, "transform", 't', "FILE[,inverse]", NULL, GLS_ANY, "none", NULL,
+        "msmt_5tt: transform that maps points of the space of DWI to the space of --act; give it several times for "
+        "a chain, as for 'glslines transform'.",
+        .only = "algorithm msmt_5tt"),
     GLS_NUMBER("Method", DOUBLE, estimate.pvf, "pvf", "X", NULL, GLS_BETWEEN(0, 1), NULL,
                "msmt_5tt: a voxel with more than this fraction of a tissue counts as purely of this tissue.",
                .only = "algorithm msmt_5tt"),

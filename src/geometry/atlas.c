@@ -3,6 +3,7 @@
 
 #include <cJSON.h>
 #include <dirent.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <glslines/log.h>
 #include <glslines/select.h>
 
+#include "transform/move_points.h"
 #include "util/allocation.h"
 #include "util/file.h"
 #include "util/json_text.h"
@@ -218,18 +220,28 @@ gls_status gls_atlas_read_bundle(const gls_atlas_bundle *b, const gls_tractogram
 
 /* Adds one bundle to a recognition. */
 static gls_status read_bundle(const gls_atlas_bundle *b, const gls_tractogram_read_options *options,
-                              const double map[3][4], gls_recognition *r)
+                              const double map[3][4], const gls_transform *space, gls_recognition *r)
 {
     gls_sink sink = {0};
+    gls_move_counts moved = {0};
     gls_status status = gls_recognition_add(r, b->atlas, b->name, b->threshold, &sink);
-    return status ? status : gls_atlas_read_bundle(b, options, map, &sink);
+    const gls_sink next = sink;
+    if (!status && space && space->n > 0) {
+        status = gls_filter_move_create(space, true, &moved, &next, &sink);
+        if (status) gls_sink_abort(&sink);
+    }
+    if (!status) status = gls_atlas_read_bundle(b, options, map, &sink);
+    if (!status && moved.outside > 0)
+        gls_log(GLS_LOG_WARNING, "%s: %s: %" PRIu64 " of %" PRIu64 " points have no place in the other space", b->atlas,
+                b->name, moved.outside, moved.points);
+    return status;
 }
 
 gls_status gls_atlas_read(const gls_atlas *atlas, const gls_tractogram_read_options *options, const double map[3][4],
-                          gls_recognition *r)
+                          const gls_transform *space, gls_recognition *r)
 {
     gls_status status = GLS_OK;
-    for (size_t k = 0; k < atlas->n && !status; k++) status = read_bundle(&atlas->bundle[k], options, map, r);
+    for (size_t k = 0; k < atlas->n && !status; k++) status = read_bundle(&atlas->bundle[k], options, map, space, r);
     return status;
 }
 
@@ -257,7 +269,7 @@ gls_status gls_atlas_check(const gls_recognition *r, const char *atlas, const ch
     if (gls_recognition_gap(r) > OTHER_SPACE)
         gls_log(GLS_LOG_WARNING,
                 "%s: the mean of its streamlines is %.0f mm away from that of %s: if it lies in another space, give "
-                "--atlas-transform",
+                "--transform or --atlas-transform of 'glslines recognize'",
                 atlas, gls_recognition_gap(r), tracks);
     return GLS_OK;
 }

@@ -5,6 +5,8 @@
 #include <glslines/recognition.h>
 #include <glslines/tractogram.h>
 
+#include "transform/transform.h"
+
 /* A model bundle. */
 typedef struct gls_atlas_bundle {
     char *path;  /* file */
@@ -28,9 +30,10 @@ gls_status gls_atlas_list(const char *path, const char *config, double threshold
 /* Reads the streamlines of one bundle into a sink, which it finishes, or aborts after a failure. map: as below. */
 gls_status gls_atlas_read_bundle(const gls_atlas_bundle *bundle, const gls_tractogram_read_options *options,
                                  const double map[3][4], const gls_sink *sink);
-/* Adds all bundles to a recognition. map: moves them, world mm; NULL: they stay. */
+/* Adds all bundles to a recognition. map: moves them, world mm; NULL: they stay. space: a transform from the space of
+ * the recognition to that of the atlas, by whose inverse they are moved; NULL, or without a step: they stay. */
 gls_status gls_atlas_read(const gls_atlas *atlas, const gls_tractogram_read_options *options, const double map[3][4],
-                          gls_recognition *recognition);
+                          const gls_transform *space, gls_recognition *recognition);
 /* Warns, after the recognition is complete, of models that are empty or near nothing, of an atlas most of whose models
  * were moved as far as is allowed, and of one that seems to lie in another space. atlas, tracks: names for messages.
  * GLS_ERR_INPUT: all models are empty. */

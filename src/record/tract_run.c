@@ -9,6 +9,7 @@
 #include "image/reorient.h"
 #include "record/sidecar.h"
 #include "tracts/bundle_parts.h"
+#include "tracts/other_space.h"
 #include "util/clock.h"
 #include "util/json_text.h"
 
@@ -158,10 +159,10 @@ void gls_tract_run_finish(gls_tract_run *run)
 }
 
 gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gls_bundles_options *options,
-                                  gls_bundles **bundles)
+                                  const gls_transform *space, gls_bundles **bundles)
 {
     size_t n = 0;
-    gls_status status = gls_bundles_read(path, options, bundles);
+    gls_status status = gls_bundles_read_in(path, options, space, bundles);
     /* files that rules name are inputs, which outputs must not replace */
     const char *const *file = status ? NULL : gls_bundles_files(*bundles, &n);
     return status ? status : gls_run_reads_all(&run->files, file, n);

@@ -10,6 +10,7 @@
 #include "record/run.h"
 #include "track/track_params.h"
 #include "tracts/tract_text.h"
+#include "transform/transform.h"
 
 /* --- The run. All outputs appear together or none does. The sidecar lies beside the first output. */
 
@@ -70,9 +71,9 @@ gls_status gls_tract_run_commit(gls_tract_run *run);
 /* Frees the run and discards outputs that were not committed. */
 void gls_tract_run_finish(gls_tract_run *run);
 
-/* Calls gls_bundles_read(), and adds the files that the table of rules names to the inputs of the run. */
+/* Calls gls_bundles_read_in(), and adds the files that the table of rules names to the inputs of the run. */
 gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gls_bundles_options *options,
-                                  gls_bundles **bundles);
+                                  const gls_transform *space, gls_bundles **bundles);
 
 /* Chooses the grid: of --reference, or else of the tractogram. GLS_ERR_ARGUMENT: there is neither. output: name of what
  * needs the grid, for the message. */

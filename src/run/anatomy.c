@@ -18,7 +18,6 @@
 #include "transform/bring.h"
 #include "util/clock.h"
 #include "util/file.h"
-#include "util/numbers.h"
 #include "util/status.h"
 
 /* Largest number of seeds with --nseeds 0, where --select ends the run. */
@@ -332,8 +331,7 @@ bool gls_reads_anatomy(const gls_job_options *o)
     for (size_t i = 0; i < sizeof image / sizeof *image; i++) any |= image[i] != NULL;
 #define GLS_REGION_ROW(symbol, value, field, ...) any |= names_image(&o->field);
 #include <glslines/regions.def>
-    /* --profile BUNDLES:IMAGE:FILE has images, BUNDLES:FILE has none */
-    return any || (o->profile && gls_names_first(o->profile, ':') != gls_names_last(o->profile, ':'));
+    return any || o->profile || o->segment; /* rules of bundles name images of regions */
 }
 
 gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *o)

@@ -422,7 +422,7 @@ static gls_status check_options(const gls_job_options *o, const gls_method *m)
         status =
             gls_fail(GLS_ERR_ARGUMENT,
                      "--transform: there is no image to bring: needs a seed mask (--roi), a region, tissue (--act), "
-                     "labels, an image of --sample or --profile, or --mask with --transform-mask");
+                     "labels, rules of bundles, an image of --sample or --profile, or --mask with --transform-mask");
     if (!status) status = check_seeds(o, m);
     if (!status) status = check_region_roles(o);
     if (!status) status = check_getter(o, m);

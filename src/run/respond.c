@@ -1,6 +1,7 @@
 /* `glslines response`: estimates from a series the responses of three tissues, or a single response, and writes them to
  * text files, with an image of the voxels that gave them. */
 #include <cJSON.h>
+#include <stdlib.h>
 
 #include "dwi/fit_model.h"
 #include "dwi/fit_model_parts.h"
@@ -10,6 +11,7 @@
 #include "image/image_write.h"
 #include "record/run_params.h"
 #include "run/series_run.h"
+#include "transform/bring.h"
 #include "util/clock.h"
 #include "util/json_text.h"
 
@@ -50,8 +52,16 @@ static gls_status name_input(respond_run *run)
         {.role = "csd_directions", .path = gls_csd_directions_file(&o->model), .hint = GLS_DIRECTIONS_HINT},
         {.role = "act", .path = o->act},
     };
-    return gls_series_run_begin(&run->from, o->force, (const char *const[]){o->dwi, o->bval, o->bvec, o->mask}, others,
-                                sizeof others / sizeof *others);
+    gls_status status =
+        gls_series_run_begin(&run->from, o->force, (const char *const[]){o->dwi, o->bval, o->bvec, o->mask}, others,
+                             sizeof others / sizeof *others);
+    for (int i = 0; i < o->transform.n; i++) {
+        char *paths[3];
+        const size_t n = gls_transform_files(o->transform.value[i], paths);
+        if (!status) status = gls_run_reads_all(&run->from.run, (const char *const *)paths, n);
+        for (size_t k = 0; k < n; k++) free(paths[k]);
+    }
+    return status;
 }
 
 /* Names the outputs of the algorithm, and the sidecar. */
@@ -107,7 +117,11 @@ static gls_status run_algorithm(respond_run *run, const gls_responses_options *o
     if (o->algorithm != GLS_RESPONSE_MSMT_5TT)
         return algorithms[o->algorithm](dwi, gradients, mask, options, run->response, &run->voxels);
     /* the 5TT image is needed for the estimation only */
-    gls_status status = gls_image_read(o->act, GLS_IMAGE_ANY, &five);
+    gls_transform space;
+    gls_status status = gls_transform_read(o->transform.value, (size_t)o->transform.n, &space);
+    if (!status) status = gls_image_read(o->act, GLS_IMAGE_ANY, &five);
+    if (!status) status = gls_image_bring(&five, &space, GLS_RESAMPLE_LINEAR, 0, o->act);
+    gls_transform_finish(&space);
     if (!status)
         status = gls_responses_msmt_5tt(dwi, gradients, mask, five, o->act, options, run->response, &run->voxels);
     gls_image_destroy(five);
@@ -165,6 +179,8 @@ static cJSON *make_sidecar(const respond_run *run)
     if (o->model.csd_directions) cJSON_AddStringToObject(parameters, "csd_directions", o->model.csd_directions);
     if (five) {
         gls_json_double(parameters, "pvf", e->pvf);
+        cJSON *chain = o->transform.n > 0 ? cJSON_AddArrayToObject(parameters, "transform") : NULL;
+        for (int i = 0; i < o->transform.n; i++) cJSON_AddItemToArray(chain, cJSON_CreateString(o->transform.value[i]));
         cJSON_AddStringToObject(parameters, "wm_algorithm", GLS_WORD(GLS_SINGLE_FIBRES_CHOICES, (int)e->wm));
     }
     /* one response for each tissue, or a single response */

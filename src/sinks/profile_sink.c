@@ -5,6 +5,7 @@
 
 #include "sinks/sink_files.h"
 #include "sinks/sinks.h"
+#include "tracts/other_space.h"
 #include "tracts/profile_table.h"
 #include "transform/bring.h"
 #include "util/numbers.h"
@@ -54,7 +55,7 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
     /* positions along bundles are kept until the end, when the core is known */
     options.keep_nodes = true;
     options.grid = sinks->grid;
-    gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
+    gls_status status = gls_bundles_read_in(sink->input[0], &options, sinks->transform, &s->bundles);
     sink->bundles = s->bundles;
     for (size_t i = 1; i < sink->n_inputs && !status; i++) {
         status = gls_image_read(sink->input[i], GLS_IMAGE_ANY, &s->image[i - 1]);

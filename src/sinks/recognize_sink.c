@@ -69,7 +69,7 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
                          "%s: bundle \"%.120s\": this name is too long for a group of a TRX file: rename the bundle",
                          s->atlas.bundle[k].path, s->atlas.bundle[k].name);
     if (!status) status = gls_recognition_create(&options, &s->recognition);
-    return status ? status : gls_atlas_read(&s->atlas, &reading, NULL, s->recognition);
+    return status ? status : gls_atlas_read(&s->atlas, &reading, NULL, NULL, s->recognition);
 }
 
 static gls_status open_recognition(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)

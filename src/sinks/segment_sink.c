@@ -12,6 +12,7 @@
 #include "tracts/bundle_parts.h"
 #include "tracts/bundle_summary.h"
 #include "tracts/shape.h"
+#include "tracts/other_space.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -89,7 +90,7 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
     gls_bundles_options options = gls_bundles_options_default();
     options.grid = sinks->grid;
     options.unique = s->unique;
-    gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
+    gls_status status = gls_bundles_read_in(sink->input[0], &options, sinks->transform, &s->bundles);
     sink->bundles = s->bundles;
     if (!status) status = check_bundles(s->bundles, sinks, sink->input[0]);
     if (status || !s->table) return status;

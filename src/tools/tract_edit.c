@@ -16,6 +16,8 @@
 #include "tools/tract_sources.h"
 #include "tools/writer.h"
 #include "tools/tract_results.h"
+#include "tools/chain.h"
+#include "tracts/other_space.h"
 #include "transform/field_meaning.h"
 #include "util/json_text.h"
 #include "util/maths.h"
@@ -48,6 +50,7 @@ typedef struct edit {
     gls_image *warp; /* image of --warp; NULL: none */
     /* sets of streamlines. seen: those that --unique has let pass; minus: those of --minus; both: those of --and */
     gls_line_set *seen, *minus, *both;
+    gls_transform space; /* from the space of streamlines to that of the regions */
     /* --transform, or its inverse; world mm to world mm */
     double map[3][4];
     /* direction of --orient */
@@ -146,13 +149,20 @@ static const gls_strings *regions_of(const gls_edit_cli *o, int role)
     return (const gls_strings *)((const char *)o + roles[role].offset);
 }
 
+/* Whether there is a region that streamlines must meet or avoid. */
+static bool has_regions(const gls_edit_cli *o)
+{
+    int named = 0;
+    for (int i = 0; i < N_ROLES; i++) named += regions_of(o, i)->n;
+    return named > 0;
+}
+
 /* Whether there is a test that --inverse can invert. */
 static bool has_tests(const gls_edit_cli *o)
 {
-    int named = o->group.n + o->not_group.n + o->connect.n;
-    for (int i = 0; i < N_ROLES; i++) named += regions_of(o, i)->n;
-    return named > 0 || o->ids || o->min_points > 0 || o->min_length > 0 || isfinite(o->max_length) ||
-           isfinite(o->min_weight) || isfinite(o->max_weight) || isfinite(o->max_turn) || isfinite(o->max_winding);
+    return has_regions(o) || o->group.n + o->not_group.n + o->connect.n > 0 || o->ids || o->min_points > 0 ||
+           o->min_length > 0 || isfinite(o->max_length) || isfinite(o->min_weight) || isfinite(o->max_weight) ||
+           isfinite(o->max_turn) || isfinite(o->max_winding);
 }
 
 /* Slack of tckedit at limits of length, mm: a tenth of the step in the header, or for downsampled files half the step
@@ -203,7 +213,7 @@ static gls_status create_selection(edit *e)
         options.id = NULL;
         status = gls_selection_create(&places, &e->listed);
     }
-    return status ? status : gls_selection_create(&options, &e->selection);
+    return status ? status : gls_selection_create_in(&options, &e->space, &e->selection);
 }
 
 /* Reads the streamlines of a file into a set. path NULL: nothing. */
@@ -250,7 +260,7 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
     IN_FRONT(o->downsample > 0, gls_filter_downsample_create((uint32_t)o->downsample, &next, sink));
     IN_FRONT(o->endpoints, gls_filter_downsample_create(0, &next, sink));
     IN_FRONT(o->orient, gls_filter_orient_create(&e->orient.orientation, &e->n_turned, &next, sink));
-    IN_FRONT(o->crop, gls_filter_crop_create(o->crop, &cropping, &next, sink));
+    IN_FRONT(o->crop, gls_filter_crop_create_in(o->crop, &cropping, &e->space, &next, sink));
     return status;
 }
 
@@ -396,6 +406,9 @@ static gls_status check(const gls_edit_cli *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--inverse: not with --ids or --connect if --invalid drop, cut or keep is "
                                           "given: use --inverse in one run and --invalid in the next");
     if (o->invert && !o->transform) return gls_fail(GLS_ERR_ARGUMENT, "--invert: needs --transform");
+    if (o->space.n > 0 && !o->crop && !has_regions(o))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--space-transform: there is no region to bring, such as of --include or --crop");
     return GLS_OK;
 }
 
@@ -411,6 +424,7 @@ static gls_status note_files(edit *e, const char *const *file, size_t n)
                                                         o->assignments, gls_tract_orient_file(o->orient), o->crop));
     for (int i = 0; i < N_ROLES && !status; i++)
         status = gls_tract_run_reads_all(run, regions_of(o, i)->value, (size_t)regions_of(o, i)->n);
+    if (!status) status = gls_chain_note(run, &o->space);
     return status ? status : gls_tract_run_writes(run, file[n - 1]);
 }
 
@@ -459,6 +473,7 @@ gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *c
     }
     if (!status) status = e.o->transform ? gls_matrix_file_read(e.o->transform, e.o->invert, e.map) : GLS_OK;
     if (!status) status = read_warp(&e);
+    if (!status) status = gls_chain_read(run, &o->space, &e.space);
     if (!status) status = gls_tract_orient_read(&e.orient, run, o->orient);
     if (!status) status = read_set(&e, o->minus, &e.minus);
     if (!status) status = read_set(&e, o->both, &e.both);
@@ -478,6 +493,7 @@ gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *c
     free(e.id);
     gls_tract_edges_finish(&e.edges);
     gls_image_destroy(e.warp);
+    gls_transform_finish(&e.space);
     gls_tract_orient_finish(&e.orient);
     return status;
 }

@@ -111,7 +111,7 @@ static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
     if (status) return status;
     options.orientation = automatic ? GLS_ORIENT_AUTO : none ? GLS_ORIENT_NONE : GLS_ORIENT_GIVEN;
     options.given = &p->orient.orientation;
-    if (o->bundles) return gls_tract_bundles_read(p->run, o->bundles, &options, &p->bundles);
+    if (o->bundles) return gls_tract_bundles_read(p->run, o->bundles, &options, &p->transform, &p->bundles);
     if (info->n_groups > 0) return create_from_groups(p, info, &options);
     char *name = gls_profile_column(p->tracks);
     status = name ? gls_bundles_whole(name, &options, &p->bundles) : gls_no_memory();

@@ -11,6 +11,7 @@
 #include "geometry/atlas.h"
 #include "geometry/recognition_table.h"
 #include "tools/bundle_files.h"
+#include "tools/chain.h"
 #include "tools/matrix_file.h"
 #include "tools/tract_results.h"
 #include "tools/writer.h"
@@ -23,7 +24,8 @@ typedef struct recognising {
     const gls_recognize_cli *o;
     const char *tracks, *atlas_path;
     gls_atlas atlas;
-    double map[3][4]; /* of --atlas-transform */
+    double map[3][4];    /* of --atlas-transform */
+    gls_transform space; /* of --transform */
     gls_recognition *recognition;
     gls_bundle_files files;
 } recognising;
@@ -33,6 +35,11 @@ static gls_status read_map(recognising *r)
 {
     const gls_recognize_cli *o = r->o;
     if (o->invert && !o->atlas_transform) return gls_fail(GLS_ERR_ARGUMENT, "--invert: needs --atlas-transform");
+    if (o->transform.n > 0 && o->atlas_transform)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--transform and --atlas-transform exclude each other: leave out one of them");
+    gls_status status = gls_chain_read(r->run, &o->transform, &r->space);
+    if (status) return status;
     return o->atlas_transform ? gls_matrix_file_read(o->atlas_transform, o->invert, r->map) : GLS_OK;
 }
 
@@ -43,7 +50,7 @@ static gls_status read_models(recognising *r)
     gls_grid reference;
     gls_status status = gls_tract_read_options(&r->run->options, &options, &reference);
     const double(*map)[4] = r->o->atlas_transform ? (const double(*)[4])r->map : NULL;
-    return status ? status : gls_atlas_read(&r->atlas, &options, map, r->recognition);
+    return status ? status : gls_atlas_read(&r->atlas, &options, map, &r->space, r->recognition);
 }
 
 /* Reads models and the tractogram, and recognises. */
@@ -196,6 +203,7 @@ gls_status gls_tract_recognize(gls_tract_run *run, const void *options, const ch
     if (!status)
         status = gls_tract_run_reads_all(
             run, GLS_PATHS(r.tracks, r.atlas_path, o->config, o->atlas_transform, run->options.reference));
+    if (!status) status = gls_chain_note(run, &o->transform);
     if (!status) status = gls_tract_run_writes(run, o->output);
     if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->table));
     if (!status) status = read_map(&r);
@@ -207,5 +215,6 @@ gls_status gls_tract_recognize(gls_tract_run *run, const void *options, const ch
     gls_bundle_files_finish(&r.files);
     gls_recognition_destroy(r.recognition);
     gls_atlas_finish(&r.atlas);
+    gls_transform_finish(&r.space);
     return status;
 }

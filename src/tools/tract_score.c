@@ -171,13 +171,13 @@ static gls_status score_truth(scoring *s)
     gls_rois *masks = NULL;
     gls_tractogram_reader *reader = NULL;
     gls_score *score = NULL;
-    gls_status status = gls_bundle_rules_read(s->o->truth, s->o->folder, &s->grid, false, &rules);
+    gls_status status = gls_bundle_rules_read(s->o->truth, s->o->folder, &s->grid, false, NULL, &rules);
     if (status) return status;
     status = gls_run_reads_all(&s->run->files, (const char *const *)rules.file, rules.n_files);
     other_rules other = {.rules = &rules};
     struct gls_score_truth_bundle *bundle = calloc(rules.n, sizeof *bundle);
     if (!status && !bundle) status = gls_no_memory();
-    if (!status) status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &masks);
+    if (!status) status = gls_rois_create(GLS_ROI_TEST_SEGMENT, NULL, &masks);
     for (size_t b = 0; b < rules.n && !status; b++) status = make_bundle(s, &rules, b, masks, &bundle[b]);
     const gls_score_truth truth = {s->grid, rules.n, bundle, keep, &other};
     gls_score_options options = gls_score_options_default();

@@ -10,6 +10,7 @@
 
 #include "image/reorient.h"
 #include "tools/bundle_files.h"
+#include "tools/chain.h"
 #include "tools/streamline_weights.h"
 #include "tools/tract_results.h"
 #include "tools/writer.h"
@@ -52,8 +53,10 @@ static gls_status collect(segmentation *s, const char *rules)
     gls_tractogram_reader *reader = NULL;
     const gls_segment_cli *o = s->o;
     gls_tract_weights weights = {0};
+    gls_transform space;
     gls_grid grid;
-    gls_status status = gls_tract_weights_open(&weights, o->weights, s->run, s->tracks, false);
+    gls_status status = gls_chain_read(s->run, &o->transform, &space);
+    if (!status) status = gls_tract_weights_open(&weights, o->weights, s->run, s->tracks, false);
     if (!status && s->run->options.reference) {
         status = gls_grid_read(s->run->options.reference, &grid);
         /* Rules may name tractograms as regions; these are turned into masks on this grid. Images keep their own
@@ -66,7 +69,8 @@ static gls_status collect(segmentation *s, const char *rules)
     options.clean = o->clean;
     options.cleaning = (gls_clean_options){o->clean_distance, o->clean_length_z, o->clean_rounds,
                                            o->clean_min,      o->clean_core,     o->clean_length};
-    if (!status) status = gls_tract_bundles_read(s->run, rules, &options, &s->bundles);
+    if (!status) status = gls_tract_bundles_read(s->run, rules, &options, &space, &s->bundles);
+    gls_transform_finish(&space);
     if (!status) status = gls_tract_open(s->run, s->tracks, false, &reader);
     gls_sink sink = {0};
     if (!status) sink = gls_bundles_sink(s->bundles);
@@ -215,6 +219,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status)
         status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, gls_tract_weights_file(o->weights)));
+    if (!status) status = gls_chain_note(run, &o->transform);
     if (!status) status = gls_tract_run_writes(run, o->output);
     if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->table, o->counts));
     /* two passes: collect() finds the bundles of each streamline, write() writes the streamlines */
@@ -236,8 +241,8 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
         /* if all bundles are empty, the regions are probably in another space */
         if (empty == s.n && total > 0)
             gls_log(GLS_LOG_WARNING,
-                    "%s: no bundle has a streamline: are its regions in the space of %s? Warp regions of a template "
-                    "there first",
+                    "%s: no bundle has a streamline: are its regions in the space of %s? --transform brings those of a "
+                    "template",
                     file[1], file[0]);
         gls_tract_run_message(run, "%s: %" PRIu64 " streamlines in %zu bundles, %" PRIu64 " of them empty",
                               run->files.n_outputs > 0 ? run->files.output[0] : o->each, members, s.n, empty);

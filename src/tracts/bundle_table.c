@@ -428,13 +428,13 @@ static gls_status read_rows(gls_bundle_rules *rules, const row *from, char *text
 }
 
 gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls_grid *grid, bool chooses,
-                                 gls_bundle_rules *rules)
+                                 const gls_transform *space, gls_bundle_rules *rules)
 {
     char *text = NULL;
     size_t n = 0;
     const row from = {.path = path, .folder = folder, .grid = grid};
     *rules = (gls_bundle_rules){.n = 0};
-    gls_status status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &rules->rois);
+    gls_status status = gls_rois_create(GLS_ROI_TEST_SEGMENT, space, &rules->rois);
     if (!status && chooses) gls_rois_keep_distances(rules->rois);
     if (!status) status = gls_file_read(path, MAX_BYTES, &text, &n);
     if (!status && memchr(text, '\0', n)) status = gls_fail(GLS_ERR_INPUT, "%s: is no text", path);

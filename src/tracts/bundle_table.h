@@ -9,10 +9,10 @@
 
 /* Reads rules from a table or a JSON file. folder: the folder of the files that the rules name; NULL: their names are
  * paths. grid: grid on which regions are made from tractograms; NULL: each tractogram's own grid. chooses: regions keep
- * the distances by which a streamline is given to the nearest of its bundles. Call gls_bundle_rules_finish() after
- * success; a failure leaves nothing to free. */
+ * the distances by which a streamline is given to the nearest of its bundles. space: as for gls_rois_create(). Call
+ * gls_bundle_rules_finish() after success; a failure leaves nothing to free. */
 gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls_grid *grid, bool chooses,
-                                 gls_bundle_rules *rules);
+                                 const gls_transform *space, gls_bundle_rules *rules);
 /* Frees all rules and regions. */
 void gls_bundle_rules_finish(gls_bundle_rules *rules);
 

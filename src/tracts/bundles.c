@@ -1,6 +1,7 @@
 /* Collects streamlines into bundles: tests each streamline against the rules of all bundles, keeps the members, and in
  * a second pass filters streamlines and flips them to the direction of their bundle. */
 #include "streamlines/builder.h"
+#include "tracts/other_space.h"
 #include "tracts/bundle_core.h"
 #include "tracts/bundle_judge.h"
 #include "tracts/bundle_parts.h"
@@ -146,11 +147,17 @@ static gls_status check_options(const gls_bundles_options *options)
 gls_status gls_bundles_read(const char *path, const gls_bundles_options *options, gls_bundles **bundles)
 {
     GLS_REQUIRE(path && bundles);
+    return gls_bundles_read_in(path, options, NULL, bundles);
+}
+
+gls_status gls_bundles_read_in(const char *path, const gls_bundles_options *options, const gls_transform *space,
+                               gls_bundles **bundles)
+{
     gls_bundle_rules rules;
     gls_status status = check_options(options);
     if (status) return status;
     status = gls_bundle_rules_read(path, options ? options->folder : NULL, options ? options->grid : NULL,
-                                   options && options->unique, &rules);
+                                   options && options->unique, space, &rules);
     return status ? status : create(&rules, options, bundles);
 }
 
@@ -159,7 +166,7 @@ static gls_status make_whole_rules(const char *const *names, size_t n, gls_bundl
 {
     *rules = (gls_bundle_rules){.n = 0};
     for (size_t i = 0; i < n; i++) GLS_REQUIRE(names[i]);
-    gls_status status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &rules->rois);
+    gls_status status = gls_rois_create(GLS_ROI_TEST_SEGMENT, NULL, &rules->rois);
     for (size_t i = 0; i < n && !status; i++) {
         status = gls_bundle_rules_add(rules, NULL);
         if (!status && !(rules->rule[i].name = gls_text_copy(names[i])))

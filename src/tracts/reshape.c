@@ -7,6 +7,7 @@
 
 #include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
+#include "tracts/other_space.h"
 #include "tracts/line_geometry.h"
 #include "tracts/rois.h"
 #include "util/maths.h"
@@ -205,12 +206,18 @@ gls_crop_options gls_crop_options_default(void)
 gls_status gls_filter_crop_create(const char *region, const gls_crop_options *options, const gls_sink *next,
                                   gls_sink *filter)
 {
+    return gls_filter_crop_create_in(region, options, NULL, next, filter);
+}
+
+gls_status gls_filter_crop_create_in(const char *region, const gls_crop_options *options, const gls_transform *space,
+                                     const gls_sink *next, gls_sink *filter)
+{
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(region && next && next->append && filter);
     reshaper f = {.reshape = crop, .cropping = options ? *options : gls_crop_options_default()};
     GLS_REQUIRE((unsigned)f.cropping.pieces <= GLS_CROP_ENDS);
     size_t index;
-    gls_status status = gls_rois_create(f.cropping.test, &f.rois);
+    gls_status status = gls_rois_create(f.cropping.test, space, &f.rois);
     if (!status) status = gls_rois_add(f.rois, "crop", region, 0, &index);
     if (!status) status = create(&f, next, filter);
     if (status) gls_rois_destroy(f.rois);

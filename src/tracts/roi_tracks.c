@@ -60,6 +60,12 @@ static gls_status add_tracks(gls_rois *rois, const char *path, const gls_grid *g
 gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text, const gls_grid *grid, double mm,
                             size_t *index)
 {
+    if (gls_tractogram_is_name(text) && gls_rois_move(rois))
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "%s: --transform brings images, but this region is a tractogram: bring it by 'glslines transform' "
+            "first",
+            text);
     if (gls_tractogram_is_name(text)) return add_tracks(rois, text, grid, mm, index);
     return gls_rois_add(rois, option, text, mm, index);
 }

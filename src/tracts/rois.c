@@ -12,6 +12,7 @@
 #include "image/region_store.h"
 #include "tracts/roi_distance.h"
 #include "tracts/walk.h"
+#include "transform/bring.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -131,6 +132,7 @@ typedef struct roi {
 struct gls_rois {
     /* how streamlines are tested */
     gls_roi_test test;
+    const gls_transform *space; /* NULL: images lie in the space of streamlines */
     /* true: regions that are added from now on also keep distances */
     bool keeps_distances;
     /* number of regions */
@@ -140,11 +142,12 @@ struct gls_rois {
     gls_region_store store;
 };
 
-gls_status gls_rois_create(gls_roi_test test, gls_rois **rois)
+gls_status gls_rois_create(gls_roi_test test, const gls_transform *space, gls_rois **rois)
 {
     gls_rois *r = calloc(1, sizeof *r);
     if (!r) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
     r->test = test;
+    r->space = space && space->n > 0 ? space : NULL;
     gls_status status = gls_region_store_init(&r->store, 0);
     if (status)
         gls_rois_destroy(r);
@@ -194,6 +197,11 @@ double gls_rois_distance(const gls_rois *r, size_t index, const float (*point)[3
     return gls_roi_distance_measure(&r->roi[index].distance, point, n, from_centre);
 }
 
+bool gls_rois_move(const gls_rois *r)
+{
+    return r->space != NULL;
+}
+
 gls_status gls_rois_add_area(gls_rois *r, gls_region_area *area, const char *text, double mm, size_t *index)
 {
     gls_status status = GLS_OK;
@@ -220,6 +228,7 @@ gls_status gls_rois_add(gls_rois *r, const char *option, const char *text, doubl
         if (strcmp(r->roi[*index].text, text) == 0 && r->roi[*index].mm == mm) return GLS_OK;
     gls_region_area area;
     gls_status status = gls_region_area_read(option, text, &area);
+    if (!status) status = gls_region_area_bring(&area, r->space, text);
     if (!status) status = gls_rois_add_area(r, &area, text, mm, index);
     gls_region_area_finish(&area);
     return status;
@@ -230,6 +239,7 @@ gls_status gls_rois_add_ends(gls_rois *r, const char *text, double mm, size_t in
     gls_region_area area, blob[2] = {{0}, {0}};
     char name[2][32];
     gls_status status = gls_region_area_read("ends", text, &area);
+    if (!status) status = gls_region_area_bring(&area, r->space, text);
     if (!status) status = region_area_split(&area, text, blob);
     for (int e = 0; e < 2 && !status; e++) {
         snprintf(name[e], sizeof name[e], "end %d of a region", e + 1);

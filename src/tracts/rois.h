@@ -5,14 +5,19 @@
 #include <glslines/select.h>
 
 #include "image/region_store_parts.h"
+#include "transform/transform.h"
 
 /* --- A set of regions on any grids, in double precision. The straight lines between points are cut exactly at the
  * faces of voxels. */
 
 typedef struct gls_rois gls_rois;
 
-/* Creates a set without regions. test: whether segments or only points are tested. GLS_ERR_MEMORY: out of memory. */
-gls_status gls_rois_create(gls_roi_test test, gls_rois **rois);
+/* Creates a set without regions. test: whether segments or only points are tested. space: transform from the space of
+ * streamlines to that of the images of regions, which gls_rois_add() and gls_rois_add_ends() bring; borrowed. NULL:
+ * both are the same. GLS_ERR_MEMORY: out of memory. */
+gls_status gls_rois_create(gls_roi_test test, const gls_transform *space, gls_rois **rois);
+/* Whether images of regions are brought from another space. */
+bool gls_rois_move(const gls_rois *rois);
 /* Frees `rois`, which may be NULL. */
 void gls_rois_destroy(gls_rois *rois);
 /* Regions added after this call keep what gls_rois_distance() needs: 4 bytes for each voxel of the box of a widened

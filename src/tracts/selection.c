@@ -10,6 +10,7 @@
 #include "image/region_set.h"
 #include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
+#include "tracts/other_space.h"
 #include "tracts/rois.h"
 #include "util/status.h"
 #include "util/threads.h"
@@ -116,6 +117,12 @@ static gls_status check_members(const gls_select_options *o)
 
 gls_status gls_selection_create(const gls_select_options *options, gls_selection **selection)
 {
+    return gls_selection_create_in(options, NULL, selection);
+}
+
+gls_status gls_selection_create_in(const gls_select_options *options, const gls_transform *space,
+                                   gls_selection **selection)
+{
     const gls_select_options defaults = gls_select_options_default();
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(selection);
@@ -136,7 +143,7 @@ gls_status gls_selection_create(const gls_select_options *options, gls_selection
     s->box = malloc((size_t)s->n_threads * sizeof *s->box);
     for (int t = 0; s->box && t < s->n_threads; t++)
         s->box[t] = (box){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-    gls_status status = s->hits && s->box ? gls_rois_create(options->test, &s->rois)
+    gls_status status = s->hits && s->box ? gls_rois_create(options->test, space, &s->rois)
                                           : gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
     if (!status) status = add_regions(s);
     /* the caller's list is not read again */

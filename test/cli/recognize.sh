@@ -85,6 +85,45 @@ expect 2 recognize t.trx atlas --refine -o x.trx
 says "method recobundles"
 expect 2 $reco --clust-thr 21 -o x.trx
 
+# --- an atlas of another space: its bundles go by the inverse of a chain ---
+printf '0 -1 0 30\n0.9 0 0.1 -20\n0 0 1.1 12\n' > there.txt
+python3 - << 'END'
+import struct
+n, step, low = 24, 8.0, -92.0
+import math
+values = [s * 4 * math.sin((low + step * (z if a == 0 else x if a == 1 else y)) / 25) for a, s in ((0, -1), (1, -1), (2, 1)) for z in range(n) for y in range(n) for x in range(n)]
+head = bytearray(352)
+struct.pack_into("<i", head, 0, 348)
+struct.pack_into("<8h", head, 40, 5, n, n, n, 1, 3, 1, 1)
+struct.pack_into("<3h", head, 68, 1007, 16, 32)
+struct.pack_into("<8f", head, 76, 1, step, step, step, 1, 1, 1, 1)
+struct.pack_into("<3f", head, 108, 352, 1, 0)
+struct.pack_into("<2h", head, 252, 0, 1)
+for a in range(3):
+    struct.pack_into("<4f", head, 280 + 16 * a, *[step if c == a else low if c == 3 else 0 for c in range(4)])
+head[344:348] = b"n+1\0"
+open("bent.nii", "wb").write(head + struct.pack("<%df" % len(values), *values))
+END
+mkdir bent straight
+for b in first second.one third; do
+    suffix=$(cd atlas && echo $b.* | sed 's/.*\.//')
+    expect 0 transform atlas/$b.$suffix -t there.txt,inverse -t bent.nii,inverse -o bent/$b.tck -q
+    expect 0 transform bent/$b.tck -t bent.nii -t there.txt -o straight/$b.tck -q
+done
+expect 0 recognize t.trx straight --table straight.tsv -o straight.trx --no-local --threshold 2 -q
+expect 0 recognize t.trx bent --table bent.tsv -o bent.trx --no-local --threshold 2 -t bent.nii -t there.txt -q
+python3 - << 'END' || note "an atlas of another space"
+import csv
+straight, bent = (list(csv.DictReader(open(name), delimiter="\t")) for name in ("straight.tsv", "bent.tsv"))
+key = [k for k in straight[0] if "count" in k.lower() or "streamlines" in k.lower()][0]
+a, b = ([int(r[key]) for r in rows] for rows in (straight, bent))
+assert a == b and min(a) > 3, (a, b)
+END
+expect 0 recognize t.trx bent --table away.tsv --no-local --threshold 2
+says "give --transform or --atlas-transform"
+expect 2 recognize t.trx bent --table x.tsv -t bent.nii -t there.txt --atlas-transform there.txt
+says "--transform and --atlas-transform exclude each other"
+
 # --- while tracking: the same groups, columns and table, for any number of seeds at a time ---
 track="track data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --nseeds 400 --dg tensordet --device llvmpipe -q"
 expect 0 $track -o s.trx --recognize atlas:s.tsv
@@ -133,7 +172,7 @@ mkdir -p far
 expect 0 edit atlas/first.trk far/first.trk --transform move.txt -q
 expect 0 recognize t.trx far --table far.tsv
 says "mm away from that of t.trx"
-says "give --atlas-transform"
+says "give --transform or --atlas-transform"
 expect 0 recognize t.trx far --atlas-transform move.txt --invert --no-local --table back.tsv -q
 expect 0 recognize t.trx atlas/first.trk --no-local --table there.tsv -q
 python3 - << 'END' || note "transform of an atlas"

@@ -129,6 +129,64 @@ same profile_here.csv profile_far.csv
 expect 0 density here.tck density_here.nii --template ph/mask.nii.gz --contrast scalar_map --image ph/roi.nii.gz
 expect 0 density here.tck density_far.nii --template ph/mask.nii.gz --contrast scalar_map --image far/roi.nii -t turn.txt
 same density_here.nii density_far.nii
+# edit and segment: regions
+tests_here="--include ph/labels.nii.gz:2-4,6 --exclude ph/bundles/cingulum_left_end0.nii.gz --crop ph/roi.nii.gz"
+tests_far="--include far/labels.nii:2-4,6 --exclude far/cingulum_left_end0.nii --crop far/roi.nii"
+tests_before="--include warped/labels.nii:2-4,6 --exclude warped/cingulum_left_end0.nii --crop warped/roi.nii"
+# shellcheck disable=SC2086
+{
+    expect 0 track --device llvmpipe --peaks ph/peaks.nii.gz --dg fact --nseeds 2000 --mask ph/mask.nii.gz --roi ph/mask.nii.gz -o all.tck --sidecar none
+    expect 0 edit all.tck edit_here.tck $tests_here
+    expect 0 edit all.tck edit_far.tck $tests_far --space-transform turn.txt
+    expect 0 edit all.tck edit_wrong.tck $tests_far
+    expect 0 edit all.tck edit_before.tck $tests_before
+    expect 0 edit all.tck edit_after.tck $tests_here --space-transform warp.nii
+}
+contains edit_far.json "points of the fixed image to points of the moving image"
+expect 2 edit all.tck none.tck --space-transform turn.txt
+says "there is no region to bring"
+python3 - edit_here.tck edit_far.tck edit_wrong.tck edit_before.tck edit_after.tck << 'END' || note "edit with regions of another space"
+import math, struct, sys
+def lines(name):
+    raw = open(name, "rb").read()
+    at = int(raw.split(b"file: . ")[1].split(b"\n")[0])
+    v = struct.unpack("<%df" % ((len(raw) - at) // 4), raw[at:])
+    return sum(v[i] != v[i] for i in range(0, len(v), 3)), [x for x in v if math.isfinite(x)]
+here, far, wrong, before, after = map(lines, sys.argv[1:])
+def apart(a, b):
+    return max(abs(x - y) for x, y in zip(a[1], b[1])) if a[0] == b[0] and len(a[1]) == len(b[1]) else math.inf
+assert here[0] > 20 and apart(here, far) < 1e-4, (here[0], far[0], apart(here, far))
+assert wrong[1] != here[1]
+assert after[0] > 20 and apart(before, after) == 0 and after[1] != here[1], (before[0], after[0])
+END
+for place in ph/labels.nii.gz far/labels.nii warped/labels.nii; do
+    printf 'bundle\tinclude\texclude\nA\t%s:2-4,6\t%s:8\nB\t%s:1\t\n' $place $place $place > rules_${place%%/*}.tsv
+done
+expect 0 segment all.tck rules_ph.tsv --table segment_here.tsv
+expect 0 segment all.tck rules_far.tsv --table segment_far.tsv -t turn.txt
+same segment_here.tsv segment_far.tsv
+expect 0 segment all.tck rules_warped.tsv --table segment_before.tsv
+expect 0 segment all.tck rules_ph.tsv --table segment_after.tsv -t warp.nii
+same segment_before.tsv segment_after.tsv
+cmp -s segment_here.tsv segment_after.tsv && note "segment: the warp changed nothing"
+printf 'bundle\tinclude\nA\there.tck\n' > rules_tck.tsv
+expect 3 segment all.tck rules_tck.tsv --table none.tsv -t turn.txt --reference ph/mask.nii.gz
+says "bring it by 'glslines transform' first"
+# shellcheck disable=SC2086
+for place in ph far; do
+    expect 0 $track --roi $([ $place = ph ] && echo ph/roi.nii.gz || echo far/roi.nii -t turn.txt) -o none --segment rules_$place.tsv:tracked_$place.tsv
+done
+same tracked_ph.tsv tracked_far.tsv
+# response: the tissue
+expect 0 phantom two --shape 16 16 16 --directions 30 --bvals 1000 2500
+cp two/5tt.nii.gz two/five.nii.gz
+python3 move.py two/five.nii.gz || note "move.py"
+for tissue in two/five.nii.gz "far/five.nii -t turn.txt"; do
+    # shellcheck disable=SC2086
+    expect 0 response two/dwi.nii.gz two/dwi.bval two/dwi.bvec two/mask.nii.gz response_${tissue%%/*} --algorithm msmt_5tt --pvf 0.6 --voxels 100 --act $tissue
+done
+same response_two_wm.txt response_far_wm.txt
+contains response_far.json '"turn.txt"'
 # FODs: the tissue of --act
 expect 0 fit ph/dwi.nii.gz ph/dwi.bval ph/dwi.bvec ph/mask.nii.gz --model csd --sh-order 4 -o fod
 for tissue in ph/5tt.nii.gz "far/5tt.nii -t turn.txt"; do

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     size_t index, n = bytes < 200 ? bytes : 200;
     int fd = fuzz_file(data, bytes, path);
     if (gls_grid_init(&grid, (const int32_t[3]){5, 5, 5}, affine) != GLS_OK) abort();
-    if (gls_regions_create(&grid, &regions) != GLS_OK || gls_rois_create(GLS_ROI_TEST_SEGMENT, &rois) != GLS_OK)
+    if (gls_regions_create(&grid, &regions) != GLS_OK || gls_rois_create(GLS_ROI_TEST_SEGMENT, NULL, &rois) != GLS_OK)
         abort();
     for (int kind = 0; kind < 3; kind++) {
         if (kind == 0)
