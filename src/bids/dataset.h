@@ -73,6 +73,7 @@ typedef struct gls_dataset_options {
     bool force;                 /* true: track series again that were tracked with other parameters */
     bool tissue;                /* true: take label-WM_probseg, GM and CSF as fractions of tissue */
     bool fit_outputs;           /* true: also write FA and spherical harmonics */
+    bool wide;                  /* true: group also writes connectomes with a line for each tractogram */
     bool legacy_names;          /* true: use the suffix _tractography.trk of the BIDS draft that pyAFQ follows */
 } gls_dataset_options;
 

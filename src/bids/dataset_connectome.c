@@ -102,18 +102,31 @@ gls_status gls_dataset_connect(const gls_dataset_options *o, const gls_dataset_u
     return status;
 }
 
-/* --- Tables of all participants, one for each atlas: connectomes_seg-ATLAS.tsv. */
+/* --- Tables of all participants, one for each atlas: connectomes_seg-ATLAS.tsv, and with --wide another. */
 
-/* Head of a table, by which a later run recognises it. */
+/* Heads of both tables, by which a later run recognises them. */
 #define HEAD "participant_id\tsession_id\tconnectome\tregion_1\tregion_2\tvalue\n"
+#define WIDE_HEAD "participant_id\tsession_id\tconnectome\t"
 /* Largest file of a matrix, bytes. */
 #define MAX_MATRIX ((size_t)1 << 30)
 
 /* The matrices of a data set. */
 typedef struct matrices {
     const gls_dataset_options *options;
-    gls_dataset_texts path, atlas; /* path and atlas of each matrix, in the order of participants and sessions */
+    /* path and atlas of each matrix, in the order of participants and sessions; of the atlas its entities in names,
+     * such as seg-Four or seg-Four_meas-count */
+    gls_dataset_texts path, atlas;
+    size_t n_tractograms;
 } matrices;
+
+/* A matrix with names, as text. */
+typedef struct named_matrix {
+    const char *path;
+    char *text;        /* the file, in which the cells lie */
+    char **head;       /* names of columns from 1 on; head[0] is empty */
+    size_t n, n_cells; /* n: regions and one; n_cells: (n - 1) x n */
+    char **cell;
+} named_matrix;
 
 /* Appends a copy of a text. */
 static gls_status append(gls_dataset_texts *list, const char *text)
@@ -125,76 +138,175 @@ static gls_status append(gls_dataset_texts *list, const char *text)
     return GLS_OK;
 }
 
+/* Adds a file if it is a matrix of an atlas, and counts tractograms. */
+static gls_status add_file(matrices *m, const char *folder, const char *name, const char *subject, const char *session)
+{
+    char path[GLS_DATASET_MAX_PATH], seg[256], other[256], atlas[600];
+    const bool is_matrix = gls_bids_has_suffix(name, "relmat", ".tsv") && *gls_bids_value(name, "seg", seg, sizeof seg);
+    const bool is_tractogram = gls_bids_has_suffix(name, "tractogram", ".json") &&
+                               strcmp(gls_bids_value(name, "desc", other, sizeof other), "bundles") != 0;
+    if ((!is_matrix && !is_tractogram) || !gls_dataset_takes_file(m->options, folder, name, subject, session))
+        return GLS_OK;
+    m->n_tractograms += is_tractogram;
+    if (!is_matrix) return GLS_OK;
+    gls_bids_value(name, "meas", other, sizeof other);
+    snprintf(atlas, sizeof atlas, "seg-%s%s%s", seg, *other ? "_meas-" : "", other);
+    gls_status status = append(&m->path, gls_bids_join(folder, name, path, sizeof path));
+    return status ? status : append(&m->atlas, atlas);
+}
+
 /* Adds the matrices of a participant, or of a session. */
 static gls_status add_folder(void *user, const char *subject, const char *session, const char *parent)
 {
     matrices *m = user;
-    char **names, folder[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH], atlas[256];
+    char **names, folder[GLS_DATASET_MAX_PATH];
     if (!*session && m->options->sessions.n > 0) return GLS_OK;
     gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
     if (status) return status;
-    for (size_t i = 0; names[i] && !status; i++) {
-        if (!gls_bids_has_suffix(names[i], "relmat", ".tsv") || !*gls_bids_value(names[i], "seg", atlas, sizeof atlas))
-            continue;
-        if (!gls_dataset_takes_file(m->options, folder, names[i], subject, session)) continue;
-        status = append(&m->path, gls_bids_join(folder, names[i], path, sizeof path));
-        if (!status) status = append(&m->atlas, atlas);
-    }
+    for (size_t i = 0; names[i] && !status; i++) status = add_file(m, folder, names[i], subject, session);
     gls_bids_names_free(names);
     return status;
 }
 
-/* Appends the cells of one matrix on and above its diagonal that are not 0, a line each. cell: room for `most` cells.
- */
-static gls_status append_cells(const char *path, char *text, char **cell, size_t most, gls_text *out)
+static void finish_matrix(named_matrix *m)
 {
-    char subject[256], session[256];
-    const char *name = gls_file_name(path);
-    char *stem = gls_bids_without(name, "seg");
-    gls_records records = gls_records_begin(text, '\t');
-    char **head = cell + most;
-    const size_t n = gls_record_next(&records, head, most);
-    size_t row = 0;
-    gls_status status = stem ? GLS_OK : gls_no_memory();
-    gls_bids_value(name, "sub", subject, sizeof subject);
-    gls_bids_value(name, "ses", session, sizeof session);
-    for (size_t found; !status && (found = gls_record_next(&records, cell, most)) > 0;) {
-        if (found == 1 && !*cell[0]) continue;
-        if (found != n || ++row >= n || strcmp(cell[0], head[row]) != 0)
+    free(m->text);
+    free(m->head);
+    free(m->cell);
+    *m = (named_matrix){.n = 0};
+}
+
+/* Splits the text of a matrix into cells. most: no line has so many cells. */
+static gls_status split_matrix(named_matrix *m, size_t most)
+{
+    gls_records records = gls_records_begin(m->text, '\t');
+    char **row = malloc(most * sizeof *row);
+    m->head = malloc(most * sizeof *m->head);
+    if (!row || !m->head) {
+        free(row);
+        return gls_no_memory();
+    }
+    m->n = gls_record_next(&records, m->head, most);
+    m->cell = malloc((m->n + 1) * (m->n + 1) * sizeof *m->cell);
+    gls_status status = m->cell ? GLS_OK : gls_no_memory();
+    size_t rows = 0;
+    for (size_t found; !status && (found = gls_record_next(&records, row, most)) > 0;) {
+        if (found == 1 && !*row[0]) continue;
+        if (found != m->n || ++rows >= m->n || strcmp(row[0], m->head[rows]) != 0)
             status = gls_fail(GLS_ERR_INPUT,
                               "%s: line %zu is no row of a matrix with %zu regions: make it anew with 'glslines bids'",
-                              path, records.line, n - 1);
-        for (size_t k = row; k < n && !status; k++) {
-            if (strcmp(cell[k], "0") == 0) continue;
-            gls_text_printf(out, "sub-%s\t%s%s\t%s\t", subject, *session ? "ses-" : "", *session ? session : "n/a",
-                            stem);
-            gls_field_append(out, head[row], '\t');
-            gls_text_puts(out, "\t");
-            gls_field_append(out, head[k], '\t');
-            gls_text_printf(out, "\t%s\n", cell[k]);
-        }
+                              m->path, records.line, m->n - 1);
+        for (size_t k = 0; k < m->n && !status; k++) m->cell[m->n_cells++] = row[k];
     }
-    if (!status && row + 1 != n)
-        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu rows, but %zu regions: make it anew with 'glslines bids'", path,
-                          row, n - 1);
-    free(stem);
+    free(row);
+    if (!status && rows + 1 != m->n)
+        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu rows, but %zu regions: make it anew with 'glslines bids'",
+                          m->path, rows, m->n - 1);
     return status;
 }
 
-/* Appends one matrix to a table. */
-static gls_status append_matrix(const char *path, gls_text *out)
+/* Reads a matrix. Call finish_matrix() also after a failure. */
+static gls_status read_matrix(const char *path, named_matrix *m)
 {
-    char *text = NULL;
-    size_t bytes, most = 1;
-    gls_status status = gls_file_read_text(path, MAX_MATRIX, &text, &bytes);
+    size_t bytes, most = 2;
+    *m = (named_matrix){.path = path};
+    gls_status status = gls_file_read_text(path, MAX_MATRIX, &m->text, &bytes);
     if (status) return status;
     /* no line has more cells than the head has tabs, and one; another one shows a line that is longer */
-    for (const char *c = text; *c && *c != '\n'; c++) most += *c == '\t';
-    most++;
-    char **cell = malloc(2 * most * sizeof *cell);
-    status = cell ? append_cells(path, text, cell, most, out) : gls_no_memory();
-    free(cell);
-    free(text);
+    for (const char *c = m->text; *c && *c != '\n'; c++) most += *c == '\t';
+    return split_matrix(m, most);
+}
+
+/* Returns an error if the regions of two matrices of an atlas differ. */
+static gls_status require_regions(const named_matrix *first, const named_matrix *m)
+{
+    for (size_t k = 1; k < first->n || k < m->n; k++) {
+        const char *one = k < first->n ? first->head[k] : "nothing", *other = k < m->n ? m->head[k] : "nothing";
+        if (strcmp(one, other) == 0) continue;
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: row %zu is %.80s, but that of %s is %.80s: matrices of a table need the same regions; those "
+            "of an atlas with a table of names (dseg.tsv) have them",
+            m->path, k, other, first->path, one);
+    }
+    return GLS_OK;
+}
+
+/* Appends the cells of a matrix on and above its diagonal: to `out` a line for each that is not 0, to `wide` a line. */
+static gls_status append_matrix(const named_matrix *m, gls_text *out, gls_text *wide)
+{
+    char subject[256], session[256];
+    const char *name = gls_file_name(m->path);
+    char *stem = gls_bids_without(name, "seg");
+    if (!stem) return gls_no_memory();
+    gls_bids_value(name, "sub", subject, sizeof subject);
+    gls_bids_value(name, "ses", session, sizeof session);
+    gls_text_printf(wide, "sub-%s\t%s%s\t%s", subject, *session ? "ses-" : "", *session ? session : "n/a", stem);
+    for (size_t i = 1; i < m->n; i++)
+        for (size_t k = i; k < m->n; k++) {
+            const char *value = m->cell[(i - 1) * m->n + k];
+            gls_text_printf(wide, "\t%s", value);
+            if (strcmp(value, "0") == 0) continue;
+            gls_text_printf(out, "sub-%s\t%s%s\t%s\t", subject, *session ? "ses-" : "", *session ? session : "n/a",
+                            stem);
+            gls_field_append(out, m->head[i], '\t');
+            gls_text_puts(out, "\t");
+            gls_field_append(out, m->head[k], '\t');
+            gls_text_printf(out, "\t%s\n", value);
+        }
+    gls_text_puts(wide, "\n");
+    free(stem);
+    return GLS_OK;
+}
+
+/* Appends the head of the table that has a line for each matrix: a column for each pair of regions. */
+static void append_pairs(const named_matrix *m, gls_text *wide)
+{
+    gls_text name = {0};
+    gls_text_append(wide, WIDE_HEAD, strlen(WIDE_HEAD) - 1);
+    for (size_t i = 1; i < m->n; i++)
+        for (size_t k = i; k < m->n; k++) {
+            name.length = 0;
+            gls_text_printf(&name, "%s--%s", m->head[i], m->head[k]);
+            gls_text_puts(wide, "\t");
+            if (name.data) gls_field_append(wide, name.data, '\t');
+        }
+    wide->failed |= name.failed;
+    gls_text_finish(&name);
+    gls_text_puts(wide, "\n");
+}
+
+/* Writes the tables of the atlas of matrix `begin`, the first of its atlas. */
+static gls_status write_tables(const matrices *m, size_t begin, gls_output_group *group)
+{
+    const char *atlas = m->atlas.text[begin];
+    char path[GLS_DATASET_MAX_PATH];
+    gls_text out = {0}, wide = {0};
+    named_matrix first;
+    size_t n = 0;
+    gls_status status = read_matrix(m->path.text[begin], &first);
+    gls_text_puts(&out, HEAD);
+    if (!status) append_pairs(&first, &wide);
+    for (size_t k = begin; k < m->path.n && !status; k++) {
+        named_matrix matrix;
+        if (strcmp(m->atlas.text[k], atlas) != 0) continue;
+        status = read_matrix(m->path.text[k], &matrix);
+        if (!status) status = require_regions(&first, &matrix);
+        if (!status) status = append_matrix(&matrix, &out, &wide);
+        finish_matrix(&matrix);
+        n++;
+    }
+    finish_matrix(&first);
+    if (!status && (out.failed || wide.failed)) status = gls_no_memory();
+    if (!status && n < m->n_tractograms)
+        gls_log(GLS_LOG_WARNING, "%s: %zu of %zu tractograms have no connectome, see the column missing of group.tsv",
+                atlas, m->n_tractograms - n, m->n_tractograms);
+    snprintf(path, sizeof path, "%s/connectomes_%s.tsv", m->options->output, atlas);
+    if (!status) status = gls_dataset_rewrite(path, HEAD, out.data, out.length, group);
+    snprintf(path, sizeof path, "%s/connectomes_%s_wide.tsv", m->options->output, atlas);
+    if (!status && m->options->wide) status = gls_dataset_rewrite(path, WIDE_HEAD, wide.data, wide.length, group);
+    gls_text_finish(&out);
+    gls_text_finish(&wide);
     return status;
 }
 
@@ -205,19 +317,10 @@ gls_status gls_dataset_connectomes(const gls_dataset_options *o, size_t *n)
     gls_status status = gls_dataset_walk(o, add_folder, &m);
     *n = 0;
     for (size_t i = 0; i < m.path.n && !status; i++) {
-        char path[GLS_DATASET_MAX_PATH];
-        gls_text out = {0};
         size_t first = 0;
         while (strcmp(m.atlas.text[first], m.atlas.text[i]) != 0) first++;
-        /* the table of an atlas is made at its first matrix */
         if (first < i) continue;
-        gls_text_puts(&out, HEAD);
-        for (size_t k = i; k < m.path.n && !status; k++)
-            if (strcmp(m.atlas.text[k], m.atlas.text[i]) == 0) status = append_matrix(m.path.text[k], &out);
-        if (!status && out.failed) status = gls_no_memory();
-        snprintf(path, sizeof path, "%s/connectomes_seg-%s.tsv", o->output, m.atlas.text[i]);
-        if (!status) status = gls_dataset_rewrite(path, HEAD, out.data, out.length, &group);
-        gls_text_finish(&out);
+        status = write_tables(&m, i, &group);
         ++*n;
     }
     status = gls_output_group_end(&group, status);

@@ -369,7 +369,8 @@ cp -r weighted joined
 cp -r made_out/sub-02/dwi/*_track-boot_* joined/sub-02/dwi/
 printf 'sub-07_space-ACPC\tfailed\tno <b>brain</b>_mask\nsub-02_space-ACPC\tfailed\tof another run\n' >> joined/logs/units.tsv
 cp joined/sub-02/dwi/sub-02_space-ACPC_tract-wholebrain_track-probcsd_tractogram.json joined/sub-02/dwi/sub-02_space-ACPC_tract-wholebrain_track-ptt_tractogram.json
-check "group of connectomes" "$program" bids -q made joined group
+check "group of connectomes" "$program" bids -q made joined group --wide
+exits 0 "seg-Four: 1 of 3 tractograms have no connectome" "$program" bids made joined group --wide
 python3 - << 'PY' || failed=1
 import csv, glob
 rows = list(csv.DictReader(open("joined/group.tsv"), delimiter="\t"))
@@ -389,10 +390,19 @@ for path in glob.glob("joined/sub-02/dwi/*_relmat.tsv"):
     name = path.split("/")[-1].replace("_seg-Four_relmat.tsv", "")
     wanted = {(line[0], head[k]): line[k] for i, line in enumerate(lines) for k in range(i + 1, len(head)) if line[k] != "0"}
     is_same(path, {(r["region_1"], r["region_2"]): r["value"] for r in table if r["connectome"] == name}, wanted)
+wide = list(csv.DictReader(open("joined/connectomes_seg-Four_wide.tsv"), delimiter="\t"))
+for row in wide:
+    cells = {tuple(name.split("--")): value for name, value in row.items() if "--" in name}
+    wanted = {(r["region_1"], r["region_2"]): r["value"] for r in table if r["connectome"] == row["connectome"]}
+    is_same(f"pairs of {row['connectome']}", (len(cells), {pair: value for pair, value in cells.items() if value != "0"}), (10, wanted))
+is_same("lines of the wide table", [row["participant_id"] for row in wide], ["sub-02", "sub-02"])
 is_same("connectomes", len({r["connectome"] for r in table}), 2)
 print("FAIL " + "; ".join(faults) if faults else "ok   tables of the level group")
 raise SystemExit(bool(faults))
 PY
+sed -i.kept 's/lower-right/lower-middle/g' joined/sub-02/dwi/*_track-boot_seg-Four_relmat.tsv
+exits 3 "matrices of a table need the same regions" "$program" bids made joined group
+mv joined/sub-02/dwi/*_relmat.tsv.kept "$(ls joined/sub-02/dwi/*_track-boot_seg-Four_relmat.tsv)"
 sed -i '$d' joined/sub-02/dwi/*_track-boot_seg-Four_relmat.tsv
 exits 3 "has 3 rows, but 4 regions" "$program" bids made joined group
 exits 3 "no seg-, atlas- or desc-Other_dseg in its space" "$program" bids made other_out participant --atlas Other
