@@ -47,7 +47,9 @@ typedef enum gls_connectome_stat {
 typedef enum gls_connectome_rows {
     GLS_LABELS_COMPACT, /* labels that occur */
     GLS_LABELS_RAW,     /* all labels from 1 to the largest */
-    GLS_LABELS_LUT      /* labels of a table and those that occur */
+    GLS_LABELS_LUT,     /* labels of a table and those that occur */
+    GLS_LABELS_SOFT,    /* a row for each volume of an image of probabilities: gls_connectome_create_soft() */
+    GLS_LABELS_MAX      /* the same rows; the label of a voxel is the volume with the largest value */
 } gls_connectome_rows;
 
 typedef struct gls_connectome_options {
@@ -98,6 +100,15 @@ typedef struct gls_connectome gls_connectome;
  * GLS_ERR_UNSUPPORTED: more than GLS_CONNECTOME_MAX_NODES regions. */
 GLS_API gls_status gls_connectome_create(const gls_labels *labels, const char *name,
                                          const gls_connectome_options *options, gls_connectome **connectome);
+/* Creates a connectome of a probabilistic parcellation: volume k of the image, from 1, is the probability of region k,
+ * which is its label. An end belongs to a region by its probability there, trilinear between voxels; where the sum of all
+ * exceeds 1 they are divided by it, and what is left to 1 has no region. With GLS_ASSIGN_RADIAL an end where the sum is
+ * below 0.01 gets the probabilities of the nearest voxel within the radius that has more. A streamline adds to each pair
+ * of regions the product of the probabilities of its ends. GLS_ERR_INPUT: a value outside 0 to 1, or NaN;
+ * GLS_ERR_UNSUPPORTED: other assignments, min, max, median, invnodevol, `edges` and `assigned`. Options of rows have no
+ * effect. */
+GLS_API gls_status gls_connectome_create_soft(const gls_image *probabilities, const char *name,
+                                              const gls_connectome_options *options, gls_connectome **connectome);
 /* Returns the connectome as a sink. The connectome stays with the caller: finishing or aborting the sink does nothing.
  * GLS_ERR_INPUT: a column that the options name is missing, or has a value that is not finite. */
 GLS_API gls_sink gls_connectome_sink(gls_connectome *connectome);
@@ -108,8 +119,9 @@ GLS_API gls_connectome_counts gls_connectome_get_counts(const gls_connectome *co
 GLS_API size_t gls_connectome_nodes(const gls_connectome *connectome, const int32_t **labels);
 typedef struct gls_connectome_node {
     int32_t label;
-    uint64_t voxels, ends; /* ends: number of ends of streamlines in the region; with GLS_ASSIGN_ALL, number of
-                              streamlines that meet the region */
+    /* voxels: of probabilities those above 0. ends: number of ends of streamlines in the region, of probabilities where
+     * its own is above 0; with GLS_ASSIGN_ALL, number of streamlines that meet the region */
+    uint64_t voxels, ends;
     double volume;         /* mm3 */
     double centroid[3];    /* world mm; NaN if the region has no voxels */
 } gls_connectome_node;

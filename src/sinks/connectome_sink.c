@@ -14,6 +14,7 @@
 #include "tracts/metrics.h"
 #include "tracts/sample_set.h"
 #include "transform/bring.h"
+#include "util/allocation.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
@@ -33,6 +34,7 @@ typedef struct matrix_state {
     /* With --weights: the regions of the ends of each streamline, kept because weights are known only after the last
      * streamline. n: number of streamlines; capacity: number of pairs for which memory is allocated. */
     int32_t (*pair)[2];
+    float (*end)[3]; /* with probabilities of regions, in place of pair: two points of each streamline */
     size_t n, capacity;
 } matrix_state;
 
@@ -112,16 +114,23 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return status || o->metric.n == 0 ? status : take_metric(sink, sinks, k % each, gls_names_last(text, ':') + 1);
 }
 
-/* Keeps the regions of the ends of streamlines until their weights are known. */
-static gls_status keep_pairs(void *user, const gls_streamlines *streamlines)
+/* Keeps the regions of the ends of streamlines until their weights are known, or the ends if these may lie in several
+ * regions. */
+static gls_status keep_ends(void *user, const gls_streamlines *streamlines)
 {
     matrix_state *s = user;
     const size_t n = s->n + streamlines->n;
-    if (n > s->capacity) {
-        int32_t(*pair)[2] = realloc(s->pair, 2 * n * sizeof *pair);
-        if (!pair) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ends of %zu streamlines", n);
-        s->pair = pair;
-        s->capacity = 2 * n;
+    const bool soft = s->rows.labels == GLS_LABELS_SOFT;
+    if (!(soft ? gls_list_grow(&s->end, 2 * n, &s->capacity, sizeof *s->end)
+               : gls_list_grow(&s->pair, n, &s->capacity, sizeof *s->pair)))
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the ends of %zu streamlines", n);
+    for (size_t i = 0; soft && i < streamlines->n; i++) {
+        memcpy(s->end[2 * (s->n + i)], streamlines->point[streamlines->offset[i]], sizeof *s->end);
+        memcpy(s->end[2 * (s->n + i) + 1], streamlines->point[streamlines->offset[i + 1] - 1], sizeof *s->end);
+    }
+    if (soft) {
+        s->n = n;
+        return GLS_OK;
     }
     gls_status status = gls_connectome_find_pairs(s->connectome, streamlines, s->pair + s->n);
     if (!status) s->n = n;
@@ -131,17 +140,12 @@ static gls_status keep_pairs(void *user, const gls_streamlines *streamlines)
 /* Reads the table and the labels, and makes the matrix. */
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    gls_labels *labels = NULL;
     gls_connectome_options options = gls_connectome_options_default();
     matrix_state *s = sink->state;
     if (s->weighted) options.weights = GLS_DPS_WEIGHTS;
     if (s->metric.name) gls_metric_choose(&s->metric, GLS_DPS_WEIGHTS, &options);
     gls_status status = gls_matrix_rows_read(&s->rows, s->rows.labels, sinks->options->lut ? sink->input[1] : NULL);
-    if (!status) gls_matrix_rows_choose(&s->rows, &options);
-    if (!status) status = gls_labels_read(sink->input[0], &labels);
-    if (!status) status = gls_labels_bring(&labels, sinks->transform, sink->input[0]);
-    if (!status) status = gls_connectome_create(labels, sink->input[0], &options, &s->connectome);
-    gls_labels_destroy(labels);
+    if (!status) status = gls_matrix_rows_connect(&s->rows, sink->input[0], sinks->transform, &options, &s->connectome);
     if (!status && s->metric.path) {
         gls_connectome_allow_missing(s->connectome);
         status = gls_metric_open(&s->metric);
@@ -157,7 +161,7 @@ static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
     matrix_state *s = sink->state;
     (void)tractogram;
     (void)sinks;
-    *own = s->weighted ? (gls_sink){.append = keep_pairs, .user = s} : gls_connectome_sink(s->connectome);
+    *own = s->weighted ? (gls_sink){.append = keep_ends, .user = s} : gls_connectome_sink(s->connectome);
     return gls_metrics_sink(&s->metric, 1, &s->sampled, own);
 }
 
@@ -167,6 +171,27 @@ static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
     const matrix_state *s = sink->state;
     (void)tracked;
     return s->metric.path || gls_connectome_needs_points(s->connectome);
+}
+
+/* Adds streamlines of the two points that were kept, with their weights. */
+static gls_status add_ends(matrix_state *s, const float *weight)
+{
+    enum { BLOCK = 16384 };
+    uint64_t *offset = malloc((BLOCK + 1) * sizeof *offset);
+    const gls_sink sink = gls_connectome_sink(s->connectome);
+    gls_status status = offset ? GLS_OK : gls_no_memory();
+    for (size_t i = 0; offset && i <= BLOCK; i++) offset[i] = 2 * i;
+    for (size_t first = 0; first < s->n && !status; first += BLOCK) {
+        const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, weight + first};
+        const gls_streamlines ends = {.n = s->n - first < BLOCK ? s->n - first : BLOCK,
+                                      .offset = offset,
+                                      .point = (const float(*)[3])s->end + 2 * first,
+                                      .dps = &column,
+                                      .n_dps = 1};
+        status = gls_sink_append(&sink, &ends);
+    }
+    free(offset);
+    return status;
 }
 
 /* With --weights: adds each streamline to the matrix with its weight. */
@@ -181,6 +206,7 @@ static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractog
     gls_status status = gls_weights_sink_solve(weights, sinks, &weight, &n);
     if (status) return status;
     GLS_REQUIRE(n == s->n);
+    if (s->rows.labels == GLS_LABELS_SOFT) return add_ends(s, weight);
     return gls_connectome_add_pairs(s->connectome, (const int32_t(*)[2])s->pair, weight, s->n);
 }
 
@@ -229,6 +255,7 @@ static void finish(gls_run_sink *sink)
     gls_matrix_rows_finish(&s->rows);
     gls_metric_finish(&s->metric);
     free(s->pair);
+    free(s->end);
 }
 
 /* clang-format off */

@@ -17,7 +17,6 @@
 #include "tracts/matrix_rows.h"
 #include "tracts/metrics.h"
 #include "tracts/sample_set.h"
-#include "transform/bring.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -161,7 +160,6 @@ static gls_status parse_scales(const gls_strings *text, unsigned *scale)
 static gls_status create(connecting *c)
 {
     const gls_connectome_cli *o = c->o;
-    gls_labels *labels = NULL;
     gls_connectome_options options = {.size = sizeof options,
                                       .assignment = c->assign,
                                       .test = (gls_roi_test)o->roi_test,
@@ -183,11 +181,7 @@ static gls_status create(connecting *c)
     gls_status status = parse_scales(&o->scale, &options.scale);
     if (c->metric) gls_metric_choose(c->metric, c->weights.column, &options);
     if (!status && c == c->leader) status = gls_matrix_rows_read(&c->rows, (gls_connectome_rows)o->labels, o->lut);
-    if (!status) gls_matrix_rows_choose(&c->leader->rows, &options);
-    if (!status) status = gls_labels_read(c->file[1], &labels);
-    if (!status) status = gls_labels_bring(&labels, c->transform, c->file[1]);
-    if (!status) status = gls_connectome_create(labels, c->file[1], &options, &c->connectome);
-    gls_labels_destroy(labels);
+    if (!status) status = gls_matrix_rows_connect(&c->leader->rows, c->file[1], c->transform, &options, &c->connectome);
     if (!status && c->metric && c->metric->path) gls_connectome_allow_missing(c->connectome);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "tracts/assign.h"
 #include "tracts/label_nodes.h"
 #include "tracts/line_geometry.h"
+#include "tracts/region_shares.h"
 #include "util/allocation.h"
 #include "util/maths.h"
 #include "util/numbers.h"
@@ -28,15 +29,19 @@ typedef struct edge {
     double count, weight, sum, length, min, max;
 } edge;
 
-/* GLS_ASSIGN_ALL: where the regions of a streamline are in the list of a thread. */
+/* GLS_ASSIGN_ALL, and probabilities of regions: where the regions of a streamline are in the list of a thread. */
 typedef struct stretch {
     /* thread: index of the thread's finder; first: index of the first region in its list; n: number of regions */
     int thread;
     size_t first, n;
 } stretch;
 
-/* GLS_ASSIGN_ALL: regions that a thread found in one call. */
+/* Regions that a thread found in one call. */
 typedef struct finder {
+    /* probabilities of regions: shares of both ends of each streamline */
+    gls_region_share *share;
+    size_t n_shares, share_capacity;
+    /* GLS_ASSIGN_ALL */
     gls_assign_scratch scratch;
     /* n: number of regions that were found in all streamlines of the call; capacity: number for which memory is
      * allocated */
@@ -63,6 +68,8 @@ struct gls_connectome {
     /* regions of the image of labels */
     gls_nodes nodes;
     gls_assigner *assigner;
+    bool is_soft; /* regions have probabilities, those of `shares` */
+    gls_region_shares shares;
     /* ends[r]: number of ends in the region with number r, or with GLS_ASSIGN_ALL of streamlines that meet it;
      * ends[0]: number of ends without a region, 0 with GLS_ASSIGN_ALL */
     uint64_t *ends;
@@ -71,9 +78,10 @@ struct gls_connectome {
     bool allow_missing;     /* values of the scale column that are NaN are left out of means and medians */
     edge *edge;             /* one for each cell, in the order of `value`; NULL: not wanted */
     gls_connectome_counts counts;
-    size_t capacity;    /* allocated elements of pair and stretch */
-    int32_t (*pair)[2]; /* numbers of the regions of the ends of each streamline; 0: none */
-    stretch *stretch;   /* GLS_ASSIGN_ALL: regions of each streamline */
+    size_t capacity; /* allocated elements of pair and stretch */
+    /* numbers of the regions of the ends of each streamline, 0: none; if is_soft, how many regions each end has */
+    int32_t (*pair)[2];
+    stretch *stretch; /* GLS_ASSIGN_ALL, is_soft: regions of each streamline */
     int n_threads;
     finder *finder; /* one for each thread */
 };
@@ -206,6 +214,35 @@ static void add_streamline(gls_connectome *c, const int32_t *node, size_t n, dou
     for (size_t i = 0; i < n; i++) c->ends[node[i]]++;
 }
 
+/* Adds one streamline whose ends have shares of regions: to each pair of them the product of the shares. What is left
+ * of an end has no region. n: number of regions of each end; those of the second stand behind those of the first. */
+static void add_shares(gls_connectome *c, const gls_region_share *share, const int32_t n[2], double value,
+                       double weight, double length)
+{
+    const gls_region_share *end[2] = {share, share + n[0]};
+    double rest[2] = {1, 1};
+    for (int e = 0; e < 2; e++)
+        for (int32_t i = 0; i < n[e]; i++) {
+            rest[e] -= (double)end[e][i].share;
+            c->ends[end[e][i].region]++;
+        }
+    for (int e = 0; e < 2; e++) {
+        rest[e] = fmax(rest[e], 0);
+        c->counts.unassigned += n[e] == 0;
+        c->ends[0] += n[e] == 0;
+    }
+    c->counts.joined += n[0] > 0 && n[1] > 0;
+    for (int32_t i = 0; i < n[0]; i++) {
+        const double first = (double)end[0][i].share;
+        for (int32_t k = 0; k < n[1]; k++)
+            add(c, end[0][i].region, end[1][k].region, value, weight * first * (double)end[1][k].share, length);
+        if (rest[1] > 0) add(c, end[0][i].region, 0, value, weight * first * rest[1], length);
+    }
+    for (int32_t k = 0; k < n[1] && rest[0] > 0; k++)
+        add(c, 0, end[1][k].region, value, weight * rest[0] * (double)end[1][k].share, length);
+    if (rest[0] > 0 && rest[1] > 0) add(c, 0, 0, value, weight * rest[0] * rest[1], length);
+}
+
 static gls_status report_labels(const gls_connectome *c, const int32_t *node, size_t n)
 {
     int32_t few[64] = {0}, *label = n <= 64 ? few : malloc(n * sizeof *label);
@@ -261,6 +298,18 @@ static void find_one(void *user, int thread, const gls_streamlines *s, size_t i)
     c->pair[i][0] = c->pair[i][1] = 0;
     c->stretch[i] = (stretch){thread, 0, 0};
     if (n == 0) return;
+    if (c->is_soft) {
+        finder *f = &c->finder[thread];
+        const size_t first = f->n_shares;
+        for (int e = 0; e < 2; e++) {
+            const size_t before = f->n_shares;
+            f->scratch.failed |= !gls_region_shares_find(&c->shares, point[e == 0 ? 0 : n - 1], &f->share, &f->n_shares,
+                                                         &f->share_capacity);
+            c->pair[i][e] = (int32_t)(f->n_shares - before);
+        }
+        c->stretch[i] = (stretch){thread, first, f->n_shares - first};
+        return;
+    }
     if (c->options.assignment != GLS_ASSIGN_ALL) {
         gls_assign_ends(c->assigner, point, n, c->pair[i]);
         return;
@@ -271,7 +320,7 @@ static void find_one(void *user, int thread, const gls_streamlines *s, size_t i)
 
 static gls_status find_regions(gls_connectome *c, const gls_streamlines *s)
 {
-    for (int t = 0; t < c->n_threads; t++) c->finder[t].n = 0;
+    for (int t = 0; t < c->n_threads; t++) c->finder[t].n = c->finder[t].n_shares = 0;
     gls_lines_parallel(s, 256, c->n_threads, find_one, c);
     for (int t = 0; t < c->n_threads; t++)
         if (c->finder[t].scratch.failed)
@@ -311,7 +360,12 @@ static gls_status append(void *user, const gls_streamlines *s)
         c->counts.empty += n == 0;
         if (n > 0) {
             double length = needs_length ? gls_line_length(s->point + s->offset[i], n) : 0;
-            add_streamline(c, node, n_nodes, scale * scale_of(c, length), weight, length);
+            const finder *f = &c->finder[c->stretch[i].thread];
+            const double value = scale * scale_of(c, length);
+            if (c->is_soft)
+                add_shares(c, f->share + c->stretch[i].first, c->pair[i], value, weight, length);
+            else
+                add_streamline(c, node, n_nodes, value, weight, length);
         }
         if (c->options.assigned) status = report_labels(c, node, n_nodes);
     }
@@ -320,7 +374,7 @@ static gls_status append(void *user, const gls_streamlines *s)
 
 gls_status gls_connectome_find_pairs(gls_connectome *c, const gls_streamlines *s, int32_t (*pair)[2])
 {
-    GLS_REQUIRE(c->options.assignment != GLS_ASSIGN_ALL);
+    GLS_REQUIRE(c->options.assignment != GLS_ASSIGN_ALL && !c->is_soft);
     gls_status status = reserve(c, s->n);
     if (!status) status = find_regions(c, s);
     if (!status && s->n > 0) memcpy(pair, c->pair, s->n * sizeof *pair);
@@ -375,21 +429,57 @@ static gls_status make_cells(gls_connectome *c)
     return GLS_OK;
 }
 
+/* Begins a connectome with a copy of the options. */
+static gls_status begin(const gls_connectome_options *o, const gls_grid *grid, gls_connectome **connectome)
+{
+    gls_status status = check_options(o, grid);
+    if (status) return status;
+    gls_connectome *c = calloc(1, sizeof *c);
+    if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
+    c->options = *o;
+    c->options.rows = NULL; /* the caller may free the array */
+    c->options.n_rows = 0;
+    *connectome = c;
+    return GLS_OK;
+}
+
 gls_status gls_connectome_create(const gls_labels *labels, const char *name, const gls_connectome_options *options,
                                  gls_connectome **connectome)
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(labels && labels->data && name && connectome);
     const gls_connectome_options o = options ? *options : gls_connectome_options_default();
-    gls_status status = check_options(&o, &labels->grid);
+    gls_connectome *c = NULL;
+    gls_status status = begin(&o, &labels->grid, &c);
     if (status) return status;
-    gls_connectome *c = calloc(1, sizeof *c);
-    if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
-    c->options = o;
-    c->options.rows = NULL; /* the caller may free the array */
-    c->options.n_rows = 0;
     status = gls_nodes_init(&c->nodes, labels, name, &o);
     if (!status) status = gls_assigner_create(&c->nodes.grid, c->nodes.voxel, &o, &c->assigner);
+    if (!status) status = make_cells(c);
+    if (status)
+        gls_connectome_destroy(c);
+    else
+        *connectome = c;
+    return status;
+}
+
+gls_status gls_connectome_create_soft(const gls_image *image, const char *name, const gls_connectome_options *options,
+                                      gls_connectome **connectome)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(image && image->data && name && connectome);
+    const gls_connectome_options o = options ? *options : gls_connectome_options_default();
+    gls_connectome *c = NULL;
+    gls_status status = begin(&o, &image->grid, &c);
+    if (status) return status;
+    c->is_soft = true;
+    if (o.edges || o.assigned || o.stat > GLS_STAT_MEAN ||
+        (o.scale & (GLS_SCALE_INVNODEVOL | GLS_SCALE_INVNODEVOL_MM3)))
+        status =
+            gls_fail(GLS_ERR_UNSUPPORTED,
+                     "%s: a connectome by probabilities of regions has sums and means, without invnodevol, tables "
+                     "of edges and assignments, which need one label for each end: take the largest (--labels max)",
+                     name);
+    if (!status) status = gls_region_shares_init(&c->shares, image, name, &o, &c->nodes);
     if (!status) status = make_cells(c);
     if (status)
         gls_connectome_destroy(c);
@@ -512,10 +602,12 @@ void gls_connectome_destroy(gls_connectome *c)
 {
     if (!c) return;
     gls_assigner_destroy(c->assigner);
+    gls_region_shares_finish(&c->shares);
     gls_nodes_finish(&c->nodes);
     for (int t = 0; c->finder && t < c->n_threads; t++) {
         gls_assign_scratch_finish(&c->finder[t].scratch);
         free(c->finder[t].node);
+        free(c->finder[t].share);
     }
     free(c->finder);
     free(c->ends);

@@ -7,6 +7,9 @@
 
 #include <glslines/log.h>
 
+#include "image/nifti_read.h"
+#include "tracts/region_shares.h"
+#include "transform/bring.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -22,11 +25,43 @@ gls_status gls_matrix_rows_read(gls_matrix_rows *rows, gls_connectome_rows label
     return GLS_OK;
 }
 
-void gls_matrix_rows_choose(const gls_matrix_rows *rows, gls_connectome_options *options)
+gls_status gls_matrix_rows_connect(const gls_matrix_rows *rows, const char *path, const gls_transform *transform,
+                                   const gls_connectome_options *options, gls_connectome **connectome)
 {
-    options->raw_labels = rows->labels == GLS_LABELS_RAW;
-    options->rows = rows->listed;
-    options->n_rows = rows->labels == GLS_LABELS_LUT ? rows->table.n : 0;
+    const bool max = rows->labels == GLS_LABELS_MAX;
+    gls_connectome_options o = *options;
+    gls_labels *labels = NULL;
+    gls_image *image = NULL;
+    gls_status status = GLS_OK;
+    o.raw_labels = rows->labels == GLS_LABELS_RAW;
+    o.rows = rows->listed;
+    o.n_rows = rows->labels == GLS_LABELS_LUT ? rows->table.n : 0;
+    if (max || rows->labels == GLS_LABELS_SOFT) {
+        status = gls_image_read(path, GLS_IMAGE_4D, &image);
+        if (!status) status = gls_image_bring(&image, transform, GLS_RESAMPLE_LINEAR, 0, path);
+    } else {
+        status = gls_image_read_header(path, GLS_IMAGE_ANY, &image);
+        if (!status && image->n_volumes > 1)
+            status = gls_fail(GLS_ERR_INPUT,
+                              "%s: has %zu volumes, but labels have one: --labels soft takes the volumes as "
+                              "probabilities of regions, --labels max the largest of them",
+                              path, image->n_volumes);
+        if (!status) status = gls_labels_read(path, &labels);
+        if (!status) status = gls_labels_bring(&labels, transform, path);
+    }
+    /* each volume has a row, also one that is nowhere the largest */
+    int32_t *volume = !status && max ? malloc(image->n_volumes * sizeof *volume) : NULL;
+    if (!status && max && !volume) status = gls_no_memory();
+    for (size_t k = 0; volume && k < image->n_volumes; k++) volume[k] = (int32_t)k + 1;
+    if (volume) o.rows = volume, o.n_rows = image->n_volumes;
+    if (!status && max) status = gls_labels_of_largest(image, path, &labels);
+    if (!status)
+        status = rows->labels == GLS_LABELS_SOFT ? gls_connectome_create_soft(image, path, &o, connectome)
+                                                 : gls_connectome_create(labels, path, &o, connectome);
+    free(volume);
+    gls_labels_destroy(labels);
+    gls_image_destroy(image);
+    return status;
 }
 
 /* Copies a name with _ for each blank, comma, quote and control character. name NULL: uses the label. From malloc. */
