@@ -651,6 +651,45 @@ const cmd_command command_connectome = {
         "glslines connectome tracks.tck parcels.nii.gz length.csv --scale length --stat-edge mean"),
 };
 
+/* `glslines edges`: the streamlines of each edge of a connectome. */
+#define NAME edges
+#define ROWS "tools/edges.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_edges = {
+    TRACT_COMMAND(edges, gls_tract_edges, "Streamlines of the edges of a connectome by glslines",
+                  "takes TRACKS, ASSIGNMENTS and OUT", 3, TRACT_FILES),
+    .of_tractograms = true,
+    .synopsis = "TRACKS ASSIGNMENTS|LABELS OUT [options]",
+    .summary = "Extract the streamlines of each edge or region of a connectome, or exemplars of edges",
+    .description = "Sorts streamlines by the labels of their ends, as connectome2tck of MRtrix3 does: each pair of two "
+                   "labels is an "
+                   "edge. Streamlines that begin and end in one region, and those with an end in none, are left out "
+                   "unless options "
+                   "keep them; edges without streamlines get no file. Streamlines with three labels or more belong to "
+                   "each pair of "
+                   "them. Memory: 30 bytes for each streamline, with --exemplars 5 kB for each edge. More than 256 "
+                   "files are written "
+                   "in several readings.",
+    .positionals =
+        CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "ASSIGNMENTS|LABELS",
+                  "Text file with the labels that each streamline joins, as --assignments of 'glslines connectome' or "
+                  "-out_assignments of tck2connectome writes it; or an image of labels, of which each end gets the "
+                  "nearest within "
+                  "4 mm, as by 'glslines connectome'.",
+                  "OUT",
+                  "Tractogram to write. With --files per_edge and per_node its name gets the labels before the suffix: "
+                  "out/edge-.tck stands for out/edge-3-7.tck and others; without a suffix .tck is added."),
+    .max_positionals = 3,
+    .examples =
+        CMD_TEXTS("All edges as groups of one file:", "glslines edges tracks.trx parcels.nii.gz edges.trx",
+                  "A file for each edge, from the assignments of tck2connectome:",
+                  "glslines edges tracks.tck assignments.txt edge-.tck", "The streamlines between the regions 1 and 2:",
+                  "glslines edges tracks.tck assignments.txt between.tck --nodes 1,2 --exclusive --files single",
+                  "One line for each edge, as mrview shows connectomes:",
+                  "glslines edges tracks.tck assignments.txt exemplars.tck --exemplars parcels.nii.gz --files single"),
+};
+
 /* `glslines fixels`: the lobes of fibre orientation distributions as a fixel directory. */
 #define NAME fixels
 #define ROWS "tools/fixels.def"

@@ -33,6 +33,7 @@
     ROW(profile) \
     ROW(density) \
     ROW(connectome) \
+    ROW(edges) \
     ROW(fixels) ROW(peaks) \
     ROW(weights) \
     ROW(render) \

@@ -51,6 +51,9 @@ COMMANDS = {
     "connectome": (ONE + [("labels", "ImageLike", None)] + OUT, "matrix", "Any",
                    "Streamlines between each pair of regions, (n, n); with metric a dict of such matrices, by the names that "
                    "metrics have in names of files."),
+    "edges": (ONE + [("assignments", "Union[PathLike, ImageLike, ArrayLike]", None)] + OUT, "tracks", "Any",
+              "Result whose groups are the edges, such as 3-7; with files=\"per_edge\" or \"per_node\" Files: the streamlines "
+              "of each, by the part of the names behind the prefix."),
     "weights": (ONE + SH + OUT, "vector", "NDArray[np.float64]", "The weight of each streamline, (N,)."),
     "fixels": (SH + OUT, "folder", "Any", "Files: the images of the fixel directory, by their names; with tracks an image with a "
                "value for each fixel, or with afd a number."),
@@ -75,6 +78,8 @@ ARGUMENTS = {
     "out": "File, or prefix of files, to write. Default: no file is kept.",
     "sh": "FODs as spherical harmonics, (x, y, z, k): a file, an image of nibabel, or (array, affine).",
     "images": "Images, (x, y, z) or (x, y, z, n): files, images of nibabel, or (array, affine).",
+    "assignments": "Labels of the regions that each streamline joins, (N, 2), or their file; or an image of labels, (x, y, z), of "
+                   "which each end gets the nearest: a file, an image of nibabel, or (array, affine).",
     "labels": "Whole numbers of regions, (x, y, z), 0 for none: a file, an image of nibabel, or (array, affine).",
     "atlas": "Folder of tractograms, each a bundle; a folder of such folders; or a TRX file whose groups are bundles.",
     "bundles": "Inputs to compare: folders of tractograms, each a bundle, TRX files whose groups are bundles, or tractograms, "
@@ -98,7 +103,7 @@ ARGUMENTS = {
 #: options that only the program has, and that no function takes
 HIDDEN = {"quiet", "verbose", "progress", "progress-file", "notify", "help", "version", "json", "output", "launcher"}
 PATHS = {"dwi", "bval", "bvec", "dwi-mask", "template-mask", "mask", "act", "template", "weights", "scale-file", "reference", "image", "response", "transform",
-         "fixed-mask", "moving-mask", "lesion-mask", "init"}
+         "fixed-mask", "moving-mask", "lesion-mask", "init", "exemplars"}
 
 
 def parameter(name):

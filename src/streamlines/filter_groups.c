@@ -1,4 +1,4 @@
-/* A filter that adds groups, of which each streamline is in one at most. */
+/* A filter that adds groups. */
 
 #include <glslines/streamlines.h>
 #include <glslines/type.h>
@@ -57,15 +57,15 @@ static gls_status send(marker *m, const gls_streamlines *in, size_t first, size_
     out.point = in->point + start;
     for (size_t i = 0; i <= n; i++) m->offset[i] = in->offset[first + i] - start;
     out.offset = m->offset;
-    /* each streamline is a member of one group, its pair's, or of none */
     memset(m->member, 0, m->groups.n * m->lines);
     for (size_t i = 0; i < n; i++, m->at++) {
         if (m->at >= m->groups.rows)
             return gls_fail(GLS_ERR_INPUT,
                             "%s: has labels of only %" PRIu64 " streamlines, but the tractogram has more",
                             m->groups.path, m->groups.rows);
-        uint32_t edge = m->groups.index[m->at];
-        if (edge < m->groups.n) m->member[edge * m->lines + i] = 1;
+        const uint64_t *list = m->groups.first, until = list ? list[m->at + 1] : m->at + 1;
+        for (uint64_t k = list ? list[m->at] : m->at; k < until; k++)
+            if (m->groups.index[k] < m->groups.n) m->member[m->groups.index[k] * m->lines + i] = 1;
     }
     gls_column *column = m->column;
     out.dps = column;

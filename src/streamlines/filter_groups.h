@@ -1,17 +1,19 @@
-/* A filter that adds groups, of which each streamline is in one at most. */
+/* A filter that adds groups. */
 #ifndef GLS_STREAMLINES_FILTER_GROUPS_H
 #define GLS_STREAMLINES_FILTER_GROUPS_H
 
 #include <glslines/common.h>
 #include <glslines/streamlines.h>
 
-/* Groups, of which each streamline is in one at most. Everything is borrowed. */
+/* Groups of streamlines. Everything is borrowed. */
 typedef struct gls_line_groups {
     const char *const *name; /* n names */
     size_t n;
     const uint32_t *index; /* group of each streamline; n or more: in none */
     uint64_t rows;         /* number of streamlines */
     const char *path;      /* file that the groups come from, named in messages */
+    /* where the groups of each streamline begin in index[], rows + 1 elements; NULL: each has one element there */
+    const uint64_t *first;
 } gls_line_groups;
 
 /* Makes a filter that adds the groups behind those that streamlines have. GLS_ERR_INPUT if the number of streamlines

@@ -33,20 +33,6 @@ static char *name_file(const char *each, const char *bundle)
     return gls_text_take(&path);
 }
 
-/* Puts a filter before *sink. The filter drops the groups and passes on all columns. */
-static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
-{
-    const size_t max_columns = info->n_dps + info->n_dpv;
-    const char **names = malloc((max_columns + 1) * sizeof *names);
-    const gls_sink next = *sink;
-    if (!names) return gls_no_memory();
-    for (size_t k = 0; k < info->n_dps; k++) names[k] = info->dps[k].name;
-    for (size_t k = 0; k < info->n_dpv; k++) names[info->n_dps + k] = info->dpv[k].name;
-    gls_status status = gls_filter_columns_create(names, max_columns, &next, sink);
-    free(names);
-    return status;
-}
-
 /* Makes *sink, which writes the tractogram of one bundle: a filter lets only streamlines of the bundle pass to the
  * writer. */
 static gls_status create_file(gls_tract_run *run, const gls_grid *grid, const gls_tractogram_info *info,
@@ -62,7 +48,7 @@ static gls_status create_file(gls_tract_run *run, const gls_grid *grid, const gl
     if (!status) status = gls_selection_create(&options, &file->selection);
     if (!status) status = gls_tract_writer_create(run, &output, sink);
     if (status) return status;
-    status = drop_groups(info, sink);
+    status = gls_tract_drop_groups(info, sink);
     const gls_sink next = *sink;
     if (!status) status = gls_selection_filter(file->selection, &next, sink);
     if (status) gls_sink_abort(sink);

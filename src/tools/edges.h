@@ -1,34 +1,28 @@
-/* Pairs of labels that streamlines join, from a file of assignments: selects streamlines, and makes groups. */
+/* The labels that streamlines join, from a file of assignments or from a connectome; selects streamlines by them. */
 #ifndef GLS_TOOLS_EDGES_H
 #define GLS_TOOLS_EDGES_H
 
 #include <glslines/common.h>
 #include <glslines/params_fields.h>
-#include <glslines/streamlines.h>
 
-/* The pair of labels that each streamline of a file joins. */
-typedef struct gls_tract_edges {
-    uint64_t n;         /* number of streamlines */
-    int32_t (*pair)[2]; /* labels of each streamline, the smaller first; 0 0: it has not exactly two labels, or one of
-                           them is 0 */
-    size_t n_edges;
-    uint32_t *edge; /* index of each streamline's pair in name[]; n_edges: its pair has no name */
-    char **name;    /* names of the n_edges numbered pairs, such as "3-7" */
-} gls_tract_edges;
+/* The labels that each streamline joins. All zero is empty. */
+typedef struct gls_tract_lists {
+    uint64_t n;      /* number of streamlines */
+    uint64_t *first; /* n + 1 elements: index of the first label of each streamline */
+    int32_t *label;  /* 0: an end without a region */
+    size_t capacity, label_capacity;
+    bool failed; /* memory ran out */
+} gls_tract_lists;
 
-/* Reads a file with one line of labels for each streamline. path NULL: nothing. Call gls_tract_edges_finish() also
- * after a failure. */
-gls_status gls_tract_edges_read(gls_tract_edges *edges, const char *path);
-/* Sets *id to the indices, ascending, of the streamlines that join one of the pairs "A,B", and *n to their number. *id
- * comes from malloc. */
-gls_status gls_tract_edges_select(const gls_tract_edges *edges, const gls_strings *pairs, uint64_t **id, size_t *n);
-/* Numbers and names, in ascending order, the pairs with at least min_count streamlines. GLS_ERR_UNSUPPORTED: more than
- * GLS_MAX_EDGES. */
-gls_status gls_tract_edges_number(gls_tract_edges *edges, uint64_t min_count);
-/* Puts a filter that adds a group for each numbered pair in front of *sink. edges must outlive the sink. path: for
- * messages. The filter fails with GLS_ERR_INPUT if there are more or fewer streamlines than lines. */
-gls_status gls_tract_edges_sink(const gls_tract_edges *edges, const char *path, gls_sink *sink);
+/* Reads a file with one line of labels for each streamline. Call gls_tract_lists_finish() also after a failure. */
+gls_status gls_tract_lists_read(gls_tract_lists *lists, const char *path);
+/* Appends the n labels of the next streamline; may be gls_connectome_options.assigned, with lists as its user. */
+void gls_tract_lists_add(void *lists, const int32_t *label, size_t n);
 /* Frees everything. */
-void gls_tract_edges_finish(gls_tract_edges *edges);
+void gls_tract_lists_finish(gls_tract_lists *lists);
+
+/* Sets *id to the indices, ascending, of the streamlines whose two labels are one of the pairs "A,B", and *n to their
+ * number. *id comes from malloc. */
+gls_status gls_tract_lists_select(const gls_tract_lists *lists, const gls_strings *pairs, uint64_t **id, size_t *n);
 
 #endif

@@ -436,7 +436,7 @@ static gls_status write(cleaning *c, const float *dropped, const uint32_t *group
     if (!status && c->o->orient) status = gls_filter_orient_create(&along, &c->way.n_turned, &next, &sink);
     next = sink;
     const size_t n_groups = (size_t)c->n_parts + c->o->keep_all;
-    const gls_line_groups groups = {(const char *const *)c->name, n_groups, group, c->n, c->tracks};
+    const gls_line_groups groups = {(const char *const *)c->name, n_groups, group, c->n, c->tracks, NULL};
     if (!status && n_groups > 0) status = gls_filter_groups_create(&groups, &next, &sink);
     next = sink;
     const gls_column column = {score_name, GLS_TYPE_FLOAT32, 1, c->score};

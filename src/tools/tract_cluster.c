@@ -176,8 +176,8 @@ static gls_status write_tracks(clustering *c)
         gls_sink next = sink;
         if (!status) status = gls_filter_valid_create(&valid, &next, &sink);
         next = sink;
-        const gls_line_groups groups = {(const char *const *)c->name, c->n_groups, c->group,
-                                        gls_clusters_streamlines(c->clusters), c->tracks};
+        const gls_line_groups groups = {(const char *const *)c->name,          c->n_groups, c->group,
+                                        gls_clusters_streamlines(c->clusters), c->tracks,   NULL};
         if (!status && c->n_groups > 0) status = gls_filter_groups_create(&groups, &next, &sink);
     } else if (!status) {
         status = gls_sink_tee(NULL, 0, &sink);

@@ -9,6 +9,7 @@
 #include <glslines/select.h>
 
 #include "image/grid.h"
+#include "tools/edge_sets.h"
 #include "tools/edges.h"
 #include "tools/matrix_file.h"
 #include "tools/orient.h"
@@ -46,7 +47,8 @@ typedef struct edit {
     uint64_t *id;
     uint64_t last_id; /* largest index of --ids */
     /* labels of --assignments */
-    gls_tract_edges edges;
+    gls_tract_lists labels;
+    gls_edge_sets edges; /* of --edges-to-groups */
     gls_image *warp; /* image of --warp; NULL: none */
     /* sets of streamlines. seen: those that --unique has let pass; minus: those of --minus; both: those of --and */
     gls_line_set *seen, *minus, *both;
@@ -91,10 +93,17 @@ static gls_status read_pairs(edit *e, gls_select_options *options)
     const gls_edit_cli *o = e->o;
     uint64_t *joined = NULL;
     size_t n = 0, kept = 0;
-    gls_status status = gls_tract_edges_read(&e->edges, o->assignments);
-    if (!status && o->edges) status = gls_tract_edges_number(&e->edges, o->min_count);
+    if (!o->assignments) return GLS_OK;
+    const gls_edge_choice choice = {.kind = GLS_SETS_EDGES, .keep_self = true, .min_count = o->min_count};
+    gls_status status = gls_tract_lists_read(&e->labels, o->assignments);
+    if (!status && o->edges) status = gls_edge_sets_make(&e->labels, &choice, &e->edges);
+    if (!status && e->edges.n > GLS_MAX_EDGES)
+        status = gls_fail(GLS_ERR_UNSUPPORTED,
+                          "--edges-to-groups: there are %zu pairs of labels, but at most %d groups can be written: "
+                          "raise --min-count",
+                          e->edges.n, GLS_MAX_EDGES);
     if (status || o->connect.n == 0) return status;
-    status = gls_tract_edges_select(&e->edges, &o->connect, &joined, &n);
+    status = gls_tract_lists_select(&e->labels, &o->connect, &joined, &n);
     /* joined[] and e->id[] are in ascending order */
     for (size_t i = 0, k = 0; i < n && !status; i++) {
         while (k < options->n_ids && e->id && e->id[k] < joined[i]) k++;
@@ -294,7 +303,7 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
     IN_FRONT(e->listed, gls_selection_filter(e->listed, &next, sink));
     IN_FRONT(o->warp, gls_filter_warp_create(e->warp, &next, sink));
     IN_FRONT(o->transform, gls_filter_transform_create((const double(*)[4])e->map, &next, sink));
-    if (!status && o->edges) status = gls_tract_edges_sink(&e->edges, o->assignments, sink);
+    if (!status && o->edges) status = gls_edge_sets_groups(&e->edges, o->assignments, sink);
     return status ? status
                   : gls_tract_weights_sink(&e->weights, gls_tract_sources_info(&e->sources), e->sources.path[0], sink);
 }
@@ -369,9 +378,9 @@ static gls_status report(edit *e, const char *out)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: names streamline %" PRIu64 ", but there are only %" PRIu64 " streamlines, counted from 0",
                         e->o->ids, e->last_id, read);
-    if (e->o->connect.n > 0 && e->edges.n != read)
+    if (e->o->connect.n > 0 && e->labels.n != read)
         return gls_fail(GLS_ERR_INPUT, "%s: has labels of %" PRIu64 " streamlines, but the tractogram has %" PRIu64,
-                        e->o->assignments, (uint64_t)e->edges.n, read);
+                        e->o->assignments, e->labels.n, read);
     const char *far = gls_selection_far_region(e->selection), *graded = gls_selection_graded_region(e->selection);
     if (far) gls_log(GLS_LOG_WARNING, "%s: lies outside the box of all streamlines: is it in the same space?", far);
     if (graded) gls_log(GLS_LOG_WARNING, "%s: has values between 0 and 1, which count as inside", graded);
@@ -491,7 +500,8 @@ gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *c
     gls_line_set_destroy(e.both);
     free(e.region);
     free(e.id);
-    gls_tract_edges_finish(&e.edges);
+    gls_tract_lists_finish(&e.labels);
+    gls_edge_sets_finish(&e.edges);
     gls_image_destroy(e.warp);
     gls_transform_finish(&e.space);
     gls_tract_orient_finish(&e.orient);

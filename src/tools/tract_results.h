@@ -67,6 +67,9 @@ typedef struct gls_density_cli {
 typedef struct gls_connectome_cli {
 #include "tools/connectome.def"
 } gls_connectome_cli;
+typedef struct gls_edges_cli {
+#include "tools/edges.def"
+} gls_edges_cli;
 typedef struct gls_info_cli {
 #include "tools/info.def"
 } gls_info_cli;
@@ -127,6 +130,8 @@ gls_status gls_score_tracks(gls_tract_run *run, const gls_score_cli *options, co
 gls_status gls_tract_density(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines connectome`. file: TRACKS LABELS OUT */
 gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines edges`. file: TRACKS ASSIGNMENTS OUT */
+gls_status gls_tract_edges(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines info`. file: TRACKS... */
 gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines fixels`. file: IN OUT */

@@ -341,6 +341,20 @@ static gls_status create_writer(gls_tract_run *run, const gls_tract_output *o, g
     return status;
 }
 
+gls_status gls_tract_drop_groups(const gls_tractogram_info *info, gls_sink *sink)
+{
+    const size_t n = info->n_dps + info->n_dpv;
+    const char **names = malloc((n + 1) * sizeof *names);
+    const gls_sink next = *sink;
+    if (!names) return gls_no_memory();
+    for (size_t k = 0; k < info->n_dps; k++) names[k] = info->dps[k].name;
+    for (size_t k = 0; k < info->n_dpv; k++) names[info->n_dps + k] = info->dpv[k].name;
+    names[n] = "weights";
+    gls_status status = gls_filter_columns_create(names, n + 1, &next, sink);
+    free(names);
+    return status;
+}
+
 void gls_tract_warn_no_group_data(const char *path)
 {
     gls_log(GLS_LOG_WARNING,

@@ -5,6 +5,7 @@
 
 #include "render/picture_plan.h"
 #include "render/scene_parts.h"
+#include "tools/edge_sets.h"
 #include "tools/edges.h"
 #include "folder.h"
 #include "image/label_table.h"
@@ -25,17 +26,20 @@ static void read_names(const char *path)
 
 static void read_pairs(const char *path)
 {
-    gls_tract_edges edges;
+    gls_tract_lists lists;
+    gls_edge_sets sets = {.n = 0};
+    const gls_edge_choice choice = {.kind = GLS_SETS_EDGES, .keep_self = true, .min_count = 1};
     gls_strings wanted = {.n = 1, .value = {"1,2"}};
     uint64_t *id = NULL;
     size_t n;
-    if (fuzz_ok(gls_tract_edges_read(&edges, path)) && fuzz_ok(gls_tract_edges_number(&edges, 1)) &&
-        fuzz_ok(gls_tract_edges_select(&edges, &wanted, &id, &n)) && n > edges.n)
+    if (fuzz_ok(gls_tract_lists_read(&lists, path)) && fuzz_ok(gls_edge_sets_make(&lists, &choice, &sets)) &&
+        fuzz_ok(gls_tract_lists_select(&lists, &wanted, &id, &n)) && n > lists.n)
         abort();
-    for (uint64_t i = 0; i < edges.n; i++)
-        if (edges.pair[i][0] > edges.pair[i][1] || edges.pair[i][0] < 0) abort();
+    for (size_t i = 0; i < sets.n; i++)
+        if (sets.label[i][0] > sets.label[i][1] || sets.label[i][0] < 0) abort();
     free(id);
-    gls_tract_edges_finish(&edges);
+    gls_edge_sets_finish(&sets);
+    gls_tract_lists_finish(&lists);
 }
 
 static void read_colours(const char *path)

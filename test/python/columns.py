@@ -21,7 +21,7 @@ from glslines import _exchange
 WORK = sys.argv[2]
 LONG = "a_name_that_is_too_long_for_trk"
 #: functions of commands that have a parameter tracks or moving; the test below gives each of them a full tractogram
-TESTED = {"edit", "convert", "segment", "sample", "profile", "stats", "info", "density", "connectome", "weights", "render", "report",
+TESTED = {"edit", "convert", "segment", "sample", "profile", "stats", "info", "density", "connectome", "edges", "weights", "render", "report",
           "score", "cluster", "search", "recognize", "clean", "transform", "register", "fixels"}
 
 
@@ -143,6 +143,15 @@ class Columns(unittest.TestCase):
         self.assertEqual({row["tractID"] for row in profiles}, set(lines.groups))
         self.assertEqual(len(glslines.sample(lines, s.labels)), len(lines))
         self.assertEqual(glslines.connectome(lines, s.labels).sum(), len(lines))
+        pairs = np.arange(2 * len(lines)).reshape(-1, 2) % 5 + 1
+        edges = glslines.edges(lines, pairs, weights="dps:weight")
+        self.assertEqual(sorted(edges.groups), sorted({"%d-%d" % (min(pair), max(pair)) for pair in pairs}))
+        self.assertEqual(sum(len(members) for members in edges.groups.values()), len(lines))
+        self.assert_same(edges, lines, ("dps", "dpv"))
+        files = glslines.edges(lines, pairs, files="per_edge")
+        self.assertEqual(sorted(name[:-4] for name in files if name.endswith(".tck")), sorted(edges.groups))
+        means = glslines.edges(lines, s.labels, exemplars=s.labels, keep_self=True)
+        self.assertEqual(sorted(means.dps), ["count", "edge", "weights"])
         self.assertTrue(glslines.report(lines, path("r.html"), force=True, no_view=True)["streamlines"])
         self.assertEqual(len(glslines.weights(lines, s.sh, method="sift")), len(lines))
         lines.save(path("bundle.trx"), overwrite=True)

@@ -461,6 +461,11 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     for name in ("t1", "labels", "images", "sh"):
         if name in values and name not in names:
             words += [folder.image(i, "%s%d" % (name, n)) for n, i in enumerate(many(values.pop(name)))]
+    if "assignments" in values and "assignments" not in names:
+        given = values.pop("assignments")
+        words.append((folder.image if is_image(given) else folder.numbers)(given, "labels" if is_image(given) else "assignments"))
+        if values.get("files") in ("per_edge", "per_node"):
+            kind = "images"
     words += [_safe(path) for name in ("bundles_table", "atlas", "bundles") if name in values and name not in names
               for path in many(values.pop(name))]
     suffix, option = KINDS[kind]

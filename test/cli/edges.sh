@@ -1,0 +1,113 @@
+#!/bin/sh
+# Tests of edges of connectomes, and of probabilities of regions: edges.sh TOOL WORK_DIR. Needs a device (a software
+# renderer will do) and python3.
+. "$(dirname "$0")/common.sh"
+
+expect 0 phantom data --shape 18 20 18 --directions 30 -q
+set -- data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --nseeds 300 --model csd --dg det --device llvmpipe -q
+python3 - << 'END'
+import gzip, struct
+raw = gzip.open("data/mask.nii.gz").read()
+head, n = bytearray(raw[:352]), 18 * 20 * 18
+head[70:74] = struct.pack("<2h", 4, 16)
+with open("labels.nii", "wb") as f:
+    f.write(head + struct.pack(f"<{n}h", *[0 if 6 <= v // 360 < 12 else 3 + v // 1080 for v in range(n)]))
+# two regions that overlap along z, as probabilities, percentages and numbers that are none
+head[70:74] = struct.pack("<2h", 16, 32)
+head[40:50] = struct.pack("<5h", 4, 18, 20, 18, 2)
+share = [min(max((v // 360 - 4) / 9, 0), 1) for v in range(n)]
+for name, factor in (("soft", 1), ("percent", 100), ("nan", float("nan"))):
+    with open(name + ".nii", "wb") as f:
+        f.write(head + struct.pack(f"<{2 * n}f", *[factor * s for s in share], *[factor * (1 - s) for s in share]))
+END
+
+# --- probabilities of regions ---
+for labels in soft max; do
+    expect 0 track "$@" -o t.trx --connectome "soft.nii:track_$labels.csv" --labels $labels --force
+    expect 0 connectome t.trx soft.nii "$labels.csv" --labels $labels
+    cmp "$labels.csv" "track_$labels.csv" || note "--labels $labels of track"
+    OMP_NUM_THREADS=1 "$tool" connectome t.trx soft.nii one.csv --labels $labels -q --force
+    cmp "$labels.csv" one.csv || note "one thread and several, --labels $labels"
+done
+cmp -s soft.csv max.csv && note "--labels soft is max"
+expect 0 track "$@" -o w.trx --weights --connectome soft.nii:track_weighted.csv --labels soft
+expect 0 connectome w.trx soft.nii weighted.csv --labels soft --weights dps:sift2_weights
+cmp weighted.csv track_weighted.csv || note "--labels soft of track with --weights"
+for part in 1 2; do expect 0 track "$@" -o none --connectome soft.nii:part.csv --labels soft --shard $part/2; done
+expect 0 merge -o sum.csv part_shard-1of2.csv part_shard-2of2.csv
+python3 - soft.csv sum.csv << 'END' || note "--labels soft of shards"
+import sys
+a, b = ([float(v) for v in open(name).read().replace("\n", ",").split(",") if v] for name in sys.argv[1:])
+assert len(a) == len(b) == 4 and all(abs(x - y) < 1e-9 * max(a) for x, y in zip(a, b)), (a, b)
+END
+expect 3 connectome t.trx soft.nii e.csv
+says "has 2 volumes, but labels have one: --labels soft takes the volumes as probabilities"
+expect 3 track "$@" -o v.trx --connectome soft.nii:e.csv
+expect 3 connectome t.trx labels.nii e.csv --labels soft
+expect 3 connectome t.trx percent.nii e.csv --labels soft
+says "divide percentages by 100"
+for labels in soft max; do expect 3 connectome t.trx nan.nii e.csv --labels $labels; done
+for words in "--stat-edge median" "--edges e.tsv" "--assignments e.txt" "--scale invnodevol" "--assign reverse" "--metric invnodevol"; do
+    # shellcheck disable=SC2086
+    expect 7 connectome t.trx soft.nii e.csv --labels soft $words
+done
+
+# --- edges ---
+expect 0 connectome t.trx labels.nii c.csv --assignments a.txt --labels raw
+expect 0 edges t.trx a.txt groups.trx
+expect 0 edges t.trx labels.nii again.trx
+cmp groups.trx again.trx || note "edges of assignments and of labels"
+expect 4 edges t.trx a.txt groups.trx
+expect 0 info groups.trx
+says "3-8"
+expect 0 edges t.trx a.txt edge-
+[ -s edge-3-8.tck ] && [ -s edge-3-8_dps.tsv ] && [ -s edge-3-8.json ] || [ -s edge-3-4.json ] || note "files of edges"
+[ -e edge-3-3.tck ] && note "an edge of a region with itself"
+expect 0 edges t.trx a.txt node-.tck --files per_node --keep-self
+[ -s node-3.tck ] && [ ! -e node-1.tck ] || note "files of nodes"
+expect 0 edges t.trx a.txt single.tck --files single
+expect 0 edges t.trx a.txt means.trx --exemplars labels.nii
+expect 0 info means.trx
+says "count: 1 x uint64"
+expect 0 edges t.trx a.txt mean-.tck --exemplars labels.nii --files per_edge --step 2
+expect 2 edges t.trx a.txt
+expect 2 edges t.trx a.txt e.tck --files groups
+expect 2 edges t.trx a.txt e.tck --exclusive
+expect 2 edges t.trx a.txt e.tck --step 2
+for nodes in 3, x 5-3 -1 3,,4; do expect 2 edges t.trx a.txt e.tck --nodes=$nodes; done
+expect 6 edges t.trx a.txt e.tck --nodes 2
+says "no streamline is wanted: does it have the labels of --nodes?"
+expect 3 edges t.trx missing.txt e.tck
+expect 3 edges t.trx data/roi.nii.gz e.tck --exemplars missing.nii
+head -n 20 a.txt > short.txt
+for words in "e.trx" "e.tck --files single" "e.tck" "e.trx --exemplars labels.nii"; do
+    # shellcheck disable=SC2086
+    expect 3 edges t.trx short.txt $words
+    says "short.txt: has labels of"
+done
+{ cat a.txt && echo "3 8"; } > long.txt
+for words in "e.trx" "e.tck" "e.trx --exemplars labels.nii"; do
+    # shellcheck disable=SC2086
+    expect 3 edges t.trx long.txt $words
+done
+find . -name 'e.*' -o -name 'e[0-9]*' | grep . && note "files of runs that failed"
+
+# more files than are open at a time
+python3 - << 'END'
+import struct
+n = 700
+with open("many.tck", "wb") as f:
+    head = f"mrtrix tracks\ndatatype: Float32LE\ncount: {n}\nfile: . 128\nEND\n"
+    f.write(head.encode().ljust(128, b"\0"))
+    for i in range(n):
+        f.write(struct.pack("<9f", i, 0, 0, i, 5, 0, *[float("nan")] * 3))
+    f.write(struct.pack("<3f", *[float("inf")] * 3))
+with open("many.txt", "w") as f:
+    f.writelines(f"{1 + i} {1 + (i + 1) % n}\n" for i in range(n))
+END
+mkdir many
+expect 0 edges many.tck many.txt many/edge-.tck
+[ "$(find many -name '*.tck' | wc -l)" -eq 700 ] || note "not 700 files"
+expect 0 info many/edge-650-651.tck --count
+says "649"
+finish "edges of connectomes and probabilities of regions"
