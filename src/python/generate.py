@@ -80,7 +80,8 @@ ARGUMENTS = {
     "images": "Images, (x, y, z) or (x, y, z, n): files, images of nibabel, or (array, affine).",
     "assignments": "Labels of the regions that each streamline joins, (N, 2), or their file; or an image of labels, (x, y, z), of "
                    "which each end gets the nearest: a file, an image of nibabel, or (array, affine).",
-    "labels": "Whole numbers of regions, (x, y, z), 0 for none: a file, an image of nibabel, or (array, affine).",
+    "labels": "Whole numbers of regions, (x, y, z), 0 for none, or with rows=\"soft\" or \"max\" probabilities of regions, "
+              "(x, y, z, n): a file, an image of nibabel, or (array, affine).",
     "atlas": "Folder of tractograms, each a bundle; a folder of such folders; or a TRX file whose groups are bundles.",
     "bundles": "Inputs to compare: folders of tractograms, each a bundle, TRX files whose groups are bundles, or tractograms, "
                "each a single bundle.",
@@ -100,6 +101,8 @@ ARGUMENTS = {
     "progress": "None: a bar where there is a terminal or a notebook. False: nothing. Or a function of phase, done,\n"
                 "total, streamlines and points, which may return False to stop.",
 }
+#: parameters of options whose names are those of arguments
+RENAMED = {("connectome", "labels"): "rows"}
 #: options that only the program has, and that no function takes
 HIDDEN = {"quiet", "verbose", "progress", "progress-file", "notify", "help", "version", "json", "output", "launcher"}
 PATHS = {"dwi", "bval", "bvec", "dwi-mask", "template-mask", "mask", "act", "template", "weights", "scale-file", "reference", "image", "response", "transform",
@@ -204,8 +207,9 @@ def signature(name, arguments, options, returns, indent=0, first=(), progress=Tr
 def function(command, spec):
     arguments, kind, type_, text = spec
     taken = {a for a, _, _ in arguments}
-    options = [o for o in command["options"] if o["name"] not in HIDDEN and parameter(o["name"]) not in taken]
-    names = {parameter(o["name"]): o["name"] for o in options}
+    own = [(dict(o, name=RENAMED.get((command["name"], o["name"]), o["name"])), o["name"]) for o in command["options"]]
+    names = {parameter(o["name"]): name for o, name in own if name not in HIDDEN and parameter(o["name"]) not in taken}
+    options = [o for o, _ in own if parameter(o["name"]) in names]
     return "\n".join([
         signature(command["name"], arguments, options, type_),
         documentation(command["summary"], command["description"], arguments, options, (type_, text), progress=True),

@@ -90,7 +90,7 @@ class Commands(unittest.TestCase):
         self.assertTrue(np.array_equal(glslines.connectome(s.lines, s.labels, symmetric=True, header=True), matrix))
         labels, affine = np.asarray(s.labels[0] if isinstance(s.labels, tuple) else s.labels.dataobj), s.labels[1] if isinstance(s.labels, tuple) else s.labels.affine
         volumes = np.stack([labels == k for k in range(1, int(labels.max()) + 1)], -1).astype(np.float32)
-        largest = glslines.connectome(s.lines, (volumes, affine), labels="max", symmetric=True)
+        largest = glslines.connectome(s.lines, (volumes, affine), rows="max", symmetric=True)
         self.assertTrue(np.array_equal(largest[np.ix_(largest.any(0), largest.any(0))], matrix[np.ix_(matrix.any(0), matrix.any(0))]))
         run("edges", s.tracks, path("labels.nii.gz"), path("edges.trx"), "--force")
         edges, expected = glslines.edges(s.lines, s.labels), glslines.load(path("edges.trx"))

@@ -79,6 +79,13 @@ def files_of_prefix(prefix: str, outputs: List[str], keep: Any = None) -> Files:
     return Files(files, keep)
 
 
+def files_of_edges(out: str, outputs: List[str], keep: Any = None) -> Files:
+    """Returns the files of edges or regions, by what stands in their names where out has its suffix. The sidecar is left out."""
+    stem = re.sub(r"\.(trx|trk|tck|vtk|vtp)$", "", os.path.basename(out))
+    return Files({os.path.basename(path)[len(stem):].split(".")[0]: Written(path) for path in sorted(outputs)
+                  if not path.endswith(".json")}, keep)
+
+
 def files_of_folder(folder: str, outputs: List[str], keep: Any = None) -> Files:
     """Returns the files that a command wrote directly into a folder. Files in folders inside it are left out."""
     inside = [path for path in sorted(outputs) if os.path.realpath(os.path.dirname(path) or ".") == os.path.realpath(folder)]
@@ -460,12 +467,13 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
         words += ["--transform=" + folder.transform(t, "transform%d" % i) for i, t in enumerate(many(values.pop("transform")))]
     for name in ("t1", "labels", "images", "sh"):
         if name in values and name not in names:
-            words += [folder.image(i, "%s%d" % (name, n)) for n, i in enumerate(many(values.pop(name)))]
+            shown = "probabilities" if name == "labels" and values.get("rows") in ("soft", "max") else name
+            words += [folder.image(i, "%s%d" % (shown, n)) for n, i in enumerate(many(values.pop(name)))]
     if "assignments" in values and "assignments" not in names:
         given = values.pop("assignments")
         words.append((folder.image if is_image(given) else folder.numbers)(given, "labels" if is_image(given) else "assignments"))
         if values.get("files") in ("per_edge", "per_node"):
-            kind = "images"
+            kind = "edges"
     words += [_safe(path) for name in ("bundles_table", "atlas", "bundles") if name in values and name not in names
               for path in many(values.pop(name))]
     suffix, option = KINDS[kind]
@@ -478,6 +486,8 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     else:
         words.append(target)
     done = _program.run(command, [*words, *options], progress, folder=folder.path)
+    if kind == "edges":
+        return files_of_edges(target, done.outputs, folder)
     if kind.startswith(("images", "folder")):
         return (files_of_folder if kind.startswith("folder") else files_of_prefix)(target, done.outputs, folder)
     if kind.startswith("tracks"):
@@ -518,5 +528,6 @@ KINDS = {
     "table": (".csv", "output"),
     "tracks": (".trx", ""),
     "tracks of option": (".trx", "output"),
+    "edges": (".trx", ""),
     "json": (".json", "json"),
 }
