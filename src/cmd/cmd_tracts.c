@@ -690,6 +690,41 @@ const cmd_command command_edges = {
                   "glslines edges tracks.tck assignments.txt exemplars.tck --exemplars parcels.nii.gz --files single"),
 };
 
+/* `glslines permute`: permutation tests of the connectomes of a study. */
+#define NAME permute
+#define ROWS "tools/permute.def"
+#include "cmd/tract_table.def"
+
+const cmd_command command_permute = {
+    TRACT_COMMAND(permute, gls_tract_permute, "Permutation tests by glslines", "takes FILES, DESIGN and CONTRASTS", 3,
+                  TRACT_FORCE),
+    .synopsis = "FILES DESIGN CONTRASTS -o PREFIX [options]",
+    .summary = "Test connectomes or vectors of the subjects of a study by permutations",
+    .description =
+        "Fits a linear model to each edge, or each element of a vector, and compares its statistic with those after "
+        "subjects were permuted, by the method of Freedman and Lane, as connectomestats and vectorstats of MRtrix3 do. "
+        "A "
+        "corrected p-value holds over all edges. No column of ones is added to the design. For each hypothesis (t1, t2 "
+        "... for the rows of CONTRASTS, F1 ... for F-tests) it writes PREFIX_tvalue_t1.csv or Fvalue_F1, Zstat (the "
+        "same as "
+        "a standard normal number), enhanced, fwe_1mpvalue (1 minus the corrected p), uncorrected_pvalue (the share of "
+        "shuffles that are smaller, 1 minus p), null_contributions, null_dist, and of the data beta_0 ..., std_dev, "
+        "abs_effect, std_effect. Tests are one-sided.",
+    .positionals =
+        CMD_TEXTS("FILES",
+                  "Text file with the name of a file for each subject, relative to its folder: connectomes without "
+                  "directions, also with names as 'glslines bids --atlas' writes them, or vectors.",
+                  "DESIGN", "Text file with a row for each subject and a column for each variable.", "CONTRASTS",
+                  "Text file with a row for each t-test and a column for each variable."),
+    .max_positionals = 3,
+    .aliases = CMD_TEXTS("seed", "rng-seed"),
+    .examples =
+        CMD_TEXTS("Which edges differ between groups:",
+                  "glslines permute files.txt design.txt contrasts.txt -o edges --enhance tfnbs",
+                  "Each element alone, 10,000 shuffles:",
+                  "glslines permute files.txt design.txt contrasts.txt -o vectors --type vector --nshuffles 10000"),
+};
+
 /* `glslines fixels`: the lobes of fibre orientation distributions as a fixel directory. */
 #define NAME fixels
 #define ROWS "tools/fixels.def"

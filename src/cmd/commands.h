@@ -34,6 +34,7 @@
     ROW(density) \
     ROW(connectome) \
     ROW(edges) \
+    ROW(permute) \
     ROW(fixels) ROW(peaks) \
     ROW(weights) \
     ROW(render) \

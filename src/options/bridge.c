@@ -25,6 +25,7 @@ static const struct {
     {"sh2peaks", "peaks"},
     {"tck2connectome", "connectome"},
     {"connectome2tck", "edges"},
+    {"connectomestats|vectorstats", "permute"},
     {"tckconvert|dipy_convert_tractogram", "convert"},
     {"tckedit|scil_tractogram_filter_by_length|scil_tractogram_filter_by_roi|scil_tractogram_resample_nb_points",
      "edit"},

@@ -54,6 +54,8 @@ COMMANDS = {
     "edges": (ONE + [("assignments", "Union[PathLike, ImageLike, ArrayLike]", None)] + OUT, "tracks", "Any",
               "Result whose groups are the edges, such as 3-7; with files=\"per_edge\" or \"per_node\" Files: the streamlines "
               "of each, by the part of the names behind the prefix."),
+    "permute": ([("files", "Union[PathLike, List[Union[PathLike, ArrayLike]]]", None), ("design", "Union[PathLike, ArrayLike]", None),
+                 ("contrasts", "Union[PathLike, ArrayLike]", None)] + OUT, "images of option", *FILES),
     "weights": (ONE + SH + OUT, "vector", "NDArray[np.float64]", "The weight of each streamline, (N,)."),
     "fixels": (SH + OUT, "folder", "Any", "Files: the images of the fixel directory, by their names; with tracks an image with a "
                "value for each fixel, or with afd a number."),
@@ -80,6 +82,9 @@ ARGUMENTS = {
     "images": "Images, (x, y, z) or (x, y, z, n): files, images of nibabel, or (array, affine).",
     "assignments": "Labels of the regions that each streamline joins, (N, 2), or their file; or an image of labels, (x, y, z), of "
                    "which each end gets the nearest: a file, an image of nibabel, or (array, affine).",
+    "files": "A connectome, (n, n), or with type=\"vector\" a vector for each subject, or its file; or a file that lists files.",
+    "design": "Rows of the subjects, columns of the variables, (N, p), or their file.",
+    "contrasts": "A row for each t-test, (r, p), or their file.",
     "labels": "Whole numbers of regions, (x, y, z), 0 for none, or with rows=\"soft\" or \"max\" probabilities of regions, "
               "(x, y, z, n): a file, an image of nibabel, or (array, affine).",
     "atlas": "Folder of tractograms, each a bundle; a folder of such folders; or a TRX file whose groups are bundles.",

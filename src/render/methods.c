@@ -571,6 +571,17 @@ static void write_connectome(const writer *w)
     gls_text_puts(w->out, ".");
 }
 
+static void write_permute(const writer *w)
+{
+    gls_text_puts(w->out, " A general linear model was tested by permutations of subjects"), CITE(w, "freedman");
+    if (is_at(w, "parameters/enhance", "nbs"))
+        gls_text_puts(w->out, ", with the size of connected components of edges as statistic"), CITE(w, "nbs");
+    if (is_at(w, "parameters/enhance", "tfnbs"))
+        gls_text_puts(w->out, ", with the sizes of connected components of edges over all heights as statistic"),
+            CITE(w, "tfnbs");
+    gls_text_puts(w->out, ". P-values are corrected for all elements by the largest statistic of each permutation.");
+}
+
 static void write_density(const writer *w)
 {
     gls_text_puts(w->out, " The density of streamlines was mapped"), CITE(w, "tdi"), gls_text_puts(w->out, ".");
@@ -698,7 +709,7 @@ static const struct {
                 {"cluster", write_cluster},   {"recognize", write_recognize},
                 {"clean", write_clean},       {"edit", write_edit},
                 {"register", write_register}, {"anat", write_anat},
-                {"atlas", write_atlas}};
+                {"atlas", write_atlas},       {"permute", write_permute}};
 
 void gls_methods_write(const cJSON *sidecar, gls_papers *papers, gls_text *out)
 {

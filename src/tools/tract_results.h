@@ -70,6 +70,9 @@ typedef struct gls_connectome_cli {
 typedef struct gls_edges_cli {
 #include "tools/edges.def"
 } gls_edges_cli;
+typedef struct gls_permute_cli {
+#include "tools/permute.def"
+} gls_permute_cli;
 typedef struct gls_info_cli {
 #include "tools/info.def"
 } gls_info_cli;
@@ -132,6 +135,8 @@ gls_status gls_tract_density(gls_tract_run *run, const void *options, const char
 gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines edges`. file: TRACKS ASSIGNMENTS OUT */
 gls_status gls_tract_edges(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Runs `glslines permute`. file: FILES DESIGN CONTRASTS */
+gls_status gls_tract_permute(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines info`. file: TRACKS... */
 gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines fixels`. file: IN OUT */

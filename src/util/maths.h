@@ -85,7 +85,8 @@ enum {
     GLS_PHILOX_SEED_INTERFACE = 6,
     GLS_PHILOX_INITIAL = 7,
     GLS_PHILOX_ORDER = 8,
-    GLS_PHILOX_SEED_FIXEL = 9
+    GLS_PHILOX_SEED_FIXEL = 9,
+    GLS_PHILOX_PERMUTATION = 10
 };
 
 /* --- Quantiles by the default rule of numpy: linear interpolation between two ranks. The median of an even number of

@@ -304,6 +304,15 @@ class Folder:
         np.savetxt(path, np.atleast_1d(numbers(value, name)), fmt="%.17g")
         return path
 
+    def listed(self, value: Any, name: str) -> str:
+        """Returns the name of a file that lists files, or writes one of a list of files and arrays."""
+        if isinstance(value, (str, os.PathLike)):
+            return _safe(value)
+        paths = [os.path.abspath(self.numbers(one, "%s%d" % (name, i))) for i, one in enumerate(value)]
+        with open(self.name(name + ".txt"), "w") as file:
+            file.writelines(path + "\n" for path in paths)
+        return self.name(name + ".txt")
+
     def transform(self, value: TransformLike, name: str) -> str:
         """Returns the name of a file, which may have options such as ,inverse behind it, or writes a matrix to a file."""
         if isinstance(value, (str, os.PathLike)):
@@ -333,7 +342,7 @@ class Folder:
 
 #: options that take a file of numbers
 _TABLES = ("assignments", "bval", "bvec", "csd_directions", "ids", "response", "response_csf", "response_gm", "response_wm",
-           "scale_file", "seeds", "transform", "weights")
+           "scale_file", "seeds", "transform", "weights", "ftests", "permutations")
 
 
 def _safe(path: PathLike) -> str:
@@ -469,6 +478,10 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
         if name in values and name not in names:
             shown = "probabilities" if name == "labels" and values.get("rows") in ("soft", "max") else name
             words += [folder.image(i, "%s%d" % (shown, n)) for n, i in enumerate(many(values.pop(name)))]
+    if command == "permute":
+        words.append(folder.listed(values.pop("files"), "files"))
+        words += [folder.numbers(np.atleast_2d(given) if not isinstance(given, (str, os.PathLike)) else given, name)
+                  for name in ("design", "contrasts") for given in (values.pop(name),)]
     if "assignments" in values and "assignments" not in names:
         given = values.pop("assignments")
         words.append((folder.image if is_image(given) else folder.numbers)(given, "labels" if is_image(given) else "assignments"))

@@ -1,0 +1,101 @@
+#!/bin/sh
+# Tests of permutation tests: permute.sh TOOL WORK_DIR. Needs python3.
+. "$(dirname "$0")/common.sh"
+
+python3 - << 'END'
+import random
+random.seed(5)
+n, nodes = 12, 6
+values = []
+for s in range(n):
+    m = [[0.0] * nodes for _ in range(nodes)]
+    for i in range(nodes):
+        for k in range(i, nodes):
+            m[i][k] = m[k][i] = round(random.gauss(10, 2) + (9 if s % 2 and i < 2 and k < 3 else 0), 4)
+    values.append(m)
+    names = "abcdef"
+    with open(f"s{s}.csv", "w") as f:
+        f.writelines(",".join(str(v if k >= i else 0) for k, v in enumerate(row)) + "\n" for i, row in enumerate(m))
+    with open(f"s{s}_relmat.tsv", "w") as f:
+        f.write("\t" + "\t".join(names) + "\n")
+        f.writelines(names[i] + "\t" + "\t".join(map(str, row)) + "\n" for i, row in enumerate(m))
+    with open(f"v{s}.txt", "w") as f:
+        f.writelines(f"{v}\n" for row in m for v in row)
+for name, form in (("plain", "s%d.csv"), ("named", "s%d_relmat.tsv"), ("vectors", "v%d.txt")):
+    with open(name + ".txt", "w") as f:
+        f.write("# the subjects\n" + "".join(form % s + "\n" for s in range(n)))
+open("design.txt", "w").writelines(f"1 {s % 2} {s}\n" for s in range(n))
+open("twice.txt", "w").writelines(f"1 {s % 2} {s % 2}\n" for s in range(n))
+open("contrast.txt", "w").write("0 1 0\n0 -1 0\n")
+open("ftests.txt", "w").write("1 1\n")
+open("both.txt", "w").write("0 1 0\n0 0 1\n")
+shuffles = [random.sample(range(1, n + 1), n) for _ in range(30)]
+open("shuffles.txt", "w").writelines(" ".join(str(s[i]) for s in shuffles) + "\n" for i in range(n))
+open("wrong.txt", "w").writelines(" ".join(str(s[i] if i else 3) for s in shuffles) + "\n" for i in range(n))
+END
+expect 0 permute plain.txt design.txt contrast.txt -o a --enhance tfnbs --nshuffles 400
+says "12 subjects, 21 edges, 2 hypotheses,"
+for name in tvalue_t1 Zstat_t2 enhanced_t1 fwe_1mpvalue_t1 uncorrected_pvalue_t2 null_contributions_t1 beta_2 std_dev abs_effect_t1 std_effect_t2; do
+    [ "$(wc -l < a_$name.csv)" -eq 6 ] || note "$name has not a row for each region"
+done
+[ "$(wc -l < a_null_dist_t1.txt)" -eq 400 ] || note "not a line for each shuffle"
+expect 0 permute named.txt design.txt contrast.txt -o b --enhance tfnbs --nshuffles 400
+for name in a_*.*; do
+    [ "$name" = a_null_dist_t1.txt ] || [ "$name" != "${name#a_*.json}" ] || cmp "$name" "b${name#a}" || note "matrices with names: $name"
+done
+OMP_NUM_THREADS=1 "$tool" permute plain.txt design.txt contrast.txt -o one --enhance tfnbs --nshuffles 400 -q
+cmp a_null_dist_t1.txt one_null_dist_t1.txt && cmp a_fwe_1mpvalue_t2.csv one_fwe_1mpvalue_t2.csv || note "one thread and several"
+expect 0 permute plain.txt design.txt contrast.txt -o seed --enhance tfnbs --nshuffles 400 --rng-seed 1
+cmp -s a_null_dist_t1.txt seed_null_dist_t1.txt && note "another seed gives the same shuffles"
+expect 4 permute plain.txt design.txt contrast.txt -o a --nshuffles 400
+expect 0 permute plain.txt design.txt both.txt -o f --ftests ftests.txt --fonly --strong --permutations shuffles.txt
+[ -s f_Fvalue_F1.csv ] && [ -s f_null_dist.txt ] && [ ! -e f_tvalue_t1.csv ] || note "F-tests alone"
+expect 0 permute vectors.txt design.txt contrast.txt -o v --type vector --notest
+[ "$(wc -l < v_tvalue_t1.csv)" -eq 36 ] && [ ! -e v_fwe_1mpvalue_t1.csv ] || note "--notest"
+expect 0 permute plain.txt design.txt contrast.txt -o n --enhance nbs --threshold 2 --nshuffles 10
+says "shuffles differ: no p-value can be below 0.1"
+
+expect 2 permute plain.txt design.txt contrast.txt
+expect 2 permute plain.txt design.txt -o e
+expect 2 permute plain.txt design.txt contrast.txt -o e --enhance nbs
+expect 2 permute plain.txt design.txt contrast.txt -o e --threshold 2
+expect 2 permute vectors.txt design.txt contrast.txt -o e --type vector --enhance tfnbs
+expect 2 permute plain.txt design.txt contrast.txt -o e --fonly
+expect 3 permute plain.txt twice.txt contrast.txt -o e
+says "rank-deficient"
+echo "0 0 0" > zero.txt
+expect 3 permute plain.txt design.txt zero.txt -o e
+says "a row of the contrasts is zero"
+expect 3 permute plain.txt design.txt contrast.txt -o e --ftests ftests.txt
+says "follows from the others of its F-test"
+echo "0 1" > narrow.txt
+expect 3 permute plain.txt design.txt narrow.txt -o e
+says "has 2 columns, but the design has 3"
+head -n 11 design.txt > short.txt
+expect 3 permute plain.txt short.txt contrast.txt -o e
+says "has 11 rows, but plain.txt names 12 subjects"
+expect 3 permute plain.txt design.txt contrast.txt -o e --permutations wrong.txt
+says "has not each of 12 subjects once"
+expect 3 permute plain.txt design.txt contrast.txt -o e --permutations design.txt
+expect 3 permute vectors.txt design.txt contrast.txt -o e
+says "has 36 rows and 1 columns, but a connectome is square"
+cp s3.csv kept.csv
+sed 's/^0,/7,/' kept.csv > s3.csv
+expect 3 permute plain.txt design.txt contrast.txt -o e
+says "has directions"
+sed '1s/^[0-9.]*/nan/' kept.csv > s3.csv
+expect 3 permute plain.txt design.txt contrast.txt -o e
+says "not finite"
+head -n 5 kept.csv | cut -d , -f 1-5 > s3.csv
+expect 3 permute plain.txt design.txt contrast.txt -o e
+says "unlike s0.csv"
+rm s3.csv
+expect 3 permute plain.txt design.txt contrast.txt -o e
+: > empty.txt
+expect 3 permute empty.txt design.txt contrast.txt -o e
+head -n 4 plain.txt > few.txt
+head -n 3 design.txt > three.txt
+mv kept.csv s3.csv
+expect 3 permute few.txt three.txt contrast.txt -o e
+says "3 subjects are too few for a design of 3 columns"
+finish "permutation tests"
