@@ -17,6 +17,7 @@
 #include "track/run/journal.h"
 #include "util/threads.h"
 #include "weights/signal_fit.h"
+#include "weights/weights_estimate.h"
 
 /* Unit of --memory-limit. */
 #define MB UINT64_C(1000000)
@@ -34,7 +35,7 @@ typedef struct figures {
     uint64_t batches;         /* host memory of the tracker's batches */
     uint64_t device;          /* volumes and buffers on each device */
     gls_dynamic_memory seeds; /* of --seed-dynamic, on the first device */
-    uint64_t weights;         /* of --weights commit */
+    uint64_t weights;         /* of --weights */
     uint64_t host;            /* maximum in host memory */
     uint64_t asked;           /* batch_seeds of the parameters that the batches are for */
     bool shared;              /* true: device memory is host memory */
@@ -115,17 +116,18 @@ static gls_status add_seeds(const gls_job *job, const gls_job_inputs *planned, f
     return GLS_OK;
 }
 
-/* Adds the memory of --weights commit to *f. A run that ends after a number of seeds keeps at most a streamline each.
- */
+/* Adds the memory of --weights to *f. A run that ends after a number of seeds keeps at most a streamline each. */
 static gls_status add_weights(const gls_job *job, const gls_job_inputs *planned, figures *f)
 {
     const gls_job_options *o = &job->options;
+    const uint64_t select = job->params.select, n = select > 0 ? select : gls_job_seeds(job);
+    const gls_image *mask = planned->mask, *fod = o->sh ? planned->odf_image : planned->model.sh;
     gls_image *header = NULL;
+    if (o->weights == GLS_RUN_WEIGHTS_SIFT2 && fod)
+        f->weights = gls_weights_bytes(&fod->grid, count_voxels(&fod->grid, o->sh ? fod : mask), n);
     if (o->weights != GLS_RUN_WEIGHTS_COMMIT) return GLS_OK;
     const gls_status status = gls_image_read_header(o->dwi, GLS_IMAGE_4D, &header);
     if (status) return status;
-    const uint64_t select = job->params.select, n = select > 0 ? select : gls_job_seeds(job);
-    const gls_image *mask = planned->mask;
     f->weights =
         gls_signal_bytes(&header->grid, count_voxels(mask ? &mask->grid : &header->grid, mask), header->n_volumes, n);
     gls_image_destroy(header);

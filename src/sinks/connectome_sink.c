@@ -137,6 +137,14 @@ static gls_status keep_ends(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
+/* Whether the matrix gets its streamlines from that of the first image of labels, which samples the image of the metric
+ * for the matrices of all. */
+static bool follows(const gls_run_sink *sink)
+{
+    const matrix_state *s = sink->state;
+    return s->metric.path && number_of(sink) >= s->each;
+}
+
 /* Reads the table and the labels, and makes the matrix. */
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
@@ -148,11 +156,24 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
     if (!status) status = gls_matrix_rows_connect(&s->rows, sink->input[0], sinks->transform, &options, &s->connectome);
     if (!status && s->metric.path) {
         gls_connectome_allow_missing(s->connectome);
-        status = gls_metric_open(&s->metric);
+        if (!follows(sink)) status = gls_metric_open(&s->metric);
     }
     if (!status && s->metric.image)
         status = gls_image_bring(&s->metric.image, sinks->transform, GLS_RESAMPLE_LINEAR, NAN, s->metric.path);
     return status;
+}
+
+/* Makes the sink of the matrices of all images of labels with the image of one metric. sink: the first of them. */
+static gls_status open_sampled(gls_run_sink *sink, size_t n, gls_sink *own)
+{
+    gls_sink all[sizeof gls_connectome_kinds / sizeof *gls_connectome_kinds];
+    matrix_state *s = sink->state;
+    for (size_t k = 0; k < n; k++) {
+        const matrix_state *other = sink[k * (size_t)s->each].state;
+        all[k] = gls_connectome_sink(other->connectome);
+    }
+    gls_status status = gls_sink_tee(all, n, own);
+    return status ? status : gls_metrics_sink(&s->metric, 1, &s->sampled, own);
 }
 
 /* Streamlines are added to the matrix as they arrive, or with --weights by complete(). */
@@ -160,9 +181,10 @@ static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
 {
     matrix_state *s = sink->state;
     (void)tractogram;
-    (void)sinks;
+    if (follows(sink)) return GLS_OK;
+    if (s->metric.path) return open_sampled(sink, (size_t)sinks->options->connectome.n, own);
     *own = s->weighted ? (gls_sink){.append = keep_ends, .user = s} : gls_connectome_sink(s->connectome);
-    return gls_metrics_sink(&s->metric, 1, &s->sampled, own);
+    return GLS_OK;
 }
 
 /* Whether streamlines are assigned to regions by more than their end points. */
@@ -215,7 +237,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
     matrix_state *s = sink->state;
     gls_status status = s->header ? gls_matrix_rows_name(&s->rows, s->connectome) : GLS_OK;
     if (status) return status;
-    if (s->metric.path) gls_sample_warn(&s->sampled, s->metric.path);
+    if (s->metric.image) gls_sample_warn(&s->sampled, s->metric.path);
     return gls_connectome_write_grouped(s->connectome, sink->output, sinks->run->force, &sinks->run->group,
                                         (const char *const *)s->rows.name, "nan");
 }

@@ -147,6 +147,22 @@ gls_status gls_weights_set_walk(gls_weights *w, uint32_t ratio, gls_walk_line li
     return GLS_OK;
 }
 
+/* Entries of a streamline for each side of a voxel that it is long, and a usual length, mm, for estimates. */
+#define ENTRIES_PER_SIDE 1.46
+#define USUAL_LENGTH 80
+/* Bytes of a streamline beside its entries: offsets, contributions, coefficients, weights; of the fixels of a voxel. */
+#define STREAMLINE_BYTES 48
+#define VOXEL_BYTES 300
+
+uint64_t gls_weights_bytes(const gls_grid *grid, uint64_t n_voxels, uint64_t n_streamlines)
+{
+    const double *side = grid->voxel_size, least = fmin(side[0], fmin(side[1], side[2]));
+    const uint64_t each = (uint64_t)(ENTRIES_PER_SIDE * USUAL_LENGTH / least) + 1, entries = n_streamlines * each * 4,
+                   chunk = gls_weights_options_default().chunk_entries * 4;
+    /* the last chunk may have twice the memory that it needs */
+    return entries + (entries < chunk ? entries : chunk) + n_streamlines * STREAMLINE_BYTES + n_voxels * VOXEL_BYTES;
+}
+
 void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps)
 {
     const bool iterates = method == GLS_WEIGHTS_SIFT2;
