@@ -101,10 +101,10 @@ typedef struct gls_connectome gls_connectome;
 GLS_API gls_status gls_connectome_create(const gls_labels *labels, const char *name,
                                          const gls_connectome_options *options, gls_connectome **connectome);
 /* Creates a connectome of a probabilistic parcellation: volume k of the image, from 1, is the probability of region k,
- * which is its label. An end belongs to a region by its probability there, trilinear between voxels; where the sum of all
- * exceeds 1 they are divided by it, and what is left to 1 has no region. With GLS_ASSIGN_RADIAL an end where the sum is
- * below 0.01 gets the probabilities of the nearest voxel within the radius that has more. A streamline adds to each pair
- * of regions the product of the probabilities of its ends. GLS_ERR_INPUT: a value outside 0 to 1, or NaN;
+ * which is its label. An end belongs to a region by its probability there, trilinear between voxels; where the sum of
+ * all exceeds 1 they are divided by it, and what is left to 1 has no region. With GLS_ASSIGN_RADIAL an end where the
+ * sum is below 0.01 gets the probabilities of the nearest voxel within the radius that has more. A streamline adds to
+ * each pair of regions the product of the probabilities of its ends. GLS_ERR_INPUT: a value outside 0 to 1, or NaN;
  * GLS_ERR_UNSUPPORTED: other assignments, min, max, median, invnodevol, `edges` and `assigned`. Options of rows have no
  * effect. */
 GLS_API gls_status gls_connectome_create_soft(const gls_image *probabilities, const char *name,
@@ -122,8 +122,8 @@ typedef struct gls_connectome_node {
     /* voxels: of probabilities those above 0. ends: number of ends of streamlines in the region, of probabilities where
      * its own is above 0; with GLS_ASSIGN_ALL, number of streamlines that meet the region */
     uint64_t voxels, ends;
-    double volume;         /* mm3 */
-    double centroid[3];    /* world mm; NaN if the region has no voxels */
+    double volume;      /* mm3 */
+    double centroid[3]; /* world mm; NaN if the region has no voxels */
 } gls_connectome_node;
 /* Region i of gls_connectome_nodes(). */
 GLS_API gls_connectome_node gls_connectome_get_node(const gls_connectome *connectome, size_t i);

@@ -8,8 +8,9 @@
 #include "bids/dataset.h"
 
 /* Writes connectomes_seg-ATLAS.tsv in the output for each atlas: a line for each connectome and pair of regions whose
- * value is not 0; with `wide` also connectomes_seg-ATLAS_wide.tsv, a line for each connectome and a column for each pair.
- * *n: number of atlases. GLS_ERR_INPUT: a file that is no matrix, or has other regions than others of its atlas. */
+ * value is not 0; with `wide` also connectomes_seg-ATLAS_wide.tsv, a line for each connectome and a column for each
+ * pair. *n: number of atlases. GLS_ERR_INPUT: a file that is no matrix, or has other regions than others of its atlas.
+ */
 gls_status gls_dataset_connectomes(const gls_dataset_options *options, size_t *n);
 /* Writes a connectome for each atlas from the tractogram of a unit: STEM_seg-ATLAS_relmat.tsv with its sidecar, and
  * STEM_seg-ATLAS_nodes.tsv. weights: as for `glslines connectome`, or NULL. Leaves a connectome from the same inputs as

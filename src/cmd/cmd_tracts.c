@@ -690,7 +690,7 @@ const cmd_command command_edges = {
                   "glslines edges tracks.tck assignments.txt exemplars.tck --exemplars parcels.nii.gz --files single"),
 };
 
-/* `glslines permute`: permutation tests of the connectomes of a study. */
+/* `glslines permute`: permutation tests of the connectomes of several subjects. */
 #define NAME permute
 #define ROWS "tools/permute.def"
 #include "cmd/tract_table.def"

@@ -14,7 +14,7 @@
 #include "util/status.h"
 
 /* Points of a mean where the header does not say otherwise. */
-enum { POINTS = 201, MOST_POINTS = 100000 };
+enum { POINTS = 201, MAX_POINTS = 100000 };
 
 /* Number of a field of the header of a TCK file, 0 if there is none. */
 static double header_number(const gls_tractogram_info *info, const char *key)
@@ -36,7 +36,7 @@ gls_status gls_edge_exemplars_init(gls_edge_exemplars *e, const gls_tract_lists 
     if (own == 0) own = header_number(info, "step_size");
     if (e->step == 0) e->step = own > 0 ? own : 1;
     const double n = round(header_number(info, "max_dist") / (own > 0 ? own : 1)) + 1;
-    if (n >= 5 && n <= MOST_POINTS) e->n_points = (size_t)n;
+    if (n >= 5 && n <= MAX_POINTS) e->n_points = (size_t)n;
     gls_status status = gls_labels_read(path, &labels);
     if (!status) status = gls_nodes_init(&e->nodes, labels, path, &options);
     gls_labels_destroy(labels);

@@ -24,7 +24,7 @@
 enum { FILES_AUTO, FILES_GROUPS, FILES_PER_EDGE, FILES_PER_NODE, FILES_SINGLE };
 
 /* Files that are open at the same time. More are written in further readings. */
-enum { MOST_OPEN = 256 };
+enum { MAX_OPEN = 256 };
 
 /* State of `glslines edges`. */
 typedef struct edging {
@@ -161,12 +161,12 @@ static gls_status write_groups(edging *e)
     return status;
 }
 
-/* Writes the files of at most MOST_OPEN sets from `begin` on, in one reading. */
+/* Writes the files of at most MAX_OPEN sets from `begin` on, in one reading. */
 static gls_status write_some(edging *e, size_t begin, size_t n)
 {
     const gls_line_sets sets = {e->sets.first, e->sets.of, e->sets.rows, e->assignments};
-    gls_sink sink[MOST_OPEN], split = {0};
-    char *path[MOST_OPEN] = {NULL};
+    gls_sink sink[MAX_OPEN], split = {0};
+    char *path[MAX_OPEN] = {NULL};
     size_t made = 0;
     gls_status status = GLS_OK;
     for (; made < n && !status; made++) {
@@ -213,8 +213,8 @@ static gls_status write_files(edging *e)
         }
     }
     if (!status && e->files == FILES_GROUPS) status = write_groups(e);
-    for (size_t k = 0; k < e->sets.n && !status && e->files != FILES_GROUPS; k += MOST_OPEN)
-        status = write_some(e, k, e->sets.n - k < MOST_OPEN ? e->sets.n - k : MOST_OPEN);
+    for (size_t k = 0; k < e->sets.n && !status && e->files != FILES_GROUPS; k += MAX_OPEN)
+        status = write_some(e, k, e->sets.n - k < MAX_OPEN ? e->sets.n - k : MAX_OPEN);
     gls_tractogram_reader_close(reader);
     return status;
 }

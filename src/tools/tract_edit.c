@@ -49,7 +49,7 @@ typedef struct edit {
     /* labels of --assignments */
     gls_tract_lists labels;
     gls_edge_sets edges; /* of --edges-to-groups */
-    gls_image *warp; /* image of --warp; NULL: none */
+    gls_image *warp;     /* image of --warp; NULL: none */
     /* sets of streamlines. seen: those that --unique has let pass; minus: those of --minus; both: those of --and */
     gls_line_set *seen, *minus, *both;
     gls_transform space; /* from the space of streamlines to that of the regions */

@@ -1,4 +1,4 @@
-/* `glslines permute`: permutation tests of connectomes, or of vectors, of the subjects of a study. */
+/* `glslines permute`: permutation tests of connectomes, or of vectors, of several subjects. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

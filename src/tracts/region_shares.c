@@ -12,7 +12,7 @@
 #include "util/status.h"
 
 #define TOLERANCE 1e-3 /* by which probabilities may lie outside 0 to 1 */
-#define LEAST_SUM 0.01 /* a point or a voxel of less has no region */
+#define MIN_SUM 0.01   /* a point or a voxel of less has no region */
 
 /* Checks the number of volumes and all values. */
 static gls_status check(const gls_image *image, const char *name)
@@ -53,7 +53,7 @@ static gls_status list_shares(gls_region_shares *s, const gls_image *image)
             s->of[count++] = (gls_region_share){(int32_t)k + 1, value};
             sum += (double)value;
         }
-        s->inside[v] = sum >= LEAST_SUM ? (int32_t)v + 1 : 0;
+        s->inside[v] = sum >= MIN_SUM ? (int32_t)v + 1 : 0;
     }
     s->first[n] = count;
     return GLS_OK;
@@ -162,7 +162,7 @@ bool gls_region_shares_find(const gls_region_shares *s, const float point[3], gl
     double sum = 0;
     if (!add_between(s, point, list, n, capacity)) return false;
     for (size_t i = from; i < *n; i++) sum += (double)(*list)[i].share;
-    if (s->assigner && sum < LEAST_SUM) {
+    if (s->assigner && sum < MIN_SUM) {
         int32_t pair[2];
         gls_assign_ends(s->assigner, (const float(*)[3])point, 1, pair);
         if (pair[0] > 0) {
