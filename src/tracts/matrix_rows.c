@@ -42,10 +42,11 @@ gls_status gls_matrix_rows_connect(const gls_matrix_rows *rows, const char *path
     } else {
         status = gls_image_read_header(path, GLS_IMAGE_ANY, &image);
         if (!status && image->n_volumes > 1)
-            status = gls_fail(GLS_ERR_INPUT,
-                              "%s: has %zu volumes, but labels have one: --labels soft takes the volumes as "
-                              "probabilities of regions, --labels max the largest of them",
-                              path, image->n_volumes);
+            status =
+                gls_fail(GLS_ERR_INPUT,
+                         "%s: is a 4D series of %zu volumes, but labels are one volume: --labels soft takes them as "
+                         "probabilities of regions, --labels max the largest of them",
+                         path, image->n_volumes);
         if (!status) status = gls_labels_read(path, &labels);
         if (!status) status = gls_labels_bring(&labels, transform, path);
     }

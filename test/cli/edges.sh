@@ -41,7 +41,7 @@ a, b = ([float(v) for v in open(name).read().replace("\n", ",").split(",") if v]
 assert len(a) == len(b) == 4 and all(abs(x - y) < 1e-9 * max(a) for x, y in zip(a, b)), (a, b)
 END
 expect 3 connectome t.trx soft.nii e.csv
-says "has 2 volumes, but labels have one: --labels soft takes the volumes as probabilities"
+says "is a 4D series of 2 volumes, but labels are one volume: --labels soft takes them as probabilities"
 expect 3 track "$@" -o v.trx --connectome soft.nii:e.csv
 expect 3 connectome t.trx labels.nii e.csv --labels soft
 expect 3 connectome t.trx percent.nii e.csv --labels soft
