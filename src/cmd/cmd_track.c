@@ -273,6 +273,7 @@ static int run_track(void *values, const cmd_arguments *arguments)
     /* the timeline includes the reading of inputs, so tracing starts before the job */
     if (run->trace) gls_trace_start();
     gls_status status = gls_job_create(&run->job, cmd_monitor(true), &job);
+    if (!status) job->plans = run->dry_run;
     if (!status) status = gls_illustrations_open(&illustrations, job);
     bool skipped = !status && gls_job_get_result(job)->skipped;
     if (!status && !skipped && run->dry_run)

@@ -68,7 +68,7 @@ gls_status gls_illustrations_open(gls_illustrations *o, gls_job *job)
     job->inputs.wants_fa |= o->picture || o->report;
     gls_status status = may_be_there ? GLS_OK : check(o, job);
     if (!status) status = gls_job_open(job);
-    if (status) return status;
+    if (status || job->undecided) return status;
     return job->result.skipped ? find_all(o, job) : check(o, job); /* check once more: opening the job has read the
                                                                       rules of bundles, which name further inputs */
 }

@@ -65,7 +65,8 @@ gls_status gls_job_open(gls_job *job)
     const gls_job_options *o = &job->options;
     /* the tissue is one of the inputs by which --skip-existing knows an equal run */
     if (o->skip_existing && gls_awaits_anatomy(o) && gls_job_outputs_exist(job)) {
-        const gls_status made = gls_job_anatomy_make(job);
+        job->undecided = job->plans;
+        const gls_status made = job->plans ? GLS_OK : gls_job_anatomy_make(job);
         if (made) return made;
     }
     gls_beside opening = {.name = "open devices", .work = open_devices, .user = job, .logs_first = true};
@@ -113,7 +114,7 @@ gls_status gls_job_open(gls_job *job)
     job->sinks.transform = &job->inputs.space;
     if (!status) status = gls_sinks_prepare(&job->sinks);
     if (!status && !gls_awaits_anatomy(o)) status = gls_job_hash_others(job);
-    if (!status && o->skip_existing) status = gls_job_find_done(job);
+    if (!status && o->skip_existing && !job->undecided) status = gls_job_find_done(job);
     return status || job->result.skipped ? status : gls_job_memory_plan(job);
 }
 

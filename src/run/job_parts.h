@@ -52,7 +52,9 @@ struct gls_job {
     char *sidecar_second; /* path of the sidecar if its first name is taken when the run ends; NULL: none */
     bool sidecar_moved;   /* true: the sidecar has the second name */
     bool axes_checked;
-    char *mask;                       /* path of the mask to write; NULL: none */
+    bool plans;     /* true: the job is only planned, and makes no anatomy */
+    bool undecided; /* true: only an anatomy that a plan does not make shows whether this run was done before */
+    char *mask;     /* path of the mask to write; NULL: none */
     gls_job_file file[GLS_JOB_FILES]; /* the n_files files that the run writes, except the sidecar */
     size_t n_files;
     cJSON *written; /* the sidecar's entries of the files that were written, by this run or by an equal run before;

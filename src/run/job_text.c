@@ -70,6 +70,9 @@ static void print_tissue(gls_text *text, const gls_job *job)
     if (gls_awaits_anatomy(&job->options)) {
         gls_text_puts(text, "; made before the fit, and kept as\n            ");
         gls_text_show(text, job->anatomy.path[GLS_ANAT_FIVE]);
+        if (job->undecided)
+            gls_text_puts(text,
+                          ";\n            --skip-existing then compares this run with the one that made the outputs");
     }
     gls_text_puts(text, "\n");
 }
