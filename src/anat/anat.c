@@ -32,6 +32,7 @@ void gls_anat_inputs_finish(gls_anat_inputs *in)
     gls_anat_image *const all[] = {&in->t1,    &in->lesion,     &in->b0,    &in->brain,
                                    &in->fixed, &in->fixed_mask, &in->prior, &in->labels};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) gls_image_destroy(all[i]->image);
+    free(in->known.label);
     free(in->deep.label);
     free(in->stem.label);
     *in = (gls_anat_inputs){.fine = false};
@@ -41,8 +42,9 @@ void gls_anat_finish(gls_anat *a)
 {
     gls_alignment_finish(&a->to_series);
     gls_alignment_finish(&a->to_template);
-    gls_image *const all[] = {a->mask, a->t1, a->fractions, a->five, a->labels};
+    gls_image *const all[] = {a->mask, a->b0, a->t1, a->fractions, a->five};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) gls_image_destroy(all[i]);
+    gls_labels_destroy(a->labels);
     gls_tissue_classes_finish(&a->classes);
     *a = (gls_anat){.cut = false};
 }
@@ -166,6 +168,7 @@ static gls_status register_all(const gls_anat_inputs *in, gls_anat *a)
     if (!status) status = align(in, &in->b0, t1, false, a, &a->to_series);
     if (status) return status;
     drop_bad(in->t1.image);
+    drop_bad(in->b0.image);
     if (!in->fixed.image) return GLS_OK;
     t1 = NULL;
     status = a->cut ? cut_t1(in, a, &t1) : borrow(in->t1.image, &t1);
@@ -265,6 +268,30 @@ static gls_status bring(const gls_anat *a, const gls_image *image, int from, gls
     return gls_image_resample(image, &c.t, &a->grid, how, 0, made, &outside);
 }
 
+/* Compares a mask on the grid with that of the series, where the series has voxels. */
+static gls_status compare_with_series(const gls_anat_inputs *in, const uint8_t *mask, gls_anat *a)
+{
+    gls_image *seen = NULL, *brain = NULL, *ones = NULL;
+    const size_t n = gls_grid_voxels(&a->grid);
+    size_t both = 0, sum = 0;
+    a->dice_series = NAN;
+    if (!in->brain.image) return GLS_OK;
+    gls_status status = gls_image_create(&in->brain.image->grid, 1, &ones);
+    for (size_t v = 0; !status && v < gls_grid_voxels(&ones->grid); v++) ones->data[v] = 1;
+    if (!status) status = bring(a, ones, FROM_SERIES, GLS_RESAMPLE_NEAREST, &seen);
+    if (!status) status = bring(a, in->brain.image, FROM_SERIES, GLS_RESAMPLE_NEAREST, &brain);
+    for (size_t v = 0; v < n && !status; v++) {
+        if (!(seen->data[v] > 0)) continue;
+        both += mask[v] && brain->data[v] > 0;
+        sum += (size_t)(mask[v] > 0) + (brain->data[v] > 0);
+    }
+    if (!status && sum > 0) a->dice_series = 2 * (double)both / (double)sum;
+    gls_image_destroy(seen);
+    gls_image_destroy(brain);
+    gls_image_destroy(ones);
+    return status;
+}
+
 /* Makes the T1 on the grid, the mask, the classes in it, and their fractions. */
 static gls_status find_brain(const gls_anat_inputs *in, const gls_image *first, gls_anat *a)
 {
@@ -275,6 +302,7 @@ static gls_status find_brain(const gls_anat_inputs *in, const gls_image *first, 
     gls_status status = make_grid(in, first, a);
     const size_t n = status ? 0 : gls_grid_voxels(&a->grid);
     if (!status) status = bring(a, first, from, GLS_RESAMPLE_LINEAR, &brought);
+    if (!status) status = bring(a, in->b0.image, FROM_SERIES, GLS_RESAMPLE_LINEAR, &a->b0);
     if (!status) status = bring(a, in->t1.image, FROM_T1, GLS_RESAMPLE_LINEAR, &a->t1);
     if (!status && in->prior.image) status = bring(a, in->prior.image, FROM_TEMPLATE, GLS_RESAMPLE_LINEAR, &prior);
     if (!status) status = make_set(brought, 0.5f, &set);
@@ -284,6 +312,7 @@ static gls_status find_brain(const gls_anat_inputs *in, const gls_image *first, 
     if (!status) status = gls_tissue_classes_find(&a->classes, a->t1, mask, prior, &begin, in->t1.name);
     if (!status) status = gls_tissue_classes_fractions(&a->classes, a->t1, mask, &a->fractions);
     if (!status) status = gls_image_create(&a->grid, 1, &a->mask);
+    if (!status) status = compare_with_series(in, mask, a);
     if (!status) {
         a->dice = gls_brain_mask_dice(set, mask, n);
         a->millilitre = (double)gls_morphology_count(a->grid.dim, mask) * fabs(gls_grid_determinant(&a->grid)) / 1000;
@@ -314,16 +343,31 @@ static void warn_of_brain(const gls_anat_inputs *in, gls_anat *a)
 /* --- Tissue and labels. */
 
 /* Makes an image on the grid of the share of each voxel that some labels take; leaves it NULL if there are none. */
-static gls_status bring_share(const gls_anat *a, const gls_image *labels, const gls_anat_numbers *numbers,
+static gls_status bring_share(const gls_anat_inputs *in, const gls_anat *a, const gls_anat_numbers *numbers,
                               gls_image **share)
 {
+    const gls_image *labels = in->labels.image;
     gls_image *marked = NULL;
     if (!labels || numbers->n == 0) return GLS_OK;
     gls_status status = gls_image_create(&labels->grid, 1, &marked);
     for (size_t v = 0; !status && v < gls_grid_voxels(&labels->grid); v++)
-        marked->data[v] = gls_labels_index(numbers->label, numbers->n, (int32_t)labels->data[v]) < numbers->n;
+        marked->data[v] =
+            labels->data[v] > 0 &&
+            gls_labels_index(numbers->label, numbers->n, in->known.label[(size_t)labels->data[v] - 1]) < numbers->n;
     if (!status) status = bring(a, marked, FROM_TEMPLATE, GLS_RESAMPLE_LINEAR, share);
     gls_image_destroy(marked);
+    return status;
+}
+
+/* Makes the labels on the grid. */
+static gls_status bring_labels(const gls_anat_inputs *in, gls_anat *a)
+{
+    gls_image *places = NULL;
+    gls_status status = bring(a, in->labels.image, FROM_TEMPLATE, GLS_RESAMPLE_LABEL, &places);
+    if (!status) status = gls_labels_create(&a->grid, &a->labels);
+    for (size_t v = 0; !status && v < gls_grid_voxels(&a->grid); v++)
+        a->labels->data[v] = places->data[v] > 0 ? in->known.label[(size_t)places->data[v] - 1] : 0;
+    gls_image_destroy(places);
     return status;
 }
 
@@ -332,14 +376,14 @@ static gls_status make_tissue(const gls_anat_inputs *in, gls_anat *a)
     gls_image *deep = NULL, *stem = NULL, *lesion = NULL, *marked = NULL;
     uint8_t *mask = NULL;
     gls_status status = make_set(a->mask, 0, &mask);
-    if (!status) status = bring_share(a, in->labels.image, &in->deep, &deep);
-    if (!status) status = bring_share(a, in->labels.image, &in->stem, &stem);
+    if (!status) status = bring_share(in, a, &in->deep, &deep);
+    if (!status) status = bring_share(in, a, &in->stem, &stem);
     if (!status && in->lesion.image) status = gls_image_create(&in->lesion.image->grid, 1, &marked);
     for (size_t v = 0; !status && marked && v < gls_grid_voxels(&marked->grid); v++)
         marked->data[v] = in->lesion.image->data[v] > 0;
     if (!status && marked) status = bring(a, marked, FROM_T1, GLS_RESAMPLE_LINEAR, &lesion);
     if (!status) status = gls_five_tissues_make(a->fractions, mask, deep, stem, lesion, &a->five);
-    if (!status && in->labels.image) status = bring(a, in->labels.image, FROM_TEMPLATE, GLS_RESAMPLE_LABEL, &a->labels);
+    if (!status && in->labels.image) status = bring_labels(in, a);
     gls_image *const all[] = {deep, stem, lesion, marked};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) gls_image_destroy(all[i]);
     free(mask);
@@ -368,7 +412,7 @@ void gls_anat_describe(const gls_anat *a, cJSON *root)
     const size_t n = gls_grid_voxels(&a->grid);
     const double ml = fabs(gls_grid_determinant(&a->grid)) / 1000;
     cJSON_AddStringToObject(root, "verdict",
-                            a->warnings == 0 ? "aligned" : "look at the warnings before you use the images");
+                            a->warnings == 0 ? GLS_ANAT_ALIGNED : "look at the warnings before you use the images");
     gls_alignment_describe(&a->to_series, cJSON_AddObjectToObject(root, "t1_to_series"));
     if (a->to_template.moving.name) {
         cJSON *object = cJSON_AddObjectToObject(root, "t1_to_template");
@@ -378,6 +422,7 @@ void gls_anat_describe(const gls_anat *a, cJSON *root)
     cJSON *brain = cJSON_AddObjectToObject(root, "brain");
     gls_json_double(brain, "volume_ml", a->millilitre);
     gls_json_double(brain, "dice_with_first_mask", a->dice);
+    if (isfinite(a->dice_series)) gls_json_double(brain, "dice_with_series_mask", a->dice_series);
     gls_json_double(brain, "voxel_mm", a->grid.voxel_size[0]);
     cJSON *tissue = cJSON_AddObjectToObject(root, "tissue");
     gls_json_uint(tissue, "rounds", a->classes.rounds);

@@ -6,6 +6,8 @@
 #include "anat/tissue_classes.h"
 #include "registration/align.h"
 
+#include <glslines/labels.h>
+
 /* An image and the name of its file, for messages. */
 typedef struct gls_anat_image {
     gls_image *image; /* NULL: not given; owned */
@@ -24,7 +26,8 @@ typedef struct gls_anat_inputs {
     gls_anat_image b0, brain;         /* brain: a mask on the grid of b0, from the series */
     gls_anat_image fixed, fixed_mask; /* the template, and its mask on its grid */
     gls_anat_image prior;             /* probability of each class, on any grid in the template's space */
-    gls_anat_image labels;            /* labels as values, on any grid in the template's space */
+    gls_anat_image labels;            /* on any grid in the template's space: places in `known`, from 1 on; 0: none */
+    gls_anat_numbers known;           /* all labels that occur */
     gls_anat_numbers deep, stem;      /* labels of deep grey matter, and of the brain stem */
     bool fine;                        /* the nonlinear part goes on to 1 mm */
     const char *device;               /* as in gls_alignment */
@@ -39,19 +42,23 @@ typedef struct gls_anat {
     gls_alignment to_template; /* fixed: template; moving: T1; without a template empty */
     gls_grid grid;             /* of the images below: a box around the brain, along the world axes */
     gls_image *mask;           /* 1 in the brain */
+    gls_image *b0;             /* the series without diffusion weighting */
     gls_image *t1;             /* without bias field */
     gls_image *fractions;      /* one volume for each class */
     gls_image *five;           /* five tissue types */
-    gls_image *labels;         /* NULL without */
+    gls_labels *labels;        /* NULL without */
     gls_tissue_classes classes;
-    bool cut;          /* the template shows the brain alone, and the T1 was cut to it */
-    double millilitre; /* of the brain */
-    double dice;       /* of the mask with the one that registration brought */
+    bool cut;           /* the template shows the brain alone, and the T1 was cut to it */
+    double millilitre;  /* of the brain */
+    double dice;        /* of the mask with the one that registration brought */
+    double dice_series; /* of the mask with that of the series; not a number: none is given */
     int warnings;
 } gls_anat;
 
 /* Computes the results; each image is interpolated once. GLS_ERR_INPUT names the file and the remedy. */
 gls_status gls_anat_make(const gls_anat_inputs *inputs, gls_anat *anat);
+/* The verdict of an anatomy without warnings. */
+#define GLS_ANAT_ALIGNED "aligned"
 /* Adds the findings to the root of a sidecar. */
 void gls_anat_describe(const gls_anat *anat, cJSON *root);
 void gls_anat_finish(gls_anat *anat);

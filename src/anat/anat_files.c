@@ -72,36 +72,46 @@ static char *subject_of(const char *t1)
     return text;
 }
 
+/* Parts of the name of each file: before and after the space of the series, of the template, or of the series and then
+ * the name of the labels. */
+typedef enum name_part_of { OF_SERIES, OF_TEMPLATE, OF_LABELS } name_part_of;
+static const struct {
+    const char *before, *after;
+    name_part_of of;
+} forms[GLS_ANAT_N_FILES] = {
+    [GLS_ANAT_MASK] = {"space-", "_desc-brain_mask.nii.gz", OF_SERIES},
+    [GLS_ANAT_B0] = {"space-", "_dwiref.nii.gz", OF_SERIES},
+    [GLS_ANAT_T1] = {"space-", "_desc-preproc_T1w.nii.gz", OF_SERIES},
+    [GLS_ANAT_GM] = {"space-", "_label-GM_probseg.nii.gz", OF_SERIES},
+    [GLS_ANAT_WM] = {"space-", "_label-WM_probseg.nii.gz", OF_SERIES},
+    [GLS_ANAT_CSF] = {"space-", "_label-CSF_probseg.nii.gz", OF_SERIES},
+    [GLS_ANAT_FIVE] = {"space-", GLS_ANAT_FIVE_END, OF_SERIES},
+    [GLS_ANAT_TO_SERIES] = {"from-T1w_to-", "_mode-image_xfm.txt", OF_SERIES},
+    [GLS_ANAT_FROM_SERIES] = {"from-", "_to-T1w_mode-image_xfm.txt", OF_SERIES},
+    [GLS_ANAT_TO_TEMPLATE] = {"from-T1w_to-", "_mode-image_xfm.nii.gz", OF_TEMPLATE},
+    [GLS_ANAT_FROM_TEMPLATE] = {"from-", "_to-T1w_mode-image_xfm.nii.gz", OF_TEMPLATE},
+    [GLS_ANAT_LABELS] = {"space-", "_dseg.nii.gz", OF_LABELS},
+    [GLS_ANAT_LABEL_NAMES] = {"space-", "_dseg.tsv", OF_LABELS},
+};
+
 gls_status gls_anat_names_init(gls_anat_names *names, const gls_anat_sources *s, const char *folder,
-                               const char *subject, const char *template_name)
+                               const char *subject, const char *series, const char *template_name)
 {
-    static const char *const ends[GLS_ANAT_N_FILES] = {[GLS_ANAT_MASK] = "space-dwi_desc-brain_mask.nii.gz",
-                                                       [GLS_ANAT_T1] = "space-dwi_desc-preproc_T1w.nii.gz",
-                                                       [GLS_ANAT_GM] = "space-dwi_label-GM_probseg.nii.gz",
-                                                       [GLS_ANAT_WM] = "space-dwi_label-WM_probseg.nii.gz",
-                                                       [GLS_ANAT_CSF] = "space-dwi_label-CSF_probseg.nii.gz",
-                                                       [GLS_ANAT_FIVE] = "space-dwi_desc-5tt_probseg.nii.gz",
-                                                       [GLS_ANAT_TO_SERIES] = "from-T1w_to-dwi_mode-image_xfm.txt",
-                                                       [GLS_ANAT_FROM_SERIES] = "from-dwi_to-T1w_mode-image_xfm.txt"};
     char *own = subject ? strdup(subject) : subject_of(s->t1), *labels = NULL, *rest = NULL;
     char *space = s->fixed ? name_part(s->fixed, "tpl-", template_name) : NULL;
     if (s->labels && (labels = strdup(s->labels))) rest = labels;
     char *atlas = rest ? name_part(gls_names_next(&rest, ','), "atlas-", NULL) : NULL;
     bool failed = !own || (s->fixed && !space) || (s->labels && !atlas);
     *names = (gls_anat_names){.sidecar = NULL};
-    for (int k = 0; k < GLS_ANAT_N_FILES && !failed; k++)
-        if (ends[k]) failed = gls_asprintf(&names->path[k], "%s/%s%s", folder, own, ends[k]) < 0;
-    char **path = names->path;
-    if (!failed && space)
-        failed = gls_asprintf(&path[GLS_ANAT_TO_TEMPLATE], "%s/%sfrom-T1w_to-%s_mode-image_xfm.nii.gz", folder, own,
-                              space) < 0 ||
-                 gls_asprintf(&path[GLS_ANAT_FROM_TEMPLATE], "%s/%sfrom-%s_to-T1w_mode-image_xfm.nii.gz", folder, own,
-                              space) < 0;
-    if (!failed && atlas)
-        failed = gls_asprintf(&path[GLS_ANAT_LABELS], "%s/%sspace-dwi_seg-%s_dseg.nii.gz", folder, own, atlas) < 0;
-    if (!failed && atlas && rest)
-        failed = gls_asprintf(&path[GLS_ANAT_LABEL_NAMES], "%s/%sspace-dwi_seg-%s_dseg.tsv", folder, own, atlas) < 0;
-    if (!failed) failed = gls_asprintf(&names->sidecar, "%s/%sspace-dwi_desc-5tt_probseg.json", folder, own) < 0;
+    for (int k = 0; k < GLS_ANAT_N_FILES && !failed; k++) {
+        const bool of_labels = forms[k].of == OF_LABELS;
+        if ((forms[k].of == OF_TEMPLATE && !space) || (of_labels && !atlas) || (k == GLS_ANAT_LABEL_NAMES && !rest))
+            continue;
+        failed = gls_asprintf(&names->path[k], "%s/%s%s%s%s%s%s", folder, own, forms[k].before,
+                              forms[k].of == OF_TEMPLATE ? space : series, of_labels ? "_seg-" : "",
+                              of_labels ? atlas : "", forms[k].after) < 0;
+    }
+    if (!failed) failed = gls_asprintf(&names->sidecar, "%s/%sspace-%s_desc-5tt_probseg.json", folder, own, series) < 0;
     free(own);
     free(labels);
     free(space);
@@ -163,22 +173,17 @@ static gls_status write_transforms(const gls_anat *a, const gls_anat_names *name
 static gls_status write_labels(const gls_anat *a, const gls_anat_sources *s, const gls_anat_names *names, bool force,
                                gls_output_group *group)
 {
-    const size_t n = gls_grid_voxels(&a->grid);
-    int32_t *value = malloc(n * sizeof *value), *label = NULL;
-    gls_labels *labels = NULL;
+    int32_t *label = NULL;
     size_t n_labels = 0;
-    if (!value) return gls_no_memory();
-    for (size_t v = 0; v < n; v++) value[v] = (int32_t)a->labels->data[v];
     gls_status status = gls_image_write_values(names->path[GLS_ANAT_LABELS], force, group, &a->grid, "labels", 1,
-                                               GLS_TYPE_INT32, value);
+                                               GLS_TYPE_INT32, a->labels->data);
     if (!status && names->path[GLS_ANAT_LABEL_NAMES]) {
         gls_label_table table = {.n = 0};
         gls_text text = {0};
         char *copy = strdup(s->labels), *rest = copy;
         if (copy) gls_names_next(&rest, ',');
         status = copy ? gls_label_table_read(&table, gls_names_next(&rest, ',')) : gls_no_memory();
-        if (!status) status = gls_labels_wrap(&a->grid, value, &labels);
-        if (!status) status = gls_labels_distinct(labels, names->path[GLS_ANAT_LABELS], &label, &n_labels);
+        if (!status) status = gls_labels_distinct(a->labels, names->path[GLS_ANAT_LABELS], &label, &n_labels);
         gls_text_printf(&text, "index\tname\n");
         for (size_t i = 0; i < n_labels && !status; i++) {
             const char *name = gls_label_table_name(&table, label[i]);
@@ -190,9 +195,7 @@ static gls_status write_labels(const gls_anat *a, const gls_anat_sources *s, con
         gls_label_table_finish(&table);
         free(copy);
     }
-    gls_labels_destroy(labels);
     free(label);
-    free(value);
     return status;
 }
 
@@ -203,6 +206,7 @@ gls_status gls_anat_write(const gls_anat *a, const gls_anat_sources *s, const gl
         [GLS_CLASS_CSF] = GLS_ANAT_CSF, [GLS_CLASS_GM] = GLS_ANAT_GM, [GLS_CLASS_WM] = GLS_ANAT_WM};
     const size_t n = gls_grid_voxels(&a->grid);
     gls_status status = gls_image_write_grouped(names->path[GLS_ANAT_MASK], force, group, a->mask, GLS_IMAGE_UINT8);
+    if (!status) status = gls_image_write_grouped(names->path[GLS_ANAT_B0], force, group, a->b0, GLS_IMAGE_FLOAT32);
     if (!status) status = gls_image_write_grouped(names->path[GLS_ANAT_T1], force, group, a->t1, GLS_IMAGE_FLOAT32);
     for (size_t k = 0; k < GLS_CLASSES && !status; k++)
         status = gls_image_write_values(names->path[fraction[k]], force, group, &a->grid, NULL, 1, GLS_TYPE_FLOAT32,

@@ -32,6 +32,7 @@ gls_status gls_anat_inputs_read(const gls_anat_sources *sources, gls_anat_inputs
 /* The files that are made. */
 typedef enum gls_anat_file {
     GLS_ANAT_MASK,
+    GLS_ANAT_B0, /* the series without diffusion weighting */
     GLS_ANAT_T1,
     GLS_ANAT_GM,
     GLS_ANAT_WM,
@@ -52,10 +53,12 @@ typedef struct gls_anat_names {
     char *sidecar;
 } gls_anat_names;
 
+/* End of the name of the five tissues. */
+#define GLS_ANAT_FIVE_END "_desc-5tt_probseg.nii.gz"
 /* Names the files in a folder. subject: begins their names, such as "sub-01_"; NULL: as the name of the T1 says.
- * template_name NULL: as the name of the template says. */
+ * series: name of the space of the series. template_name NULL: as the name of the template says. */
 gls_status gls_anat_names_init(gls_anat_names *names, const gls_anat_sources *sources, const char *folder,
-                               const char *subject, const char *template_name);
+                               const char *subject, const char *series, const char *template_name);
 void gls_anat_names_finish(gls_anat_names *names);
 /* Writes all files but the sidecar. */
 gls_status gls_anat_write(const gls_anat *anat, const gls_anat_sources *sources, const gls_anat_names *names,

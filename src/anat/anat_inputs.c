@@ -12,8 +12,6 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define MAX_LABEL (1 << 24) /* images of float hold whole numbers up to this */
-
 /* Splits a list of names, separated by commas, into copies. Returns their number; 0 if there are more than `most`. */
 static size_t split(const char *text, char *name[], size_t most)
 {
@@ -223,14 +221,11 @@ static gls_status take_freesurfer(const int32_t *label, size_t n, bool hippocamp
 static gls_status take_deep(const gls_anat_sources *s, const gls_labels *labels, const char *names, gls_anat_inputs *in)
 {
     gls_label_table table;
-    int32_t *label = NULL;
-    size_t n = 0;
     gls_status status = gls_label_table_read(&table, names);
-    if (!status) status = gls_labels_distinct(labels, in->labels.name, &label, &n);
-    if (!status && n == 0) status = gls_fail(GLS_ERR_INPUT, "%s: has no label above 0", in->labels.name);
-    if (!status && label[n - 1] > MAX_LABEL)
-        status = gls_fail(GLS_ERR_INPUT, "%s: has the label %d, but labels above %d cannot be brought to another grid",
-                          in->labels.name, (int)label[n - 1], MAX_LABEL);
+    if (!status) status = gls_labels_distinct(labels, in->labels.name, &in->known.label, &in->known.n);
+    if (!status && in->known.n == 0) status = gls_fail(GLS_ERR_INPUT, "%s: has no label above 0", in->labels.name);
+    const int32_t *label = in->known.label;
+    const size_t n = in->known.n;
     for (size_t i = 0; i < s->n_deep && !status; i++) {
         status = add_number(&in->deep, (int32_t)s->deep[i]);
         if (!status && gls_labels_index(label, n, (int32_t)s->deep[i]) == n)
@@ -244,7 +239,6 @@ static gls_status take_deep(const gls_anat_sources *s, const gls_labels *labels,
                 "names, LABELS,NAMES, or --deep-labels",
                 in->labels.name);
     gls_label_table_finish(&table);
-    free(label);
     return status;
 }
 
@@ -258,7 +252,8 @@ static gls_status read_labels(const gls_anat_sources *s, gls_anat_inputs *in)
     if (!status) status = take_deep(s, labels, n > 1 ? name[1] : NULL, in);
     if (!status) status = gls_image_create(&labels->grid, 1, &in->labels.image);
     for (size_t v = 0; !status && v < gls_grid_voxels(&labels->grid); v++)
-        in->labels.image->data[v] = (float)labels->data[v];
+        if (labels->data[v] > 0)
+            in->labels.image->data[v] = (float)(1 + gls_labels_index(in->known.label, in->known.n, labels->data[v]));
     gls_labels_destroy(labels);
     forget(name, n);
     return status;

@@ -98,6 +98,8 @@ static gls_status make(const gls_anat_sources *s, const gls_anat_inputs *how, co
     gls_anat anat = {.cut = false};
     gls_output_group group = {0};
     const char *const words[] = {"glslines", "anat", s->t1, "--dwi", s->dwi};
+    gls_warnings warnings;
+    gls_warnings_begin(&warnings);
     gls_status status = gls_anat_inputs_read(s, &in);
     if (!status) status = gls_anat_make(&in, &anat);
     if (!status) status = gls_anat_write(&anat, s, names, true, &group);
@@ -107,9 +109,12 @@ static gls_status make(const gls_anat_sources *s, const gls_anat_inputs *how, co
         cJSON_AddStringToObject(software, "version", gls_version());
         cJSON_AddItemToObject(root, "command_line", cJSON_CreateStringArray(words, sizeof words / sizeof *words));
         gls_anat_describe(&anat, root);
+        cJSON_AddItemToObject(root, "warnings",
+                              cJSON_CreateStringArray((const char *const *)warnings.line, (int)warnings.n));
         status = gls_json_write(root, names->sidecar, true, &group, "\n");
         cJSON_Delete(root);
     }
+    gls_warnings_end(&warnings);
     status = gls_output_group_end(&group, status);
     cJSON *files = status ? NULL : hash_results(names);
     if (!status && files) {
@@ -138,7 +143,7 @@ static gls_status find_place(const gls_anat_sources *s, const char *folder, gls_
     *names = (gls_anat_names){.sidecar = NULL};
     *at = (place){.key = make_key(s, &status)};
     if (!status) status = name_folder(at->key, folder, &at->folder);
-    if (!status) status = gls_anat_names_init(names, s, at->folder, NULL, NULL);
+    if (!status) status = gls_anat_names_init(names, s, at->folder, NULL, "dwi", NULL);
     if (!status && gls_asprintf(&at->note, "%s/kept.json", at->folder) < 0) status = gls_no_memory();
     return status;
 }

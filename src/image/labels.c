@@ -19,6 +19,13 @@ static gls_status make(const gls_grid *grid, int32_t *data, bool is_wrapped, gls
     return made ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "no memory for an image of labels");
 }
 
+gls_status gls_labels_create(const gls_grid *grid, gls_labels **labels)
+{
+    int32_t *data = calloc(gls_grid_voxels(grid), sizeof *data);
+    *labels = NULL;
+    return data ? make(grid, data, false, labels) : gls_no_memory();
+}
+
 gls_status gls_labels_read_known(const char *path, gls_labels **labels)
 {
     gls_image *image = NULL;

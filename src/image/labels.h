@@ -4,6 +4,8 @@
 
 #include <glslines/labels.h>
 
+/* Makes an image of labels that are all 0. */
+gls_status gls_labels_create(const gls_grid *grid, gls_labels **labels);
 /* Like gls_labels_read(), but a value that is no label becomes GLS_NO_LABEL (image/formats.h): for a search of labels
  * that are known. */
 gls_status gls_labels_read_known(const char *path, gls_labels **labels);

@@ -77,7 +77,7 @@ gls_status gls_tract_anat(gls_tract_run *run, const void *options, const char *c
     (void)n;
     gls_status status = check_options(o);
     if (status) return status;
-    status = gls_anat_names_init(&names, &s, o->output, NULL, o->template_name);
+    status = gls_anat_names_init(&names, &s, o->output, NULL, "dwi", o->template_name);
     if (!status) status = note_files(run, &s, &names, o->output);
     if (!status) status = gls_anat_inputs_read(&s, &inputs);
     if (!status) status = gls_anat_make(&inputs, &anat);

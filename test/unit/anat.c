@@ -153,6 +153,9 @@ static void test_whole(void **state)
     in.deep.label = malloc(sizeof *in.deep.label);
     in.deep.label[0] = BALL;
     in.deep.n = 1;
+    in.known.n = LABELS_END - 1; /* places are labels */
+    in.known.label = malloc(in.known.n * sizeof *in.known.label);
+    for (size_t k = 0; k < in.known.n; k++) in.known.label[k] = (int32_t)k + 1;
     in.brain.image = head_image(dim, 4, identity, 0, true); /* the template shows the brain alone */
     add_bias(in.t1.image);
     if (gls_anat_make(&in, &a)) fail_msg("%s", gls_last_error());
@@ -189,7 +192,7 @@ static void test_whole(void **state)
         for (size_t v = 0; v < n; v++) {
             double p[3], q[3];
             world(&a.grid, v, p);
-            found[v] = (int)a.labels->data[v] == l;
+            found[v] = a.labels->data[v] == l;
             known[v] = label_at(p) == l;
             head_bend(p, 4, q);
             chance[v] = label_at(q) == l; /* labels of the template as they lie */
