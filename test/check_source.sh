@@ -79,8 +79,8 @@ upward() {
     upward sinks util gpu image dwi transform streamlines tractogram track tracts geometry weights record
     upward tools util gpu image dwi transform registration anat streamlines tractogram track tracts geometry weights record
     upward run util gpu image dwi transform registration anat phantom streamlines tractogram track tracts weights record check sinks
-    upward bids util image dwi phantom tracts weights record tools run
-    upward render util gpu image dwi streamlines tractogram tracts record run bids
+    upward bids util image dwi anat phantom tracts weights record tools run
+    upward render util gpu image dwi anat streamlines tractogram tracts record run bids
     upward bench util image dwi track streamlines tractogram tracts record check tools run
     upward options util record
     upward view util image run render

@@ -12,6 +12,7 @@
 #include <glslines/filters.h>
 
 #include "render/report.h"
+#include "render/report_anatomy.h"
 #include "record/run.h"
 #include "record/sidecar.h"
 #include "render/backdrop.h"
@@ -126,6 +127,7 @@ static gls_status read_sidecar(gls_report *r, const char *path)
 /* Tractogram that the sidecar names: its output or, if the output is a matrix, its first input; NULL: none. */
 static const char *tractogram_of(const gls_report *r)
 {
+    if (gls_report_is_anatomy(r->sidecar)) return NULL;
     const char *output = gls_report_text(r, "output/path");
     if (!output) output = cJSON_GetStringValue(cJSON_GetArrayItem(gls_report_get(r, "outputs"), 0));
     if (!output || !gls_report_is_matrix(output)) return output;
@@ -164,7 +166,8 @@ static gls_status find_inputs(gls_report *r, const char *input)
     if (!fa) fa = gls_report_text(r, "inputs/fa/path");
     if (fa) r->image = r->options->image ? gls_text_copy(fa) : gls_file_beside(r->sidecar_path, fa);
     const char *const inputs[] = {input, r->tractogram, r->sidecar_path, r->image, r->options->image};
-    return status ? status : gls_run_reads_all(&r->run, inputs, sizeof inputs / sizeof *inputs);
+    if (!status) status = gls_run_reads_all(&r->run, inputs, sizeof inputs / sizeof *inputs);
+    return status ? status : gls_report_find_anatomy(r);
 }
 
 /* --- The tractogram --------------------------------------------------- */
@@ -274,6 +277,8 @@ static gls_status draw_pictures(gls_report *r)
 static void append_value(void *user, gls_text *out, const char *name)
 {
     static const gls_report_section own[] = {{"view", append_view},
+                                             {"anatomy", gls_report_anatomy},
+                                             {"anatomy-link", gls_report_anatomy_link},
                                              {"connectome", gls_report_connectome},
                                              {"methods", gls_report_methods},
                                              {NULL, NULL}},
@@ -325,6 +330,8 @@ static void report_finish(gls_report *r)
     gls_image_destroy(r->image_read);
     gls_report_matrix_finish(&r->matrix);
     cJSON_Delete(r->sidecar);
+    cJSON_Delete(r->anatomy);
+    free(r->anatomy_stem);
     for (int i = 0; i < GLS_N_PICTURES; i++) {
         free(r->picture[i].png);
         free(r->picture[i].alt);

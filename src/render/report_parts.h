@@ -60,6 +60,8 @@ typedef struct gls_report {
     /* text of the sidecar, as the page shows it */
     char *sidecar_text;
     cJSON *sidecar;          /* NULL: none */
+    cJSON *anatomy;          /* sidecar of the anatomy that gave the tissue; NULL: none */
+    char *anatomy_stem;      /* path of its images up to what each is */
     bool describes_tracking; /* true: the sidecar is of a tracking run, not of another command */
     char *image;             /* path of the image behind the streamlines; NULL: none */
     const gls_image *behind; /* image or density map that is drawn behind the streamlines, borrowed; NULL: none */
