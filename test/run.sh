@@ -484,6 +484,7 @@ stage_python() {
     pool_add "package: the notebook of the manual" build/python/notebook.log env GLSLINES_LIBRARY="$build/libglslines.so" PYTHONPATH="$root/src/python" "$python" \
         test/python/notebook.py src/doc/notebook.ipynb build/python/notebook
     pool_add "BIDS: validator, pybids, trx-python" build/python/bids.log sh test/bids/run.sh build/glslines build/python/bids "$python"
+    pool_add "BIDS: anatomies, validator, pybids" build/python/bids_t1.log sh test/bids/t1.sh build/glslines build/python/bids_t1 "$python"
     pool_add "wheel in an environment of its own" build/python/wheel.log sh test/python/wheel.sh "$build/python/tools/bin/python" build/python/wheel
     pool_end
     unset TQDM_DISABLE

@@ -72,6 +72,8 @@ typedef struct gls_dataset_options {
     bool raw;                   /* true: accept a data set that is not preprocessed */
     bool force;                 /* true: track series again that were tracked with other parameters */
     bool tissue;                /* true: take label-WM_probseg, GM and CSF as fractions of tissue */
+    bool t1;                    /* true: make tissue from the T1 image of the participant */
+    const char *t1_atlas;       /* TEMPLATE,LABELS[,MASK[,NAMES]] for the T1 image; NULL: that of `job` */
     bool fit_outputs;           /* true: also write FA and spherical harmonics */
     bool wide;                  /* true: group also writes connectomes with a line for each tractogram */
     bool legacy_names;          /* true: use the suffix _tractography.trk of the BIDS draft that pyAFQ follows */
@@ -93,7 +95,9 @@ typedef struct gls_dataset_unit {
     char *folder;            /* folder of its files in the data set, e.g. sub-01/ses-1/dwi */
     char *dwi, *bval, *bvec; /* bvec "-": bval is a file with the whole table */
     char *table; /* a gradient table in a single file (MRtrix's .b) that exists besides bval and bvec; NULL: none */
-    char *mask, *region;     /* region NULL: seeds from FA */
+    char *mask, *region;     /* region NULL: seeds from FA, or on the interface */
+    char *t1;                /* T1 image of which tissue is made; NULL: none */
+    bool interface;          /* seeds lie on the interface of grey and white matter of `t1` */
     char *tissue[3];         /* fractions of white and grey matter and CSF, with gls_dataset_options.tissue */
     gls_dataset_region kind; /* kind of `region`; GLS_DATASET_AUTO: seeds where the named image is above 0 */
     gls_bids_labels labels;  /* labels of white matter, for GLS_DATASET_DSEG */

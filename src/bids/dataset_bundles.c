@@ -50,6 +50,7 @@ gls_status gls_dataset_recognize(const gls_dataset_options *o, const char *tract
     d.make = recognize;
     d.user = &r;
     d.source[0] = tractogram;
+    d.n = 2;
     snprintf(d.output[0], sizeof d.output[0], "%s_desc-bundles_tractogram.trx", stem);
     snprintf(d.output[1], sizeof d.output[1], "%s_desc-bundles_tracts.tsv", stem);
     snprintf(d.sidecar, sizeof d.sidecar, "%s_desc-bundles_tractogram.json", stem);

@@ -72,6 +72,7 @@ static gls_status connect_atlas(const gls_dataset_options *o, const matrix *m, c
     d.source[0] = m->tractogram;
     d.source[1] = m->labels;
     d.source[2] = m->names;
+    d.n = 2;
     snprintf(d.output[0], sizeof d.output[0], "%s_seg-%s_relmat.tsv", stem, atlas);
     snprintf(d.output[1], sizeof d.output[1], "%s_seg-%s_nodes.tsv", stem, atlas);
     snprintf(d.sidecar, sizeof d.sidecar, "%s_seg-%s_relmat.json", stem, atlas);
@@ -85,10 +86,17 @@ static gls_status connect_atlas(const gls_dataset_options *o, const matrix *m, c
     return status;
 }
 
-gls_status gls_dataset_connect(const gls_dataset_options *o, const gls_dataset_unit *u, const char *tractogram,
-                               const char *stem, const char *weights)
+gls_status gls_dataset_connect(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_dataset_anatomy *a,
+                               const char *tractogram, const char *stem, const char *weights)
 {
     gls_status status = GLS_OK;
+    const char *made = a->names.path[GLS_ANAT_LABELS];
+    if (made) {
+        char atlas[256];
+        const matrix m = {.tractogram = tractogram, .labels = made, .names = a->table, .weights = weights};
+        gls_bids_value(gls_file_name(made), "seg", atlas, sizeof atlas);
+        status = connect_atlas(o, &m, stem, atlas);
+    }
     for (int i = 0; i < o->atlases.n && !status; i++) {
         const char *root = NULL, *atlas = o->atlases.value[i];
         char *labels = gls_dataset_find_atlas(o, u, atlas, &root), *names = NULL;

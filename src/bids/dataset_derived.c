@@ -1,4 +1,4 @@
-/* Files that are made from the tractogram of a unit. Their sidecar has hashes of what they depend on, and notes of the
+/* Files beside the tractogram of a unit. Their sidecar has hashes of what they depend on, and notes of the
  * files, by which a later run knows its own files. */
 #include "bids/dataset_derived.h"
 
@@ -54,7 +54,7 @@ static gls_status look_before(const gls_dataset_derived *d, const char *folder, 
     const cJSON *found = gls_json_at(root, DONE), *outputs = gls_json_at(found, "outputs"),
                 *before = gls_json_at(found, "before");
     gls_status status = found || lstat(d->sidecar, &info) != 0 ? GLS_OK : fail_exists(d->sidecar);
-    for (size_t i = 0; i < 2 && !status; i++) {
+    for (size_t i = 0; i < d->n && !status; i++) {
         const char *name = gls_file_name(d->output[i]);
         /* `before` records files that an interrupted run was about to replace */
         if (lstat(d->output[i], &info) == 0 && !gls_dataset_note_find(outputs, name) &&
@@ -76,7 +76,7 @@ static gls_status note(const gls_dataset_derived *d, const char *folder, const g
     cJSON *outputs = cJSON_AddArrayToObject(done, "outputs"), *before = cJSON_AddArrayToObject(done, "before");
     gls_status status = GLS_OK;
     /* record the old file of this name (in `before`), then the new file that replaces it */
-    for (size_t i = 0; i < 2 && !status; i++) {
+    for (size_t i = 0; i < d->n && !status; i++) {
         const char *name = gls_file_name(d->output[i]);
         if (stat(d->output[i], &info) == 0) status = gls_dataset_note(before, folder, name, false);
         for (size_t k = 0; k < run->files.group.n && !status; k++)
@@ -96,7 +96,7 @@ static gls_status make(const gls_dataset_options *o, const gls_dataset_derived *
     gls_sidecar_add_software(root, 0, NULL); /* shows later runs of glslines that they may replace the sidecar */
     /* drop the command line, because `glslines bids` has other options; the parameters describe the files */
     cJSON_DeleteItemFromObjectCaseSensitive(root, "command_line");
-    gls_dataset_add_sources(o, NULL, false, d->source, 3, root);
+    gls_dataset_add_sources(o, NULL, false, d->source, GLS_DERIVED_SOURCES, root);
     cJSON_AddItemToObject(root, "parameters", cJSON_Duplicate(d->parameters, true));
     done = cJSON_AddObjectToObject(root, DONE);
     cJSON_AddItemToObject(done, "inputs", cJSON_Duplicate(d->inputs, true));

@@ -1,4 +1,4 @@
-/* Files that are made from the tractogram of a unit, such as a connectome: recognised by later runs, which make them
+/* Files beside the tractogram of a unit, such as a connectome or an anatomy: recognised by later runs, which make them
  * anew only if an input has changed. */
 #ifndef GLS_BIDS_DATASET_DERIVED_H
 #define GLS_BIDS_DATASET_DERIVED_H
@@ -10,13 +10,17 @@
 #include "bids/dataset.h"
 #include "record/tract_run.h"
 
-/* Two files in one folder, and the sidecar of the first. */
+#define GLS_DERIVED_MAX 24 /* largest number of files */
+#define GLS_DERIVED_SOURCES 3
+
+/* Files in one folder, and the sidecar of one of them. */
 typedef struct gls_dataset_derived {
-    char output[2][GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH];
-    const char *description; /* in the sidecar */
-    const char *source[3];   /* files that they are made of; NULL: none */
-    cJSON *inputs;           /* what they depend on; owned */
-    cJSON *parameters;       /* in the sidecar; owned */
+    char output[GLS_DERIVED_MAX][GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH];
+    size_t n;                                /* number of outputs */
+    const char *description;                 /* in the sidecar */
+    const char *source[GLS_DERIVED_SOURCES]; /* files that they are made of; NULL: none */
+    cJSON *inputs;                           /* what they depend on; owned */
+    cJSON *parameters;                       /* in the sidecar; owned */
     /* Runs the command that makes them, in a run that is begun. */
     gls_status (*make)(gls_tract_run *run, const struct gls_dataset_derived *derived, const void *user);
     const void *user;

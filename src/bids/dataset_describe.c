@@ -366,7 +366,8 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
 {
     /* contents of .bidsignore: names that are not in BIDS yet, or never will be, and that its validator would reject */
     static const char ignored[] =
-        "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*_tracts.*\n*.html\nlogs/"
+        "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*_tracts.*\n*_xfm.*\n*_dwiref.*\n*_T1w."
+        "*\n*.html\nlogs/"
         "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\nconnectomes_*.tsv\nbundles.tsv\ncode/\n";
     /* patterns of entities that pybids does not know */
     static const char pybids[] =

@@ -7,11 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bids/dataset_anatomy.h"
 #include "bids/dataset_find.h"
 #include "bids/dataset_names.h"
 #include "bids/dataset_select.h"
 #include "bids/dataset_parts.h"
 #include "image/label_table.h"
+#include "run/anatomy.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
@@ -73,8 +75,8 @@ void gls_dataset_finish(gls_dataset *dataset)
 {
     for (size_t i = 0; i < dataset->n; i++) {
         gls_dataset_unit *u = &dataset->unit[i];
-        char *texts[] = {u->name, u->subject, u->session, u->space, u->folder,    u->dwi,       u->bval,     u->bvec,
-                         u->mask, u->region,  u->problem, u->table, u->tissue[0], u->tissue[1], u->tissue[2]};
+        char *texts[] = {u->name, u->subject, u->session, u->space, u->folder,    u->dwi,       u->bval,      u->bvec,
+                         u->mask, u->region,  u->problem, u->table, u->tissue[0], u->tissue[1], u->tissue[2], u->t1};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
         gls_dataset_texts_finish(&u->value);
         gls_dataset_texts_finish(&u->files);
@@ -238,10 +240,19 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
         u->problem = strdup("no desc-brain_mask in its space; --mask behind -- names another");
         return u->problem ? GLS_OK : gls_no_memory();
     }
+    if (job.t1 && !(u->t1 = strdup(job.t1))) return gls_no_memory();
+    if (o->t1 && !u->t1) {
+        const gls_status status = gls_dataset_anatomy_find(o, u);
+        if (status || u->problem) return status;
+    }
     if (job.roi) {
         u->region = strdup(job.roi);
         return u->region ? GLS_OK : gls_no_memory();
     }
+    /* as with --t1 of track */
+    u->interface = u->t1 && o->region == GLS_DATASET_AUTO && !gls_seeds_place(&job) &&
+                   gls_method_of(&job).seeds == GLS_SEEDS_COUNTED;
+    if (u->interface) return GLS_OK;
     u->kind = o->region;
     if (o->region == GLS_DATASET_FILE) return find_file(o, u);
     /* with AUTO the first of WM, aseg, dseg and FA that exists; else the kind that the user asked for */
@@ -267,16 +278,19 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
     return u->problem ? GLS_OK : gls_no_memory();
 }
 
-/* Sets the problem of a unit whose series cannot be read; a dangling link of git-annex: it was not fetched. */
-static gls_status check_fetched(gls_dataset_unit *u)
+/* Sets the problem of a unit whose series or T1 image cannot be read; a dangling link of git-annex: it was not fetched.
+ */
+static gls_status check_fetched(const char *path, gls_dataset_unit *u)
 {
-    if (u->problem || access(u->dwi, R_OK) == 0) return GLS_OK;
+    if (u->problem || !path || access(path, R_OK) == 0) return GLS_OK;
     struct stat link;
-    bool dangling = lstat(u->dwi, &link) == 0 && S_ISLNK(link.st_mode);
+    const char *reason = strerror(errno);
+    bool dangling = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
     if (dangling)
-        gls_asprintf(&u->problem, "not fetched: datalad get %s", u->dwi);
+        gls_asprintf(&u->problem, "not fetched: datalad get %s", path);
     else
-        gls_asprintf(&u->problem, "cannot be read: %s", strerror(errno));
+        gls_asprintf(&u->problem, "%s%scannot be read: %s", path == u->dwi ? "" : path, path == u->dwi ? "" : ": ",
+                     reason);
     return u->problem ? GLS_OK : gls_no_memory();
 }
 
@@ -301,7 +315,8 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
     if (!status) status = find_images(o, u);
     if (!status) status = find_tissue(o, u);
     if (!status) status = check_atlases(o, u);
-    if (!status) status = check_fetched(u);
+    if (!status) status = check_fetched(u->dwi, u);
+    if (!status) status = check_fetched(u->t1, u);
     free(stem);
     return status;
 }

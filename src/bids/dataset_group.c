@@ -33,18 +33,24 @@ char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *da
     gls_job_options job = *options->job;
     const gls_param *row = gls_params;
     int next = 0;
+    const bool finds_t1 = options->t1 && !options->job->t1;
     gls_text_puts(&text, "unit\tsubject\tsession\tdwi\tmask\tregion");
+    if (finds_t1) gls_text_puts(&text, "\tt1");
     while (gls_dataset_next_braces(&job, &row, &next)) gls_text_printf(&text, "\t--%s", row->name);
     gls_text_puts(&text, "\tstate\n");
     for (size_t i = 0; i < dataset->n; i++) {
         const gls_dataset_unit *u = &dataset->unit[i];
-        const char *region = u->region ? u->region : u->problem ? "" : "FA";
+        const char *region = u->region      ? u->region
+                             : u->problem   ? ""
+                             : u->interface ? "interface of grey and white matter"
+                                            : "FA";
         if (!gls_dataset_chosen(dataset, choice, i)) continue;
         gls_dataset_name(options, u, options->job, &files);
         /* tracked: both files exist; their contents are not checked, because the list must be quick */
         bool tracked = access(files.tractogram, F_OK) == 0 && access(files.sidecar, F_OK) == 0;
-        const char *const field[] = {u->name, u->subject, u->session, u->dwi, u->mask ? u->mask : "", region};
-        const size_t n = sizeof field / sizeof *field;
+        const char *const field[] = {u->name, u->subject,        u->session, u->dwi, u->mask ? u->mask : "",
+                                     region,  u->t1 ? u->t1 : ""};
+        const size_t n = sizeof field / sizeof *field - !finds_t1;
         for (size_t k = 0; k < n + u->value.n; k++) {
             gls_field_show(&text, k < n ? field[k] : u->value.text[k - n], '\t');
             gls_text_puts(&text, "\t");

@@ -181,8 +181,8 @@ static gls_status add_input(cJSON *inputs, const char *role, const char *path)
 static void add_seeds(cJSON *inputs, const gls_dataset_options *o, const gls_dataset_unit *u)
 {
     static const char *const kinds[] = {"mask", "probability", "aseg", "labels", "fa", "file"};
-    cJSON_AddStringToObject(inputs, "seeds", u->region ? kinds[u->kind] : "fa");
-    if (!u->region) gls_json_double(inputs, "seed_fa", o->fa);
+    cJSON_AddStringToObject(inputs, "seeds", u->interface ? "interface" : u->region ? kinds[u->kind] : "fa");
+    if (!u->region && !u->interface) gls_json_double(inputs, "seed_fa", o->fa);
     if (u->region && u->kind == GLS_DATASET_DSEG)
         cJSON_AddItemToObject(inputs, "seed_labels", cJSON_CreateIntArray(u->labels.value, u->labels.n));
 }

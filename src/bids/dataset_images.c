@@ -74,12 +74,12 @@ gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_un
     if (!status && u->table) gls_series_compare_table(&series, u->table, NULL, u->bvec);
     if (!status) status = read_onto(u->mask, &series.dwi->grid, GLS_DATASET_AUTO, NULL, &inside);
     /* the kind of the region decides which of its values take seeds */
-    if (!status)
+    if (!status && !u->interface)
         status = u->region ? read_onto(u->region, &series.dwi->grid, u->kind, &u->labels, &region)
                            : seeds_of_fa(o, &series, inside, &region);
-    if (!status && !u->region && o->region == GLS_DATASET_AUTO)
+    if (!status && region && !u->region && o->region == GLS_DATASET_AUTO)
         gls_log(GLS_LOG_WARNING, "%s: seeds lie where FA is above %g, for want of a segmentation", u->name, o->fa);
-    if (!status) status = check_seeds(u, inside, region);
+    if (!status && region) status = check_seeds(u, inside, region);
     gls_series_finish(&series);
     if (status) {
         gls_image_destroy(inside);

@@ -1,6 +1,7 @@
 /* Tracks a series of a data set into a data set of derivatives, with masks, fits and connectomes: names the files,
  * writes the sidecars, and finds out what an earlier run has done already. */
 #include "bids/dataset_track.h"
+#include "bids/dataset_anatomy.h"
 #include "bids/dataset_bundles.h"
 #include "bids/dataset_connectome.h"
 #include "bids/dataset_describe.h"
@@ -36,6 +37,7 @@ typedef struct places {
     char tractogram[512], mask[512], seeds[512];
     char lock[GLS_DATASET_MAX_PATH]; /* file that a run keeps locked while it tracks the unit */
     gls_dataset_stage stage;
+    gls_dataset_anatomy anatomy; /* of the T1 image; empty: none */
 } places;
 
 /* Writes the name of the direction getter, and the name of the model unless the model is auto or opdt. */
@@ -52,6 +54,7 @@ static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u,
     gls_dataset_stage *s = &p->stage;
     const char *suffix = o->legacy_names ? "tractography" : "tractogram", *format = o->legacy_names ? "trk" : "trx";
     name_track(job, track);
+    p->anatomy = (gls_dataset_anatomy){.table = NULL};
     *s = (gls_dataset_stage){.options = o, .unit = u, .job = job};
     snprintf(s->folder, sizeof s->folder, "%s/%s", o->output, u->folder);
     snprintf(s->path, sizeof s->path, "%s/%s/.%s_%s_%s.stage", o->output, u->folder, u->name, track, suffix);
@@ -143,7 +146,8 @@ static gls_status write_mask(const places *p, const char *name, const gls_image 
     return status;
 }
 
-/* Writes the mask in which streamlines may be, and the seed region, whose description has the warnings on both. */
+/* Writes the mask in which streamlines may be, and the seed region if there is one, whose description has the warnings
+ * on both. */
 static gls_status write_masks(const places *p, const gls_job_options *job)
 {
     const gls_dataset_unit *u = p->stage.unit;
@@ -157,7 +161,7 @@ static gls_status write_masks(const places *p, const gls_job_options *job)
     gls_warnings_end(&warnings);
     if (!status && about.failed) status = gls_no_memory();
     if (!status) status = write_mask(p, p->mask, mask, "Streamlines end outside of it", u->mask);
-    if (!status) status = write_mask(p, p->seeds, seeds, about.data, u->region ? u->region : u->dwi);
+    if (!status && seeds) status = write_mask(p, p->seeds, seeds, about.data, u->region ? u->region : u->dwi);
     gls_text_finish(&about);
     gls_image_destroy(mask);
     gls_image_destroy(seeds);
@@ -292,17 +296,31 @@ static void record_warnings(cJSON *root, const gls_warnings *warnings)
 /* Records which parameters bids has set, in place of the user, and the final name of the sidecar. */
 static void record_own_values(const places *p, cJSON *root)
 {
-    static const char *const own[] = {"output", "sidecar", "force", "mask", "roi", "pve_wm", "pve_gm", "pve_csf"};
+    const gls_dataset_unit *u = p->stage.unit;
+    const struct {
+        const char *key;
+        bool set;
+    } own[] = {{"output", true},
+               {"sidecar", true},
+               {"force", true},
+               {"mask", true},
+               {"roi", !u->interface},
+               {"pve_wm", p->stage.options->tissue},
+               {"pve_gm", p->stage.options->tissue},
+               {"pve_csf", p->stage.options->tissue},
+               {"act", u->t1},
+               {"seed_gmwmi", u->interface}};
     cJSON *defaults = gls_json_at(root, "defaults"), *changed = gls_json_at(defaults, "changed"),
           *parameters = gls_json_at(root, "parameters"), *set = cJSON_AddArrayToObject(defaults, "set_by_bids");
-    const size_t n = p->stage.options->tissue ? sizeof own / sizeof *own : 5;
     char path[GLS_DATASET_MAX_PATH];
     in_stage(p, p->stage.sidecar, path);
     cJSON_ReplaceItemInObjectCaseSensitive(parameters, "sidecar", cJSON_CreateString(path));
-    for (size_t i = 0; i < n; i++) {
-        cJSON_AddItemToArray(set, cJSON_CreateString(own[i]));
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (!own[i].set) continue;
+        cJSON_AddItemToArray(set, cJSON_CreateString(own[i].key));
         for (int k = cJSON_GetArraySize(changed); k-- > 0;)
-            if (strcmp(cJSON_GetArrayItem(changed, k)->valuestring, own[i]) == 0) cJSON_DeleteItemFromArray(changed, k);
+            if (strcmp(cJSON_GetArrayItem(changed, k)->valuestring, own[i].key) == 0)
+                cJSON_DeleteItemFromArray(changed, k);
     }
 }
 
@@ -348,7 +366,7 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     job.bval = u->bval;
     job.bvec = u->bvec;
     job.mask = mask;
-    job.roi = seeds;
+    job.roi = u->interface ? NULL : seeds;
     job.output = output;
     job.sidecar = run;
     job.force = o->force; /* replaces a staged journal of other options */
@@ -356,6 +374,7 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     job.skip_existing = job.fail_if_empty = false;
     gls_warnings warnings;
     gls_warnings_begin(&warnings);
+    gls_dataset_anatomy_warn(&p->anatomy);
     gls_status status = write_masks(p, given);
     if (!status && o->fit_outputs) status = write_fits(p, given, mask, monitor);
     if (!status) status = gls_dataset_stage_check(&p->stage, replace); /* before tracking, the longest part */
@@ -447,7 +466,8 @@ static gls_status connect_regions(const places *p, const gls_job_options *job)
     else
         snprintf(weights, sizeof weights, "dps:%s",
                  job->weights == GLS_RUN_WEIGHTS_COMMIT ? GLS_DPS_COMMIT : GLS_DPS_WEIGHTS);
-    gls_status status = gls_dataset_connect(o, p->stage.unit, tractogram, stem, job->weights ? weights : NULL);
+    gls_status status =
+        gls_dataset_connect(o, p->stage.unit, &p->anatomy, tractogram, stem, job->weights ? weights : NULL);
     return status ? status : gls_dataset_recognize(o, tractogram, stem);
 }
 
@@ -481,15 +501,27 @@ static gls_status make(const places *p, const gls_job_options *job, const gls_mo
     return leave_stage_in_error(status, p);
 }
 
+/* Makes the anatomy of the T1 image, and sets its tissue in place of the image. */
+static gls_status take_anatomy(places *p, gls_job_options *job, const gls_monitor *monitor)
+{
+    const gls_dataset_unit *u = p->stage.unit;
+    if (!u->t1) return GLS_OK;
+    gls_status status = gls_dataset_anatomy_make(p->stage.options, u, job, monitor, &p->anatomy);
+    job->act = p->anatomy.names.path[GLS_ANAT_FIVE];
+    job->t1 = job->atlas = NULL;
+    if (u->interface) job->seed_gmwmi = "auto";
+    return status;
+}
+
 /* Tracks the unit. The caller holds the lock of the unit. */
-static gls_status track_locked(const places *p, const gls_job_options *job, const gls_monitor *monitor,
-                               gls_dataset_state *state)
+static gls_status track_locked(places *p, gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state)
 {
     cJSON *identity = NULL;
     before b = {.root = NULL};
     gls_status status = gls_dataset_stage_open(&p->stage);
     if (status) return status;
-    status = gls_dataset_identity(p->stage.options, p->stage.unit, job, &identity);
+    status = take_anatomy(p, job, monitor);
+    if (!status) status = gls_dataset_identity(p->stage.options, p->stage.unit, job, &identity);
     if (!status) status = look_before(p, identity, &b);
     if (status)
         gls_dataset_stage_remove(&p->stage, true);
@@ -508,7 +540,7 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
 {
     places p;
     gls_job_options own = *given;
-    const gls_job_options *job = &own;
+    gls_job_options *job = &own;
     int lock = -1;
     char figures[GLS_DATASET_MAX_PATH];
     *state = GLS_UNIT_FAILED;
@@ -533,6 +565,7 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
         return GLS_OK;
     }
     status = track_locked(&p, job, monitor, state);
+    gls_dataset_anatomy_finish(&p.anatomy);
     gls_dataset_unlock(p.lock, lock);
     return status;
 }

@@ -70,13 +70,21 @@ static const gls_option table[] = {
     GLS_FLAG(SEEDS, data.tissue, "tissue",
              "Take label-WM_probseg, label-GM_probseg and label-CSF_probseg in the space of the series as --pve-wm, "
              "--pve-gm and --pve-csf, for --pft or other tissue options given after --."),
+    GLS_FLAG(SEEDS, data.t1, "t1",
+             "Make tissue from the T1w image of each participant, in the space of the series, and track with it, as "
+             "'glslines track --t1' does: seeds lie on the interface of grey and white matter unless others are named. "
+             "The image of the session is taken, else of the participant, else of another session; of several the one "
+             "with the run of the series, then desc-preproc. A participant without one is not tracked. --t1 behind -- "
+             "names the image in place of this."),
     GLS_NUMBER(RUN, INT, jobs, "jobs", "N", NULL, GLS_BETWEEN(1, 256), NULL,
                "Number of units that are tracked at a time, each in a process of its own. If --device (behind --) "
                "names several devices, each process takes one of them."),
     GLS_FLAG(RUN, no_report, "no-report", "Leave out reports and pictures."),
-    GLS_TEXTS(RUN, data.atlases, "atlas", "NAME", "none",
-              "Also write the connectome of each tractogram for seg-NAME_dseg (or atlas-NAME, desc-NAME) in its space: "
-              "seg-NAME_relmat.tsv; may be repeated."),
+    GLS_TEXTS(
+        RUN, data.atlases, "atlas", "NAME|TEMPLATE,LABELS[,MASK[,NAMES]]", "none",
+        "Also write the connectome of each tractogram for seg-NAME_dseg (or atlas-NAME, desc-NAME) in its space: "
+        "seg-NAME_relmat.tsv; may be repeated. With --t1 also a template with its labels, as --atlas of 'glslines "
+        "track': they are brought to the space of each series."),
     GLS_FLAG(
         RUN, data.wide, "wide",
         "Level group: also write connectomes_seg-NAME_wide.tsv, with a line for each connectome and a column for each "
@@ -145,9 +153,27 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
     return CMD_EXIT_OK;
 }
 
-/* Parses the options after "--". */
-static int parse_track(const cmd_arguments *given, bool tissue, track_options *track, cmd_arguments *arguments)
+/* Rejects a second source of tissue beside the T1 image, and what would move its tissue. */
+static int check_t1(const gls_dataset_options *d, const gls_job_options *track, const cmd_arguments *arguments)
 {
+    const bool t1 = d->t1 || track->t1;
+    const char *other = cmd_options_first(arguments, CMD_TEXTS("act", "pve-wm", "pve-gm", "pve-csf", "pve-sgm",
+                                                               "map-include", "map-exclude", "transform"));
+    if (t1 && (d->tissue || other))
+        return cmd_error(CMD_EXIT_USAGE, "--t1 and --%s exclude each other: the tissue is made of the T1 image",
+                         d->tissue ? "tissue" : other);
+    if (!t1 && (d->t1_atlas || track->atlas))
+        return cmd_error(CMD_EXIT_USAGE, "--atlas %s: needs --t1", d->t1_atlas ? d->t1_atlas : track->atlas);
+    if (d->t1_atlas && track->atlas)
+        return cmd_error(CMD_EXIT_USAGE, "--atlas: names a template before and behind --: leave out one of them");
+    return CMD_EXIT_OK;
+}
+
+/* Parses the options after "--". */
+static int parse_track(const cmd_arguments *given, const gls_dataset_options *d, track_options *track,
+                       cmd_arguments *arguments)
+{
+    const bool tissue = d->tissue;
     char error[1024], *argv[CMD_MAX_POSITIONALS + 8] = {(char *)"glslines", (char *)"track"};
     int n = 2;
     for (int i = 3; i < given->n_positionals; i++) argv[n++] = (char *)given->positional[i];
@@ -160,6 +186,7 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
                          "bids: '%s' is one argument too many: give BIDS_DIR OUT_DIR participant|group -- OPTIONS",
                          arguments->positional[0]);
     int code = check_track_options(&track->run.job, arguments);
+    if (!code) code = check_t1(d, &track->run.job, arguments);
     if (code) return code;
     const char *fraction = cmd_options_first(arguments, CMD_TEXTS("pve-wm", "pve-gm", "pve-csf"));
     if (tissue && fraction)
@@ -170,10 +197,12 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
     for (int i = 0; i < 3; i++) arguments->positional[i] = "";
     gls_job_options *job = &track->run.job;
     if (tissue) job->pve_wm = job->pve_gm = job->pve_csf = "";
-    if (job->track.pft && !job->act && !job->pve_wm && !job->map_include)
-        return cmd_error(CMD_EXIT_USAGE,
-                         "--pft: needs the tissue of each series: give --tissue before --, or, after it, --act, "
-                         "--pve-wm or --map-include with the file's name in terms of entities, as in sub-{subject}");
+    if (d->t1 && !job->t1) job->t1 = "";
+    if (job->track.pft && !job->act && !job->pve_wm && !job->map_include && !job->t1)
+        return cmd_error(
+            CMD_EXIT_USAGE,
+            "--pft: needs the tissue of each series: give --t1 or --tissue before --, or, after it, --act, "
+            "--pve-wm or --map-include with the file's name in terms of entities, as in sub-{subject}");
     code = track_options_check(track, arguments);
     arguments->n_positionals = 0;
     return code;
@@ -193,12 +222,13 @@ static int participants(const bids_values *o, gls_dataset_options *d, const cmd_
     gls_dataset_choice choice;
     gls_dataset dataset = {.n = 0};
     gls_status worst = GLS_OK;
-    int code = parse_track(arguments, d->tissue, &track, &track_arguments);
+    int code = parse_track(arguments, d, &track, &track_arguments);
     if (code) return code;
     /* the names that parse_track() made up are no files of a series: remove them */
     gls_job_options *job = &track.run.job;
     job->dwi = job->bval = job->bvec = NULL;
     if (d->tissue) job->pve_wm = job->pve_gm = job->pve_csf = NULL;
+    if (job->t1 && !*job->t1) job->t1 = NULL;
     job->argc = arguments->argc;
     job->argv = arguments->argv;
     d->job = job;
@@ -267,6 +297,26 @@ static int group(const gls_dataset_options *d)
     return CMD_EXIT_OK;
 }
 
+/* Takes the atlas that is a template with its labels out of the list of names, and checks the names. */
+static int take_atlases(gls_dataset_options *d)
+{
+    int n = 0;
+    for (int i = 0; i < d->atlases.n; i++) {
+        const char *atlas = d->atlases.value[i];
+        if (!strchr(atlas, ',')) {
+            if (!gls_is_label(atlas)) return cmd_error(CMD_EXIT_USAGE, "--atlas: '%s': " GLS_BIDS_LABELS, atlas);
+            d->atlases.value[n++] = atlas;
+        } else if (d->t1_atlas) {
+            return cmd_error(CMD_EXIT_USAGE, "--atlas %s: is the second template, and T1 images are registered to one",
+                             atlas);
+        } else {
+            d->t1_atlas = atlas;
+        }
+    }
+    d->atlases.n = n;
+    return CMD_EXIT_OK;
+}
+
 /* Entry of the command: checks the options, then tracks participants or makes tables. Returns an exit code. */
 static int run_bids(void *values, const cmd_arguments *arguments)
 {
@@ -278,9 +328,8 @@ static int run_bids(void *values, const cmd_arguments *arguments)
     for (int i = 0; i < d.filters.n; i++)
         if (!strchr(d.filters.value[i], '='))
             return cmd_error(CMD_EXIT_USAGE, "--filter: '%s' is not KEY=VALUE", d.filters.value[i]);
-    for (int i = 0; i < d.atlases.n; i++)
-        if (!gls_is_label(d.atlases.value[i]))
-            return cmd_error(CMD_EXIT_USAGE, "--atlas: '%s': " GLS_BIDS_LABELS, d.atlases.value[i]);
+    const int code_of_atlases = take_atlases(&d);
+    if (code_of_atlases) return code_of_atlases;
     d.input = arguments->positional[0];
     d.output = arguments->positional[1];
     /* i = -2: BIDS_DIR, -1: OUT_DIR, then the folders of --derivatives */
@@ -334,6 +383,9 @@ const cmd_command command_bids = {
         "glslines bids qsiprep tracts participant -- --peaks 'tractseg/sub-{subject}/peaks.nii.gz' --dg fact",
         "What there is to track:", "glslines bids qsiprep tracts participant --list",
         "Four at a time, on four GPUs:", "glslines bids qsiprep tracts participant --jobs 4 -- --device 0,1,2,3",
+        "With tissue and the connectome of an atlas, made of the T1 image of each participant:",
+        "glslines bids qsiprep tracts participant --t1 --atlas tpl.nii.gz,atlas.nii.gz,mask.nii.gz,names.txt -- "
+        "--model csd",
         "With the connectome of an atlas, weighted by SIFT2:",
         "glslines bids qsiprep tracts participant --atlas 4S156Parcels -- --model csd --weights",
         "One part of a job array:", "glslines bids qsiprep tracts participant --shard 3/20"),

@@ -11,23 +11,18 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
-/* Where an anatomy comes from. Parts of --atlas are cut from `memory`. */
-typedef struct anatomy {
-    gls_anat_sources sources;
-    char *memory, *labels;
-} anatomy;
-
-static void finish_anatomy(anatomy *a)
+void gls_job_anatomy_finish(gls_job_anatomy *a)
 {
     free(a->memory);
     free(a->labels);
 }
 
-static gls_status name_anatomy(const gls_job_options *o, anatomy *a)
+gls_status gls_job_anatomy_init(const gls_job_options *o, gls_job_anatomy *a)
 {
     const char *part[4] = {NULL};
     size_t n = 0;
-    *a = (anatomy){.sources = {.t1 = o->t1, .dwi = o->dwi, .bval = o->bval, .bvec = o->bvec, .dwi_mask = o->mask}};
+    *a = (gls_job_anatomy){
+        .sources = {.t1 = o->t1, .dwi = o->dwi, .bval = o->bval, .bvec = o->bvec, .dwi_mask = o->mask}};
     if (!o->atlas) return GLS_OK;
     a->memory = strdup(o->atlas);
     char *rest = a->memory;
@@ -46,16 +41,21 @@ static gls_status name_anatomy(const gls_job_options *o, anatomy *a)
     return GLS_OK;
 }
 
+const char *gls_job_anatomy_device(const gls_job_options *o)
+{
+    return strchr(o->device, ',') ? "auto" : o->device;
+}
+
 gls_status gls_job_anatomy_inputs(const gls_job_options *o, gls_inputs *inputs)
 {
     char *path[GLS_ANAT_MAX_FILES];
     size_t n = 0;
-    anatomy a;
-    gls_status status = name_anatomy(o, &a);
+    gls_job_anatomy a;
+    gls_status status = gls_job_anatomy_init(o, &a);
     if (!status) status = gls_anat_sources_list(&a.sources, path, &n);
     if (!status) status = gls_inputs_add_all(inputs, (const char *const *)path, n);
     for (size_t i = 0; i < n; i++) free(path[i]);
-    finish_anatomy(&a);
+    gls_job_anatomy_finish(&a);
     return status;
 }
 
@@ -67,11 +67,11 @@ static bool go_on(void *user)
 gls_status gls_job_anatomy_find(gls_job *job)
 {
     gls_job_options *o = &job->options;
-    anatomy a;
+    gls_job_anatomy a;
     bool kept = false;
-    gls_status status = name_anatomy(o, &a);
+    gls_status status = gls_job_anatomy_init(o, &a);
     if (!status) status = gls_anat_find(&a.sources, o->cache_dir, &job->anatomy, &kept);
-    finish_anatomy(&a);
+    gls_job_anatomy_finish(&a);
     const char *labels = job->anatomy.path[GLS_ANAT_LABELS];
     for (int k = 0; k < o->connectome.n && labels && !status; k++) {
         if (strncmp(o->connectome.value[k], "atlas:", 6) != 0) continue;
@@ -88,17 +88,15 @@ gls_status gls_job_anatomy_find(gls_job *job)
 gls_status gls_job_anatomy_make(gls_job *job)
 {
     gls_job_options *o = &job->options;
-    const gls_anat_inputs how = {.device = strchr(o->device, ',') ? "auto" : o->device,
-                                 .graphics = o->api,
-                                 .go_on = go_on,
-                                 .user = &job->monitor};
+    const gls_anat_inputs how = {
+        .device = gls_job_anatomy_device(o), .graphics = o->api, .go_on = go_on, .user = &job->monitor};
     gls_input_file *file = &job->inputs.file[GLS_FILE_ACT];
-    anatomy a;
+    gls_job_anatomy a;
     job->sinks.awaited = NULL;
     gls_anat_names_finish(&job->anatomy);
-    gls_status status = name_anatomy(o, &a);
+    gls_status status = gls_job_anatomy_init(o, &a);
     if (!status) status = gls_anat_keep(&a.sources, &how, o->cache_dir, &job->anatomy);
-    finish_anatomy(&a);
+    gls_job_anatomy_finish(&a);
     if (status) return status;
     file->path = o->act = job->anatomy.path[GLS_ANAT_FIVE];
     status = gls_input_file_check(file);

@@ -210,6 +210,8 @@ class Commands(unittest.TestCase):
         self.assertEqual(len(found), 1)
         with self.assertRaises(glslines.ArgumentError):
             glslines.bids(path("data"), path("out"), track={"nseed": 50})
+        with self.assertRaisesRegex(glslines.InputError, "no T1w image"):
+            glslines.bids(path("data"), path("out"), t1=True, atlas="template.nii,labels.nii")
 
     def test_other_programs(self):
         """Tractograms of nibabel, DIPY and trx-python are accepted; points are returned as views."""
