@@ -25,6 +25,12 @@
 #define MIN_ML 700.0       /* millilitres of a brain */
 #define MAX_ML 2200.0
 #define MIN_DICE 0.9
+#define MIN_DICE_SERIES 0.8 /* masks of series are made in many ways */
+/* Shares of the intensity of white matter between which T1 images have grey matter, and below which they have fluid. A
+ * mask that holds skull makes fluid of it, and grey matter of fluid; one without fluid makes fluid of grey matter. */
+#define MIN_GREY 0.45
+#define MAX_GREY 0.92
+#define MAX_FLUID 0.55
 #define MAX_VOXELS ((double)(1 << 28))
 
 void gls_anat_inputs_finish(gls_anat_inputs *in)
@@ -338,6 +344,21 @@ static void warn_of_brain(const gls_anat_inputs *in, gls_anat *a)
         gls_log(GLS_LOG_WARNING,
                 "%s: tissue moved the brain mask far from that of %s (Dice %.2f): look at the mask on the T1",
                 in->t1.name, in->fixed.image ? "the template" : "the series", a->dice);
+    if (a->dice_series < MIN_DICE_SERIES && ++a->warnings)
+        gls_log(GLS_LOG_WARNING,
+                "%s: its brain mask and that of the series differ (Dice %.2f): one of them is wrong, or the T1 does "
+                "not lie "
+                "on the series: look at both",
+                in->t1.name, a->dice_series);
+    const double *mean = a->classes.mean, grey = exp(mean[GLS_CLASS_GM] - mean[GLS_CLASS_WM]),
+                 fluid = exp(mean[GLS_CLASS_CSF] - mean[GLS_CLASS_WM]);
+    if ((grey < MIN_GREY || grey > MAX_GREY || fluid > MAX_FLUID) && ++a->warnings)
+        gls_log(GLS_LOG_WARNING,
+                "%s: its tissue is probably wrong: what was found as grey matter has %.2f of the intensity of white "
+                "matter, "
+                "as fluid %.2f: is it a T1 image, or is the brain mask too %s? Give another %s",
+                in->t1.name, grey, fluid, grey < MIN_GREY ? "large" : "small",
+                in->fixed.image ? "--template-mask" : "--dwi-mask");
 }
 
 /* --- Tissue and labels. */

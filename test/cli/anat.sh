@@ -79,6 +79,13 @@ says "exists already"
 expect 0 anat sub-7_T1w.nii --dwi series.nii -o plain --device cpu
 [ "$(ls plain | wc -l)" -eq 10 ] || note "other files than 10: $(ls plain)"
 
+grep -q "tissue is probably wrong" stderr && note "a warning of tissue that is right"
+for mask in wide narrow; do
+    expect 0 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask $mask.nii -o of_$mask --device cpu
+    says "tissue is probably wrong"
+    contains of_$mask/sub-7_space-dwi_desc-5tt_probseg.json '"verdict":	"look at the warnings'
+done
+
 # --- in front of tracking: made once, then taken from the cache, and the same as by the command ---
 export XDG_CACHE_HOME="$work/cache"
 mkdir cache
