@@ -44,7 +44,7 @@ typedef struct gls_select_options {
     bool either_way;   /* true: streamlines may meet the regions of GLS_REGION_INCLUDE_ORDERED also in order from their
                           other end; default false */
     double distance; /* distance in mm by which regions are widened, >= 0; default 0. Voxels whose centre lies this near
-                        to the centre of a voxel of the region belong to it; spheres get a larger radius */
+                        to the centre of a voxel of the region belong to it; spheres and boxes grow by it */
     double min_length, max_length; /* limits in mm, with a tolerance of 1e-4 mm; default 0, INFINITY */
     const char *weights;           /* column with a value for each streamline, for min_weight and max_weight; default
                                       NULL: none */

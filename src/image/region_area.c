@@ -1,5 +1,5 @@
-/* Reads one region, from an image or as a sphere: for tracking and for filters of streamlines. Parses the texts that
- * name regions. */
+/* Reads one region, from an image, as a sphere or as a box: for tracking and for filters of streamlines. Parses the
+ * texts that name regions. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,10 +16,11 @@
 
 /* --- Texts. */
 
-#define MAX_MM 1e15 /* largest coordinate of a sphere's centre, mm; its square is finite in single precision */
+#define MAX_MM \
+    1e15 /* largest coordinate of a sphere's centre or a box's corner, mm; its square is finite in single precision */
 
-/* Reads numbers separated by commas and stores at most four. Returns how many there are; 0: not all are numbers. */
-static size_t read_numbers(const char *text, double number[4])
+/* Reads numbers separated by commas and stores at most six. Returns how many there are; 0: not all are numbers. */
+static size_t read_numbers(const char *text, double number[6])
 {
     char item[64];
     size_t n = 0;
@@ -30,7 +31,7 @@ static size_t read_numbers(const char *text, double number[4])
         memcpy(item, c, length);
         item[length] = '\0';
         if (!gls_parse_double(item, &value)) return 0;
-        if (n < 4) number[n] = value;
+        if (n < 6) number[n] = value;
         n++;
         c += length;
         if (!*c) return n;
@@ -66,14 +67,36 @@ static bool read_ranges(const char *text, gls_region_text *out)
     }
 }
 
+/* Checks the corners of a box, and sorts their coordinates. */
+static gls_status check_box(const char *option, const char *text, gls_region_text *out)
+{
+    for (int a = 0; a < 3; a++) {
+        const double low = fmin(out->number[a], out->number[a + 3]), high = fmax(out->number[a], out->number[a + 3]);
+        if (!(low >= -MAX_MM && high <= MAX_MM))
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a box is x,y,z,X,Y,Z: numbers must be from -%g to %g mm",
+                            option, text, MAX_MM, MAX_MM);
+        /* thinner boxes are lost in the rounding of points */
+        if (!(high - low >= 1e-6 * fmax(1, fmax(-low, high))))
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a box is x,y,z,X,Y,Z: its corners must differ in each number",
+                            option, text);
+        out->number[a] = low;
+        out->number[a + 3] = high;
+    }
+    out->is_box = true;
+    return GLS_OK;
+}
+
 gls_status gls_region_text_parse(const char *option, const char *text, gls_region_text *out)
 {
     *out = (gls_region_text){.path = NULL};
     size_t n = read_numbers(text, out->number);
     bool exists = access(text, F_OK) == 0;
+    if (n == 6) return check_box(option, text, out);
     if (n == 4 || (n > 1 && !exists)) {
         if (n != 4)
-            return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r: %zu numbers were given", option, text, n);
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "--%s %s: a sphere is x,y,z,r and a box x,y,z,X,Y,Z: %zu numbers were given", option, text,
+                            n);
         if (!(out->number[3] > 0))
             return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r: the radius must be more than 0 mm", option,
                             text);
@@ -88,7 +111,7 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
         return GLS_OK;
     }
     if (!exists && strchr(text, ',') && !strchr(text, ':'))
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r, four numbers; and there is no such file",
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a sphere is x,y,z,r, a box x,y,z,X,Y,Z, and there is no such file",
                         option, text);
     const char *colon = exists ? NULL : strrchr(text, ':');
     /* The last colon separates labels from the path if no file has the whole text as its name and no slash follows. */
@@ -188,6 +211,25 @@ static gls_status mark_labels(const gls_labels *labels, const gls_region_text *t
     return status;
 }
 
+/* Makes the grid of one voxel that is the box with these corners, world mm. */
+static gls_status make_box(const double corner[6], const char *name, gls_region_area *area)
+{
+    const int32_t dim[3] = {1, 1, 1};
+    double affine[3][4] = {{0}};
+    gls_grid grid;
+    for (int a = 0; a < 3; a++) {
+        affine[a][a] = corner[a + 3] - corner[a];
+        affine[a][3] = (corner[a] + corner[a + 3]) / 2;
+    }
+    gls_status status = gls_grid_init(&grid, dim, (const double(*)[4])affine);
+    if (!status) status = begin(&grid, name, area);
+    if (status) return status;
+    area->is_box = true;
+    area->inside[0] = 1;
+    area->voxels = 1;
+    return GLS_OK;
+}
+
 gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area)
 {
     *area = (gls_region_area){.inside = NULL};
@@ -207,6 +249,7 @@ gls_status gls_region_area_read(const char *option, const char *text, gls_region
         area->sphere = (gls_region_sphere){.centre = {v[0], v[1], v[2]}, .radius = v[3]};
         return GLS_OK;
     }
+    if (parsed.is_box) return make_box(parsed.number, text, area);
     if (parsed.n_ranges > 0) {
         status = gls_labels_read_known(parsed.path, &labels);
         if (!status) status = mark_labels(labels, &parsed, text, area);

@@ -1,4 +1,4 @@
-/* Reads one region, from an image or as a sphere: for tracking and for filters of streamlines. */
+/* Reads one region, from an image, as a sphere or as a box: for tracking and for filters of streamlines. */
 #ifndef GLS_IMAGE_REGION_AREA_H
 #define GLS_IMAGE_REGION_AREA_H
 
@@ -13,7 +13,7 @@ gls_status gls_region_area_read(const char *option, const char *text, gls_region
 /* Makes a region of the voxels > 0 of an image. option, name: for messages. GLS_ERR_INPUT: no voxel is > 0. Call
  * gls_region_area_finish() even after a failure. */
 gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area);
-/* Centre of a region, world mm: mean of its voxel centres, or the centre of the sphere. */
+/* Centre of a region, world mm: mean of its voxel centres, or the centre of the sphere or box. */
 void gls_region_area_centre(const gls_region_area *area, double centre[3]);
 /* Frees the voxels of the region. */
 void gls_region_area_finish(gls_region_area *area);
@@ -32,9 +32,9 @@ typedef struct gls_label_range {
 
 /* The parts of a region's text. */
 typedef struct gls_region_text {
-    bool is_sphere;
-    double number[4]; /* x, y, z and radius, if the region is a sphere */
-    char *path;       /* path of an image; from malloc */
+    bool is_sphere, is_box;
+    double number[6]; /* x, y, z and radius of a sphere; two opposite corners of a box, the lower numbers first */
+    char *path;       /* path of an image; from malloc; NULL: a sphere or a box */
     gls_label_range range[GLS_REGION_MAX_RANGES];
     size_t n_ranges; /* 0: the region is all voxels > 0 */
 } gls_region_text;

@@ -326,6 +326,8 @@ static bool wholly_excluded(const gls_regions *r, const gls_region *region)
     }
     const gls_region_group *g = &r->group[region->index];
     double to_run[3][4];
+    /* a box has one centre, which says nothing of its corners */
+    if (gls_grid_voxels(&g->grid) == 1) return false;
     gls_grid_inverse(&r->grid, to_run);
     for (size_t v = 0, n = (size_t)g->size[0] * (size_t)g->size[1] * (size_t)g->size[2]; v < n; v++) {
         if (!(r->word[g->first + v] >> region->info.bit & 1)) continue;

@@ -16,13 +16,14 @@ typedef struct gls_region_sphere {
     uint32_t bits;            /* in a complete gls_regions: bits of the regions that are this sphere */
 } gls_region_sphere;
 
-/* A single region: voxels of a grid, or a sphere. */
+/* A single region: voxels of a grid, or a sphere. A box is a grid of one voxel. */
 typedef struct gls_region_area {
     uint8_t *inside; /* 1 for voxels of the region, one byte for each voxel of the grid; NULL: a sphere */
     gls_grid grid;
     uint64_t voxels; /* number of voxels in the region; 0: a sphere */
     bool is_graded; /* true: some values of the image lie between 0 and 1, so that it may not be a mask; false if labels
                        are named */
+    bool is_box;
     gls_region_sphere sphere;
 } gls_region_area;
 

@@ -310,13 +310,13 @@ static gls_status add_region(gls_job_inputs *input, gls_region_role role, const 
     return status;
 }
 
-/* Whether one of the texts of regions names an image, and not a sphere. */
+/* Whether one of the texts of regions names an image, and not a sphere or a box. */
 static bool names_image(const gls_strings *regions)
 {
     bool any = false;
     for (int i = 0; i < regions->n; i++) {
         gls_region_text text = {.path = NULL};
-        any |= gls_region_text_parse("region", regions->value[i], &text) == GLS_OK && !text.is_sphere;
+        any |= gls_region_text_parse("region", regions->value[i], &text) == GLS_OK && text.path;
         free(text.path);
     }
     return any;

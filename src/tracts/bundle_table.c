@@ -209,20 +209,20 @@ static gls_status note_file(gls_bundle_rules *rules, const char *text)
 }
 
 /* Fills in *path: the text of a region with the folder in front of its file; the caller frees it. A text of
- * numbers and commas alone is a sphere, X,Y,Z,RADIUS, and names no file; every other text joins rules->file.
+ * numbers and commas alone is a sphere or a box, and names no file; every other text joins rules->file.
  * Backslashes escape in tables, and belong to the name in JSON. */
 static gls_status path_of(gls_bundle_rules *rules, const row *r, const char *text, char **path)
 {
     char *name = rules->is_json ? gls_text_copy(text) : gls_names_copy(text, strlen(text));
     if (!name) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
-    const bool is_sphere = strspn(text, "0123456789+-.eE,") == strlen(text);
+    const bool is_solid = strspn(text, "0123456789+-.eE,") == strlen(text);
     gls_text joined = {0};
-    if (r->folder && *text != '/' && !is_sphere) gls_text_printf(&joined, "%s/", r->folder);
+    if (r->folder && *text != '/' && !is_solid) gls_text_printf(&joined, "%s/", r->folder);
     gls_text_puts(&joined, name);
     free(name);
     *path = gls_text_take(&joined);
     if (!*path) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
-    return is_sphere ? GLS_OK : note_file(rules, *path);
+    return is_solid ? GLS_OK : note_file(rules, *path);
 }
 
 /* Puts the file of rules, and the line or bundle in it, in front of the last message, which is about a region. */

@@ -90,6 +90,12 @@ gls_status gls_region_area_widen(gls_region_area *area, double mm)
         area->sphere.radius += mm;
         return GLS_OK;
     }
+    if (area->is_box) {
+        double affine[3][4];
+        memcpy(affine, area->grid.affine, sizeof affine);
+        for (int a = 0; a < 3; a++) affine[a][a] += 2 * mm;
+        return gls_grid_init(&area->grid, area->grid.dim, (const double(*)[4])affine);
+    }
     gls_status status = gls_voxel_distances(&area->grid, area->inside, &square);
     if (status) return status;
     area->voxels = 0;

@@ -168,7 +168,7 @@ void gls_rois_destroy(gls_rois *r)
     free(r);
 }
 
-/* Box around the centres of the voxels of a region, or around a sphere, world mm. */
+/* Box around the voxels of a region, or around a sphere, world mm. */
 static void find_box(const gls_region_area *area, double low[3], double high[3])
 {
     for (int a = 0; a < 3; a++) {
@@ -181,8 +181,9 @@ static void find_box(const gls_region_area *area, double low[3], double high[3])
         gls_region_centre(&area->grid, v, c);
         gls_affine_apply(area->grid.affine, c, c);
         for (int a = 0; a < 3; a++) {
-            low[a] = fmin(low[a], c[a]);
-            high[a] = fmax(high[a], c[a]);
+            const double *row = area->grid.affine[a], half = (fabs(row[0]) + fabs(row[1]) + fabs(row[2])) / 2;
+            low[a] = fmin(low[a], c[a] - half);
+            high[a] = fmax(high[a], c[a] + half);
         }
     }
 }
@@ -264,6 +265,12 @@ const char *gls_rois_find_graded(const gls_rois *r)
     for (size_t i = 0; i < r->n; i++)
         if (r->roi[i].is_graded) return r->roi[i].text;
     return NULL;
+}
+
+void gls_rois_box(const gls_rois *r, size_t index, double low[3], double high[3])
+{
+    memcpy(low, r->roi[index].low, sizeof r->roi[index].low);
+    memcpy(high, r->roi[index].high, sizeof r->roi[index].high);
 }
 
 /* Finds coordinates and voxel of a point. Returns false if the point is too far away for integer arithmetic. */

@@ -140,7 +140,8 @@ gls_status gls_region_area_bring(gls_region_area *area, const gls_transform *t, 
 {
     gls_grid grid;
     bool moves;
-    if (!is_other_space(t) || !area->inside) return GLS_OK;
+    /* numbers on the command line are of the space of the run */
+    if (!is_other_space(t) || !area->inside || area->is_box) return GLS_OK;
     gls_status status = make_grid(t, &area->grid, name, &grid, &moves);
     if (status) return status;
     report(name, &grid, moves, nearest);

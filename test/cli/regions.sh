@@ -15,6 +15,10 @@ def write(name, value):
     voxels = [value(i % nx, i // nx % ny, i // nx // ny) for i in range(nx * ny * nz)]
     open(name, "wb").write(bytes(head) + struct.pack("<%dh" % len(voxels), *voxels))
 write(out + "/labels.nii", lambda x, y, z: 3 if x == nx // 2 else 7 if z >= nz - nz // 3 else 1005 if y < ny // 3 else 0)
+write(out + "/block.nii", lambda x, y, z: 1 if 3 <= x < nx // 2 and 4 <= y < ny - 5 and z < nz // 2 else 0)
+rows = [struct.unpack_from("<4f", data, 280 + 16 * r) for r in range(3)]
+corners = [(3, 4, 0), (nx // 2, ny - 5, nz // 2)]
+open(out + "/block.txt", "w").write(",".join("%.9g" % (sum(m * (i - 0.5) for m, i in zip(row, c)) + row[3]) for c in corners for row in rows))
 write(out + "/inner.nii", lambda x, y, z: 1 if 2 < x < nx - 3 and y > 2 else 0)
 PYTHON
 l=$r/labels.nii
@@ -22,6 +26,28 @@ l=$r/labels.nii
 for text in 1,2,3 1,2,3,4,5 1,2,3,0 1,2,3,nan 1,2,x,4 "$l:" "$l:0" "$l:3-1"; do
     fails 2 "--include $text" track $rg --include "$text"
 done
+for text in 1,2,3,4,5,3 1,2,3,4,5,1e16; do
+    fails 2 "--include $text: a box" track $rg --include "$text"
+done
+# a box has the streamlines of the image that fills it, in tracking and in editing
+box=$(cat "$r/block.txt")
+for role in include exclude; do
+    succeeds track $rg --$role "$r/block.nii" -o image.tck -q
+    cp "$work/out/image.tck" "$r/image.tck"
+    succeeds track $rg --$role="$box" -o box.tck -q
+    require cmp "$work/out/box.tck" "$r/image.tck"
+    clean
+    succeeds track $rg -o all.tck -q
+    cp "$work/out/all.tck" "$r/all.tck"
+    clean
+    cmp -s "$r/all.tck" "$r/image.tck" && note "--$role $box changes nothing"
+    succeeds edit "$r/all.tck" image.tck --$role "$r/block.nii" -q
+    cp "$work/out/image.tck" "$r/image.tck"
+    succeeds edit "$r/all.tck" box.tck --$role="$box" -q
+    require cmp "$work/out/box.tck" "$r/image.tck"
+    clean
+done
+rm "$r"/all.tck "$r"/image.tck
 # numbers of a sphere that single precision cannot hold, or whose squares it cannot hold
 for sphere in 1e40,0,0,1 0,-1e39,0,1 1e307,0,0,1e308 0,0,0,1e39 0,0,1e16,1; do
     fails 2 "--stop-at $sphere" track $rg --stop-at "$sphere"

@@ -75,6 +75,12 @@ static void test_text(void **state)
     static const char *const spheres[] = {"1,2,3", "1,2,3,4,5", "1,2,3,0", "1,2,3,-1"};
     for (size_t i = 0; i < sizeof spheres / sizeof *spheres; i++)
         refuse(gls_region_text_parse("stop-at", spheres[i], &t), GLS_ERR_ARGUMENT, "a sphere is x,y,z,r");
+    assert_int_equal(gls_region_text_parse("include", "4,-2.5,3e1,1,2,10", &t), GLS_OK);
+    assert_true(t.is_box && !t.is_sphere && !t.path && t.number[0] == 1 && t.number[3] == 4);
+    assert_true(t.number[1] == -2.5 && t.number[4] == 2 && t.number[2] == 10 && t.number[5] == 30);
+    static const char *const boxes[] = {"1,2,3,4,5,3", "1,2,3,1,5,6", "1,2,3,4,5,1e16", "1,2,3,4,5,nan"};
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
+        refuse(gls_region_text_parse("stop-at", boxes[i], &t), GLS_ERR_ARGUMENT, "a box");
     static const char *const labels[] = {"x.nii:",   "x.nii:0", "x.nii:3,",        "x.nii:5-3",
                                          "x.nii:-3", "x.nii:a", "x.nii:2147483648"};
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
