@@ -1,4 +1,5 @@
-/* `glslines view`: shows tractograms in a browser, and tracks as a seed sphere is moved. */
+/* `glslines view`: shows tractograms in a browser, selects streamlines by regions that are moved, and tracks as a seed
+ * sphere is moved. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@ typedef struct view_values {
     /* the first sphere, "x,y,z,r" (NULL: in the middle), its number of seeds and their random seed */
     const char *seed_sphere;
     uint64_t nseeds, seed_seed;
+    /* image of labels, table of their names, folder of what is saved; NULL: none */
+    const char *atlas, *lut, *save_to;
 } view_values;
 #define OPTION_OWNER view_values
 
@@ -33,6 +36,11 @@ static const gls_option table[] = {
                "End when no page was open for MIN minutes."),
     GLS_NUMBER("View", UINT64, max_streamlines, "max-streamlines", "N", NULL, GLS_BETWEEN(1, 1000000), NULL,
                "Largest number of streamlines that are shown, evenly spread over each file."),
+    GLS_TEXT("Selection", atlas, "atlas", "LABELS", "none",
+             "Image of labels that select streamlines, on any grid in the space of the streamlines."),
+    GLS_TEXT("Selection", lut, "lut", "FILE", "none", "Names of the labels of --atlas."),
+    GLS_TEXT("Selection", save_to, "save-to", "DIR", "that of the first tractogram",
+             "Folder into which the page saves bundles that were made."),
     GLS_TEXT("Live tracking", seed_sphere, "seed-sphere", "x,y,z,r", "5 mm in the middle of the images",
              "Centre and radius of the seed sphere with which the page begins, world mm."),
     GLS_NUMBER("Live tracking", UINT64, nseeds, "nseeds", "N", NULL, GLS_BETWEEN(1, GLS_VIEW_SEEDS), NULL,
@@ -110,6 +118,7 @@ static int run_view(void *values, const cmd_arguments *arguments)
     const view_values *v = values;
     gls_view_contents contents = {.n = 0};
     gls_view_live live = {.job = NULL};
+    gls_view_dissection dissection = {.input = &v->input, .atlas = v->atlas, .folder = v->save_to};
     gls_view_options options = {
         .max_streamlines = v->max_streamlines, .read = gls_tractogram_read_options_default(), .go_on = cmd_goes_on};
     gls_grid reference;
@@ -132,14 +141,23 @@ static int run_view(void *values, const cmd_arguments *arguments)
     if (!status && n_words > 0)
         status = gls_view_live_open(&live, &track.run.job, cmd_monitor(true), arguments->positional + n, n_words,
                                     v->seed_sphere);
-    if (!status) status = gls_view_contents_make(&contents, arguments->positional, n, &options, &live);
+    if (!status) status = gls_view_dissection_open(&dissection, v->lut);
+    if (!status) status = gls_view_contents_make(&contents, arguments->positional, n, &options, &live, &dissection);
+    dissection.path = contents.tractogram;
+    dissection.n_paths = contents.n_tractograms;
+    dissection.box = &contents.box;
+    dissection.read = &options.read;
+    dissection.go_on = cmd_goes_on;
+    if (!status) status = gls_view_dissection_begin(&dissection);
     const gls_view_server server = {.contents = &contents,
                                     .live = &live,
+                                    .dissection = &dissection,
                                     .port = v->port,
                                     .idle_seconds = 60 * v->idle,
                                     .go_on = cmd_goes_on,
                                     .ready = print_address};
     if (!status) status = gls_view_serve(&server);
+    gls_view_dissection_close(&dissection);
     gls_view_contents_finish(&contents);
     gls_view_live_close(&live);
     cmd_interrupt_release();
@@ -150,11 +168,14 @@ const cmd_command command_view = {
     CMD_ENTRY(view),
     .of_tractograms = true,
     .synopsis = "[TRACKS...] [IMAGE] [options] [-- options of track]",
-    .summary = "Show tractograms in a browser, and track as a seed sphere is moved",
-    .description = "Serves a page to the browsers of this machine: streamlines in three dimensions with slices of an "
-                   "image. With options of track behind --, the page has a seed sphere; streamlines follow it as it is "
-                   "moved, the same ones that 'glslines track' gives, and the page shows that command line. Prints the "
-                   "address of the page. Its token lets nobody else in. Nothing is written. Ends with Ctrl-C.",
+    .summary = "Show, dissect and track in a browser: streamlines follow regions and seeds as they are moved",
+    .description =
+        "Serves a page to the browsers of this machine: streamlines in three dimensions with slices of an "
+        "image. Spheres, boxes and labels select streamlines as they are moved, the same ones that 'glslines edit' "
+        "selects, and the page saves them as bundles with a script that makes them again. With options of "
+        "track behind --, the page has a seed sphere; streamlines follow it, the same ones that 'glslines "
+        "track' gives. The page shows these command lines. Prints the address of the page. Its token lets "
+        "nobody else in. Nothing is written but what the page saves. Ends with Ctrl-C.",
     .positionals = CMD_TEXTS("TRACKS", "Tractograms: TRX (files or folders), TRK, TCK, VTK or VTP, also .gz.", "IMAGE",
                              "Image whose slices are shown, such as FA or T1. Default with options of track: their "
                              "stop map or mask."),
@@ -163,6 +184,8 @@ const cmd_command command_view = {
     .behind = &command_track,
     .examples =
         CMD_TEXTS("A tractogram over FA:", "glslines view tracks.trx fa.nii.gz",
+                  "Streamlines through labels and spheres, saved as bundles:",
+                  "glslines view tracks.trx fa.nii.gz --atlas aparc.nii.gz --lut names.tsv --save-to bundles",
                   "Streamlines from a sphere that is moved, along the FODs of MRtrix3:",
                   "glslines view t1.nii.gz -- --sh wmfod.nii.gz --mask mask.nii.gz",
                   "The same from a series, whose model is fitted first:", "glslines view -- dwi.nii.gz --model csd"),

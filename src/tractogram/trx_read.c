@@ -515,4 +515,14 @@ static void close_trx(gls_tractogram_reader *r)
     free(t);
 }
 
+bool gls_trx_points_at(const gls_tractogram_reader *r, uint64_t *at)
+{
+    const trx *t = r->state;
+    if (r->driver != &gls_trx_reader || r->fd < 0 || r->info.position_type != GLS_TYPE_FLOAT32 || !t->positions.part ||
+        t->positions.part->deflated)
+        return false;
+    *at = t->positions.part->at;
+    return true;
+}
+
 const gls_reader_driver gls_trx_reader = {open_trx, next_trx, close_trx};

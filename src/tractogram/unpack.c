@@ -20,8 +20,7 @@
 
 #define BLOCK_BYTES ((size_t)1 << 20)
 
-/* Opens a file without a name in the folder for temporary files. */
-static gls_status open_scratch(const gls_tractogram_reader *r, int *fd)
+gls_status gls_scratch_open(const char *path, int *fd)
 {
     const char *folder = getenv("TMPDIR");
     if (!folder || !*folder) folder = "/tmp";
@@ -35,7 +34,7 @@ static gls_status open_scratch(const gls_tractogram_reader *r, int *fd)
     free(name);
     if (*fd >= 0) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot unpack it to a temporary file in %s: %s: set TMPDIR to another folder",
-                    r->path, folder, strerror(errno));
+                    path, folder, strerror(errno));
 }
 
 /* Unpacks gzip. */
@@ -61,7 +60,7 @@ gls_status gls_reader_unpack(gls_tractogram_reader *r, gls_packing packing)
 {
     int fd;
     struct stat info;
-    gls_status status = open_scratch(r, &fd);
+    gls_status status = gls_scratch_open(r->path, &fd);
     if (status) return status;
     status = packing == GLS_PACKED_GZIP ? unpack_gzip(r, fd) : gls_vtk_from_xml(r, fd);
     if (!status && fstat(fd, &info) != 0) status = gls_fail(GLS_ERR_INPUT, "%s: %s", r->path, strerror(errno));

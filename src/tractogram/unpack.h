@@ -15,5 +15,8 @@ typedef enum gls_packing {
 
 /* Replaces the open file of the reader by a temporary one without a name, which holds what the file has packed. */
 gls_status gls_reader_unpack(gls_tractogram_reader *reader, gls_packing packing);
+/* Opens a file without a name in the folder for temporary files, TMPDIR or /tmp. path: of the file that it serves, for
+ * the message. */
+gls_status gls_scratch_open(const char *path, int *fd);
 
 #endif

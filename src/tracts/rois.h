@@ -40,6 +40,8 @@ const char *gls_rois_find_far(const gls_rois *rois, const double low[3], const d
 /* Text of the first region whose image had values between 0 and 1, which count as inside; NULL: none. Owned by `rois`.
  */
 const char *gls_rois_find_graded(const gls_rois *rois);
+/* Box of a region, world mm. */
+void gls_rois_box(const gls_rois *rois, size_t index, double low[3], double high[3]);
 /* Whether a point, world mm, lies in a region. */
 bool gls_rois_has(const gls_rois *rois, size_t index, const float point[3]);
 

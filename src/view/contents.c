@@ -3,6 +3,7 @@
 #include "view/contents.h"
 
 #include <cJSON.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ typedef struct gallery {
     const char *image_name;
     gls_scene scene;
     uint64_t total; /* streamlines in the files */
+    gls_box box;    /* of all of them */
 } gallery;
 
 /* Adds a file; takes the text. */
@@ -75,7 +77,6 @@ static gls_status read_streamlines(gallery *g, const gls_view_options *options)
 {
     gls_render_options render = gls_render_options_default();
     gls_render_plan plan = {.options = NULL};
-    gls_box box = {{0}, {0}};
     bool empty = true;
     if (g->n_sources == 0) return GLS_OK;
     render.read = options->read;
@@ -83,7 +84,7 @@ static gls_status read_streamlines(gallery *g, const gls_view_options *options)
     render.max_streamlines = (options->max_streamlines + g->n_sources - 1) / g->n_sources;
     gls_status status = gls_render_plan_make(&render, g->n_sources, &plan);
     for (size_t i = 0; i < g->n_sources && !status; i++) {
-        status = gls_source_measure(&g->source[i], &plan, &box, &empty);
+        status = gls_source_measure(&g->source[i], &plan, &g->box, &empty);
         g->total += g->source[i].candidates;
         if (!status) status = gls_source_collect(&g->source[i], &plan, NULL, TOLERANCE, &g->scene);
     }
@@ -106,7 +107,7 @@ static void append_value(void *user, gls_text *out, const char *name)
 }
 
 /* Adds the page and the numbers with which its script begins. */
-static gls_status add_page(gls_view_contents *contents, const gallery *g, const gls_view_live *live)
+static gls_status add_page(gls_view_contents *contents, const gallery *g, const gls_view_live *live, bool labels)
 {
     gls_text page = {0}, text = {0};
     gls_page_fill(&page, gls_page_part("view.html"), append_value, (void *)(uintptr_t)g);
@@ -114,6 +115,12 @@ static gls_status add_page(gls_view_contents *contents, const gallery *g, const 
     if (status) return status;
     cJSON *root = cJSON_CreateObject(), *begin = live->job ? cJSON_AddObjectToObject(root, "live") : NULL;
     cJSON_AddBoolToObject(root, "image", g->image != NULL);
+    cJSON_AddBoolToObject(root, "select", g->n_sources > 0);
+    cJSON_AddBoolToObject(root, "labels", labels);
+    /* regions begin in the middle */
+    double middle[3];
+    for (int a = 0; a < 3; a++) middle[a] = round((g->box.low[a] + g->box.high[a]) / 2);
+    cJSON_AddItemToObject(root, "middle", cJSON_CreateDoubleArray(middle, 3));
     if (begin) {
         cJSON_AddItemToObject(begin, "sphere", cJSON_CreateDoubleArray(live->first.sphere, 4));
         gls_json_uint(begin, "nseeds", live->first.nseeds);
@@ -127,10 +134,13 @@ static gls_status add_page(gls_view_contents *contents, const gallery *g, const 
 }
 
 /* Makes all files of the server. */
-static gls_status add_all(gls_view_contents *contents, const gallery *g, const gls_view_live *live)
+static gls_status add_all(gls_view_contents *contents, const gallery *g, const gls_view_live *live,
+                          const gls_view_dissection *dissection)
 {
-    gls_text lines = {0}, columns = {0}, slices = {0};
-    gls_status status = add_page(contents, g, live);
+    gls_text lines = {0}, columns = {0}, slices = {0}, labels = {0};
+    gls_status status = add_page(contents, g, live, dissection->labels != NULL);
+    if (!status) status = gls_view_dissection_labels(dissection, &labels);
+    if (!status) status = add(contents, "/labels", "application/json", &labels);
     if (!status) status = add_part(contents, "/report.css", "text/css; charset=utf-8", "report.css");
     if (!status) status = add_part(contents, "/stage.js", "text/javascript; charset=utf-8", "stage.js");
     if (!status) status = add_part(contents, "/view.js", "text/javascript; charset=utf-8", "view.js");
@@ -143,11 +153,13 @@ static gls_status add_all(gls_view_contents *contents, const gallery *g, const g
     free(gls_text_take(&lines));
     free(gls_text_take(&columns));
     free(gls_text_take(&slices));
+    free(gls_text_take(&labels));
     return status;
 }
 
 gls_status gls_view_contents_make(gls_view_contents *contents, const char *const *files, size_t n,
-                                  const gls_view_options *options, const gls_view_live *live)
+                                  const gls_view_options *options, const gls_view_live *live,
+                                  const gls_view_dissection *dissection)
 {
     gallery g = {.source = NULL};
     gls_status status = sort_files(&g, files, n);
@@ -157,7 +169,13 @@ gls_status gls_view_contents_make(gls_view_contents *contents, const char *const
     if (!status) status = read_streamlines(&g, options);
     if (!status && g.scene.n_lines == 0 && !g.image)
         status = gls_fail(GLS_ERR_INPUT, "%s: has no streamline to show", n > 0 ? files[0] : "view");
-    if (!status) status = add_all(contents, &g, live);
+    if (!status) status = add_all(contents, &g, live, dissection);
+    contents->box = g.box;
+    contents->image = g.image_path;
+    contents->n_tractograms = g.n_sources;
+    contents->tractogram = calloc(g.n_sources + 1, sizeof *contents->tractogram);
+    if (!status && !contents->tractogram) status = gls_no_memory();
+    for (size_t i = 0; i < g.n_sources && !status; i++) contents->tractogram[i] = g.source[i].path;
     gls_image_destroy(g.image_read);
     gls_scene_finish(&g.scene);
     free(g.source);
@@ -174,5 +192,7 @@ const gls_view_file *gls_view_contents_find(const gls_view_contents *contents, c
 void gls_view_contents_finish(gls_view_contents *contents)
 {
     for (size_t i = 0; i < contents->n; i++) free(contents->file[i].bytes);
+    free(contents->tractogram);
+    contents->tractogram = NULL;
     contents->n = 0;
 }

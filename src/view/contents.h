@@ -7,6 +7,8 @@
 
 #include <glslines/tractogram.h>
 
+#include "render/scene_parts.h"
+#include "view/dissect.h"
 #include "view/live.h"
 
 /* A file of the server. */
@@ -19,8 +21,12 @@ typedef struct gls_view_file {
 
 /* All files of the server. */
 typedef struct gls_view_contents {
-    gls_view_file file[8];
+    gls_view_file file[9];
     size_t n;
+    const char **tractogram; /* those that were opened, as the user named them; the list is owned */
+    size_t n_tractograms;
+    const char *image; /* as the user named it; NULL: none */
+    gls_box box;       /* of all streamlines, world mm */
 } gls_view_contents;
 
 /* Options by which tractograms are shown. */
@@ -30,10 +36,12 @@ typedef struct gls_view_options {
     bool (*go_on)(void); /* false: stop reading with GLS_ERR_CANCELLED */
 } gls_view_options;
 
-/* Reads the tractograms and the image among n files, and makes the page. live: what is tracked. Free by
+/* Reads the tractograms and the image among n files, and makes the page. live: what is tracked;
+ * dissection: its labels. Free by
  * gls_view_contents_finish(), also after a failure. */
 gls_status gls_view_contents_make(gls_view_contents *contents, const char *const *files, size_t n,
-                                  const gls_view_options *options, const gls_view_live *live);
+                                  const gls_view_options *options, const gls_view_live *live,
+                                  const gls_view_dissection *dissection);
 /* The file at a path of an address; NULL: there is none. */
 const gls_view_file *gls_view_contents_find(const gls_view_contents *contents, const char *path);
 /* Frees everything. */

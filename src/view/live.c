@@ -14,42 +14,11 @@
 #include "run/job_parts.h"
 #include "util/clock.h"
 #include "util/json_text.h"
-#include "util/numbers.h"
 #include "util/status.h"
+#include "view/command.h"
 
 /* Radius of the first sphere, mm. */
 #define RADIUS 5
-
-/* Appends a word as a shell reads it back. */
-static void append_word(gls_text *out, const char *word)
-{
-    size_t plain = 0;
-    while (gls_is_alnum((unsigned char)word[plain]) || (word[plain] && strchr("_@%+=:,./-", word[plain]))) plain++;
-    if (*word && !word[plain]) {
-        gls_text_puts(out, word);
-        return;
-    }
-    gls_text_puts(out, "'");
-    for (; *word; word++) {
-        if (*word == '\'')
-            gls_text_puts(out, "'\\''");
-        else
-            gls_text_append(out, word, 1);
-    }
-    gls_text_puts(out, "'");
-}
-
-/* The numbers of a sphere as the command line has them, x,y,z,r. Rounds the numbers to those of the text. */
-static void write_sphere(double sphere[4], char text[96])
-{
-    size_t n = 0;
-    for (int i = 0; i < 4; i++) {
-        const size_t from = n;
-        n += (size_t)gls_snprintf(text + n, 24, "%.7g", sphere[i]);
-        sphere[i] = gls_strtod(text + from, NULL);
-        if (i < 3) text[n++] = ',';
-    }
-}
 
 gls_status gls_view_live_open(gls_view_live *live, const gls_job_options *options, const gls_monitor *monitor,
                               const char *const *words, size_t n, const char *sphere)
@@ -58,7 +27,7 @@ gls_status gls_view_live_open(gls_view_live *live, const gls_job_options *option
     gls_text_puts(&command, "glslines track");
     for (size_t i = 0; i < n; i++) {
         gls_text_puts(&command, " ");
-        append_word(&command, words[i]);
+        gls_view_word(&command, words[i]);
     }
     live->command = gls_text_take(&command);
     gls_status status = live->command ? GLS_OK : gls_no_memory();
@@ -91,12 +60,12 @@ gls_status gls_view_live_track(gls_view_live *live, const gls_view_request *requ
     gls_painting painting = {&scene, &paint};
     const gls_sink sink = gls_scene_sink(&painting);
     gls_view_request asked = *request;
-    char text[96], *command = NULL;
+    char text[160], *command = NULL;
     if (!live->job)
         return gls_fail(GLS_ERR_ARGUMENT, "nothing to track: give 'glslines view' options of 'track' behind --");
-    write_sphere(asked.sphere, text);
+    gls_view_numbers(asked.sphere, 4, text);
     gls_status status = gls_job_track_sphere(live->job, asked.sphere, asked.nseeds, asked.seed, monitor, &sink);
-    if (!status) status = gls_view_answer_lines(asked.id, &scene, lines);
+    if (!status) status = gls_view_answer_lines(asked.id, 1, &scene, lines);
     /* with =, because the first number of a sphere may be negative */
     if (!status &&
         gls_asprintf(&command, "%s --seed-sphere=%s --nseeds %llu --seed-seed %llu -o tracks.trx", live->command, text,
@@ -105,6 +74,7 @@ gls_status gls_view_live_track(gls_view_live *live, const gls_view_request *requ
     if (!status) {
         cJSON *root = cJSON_CreateObject();
         gls_json_uint(root, "id", asked.id);
+        cJSON_AddStringToObject(root, "kind", "track");
         gls_json_uint(root, "seeds", asked.nseeds);
         gls_json_uint(root, "streamlines", scene.n_lines);
         gls_json_double(root, "seconds", gls_clock_seconds() - start);

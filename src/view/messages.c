@@ -3,9 +3,11 @@
 
 #include <cJSON.h>
 #include <math.h>
+#include <string.h>
 
 #include "render/stage.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/status.h"
 
 /* A number of an object, from low to high. GLS_ERR_ARGUMENT: it is none. */
@@ -17,52 +19,182 @@ static gls_status read_number(const cJSON *entry, const char *name, double low, 
                     low, high);
 }
 
+/* The member of an object. */
+static const cJSON *at(const cJSON *object, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+/* Reads a list of n coordinates. name: for messages. */
+static gls_status read_place(const cJSON *list, const char *name, int n, double *place)
+{
+    gls_status status = GLS_OK;
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != n)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: %s must be a list of %d numbers", name, n);
+    for (int i = 0; i < n && !status; i++)
+        status = read_number(cJSON_GetArrayItem(list, i), name, -GLS_VIEW_PLACE, GLS_VIEW_PLACE, false, &place[i]);
+    return status;
+}
+
+/* Reads the centre and radius of a sphere. */
+static gls_status read_sphere(const cJSON *list, double sphere[4])
+{
+    gls_status status = read_place(list, "sphere", 4, sphere);
+    if (!status && !(sphere[3] >= 0.001 && sphere[3] <= GLS_VIEW_RADIUS))
+        status = gls_fail(GLS_ERR_ARGUMENT, "message: radius must be from 0.001 to %d mm", GLS_VIEW_RADIUS);
+    return status;
+}
+
+static gls_status read_id(const cJSON *object, gls_view_request *request)
+{
+    double id;
+    gls_status status = read_number(at(object, "id"), "id", 0, UINT32_MAX, true, &id);
+    if (!status) request->id = (uint32_t)id;
+    return status;
+}
+
 static gls_status read_track(const cJSON *track, gls_view_request *request)
 {
-    const cJSON *sphere = cJSON_GetObjectItemCaseSensitive(track, "sphere");
-    double id, nseeds, seed, radius;
-    if (!cJSON_IsObject(track) || cJSON_GetArraySize(track) != 4 || !cJSON_IsArray(sphere) ||
-        cJSON_GetArraySize(sphere) != 4)
+    double nseeds, seed;
+    if (cJSON_GetArraySize(track) != 4)
         return gls_fail(GLS_ERR_ARGUMENT, "message: track takes id, sphere [x, y, z, r], nseeds and seed");
-    gls_status status = read_number(cJSON_GetObjectItemCaseSensitive(track, "id"), "id", 0, UINT32_MAX, true, &id);
-    for (int i = 0; i < 3 && !status; i++)
-        status = read_number(cJSON_GetArrayItem(sphere, i), "sphere", -GLS_VIEW_PLACE, GLS_VIEW_PLACE, false,
-                             &request->sphere[i]);
-    if (!status) status = read_number(cJSON_GetArrayItem(sphere, 3), "radius", 0, GLS_VIEW_RADIUS, false, &radius);
-    if (!status && radius < 0.001) status = gls_fail(GLS_ERR_ARGUMENT, "message: radius must be 0.001 mm or more");
-    if (!status)
-        status =
-            read_number(cJSON_GetObjectItemCaseSensitive(track, "nseeds"), "nseeds", 1, GLS_VIEW_SEEDS, true, &nseeds);
+    gls_status status = read_sphere(at(track, "sphere"), request->sphere);
+    if (!status) status = read_number(at(track, "nseeds"), "nseeds", 1, GLS_VIEW_SEEDS, true, &nseeds);
     /* above 2^53 JSON's numbers are not all whole numbers */
-    if (!status)
-        status =
-            read_number(cJSON_GetObjectItemCaseSensitive(track, "seed"), "seed", 0, 9007199254740992.0, true, &seed);
+    if (!status) status = read_number(at(track, "seed"), "seed", 0, 9007199254740992.0, true, &seed);
     if (status) return status;
-    request->id = (uint32_t)id;
-    request->sphere[3] = radius;
     request->nseeds = (uint64_t)nseeds;
     request->seed = (uint64_t)seed;
     return GLS_OK;
 }
 
+static gls_status read_pick(const cJSON *pick, gls_view_request *request)
+{
+    if (cJSON_GetArraySize(pick) != 2) return gls_fail(GLS_ERR_ARGUMENT, "message: pick takes id and at [x, y, z]");
+    return read_place(at(pick, "at"), "at", 3, request->sphere);
+}
+
+/* Reads one region, and adds it to the request. */
+static gls_status read_region(const cJSON *from, gls_view_request *request)
+{
+    const char *role = cJSON_GetStringValue(at(from, "role"));
+    const cJSON *sphere = at(from, "sphere"), *box = at(from, "box");
+    double label = 0;
+    if (request->n_regions == GLS_VIEW_REGIONS)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: there may be %d regions", GLS_VIEW_REGIONS);
+    gls_view_region *to = &request->region[request->n_regions++];
+    *to = (gls_view_region){.role = GLS_REGION_INCLUDE, .n = sphere ? 4 : box ? 6 : 0};
+    if (role && strcmp(role, "exclude") == 0)
+        to->role = GLS_REGION_EXCLUDE;
+    else if (!role || strcmp(role, "include") != 0 || cJSON_GetArraySize(from) != 2)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: a region has role (include, exclude) and sphere, box or label");
+    if (sphere) return read_sphere(sphere, to->number);
+    if (box) {
+        gls_status status = read_place(box, "box", 6, to->number);
+        for (int a = 0; a < 3 && !status; a++)
+            if (!(to->number[a + 3] - to->number[a] >= 0.01))
+                status =
+                    gls_fail(GLS_ERR_ARGUMENT, "message: box must be [x, y, z, X, Y, Z], 0.01 mm or more each way");
+        return status;
+    }
+    gls_status status = read_number(at(from, "label"), "label", 1, INT32_MAX, true, &label);
+    to->label = (int32_t)label;
+    return status;
+}
+
+/* Reads the regions of the next bundle. */
+static gls_status read_regions(const cJSON *list, gls_view_request *request)
+{
+    const cJSON *region;
+    gls_status status = cJSON_IsArray(list) && cJSON_GetArraySize(list) > 0
+                            ? GLS_OK
+                            : gls_fail(GLS_ERR_ARGUMENT, "message: regions must be a list of one or more");
+    cJSON_ArrayForEach(region, list)
+    {
+        if (!status) status = read_region(region, request);
+    }
+    request->end[request->n_bundles++] = request->n_regions;
+    return status;
+}
+
+static gls_status read_select(const cJSON *select, gls_view_request *request)
+{
+    double shown;
+    if (cJSON_GetArraySize(select) != 3)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: select takes id, shown and regions");
+    gls_status status = read_number(at(select, "shown"), "shown", 0, GLS_VIEW_SHOWN, true, &shown);
+    if (!status) status = read_regions(at(select, "regions"), request);
+    if (!status) request->shown = (uint64_t)shown;
+    return status;
+}
+
+/* Reads a name of a bundle or of files. The letters are those that a table of bundles takes. */
+static gls_status read_name(const cJSON *from, char name[GLS_VIEW_NAME])
+{
+    const char *text = cJSON_GetStringValue(from);
+    const size_t n = text ? strlen(text) : 0;
+    bool fits = n > 0 && n < GLS_VIEW_NAME && *text != '-';
+    for (size_t i = 0; i < n && fits; i++) fits = gls_is_alnum((unsigned char)text[i]) || strchr("_-", text[i]);
+    if (!fits)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: a name has 1 to %d letters, digits, _ and -", GLS_VIEW_NAME - 1);
+    memcpy(name, text, n + 1);
+    return GLS_OK;
+}
+
+static gls_status read_save(const cJSON *save, gls_view_request *request)
+{
+    const cJSON *list = at(save, "bundles"), *bundle, *force = at(save, "force");
+    const int n = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
+    if (cJSON_GetArraySize(save) != 4 || !cJSON_IsBool(force) || n < 1 || n > GLS_VIEW_BUNDLES)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: save takes id, name, force and 1 to %d bundles", GLS_VIEW_BUNDLES);
+    gls_status status = read_name(at(save, "name"), request->name);
+    cJSON_ArrayForEach(bundle, list)
+    {
+        const size_t k = request->n_bundles;
+        if (!status && cJSON_GetArraySize(bundle) != 2)
+            status = gls_fail(GLS_ERR_ARGUMENT, "message: a bundle has name and regions");
+        if (!status) status = read_name(at(bundle, "name"), request->bundle[k]);
+        for (size_t i = 0; i < k && !status; i++)
+            if (strcmp(request->bundle[i], request->bundle[k]) == 0)
+                status = gls_fail(GLS_ERR_ARGUMENT, "message: two bundles have the name %s", request->bundle[k]);
+        if (!status) status = read_regions(at(bundle, "regions"), request);
+    }
+    request->force = cJSON_IsTrue(force);
+    return status;
+}
+
 gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_request *request)
 {
+    static const struct {
+        const char *name;
+        gls_status (*read)(const cJSON *from, gls_view_request *request);
+    } kinds[] = {[GLS_VIEW_TRACK] = {"track", read_track},
+                 [GLS_VIEW_SELECT] = {"select", read_select},
+                 [GLS_VIEW_PICK] = {"pick", read_pick},
+                 [GLS_VIEW_SAVE] = {"save", read_save}};
+    enum { N_KINDS = sizeof kinds / sizeof *kinds };
     const char *stopped = NULL;
     cJSON *root = bytes <= GLS_VIEW_MESSAGE ? gls_json_parse_whole(text, bytes, &stopped) : NULL;
-    const cJSON *track = cJSON_GetObjectItemCaseSensitive(root, "track");
-    gls_status status = !root ? gls_fail(GLS_ERR_ARGUMENT, "message: is no JSON of up to %d bytes", GLS_VIEW_MESSAGE)
-                        : !cJSON_IsObject(root) || cJSON_GetArraySize(root) != 1 || !track
-                            ? gls_fail(GLS_ERR_ARGUMENT, "message: must be an object with the member track alone")
-                            : read_track(track, request);
+    int kind = 0;
+    *request = (gls_view_request){.id = 0};
+    while (kind < N_KINDS && !at(root, kinds[kind].name)) kind++;
+    const cJSON *from = kind < N_KINDS ? at(root, kinds[kind].name) : NULL;
+    gls_status status =
+        !root ? gls_fail(GLS_ERR_ARGUMENT, "message: is no JSON of up to %d bytes", GLS_VIEW_MESSAGE)
+        : !cJSON_IsObject(root) || cJSON_GetArraySize(root) != 1 || !cJSON_IsObject(from)
+            ? gls_fail(GLS_ERR_ARGUMENT, "message: must be an object with one of the members track, select, pick, save")
+            : read_id(from, request);
+    if (!status) status = kinds[kind].read(from, request);
+    request->kind = (gls_view_kind)(kind % N_KINDS);
     cJSON_Delete(root);
     return status;
 }
 
-gls_status gls_view_answer_lines(uint32_t id, const gls_scene *scene, gls_text *out)
+gls_status gls_view_answer_lines(uint32_t id, int kind, const gls_scene *scene, gls_text *out)
 {
     const uint32_t n = (uint32_t)scene->n_lines;
     const char head[12] = {1,
-                           1,
+                           (char)kind,
                            0,
                            0,
                            (char)id,
@@ -77,11 +209,12 @@ gls_status gls_view_answer_lines(uint32_t id, const gls_scene *scene, gls_text *
     return gls_stage_lines(scene, out);
 }
 
-void gls_view_answer_error(uint32_t id, const char *why, gls_text *out)
+void gls_view_answer_error(uint32_t id, const char *why, bool exists, gls_text *out)
 {
     cJSON *root = cJSON_CreateObject();
     gls_json_uint(root, "id", id);
     cJSON_AddStringToObject(root, "error", why);
+    if (exists) cJSON_AddTrueToObject(root, "exists");
     char *text = gls_json_print_line(root);
     if (text) gls_text_puts(out, text);
     cJSON_free(text);

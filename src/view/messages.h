@@ -2,10 +2,12 @@
 #ifndef GLS_VIEW_MESSAGES_H
 #define GLS_VIEW_MESSAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <glslines/common.h>
+#include <glslines/regions.h>
 
 #include "render/scene_parts.h"
 #include "util/text.h"
@@ -17,21 +19,55 @@
 /* Largest coordinate and radius of a sphere, mm. */
 #define GLS_VIEW_PLACE 10000
 #define GLS_VIEW_RADIUS 1000
+/* Largest number of selected streamlines that are sent. */
+#define GLS_VIEW_SHOWN 100000
+/* Largest numbers of regions, and of bundles, of a message. */
+#define GLS_VIEW_REGIONS 32
+#define GLS_VIEW_BUNDLES 16
+/* Size of a name of a bundle or of saved files, with its NUL. */
+#define GLS_VIEW_NAME 64
 
-/* The page asks for streamlines from a sphere. */
+/* What a page asks for: streamlines from a sphere; the streamlines that meet regions; the label at a place; files of
+ * the bundles that were made. */
+typedef enum gls_view_kind { GLS_VIEW_TRACK, GLS_VIEW_SELECT, GLS_VIEW_PICK, GLS_VIEW_SAVE } gls_view_kind;
+
+/* A region that streamlines meet or avoid. */
+typedef struct gls_view_region {
+    gls_region_role role; /* GLS_REGION_INCLUDE or GLS_REGION_EXCLUDE */
+    int n;                /* numbers: 4, a sphere; 6, a box; 0, a label of the atlas */
+    double number[6];     /* as the command line takes them, world mm */
+    int32_t label;
+} gls_view_region;
+
+/* A request. Its regions are those of bundle 0, then those of bundle 1, and so on; a selection is one bundle. */
 typedef struct gls_view_request {
+    gls_view_kind kind;
     uint32_t id;      /* number that the answer repeats */
-    double sphere[4]; /* centre and radius, world mm */
+    double sphere[4]; /* TRACK: centre and radius; PICK: the place; world mm */
     uint64_t nseeds, seed;
+    uint64_t shown; /* SELECT: largest number of streamlines to send */
+    gls_view_region region[GLS_VIEW_REGIONS];
+    size_t n_regions;
+    size_t end[GLS_VIEW_BUNDLES]; /* index of the region behind the last one of each bundle */
+    size_t n_bundles;
+    /* SAVE: names of the bundles, and of the files; letters, digits, _ and -, the first no - */
+    char bundle[GLS_VIEW_BUNDLES][GLS_VIEW_NAME], name[GLS_VIEW_NAME];
+    bool force; /* SAVE: replace files */
 } gls_view_request;
 
-/* Reads a message: {"track": {"id": 1, "sphere": [x, y, z, r], "nseeds": 1000, "seed": 0}}. GLS_ERR_ARGUMENT: it is
- * anything else; the message fits into the reason of a closed WebSocket, 123 bytes. */
+/* Reads a message, an object with one member:
+ * {"track": {"id": 1, "sphere": [x, y, z, r], "nseeds": 1000, "seed": 0}}
+ * {"select": {"id": 1, "shown": 5000, "regions": [{"role": "include", "sphere": [x, y, z, r]},
+ *                                                {"role": "exclude", "box": [x, y, z, X, Y, Z]},
+ *                                                {"role": "include", "label": 7}]}}
+ * {"pick": {"id": 1, "at": [x, y, z]}}
+ * {"save": {"id": 1, "name": "text", "force": false, "bundles": [{"name": "AF_L", "regions": [...]}]}}
+ * GLS_ERR_ARGUMENT: it is anything else; the message fits into the reason of a closed WebSocket, 123 bytes. */
 gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_request *request);
-/* Appends the answer of streamlines: u8 version 1, u8 kind 1, u16 0, u32 id, u32 number of streamlines, little-endian;
- * then gls_stage_lines(). */
-gls_status gls_view_answer_lines(uint32_t id, const gls_scene *scene, gls_text *out);
-/* Appends the answer that a request failed, as JSON: its number, and why. */
-void gls_view_answer_error(uint32_t id, const char *why, gls_text *out);
+/* Appends the answer of streamlines: u8 version 1, u8 kind (1 tracked, 2 selected), u16 0, u32 id, u32 number of
+ * streamlines, little-endian; then gls_stage_lines(). */
+gls_status gls_view_answer_lines(uint32_t id, int kind, const gls_scene *scene, gls_text *out);
+/* Appends the answer that a request failed, as JSON: its number, and why. exists: because files exist. */
+void gls_view_answer_error(uint32_t id, const char *why, bool exists, gls_text *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* The server of the window: sends the files of the page, and tracks what its pages ask for over a WebSocket. It listens
- * on the loopback interface alone, and refuses whatever does not bring its token. HTTP and WebSockets are those of
- * libwebsockets; one thread serves and tracks. */
+/* The server of the window: sends the files of the page, and tracks, selects and saves what its pages ask for over a
+ * WebSocket. It listens on the loopback interface alone, and refuses whatever does not bring its token. HTTP and
+ * WebSockets are those of libwebsockets; one thread serves and tracks. */
 #include "view/server.h"
 
 #include "util/status.h"
@@ -27,6 +27,7 @@ gls_status gls_view_serve(const gls_view_server *server)
 
 #include "util/clock.h"
 #include "view/messages.h"
+#include "view/save.h"
 
 /* Bytes of a file that are sent at a time. */
 #define CHUNK 65536
@@ -302,22 +303,35 @@ static bool step(void *user, const gls_progress *progress)
     return server->go_on();
 }
 
-/* Tracks what pages ask for. The answer to one that fails says why. */
+/* Does what a page asks for. *exists: it failed because files exist. */
+static gls_status do_request(state *s, const gls_view_request *request, gls_text *text, gls_text *lines, bool *exists)
+{
+    const gls_view_server *server = s->server;
+    const gls_monitor monitor = {.user = (void *)(uintptr_t)server, .step = step};
+    switch (request->kind) {
+    case GLS_VIEW_SELECT: return gls_view_dissection_select(server->dissection, request, text, lines);
+    case GLS_VIEW_PICK: return gls_view_dissection_pick(server->dissection, request, text);
+    case GLS_VIEW_SAVE: return gls_view_save(server->dissection, server->contents->image, request, text, exists);
+    default: return gls_view_live_track(server->live, request, &monitor, text, lines);
+    }
+}
+
+/* Does what pages ask for. The answer to a request that fails says why. */
 static void work(state *s)
 {
-    const gls_monitor monitor = {.user = (void *)(uintptr_t)s->server, .step = step};
     for (connection *c = s->page; c; c = c->next) {
         gls_text text = {0}, lines = {0};
         if (!c->asks) continue;
         c->asks = false;
-        gls_status status = gls_view_live_track(s->server->live, &c->request, &monitor, &text, &lines);
+        bool exists = false;
+        gls_status status = do_request(s, &c->request, &text, &lines, &exists);
         if (status) {
             free(gls_text_take(&text));
             free(gls_text_take(&lines));
-            gls_view_answer_error(c->request.id, gls_last_error(), &text);
+            gls_view_answer_error(c->request.id, gls_last_error(), exists, &text);
         }
         replace(&c->text, &text);
-        if (!status) replace(&c->lines, &lines);
+        if (!status && lines.length > 0) replace(&c->lines, &lines);
         lws_callback_on_writable(c->wsi);
     }
 }

@@ -57,12 +57,16 @@ says "before --: --seed-sphere"
 expect 2 view t.trx -- "$@" --roi data/roi.nii.gz
 
 # --- a server: who may use it, what it sends, what it endures; it writes nothing ---
+python3 "$here/view.py" data/mask.nii.gz labels.nii
+printf "7\tFront left\n8\tFront right\n" > names.txt
+mkdir saved
 before=$(files)
-if start t.trx --max-streamlines 200 --seed-sphere -1,2,3,4 --nseeds 50 --seed-seed 9 -q -- "$@"; then
+if start t.trx --atlas labels.nii --lut names.txt --save-to saved --max-streamlines 200 --seed-sphere -1,2,3,4 --nseeds 50 --seed-seed 9 -q -- "$@"; then
     [ "$(wc -l < stdaddress)" -eq 1 ] || note "more than the address: $(cat stdaddress)"
     port=$(sed 's@.*1:\([0-9]*\)/.*@\1@' stdaddress)
-    python3 "$here/view_checks.py" "$(cat stdaddress)" "$tool" t.trx || note "the server"
-    rm -f again.trx again.json
+    python3 "$here/view_checks.py" "$(cat stdaddress)" "$tool" t.trx labels.nii || note "the server"
+    rm -rf again.trx again.json saved
+    mkdir saved
     "$tool" view t.trx --port "$port" > other 2>&1
     [ $? -eq 4 ] || note "a port in use: exit code $?"
     grep -q -e "--port $port" other || note "a port in use: $(cat other)"

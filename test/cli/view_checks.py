@@ -1,16 +1,18 @@
-"""Checks a running `glslines view`: view_checks.py ADDRESS TOOL TRACKS.trx. Prints what fails."""
+"""Checks a running `glslines view`: view_checks.py ADDRESS TOOL TRACKS.trx ATLAS. Prints what fails."""
 
 import json
+import os
 import random
 import re
 import shlex
 import socket
 import subprocess
 import sys
+import zipfile
 
 from view import Closed, Server, decode, farthest, open_page, read_trx
 
-address, tool, tracks = sys.argv[1:]
+address, tool, tracks, atlas = sys.argv[1:]
 server = Server(address)
 random.seed(1)
 failures = []
@@ -76,7 +78,7 @@ check(server.raw(b"GET /lines HTTP/1.1\r\n" + server.headers({"X": "x" * 50000})
 
 # --- headers of each answer; no code in the page ---
 for path, changes, wanted in (("/", {}, 200), ("/stage.js", {}, 200), ("/view.js", {}, 200), ("/report.css", {}, 200), ("/lines", {}, 200), ("/columns", {}, 200),
-                              ("/slices", {}, 200), ("/scene.json", {}, 200), ("/x", {}, 404), ("/", {"Cookie": None}, 403)):
+                              ("/slices", {}, 200), ("/scene.json", {}, 200), ("/labels", {}, 200), ("/x", {}, 404), ("/", {"Cookie": None}, 403)):
     status, headers, body = server.get(path, changes)
     policy = headers.get("content-security-policy", "")
     check(status == wanted, path, status)
@@ -111,6 +113,15 @@ def refused(send, code, what):
 bad = ["", "x", "{}", "[]", "null", '{"track": 1}', '{"track": {}}', '{"save": "/etc/passwd"}', request()[:-1], request() + "x", "[" * 4000, "{" * 4000,
        request().replace("}}", '}, "more": 1}'), request(more=1), request(nseeds=0), request(nseeds=-1), request(nseeds=100001), request(nseeds=1.5), request(nseeds="20"),
        request(nseeds=float("nan")), request(id=-1), request(id=2**32), request(seed=-1), request(seed=2**60), request(seed=float("inf")), request(sphere=[0, 0, 0]),
+       *(json.dumps({"select": {"id": 1, "shown": shown, "regions": regions}}) for shown, regions in (
+           (1, []), (1, [{}]), (1, [{"role": "include"}]), (1, [{"role": "seed", "sphere": [0, 0, 0, 1]}]), (1, [{"role": "include", "sphere": [0, 0, 0, 1], "box": [0, 0, 0, 1, 1, 1]}]),
+           (1, [{"role": "include", "box": [0, 0, 0, 1, 1, 0]}]), (1, [{"role": "include", "file": "/etc/passwd"}]), (1, [{"role": "include", "label": 0}]), (1, [{"role": "include", "label": 1.5}]),
+           (-1, [{"role": "include", "label": 1}]), (100001, [{"role": "include", "label": 1}]), (1, 33 * [{"role": "include", "label": 1}]), (1, "all"))),
+       *(json.dumps({"save": {"id": 1, "name": name, "force": force, "bundles": bundles}}) for name, force, bundles in (
+           ("../x", False, [{"name": "a", "regions": [{"role": "include", "label": 1}]}]), ("", False, [{"name": "a", "regions": [{"role": "include", "label": 1}]}]),
+           ("-x", False, [{"name": "a", "regions": [{"role": "include", "label": 1}]}]), ("x", 0, [{"name": "a", "regions": [{"role": "include", "label": 1}]}]), ("x", False, []),
+           ("x", False, 2 * [{"name": "a", "regions": [{"role": "include", "label": 1}]}]), ("x", False, [{"name": "a;b", "regions": [{"role": "include", "label": 1}]}]))),
+       '{"pick": {"id": 1, "at": [0, 0]}}', '{"pick": {"id": 1}}',
        request(sphere=[0, 0, 0, 0]), request(sphere=[0, 0, 0, -1]), request(sphere=[1e9, 0, 0, 5]), request(sphere=["0", 0, 0, 5]), request(sphere=None)]
 for text in bad:
     refused(lambda page, text=text: page.send(text), 1002, "message " + text[:60])
@@ -155,6 +166,97 @@ for line in lines:
     found.append(at)
 check(found[-1] < len(whole), "a streamline of the sample is not in the file")
 check(max(b - a for a, b in zip(found, found[1:])) <= 2 * len(whole) / len(lines) + 1, "the sample is not even:", found[:10])
+
+# --- selections: those of the command line, by all streamlines and not by the sample ---
+def sphere(*numbers, role="include"):
+    return {"role": role, "sphere": list(numbers)}
+
+
+def box(*numbers, role="include"):
+    return {"role": role, "box": list(numbers)}
+
+
+def label(number, role="include"):
+    return {"role": role, "label": number}
+
+
+def ask(page, kind, **body):
+    """Asks, and returns the answer; of a selection with its streamlines."""
+    page.send(json.dumps({kind: {"id": 3, **body}}))
+    said = json.loads(page.receive())
+    check(said["id"] == 3, "number of the answer", said)
+    return (said, page.receive()) if kind == "select" and "error" not in said else (said, None)
+
+
+def share_in_box(line, low, high):
+    """Whether a straight line between points meets a box: its parameter is cut at each pair of planes."""
+    for a, b in zip(line, line[1:]):
+        t = [0.0, 1.0]
+        for u, v, x, y in zip(a, b, low, high):
+            if u == v:
+                t = t if x <= u < y else [1.0, 0.0]
+                continue
+            p, q = sorted(((x - u) / (v - u), (y - u) / (v - u)))
+            t = [max(t[0], p), min(t[1], q)]
+        if t[0] < t[1]:
+            return True
+    return False
+
+
+names = [number for number, _ in json.loads(server.get("/labels")[2])]
+check(len(names) >= 2, "labels", names)
+with open_page(server) as page:
+    counts = set()
+    for regions in ([sphere(0, 0, 0, 5)], [sphere(0.5, 0, 0, 5)], [box(-5, -4.5, -5, 5, 5, 4)], [label(names[0])], [sphere(0, 0, 0, 9, role="exclude")],
+                    [sphere(0, 0, 0, 9), label(names[-1]), box(-30, -30, -30, 0, 30, 30, role="exclude")], [label(names[0]), label(names[1], "exclude"), sphere(0, 0, 0, 12)],
+                    [sphere(0.5, 0, 0, 5), sphere(0.5, 0, 0, 5), label(names[1])], [sphere(500, 0, 0, 5)], [box(-500, -500, -500, 500, 500, 500)]):
+        said, data = ask(page, "select", shown=100000, regions=regions)
+        check(data[:4] == b"\1\2\0\0" and data[4] == 3, "head of the selection", data[:12])
+        lines, scale = decode(data[12:])
+        check(said["of"] == len(whole) and len(lines) == said["selected"] == said["shown"], "selection", said, len(lines))
+        words = shlex.split(said["command"])
+        check(words[:3] == ["glslines", "edit", tracks], "command", said["command"])
+        subprocess.run([tool, *["again.trx" if w == "selected.trx" else w for w in words[1:]], "--force", "-q"], check=True)
+        wanted = read_trx("again.trx")
+        same = [(a[0], a[-1]) for a in wanted]
+        away = farthest([[a[0], a[-1]] for a in lines], [list(ends) for ends in same]) if len(lines) == len(same) else float("inf")
+        check(away <= scale / 2 + 1e-4, "the command line selects others:", away, "mm;", len(lines), "and", len(same), said["command"])
+        counts.add(said["selected"])
+        if regions == [box(-5, -4.5, -5, 5, 5, 4)]:
+            inside = sum(share_in_box(line, (-5, -4.5, -5), (5, 5, 4)) for line in whole)
+            check(inside == said["selected"] > 0, "a box:", said["selected"], "and by its planes", inside)
+    # so that equal numbers are no chance
+    check(len(counts) >= 7 and 0 in counts and len(whole) in counts, "numbers of streamlines", sorted(counts))
+    said, data = ask(page, "select", shown=10, regions=[box(-500, -500, -500, 500, 500, 500)])
+    check(said["shown"] == len(decode(data[12:])[0]) == 10, "a sample of the selection", said)
+    said, _ = ask(page, "pick", at=[500, 0, 0])
+    check(said["label"] == 0, "label outside", said)
+    said, _ = ask(page, "select", shown=1, regions=[label(987654)])
+    check("987654" in said.get("error", ""), "a label that is not there", said)
+
+    # --- saving: files that the recipe makes again, byte for byte ---
+    bundles = [{"name": "middle", "regions": [sphere(-1, 0, 0, 5), label(names[0], "exclude")]}, {"name": "box-2", "regions": [box(-5, -4.5, -5, 5, 5, 4)]}]
+    said, _ = ask(page, "save", name="hand", force=False, bundles=bundles)
+    check(said.get("files") == ["saved/hand" + s for s in (".tsv", ".trx", ".json", ".png", ".sh")], "save", said)
+    first = {name: open("saved/" + name, "rb").read() for name in sorted(os.listdir("saved"))}
+    check(len(first) == 5 and all(first.values()), "saved", list(first))
+    for bundle, regions in ((b["name"], b["regions"]) for b in bundles):
+        selected, _ = ask(page, "select", shown=0, regions=regions)
+        with zipfile.ZipFile("saved/hand.trx") as z:
+            members = z.getinfo(f"groups/{bundle}.uint32").file_size // 4
+        check(members == selected["selected"] > 0, "group", bundle, members, selected)
+    said, _ = ask(page, "save", name="hand", force=False, bundles=bundles[:1])
+    check(said.get("exists") is True and "hand.tsv" in said["error"], "names that are taken", said)
+    check({name: open("saved/" + name, "rb").read() for name in os.listdir("saved")} == first, "a save that was refused has changed files")
+    said, _ = ask(page, "save", name="none", force=False, bundles=[{"name": "a", "regions": [label(987654)]}])
+    check("987654" in said.get("error", "") and len(os.listdir("saved")) == 5, "a save that fails leaves files", said, os.listdir("saved"))
+    for name in ("hand.trx", "hand.png", "hand.json"):
+        os.remove("saved/" + name)
+    subprocess.run(["sh", "saved/hand.sh", "--quiet"], check=True, env={**os.environ, "PATH": os.path.dirname(os.path.abspath(tool)) + ":" + os.environ["PATH"]})
+    for name in ("hand.trx", "hand.png", "hand.tsv"):
+        check(open("saved/" + name, "rb").read() == first[name], "the recipe makes another", name)
+    said, _ = ask(page, "save", name="hand", force=True, bundles=bundles[:1])
+    check("files" in said and open("saved/hand.tsv").read().count("\n") == 2, "replacing", said)
 
 # --- whatever comes, it lives ---
 half = server.connect()

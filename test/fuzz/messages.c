@@ -8,6 +8,8 @@
 
 #include "file.h"
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     gls_view_request request;
@@ -16,9 +18,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     memcpy(text, data, bytes);
     text[bytes] = 0;
     if (fuzz_ok(gls_view_request_read(text, bytes, &request))) {
-        if (request.nseeds < 1 || request.nseeds > GLS_VIEW_SEEDS || !(request.sphere[3] > 0)) abort();
+        if (request.kind == GLS_VIEW_TRACK &&
+            (request.nseeds < 1 || request.nseeds > GLS_VIEW_SEEDS || !(request.sphere[3] > 0)))
+            abort();
         for (int i = 0; i < 4; i++)
             if (!(fabs(request.sphere[i]) <= GLS_VIEW_PLACE)) abort();
+        if (request.shown > GLS_VIEW_SHOWN || request.n_regions > GLS_VIEW_REGIONS) abort();
+        if (request.n_bundles > GLS_VIEW_BUNDLES || (request.kind >= GLS_VIEW_SAVE) != (request.name[0] != 0)) abort();
+        for (size_t i = 0; i < request.n_regions; i++)
+            for (int k = 0; k < 6; k++)
+                if (!(fabs(request.region[i].number[k]) <= GLS_VIEW_PLACE)) abort();
+        for (size_t k = 0; k < request.n_bundles; k++) {
+            if (request.end[k] > request.n_regions || request.end[k] <= (k > 0 ? request.end[k - 1] : 0)) abort();
+            if (request.kind == GLS_VIEW_SAVE && strspn(request.bundle[k], LETTERS) != strlen(request.bundle[k]))
+                abort();
+        }
+        if (strspn(request.name, LETTERS) != strlen(request.name)) abort();
     } else if (strlen(gls_last_error()) > 123) {
         abort();
     }

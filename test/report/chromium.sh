@@ -192,7 +192,9 @@ browse hostile.html --dump-dom > dom.html
 
 # --- the window of view: the sphere by mouse, keys and fields, both colour schemes, a phone ---
 "$tool" phantom data --shape 18 20 18 --directions 30 -q && "$tool" fit data/dwi.nii.gz --model csd -o fit -q || note "data for view"
-"$tool" view phantom.trx -q -- --sh fit_sh.nii.gz --sh-basis descoteaux07_legacy --fa fit_fa.nii.gz --dg prob --device llvmpipe > address &
+python3 "$here/../cli/view.py" data/mask.nii.gz labels.nii
+printf "7\tFront left\n" > names.txt
+"$tool" view phantom.trx --atlas labels.nii --lut names.txt --save-to . -q -- --sh fit_sh.nii.gz --sh-basis descoteaux07_legacy --fa fit_fa.nii.gz --dg prob --device llvmpipe > address &
 server=$!
 for _ in $(seq 200); do [ -s address ] || sleep 0.1; done
 timeout 200 python3 "$here/view.py" "$(cat address)" "$axe" . || note "the window of view"

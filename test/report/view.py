@@ -1,7 +1,8 @@
 """The page of `glslines view` in a browser, driven by Chromium's DevTools: view.py ADDRESS AXE.js FOLDER
 
-Drags the sphere with the mouse, moves it by keys and fields, looks at colour schemes, a phone and axe-core's violations.
-Prints what fails and how long a movement takes; writes view.png."""
+Drags the sphere of seeds and regions with the mouse, moves them by keys and fields, keeps bundles and saves them, looks at
+colour schemes, a phone and axe-core's violations. Prints what fails and how long a movement takes; writes view.png and
+select.png."""
 
 import base64
 import json
@@ -70,8 +71,8 @@ class Browser:
             time.sleep(0.005)
         return False
 
-    def mouse(self, kind, x, y):
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=int(kind != "mouseReleased"), clickCount=1)
+    def mouse(self, kind, x, y, shift=False):
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, modifiers=8 * shift, button="left", buttons=int(kind != "mouseReleased"), clickCount=1)
 
 
 def place(browser):
@@ -93,6 +94,104 @@ def follow(browser):
     """Waits until the command line has the place that the fields have."""
     numbers = ",".join("%.7g" % v for v in place(browser))
     check(browser.wait("document.getElementById('command').textContent.includes('--seed-sphere=" + numbers + " ')"), "the command line does not follow to", numbers, command(browser))
+
+
+def text(browser, name):
+    return browser.value(f"document.getElementById('{name}').textContent")
+
+
+def click(browser, name):
+    browser.value(f"document.getElementById('{name}').click(), true")
+
+
+def picture(browser, name, top="h1"):
+    """A picture of the page from an element on."""
+    browser.value(f"document.querySelector('{top}').scrollIntoView(), true")
+    (folder / name).write_bytes(base64.b64decode(browser.call("Page.captureScreenshot", format="png")["data"]))
+    browser.value("scrollTo(0, 0), true")
+
+
+def select(browser):
+    """Regions that select, by mouse, keys, fields and labels; bundles that are kept and saved."""
+    check(text(browser, "selected") == "" and browser.value("!document.getElementById('select').hidden"), "selection before a region")
+    click(browser, "add-sphere")
+    check(browser.wait("/ of [1-9][\\d,]* streamlines in /.test(document.getElementById('selected').textContent)"), "a sphere selects nothing:", text(browser, "selected"))
+    fields = "[...document.querySelectorAll('#regions input')].map((f) => Number(f.value))"
+    x, y, w, h = browser.value("(({ x, y, width, height }) => [x, y, width, height])(document.getElementById('canvas').getBoundingClientRect())")
+    # the sphere of seeds is moved away, so that the mouse finds the region, which is in the middle of the streamlines
+    browser.value("document.getElementById('stand-superior').click(), true")
+    change = "(() => { const f = document.getElementById('seed-x'); f.value = %s; f.dispatchEvent(new Event('input', { bubbles: true })); return true; })()"
+    seed = place(browser)[0]
+    browser.value(change % 400)
+    x, y, before, times = x + w / 2, y + h / 2, browser.value(fields), []
+    browser.mouse("mousePressed", x, y)
+    for i in range(1, 21):
+        last, start = text(browser, "edit-command"), time.monotonic()
+        browser.mouse("mouseMoved", x + 2 * i, y - i)
+        check(browser.wait(f"document.getElementById('edit-command').textContent !== {json.dumps(last)}"), "a movement selects nothing")
+        browser.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+        times.append(time.monotonic() - start)
+    after = browser.value(fields)
+    check(after[0] > before[0] + 0.5 and after[1] > before[1] + 0.2 and after[2:] == before[2:], "the mouse moved the region from", before, "to", after)
+    browser.mouse("mouseMoved", x + 40, y + 20, shift=True)
+    browser.mouse("mouseReleased", x + 40, y + 20)
+    sized = browser.value(fields)
+    check(sized[:3] == after[:3] and sized[3] < after[3] - 0.5, "the mouse with Shift changed the region from", after, "to", sized)
+    times.sort()
+    print("from mouse to selection: median %.0f ms, 95 %% %.0f ms" % (1000 * times[len(times) // 2], 1000 * times[int(0.95 * len(times))]))
+    browser.value("document.getElementById('canvas').focus(), true")
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key="]")
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowLeft", modifiers=8)
+    keyed = browser.value(fields)
+    check(abs(keyed[3] / sized[3] - 1.1) < 0.01 and abs(sized[0] - keyed[0] - 1) < 0.02, "keys changed the region from", sized, "to", keyed)
+    numbers = ",".join("%.7g" % v for v in keyed)
+    check(browser.wait(f"document.getElementById('edit-command').textContent.includes('--include={numbers}')"), "the command line does not follow to", numbers)
+
+    # avoid it; add the label of a click on the axial slice
+    browser.value("(() => { const role = document.querySelector('#regions select'); role.value = 'exclude'; role.dispatchEvent(new Event('change')); return true; })()")
+    check(browser.wait(f"document.getElementById('edit-command').textContent.includes('--exclude={numbers}')"), "the role is not taken")
+    for name in ("x", "y"):
+        click(browser, "plane-" + name)
+    click(browser, "pick")
+    browser.mouse("mousePressed", x - 40, y - 40)
+    browser.mouse("mouseReleased", x - 40, y - 40)
+    check(browser.wait("/--include=labels.nii:7( |$)/.test(document.getElementById('edit-command').textContent)"), "a click adds no label:", text(browser, "edit-command"), text(browser, "selected"))
+    check("label 7, Front left" in text(browser, "regions"), "name of the label", text(browser, "regions"))
+    click(browser, "add-box")
+    check(browser.wait("/--include=-?[\\d.]+(,-?[\\d.]+){5}/.test(document.getElementById('edit-command').textContent)"), "a box")
+    violations(browser, "selection")
+    browser.wait("/^[1-9]/.test(document.getElementById('selected').textContent)")
+    picture(browser, "select.png")
+    picture(browser, "select-controls.png", "#live")
+
+    # bundles: kept, changed, saved, refused, replaced
+    click(browser, "save-bundles")
+    check("Name the bundle" in text(browser, "saved"), "a save without a name", text(browser, "saved"))
+    browser.value("document.getElementById('bundle-name').value = 'one', document.getElementById('save-name').value = 'hand', true")
+    click(browser, "keep")
+    check(re.match(r"one: [\d,]+ streamlines", text(browser, "kept")) and text(browser, "regions") == "" and text(browser, "edit-command") == "", "a kept bundle", text(browser, "kept"))
+    click(browser, "add-sphere")
+    browser.value("document.getElementById('bundle-name').value = 'two', true")
+    browser.wait("document.getElementById('edit-command').textContent !== ''")
+    click(browser, "save-bundles")
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')"), "save", text(browser, "saved"))
+    table = (folder / "hand.tsv").read_text().splitlines()
+    check([row.split("\t")[0] for row in table] == ["bundle", "one", "two"] and "labels.nii:7" in table[1] and (folder / "hand.png").stat().st_size > 1000, "saved", table)
+    click(browser, "save-bundles")
+    check(browser.wait("!document.getElementById('replace').hidden"), "names that are taken", text(browser, "saved"))
+    violations(browser, "a question")
+    click(browser, "replace")
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')"), "replacing", text(browser, "saved"))
+    violations(browser, "saved")
+    picture(browser, "saved.png", "#select")
+    browser.value("document.querySelector('#kept button').click(), true")
+    check(browser.value("document.querySelectorAll('#regions fieldset').length") == 3 and browser.value("document.getElementById('bundle-name').value") == "one", "a kept bundle is changed")
+    while browser.value("document.querySelectorAll('#regions fieldset').length"):
+        browser.value("document.querySelector('#regions button').click(), true")
+    check(text(browser, "selected") == "", "the last region is gone, and the selection stays", text(browser, "selected"))
+    for name in ("plane-x", "plane-y"):
+        click(browser, name)
+    browser.value(change % seed)
 
 
 def run(browser):
@@ -143,6 +242,8 @@ def run(browser):
     time.sleep(0.3)
     check(command(browser) == last and browser.value("document.getElementById('connection').textContent") == "", "a radius of -1 was asked for")
     browser.value(change % ("seed-r", str(after[3])))
+
+    select(browser)
 
     # both colour schemes; a phone; the picture for the manual
     for scheme in ("dark", "light"):

@@ -187,8 +187,8 @@ const glslinesStage = (function () {
       gl.deleteVertexArray(set.array);
       set.buffers.forEach((buffer) => gl.deleteBuffer(buffer));
     }
-    const own = load(lines), paint = own.paint;
-    let tracked = null, ball = null;
+    const own = load(lines), paint = own.paint, extra = { tracked: null, selected: null };
+    let shapes = null;
 
     const numbers = [{ name: "length, mm", values: lines.length }, ...columns.filter((c) => c.of !== "group")];
     const groups = columns.filter((c) => c.of === "group").map((c) => ({ name: c.name, values: c.values, shown: true }));
@@ -334,16 +334,19 @@ const glslinesStage = (function () {
         : (slices.plane[a].at + sign * 3 - lines.origin[a]) / lines.scale);
       gl.uniform3fv(at("low"), bound(-1));
       gl.uniform3fv(at("high"), bound(1));
-      for (const set of [own, tracked, ball]) {
+      const stands = extra.tracked || extra.selected;
+      for (const set of [own, extra.selected, extra.tracked, shapes]) {
         if (!set || set.count === 0) continue;
         gl.uniform1f(at("factor"), set.factor);
         gl.uniform3fv(at("shift"), set.shift);
-        // what was tracked stands out from the file; the sphere is seen through all
-        gl.uniform1f(at("light"), tracked && set === own ? 0.4 : 1);
-        if (set === ball) gl.disable(gl.DEPTH_TEST);
+        // what was tracked or selected stands out from the file, which hides none of it; regions are seen through all
+        gl.uniform1f(at("light"), stands && set === own ? 0.3 : 1);
+        gl.depthMask(set !== own || !stands);
+        if (set === shapes) gl.disable(gl.DEPTH_TEST);
         gl.bindVertexArray(set.array);
         gl.drawElements(gl.LINES, set.count, gl.UNSIGNED_INT, 0);
         gl.enable(gl.DEPTH_TEST);
+        gl.depthMask(true);
       }
       gl.bindVertexArray(null);
       label(zoom);
@@ -362,35 +365,69 @@ const glslinesStage = (function () {
     function zoomBy(factor) { state.zoom = Math.min(20, Math.max(0.3, state.zoom * factor)); ask(); }
     function stand(name) { state.rows = stands[name]; state.zoom = 1; ask(); }
 
-    // A sphere that is moved in the plane of the screen: { at, radius } in mm; moved() is called after each movement.
-    let handle = null;
+    // Spheres and boxes that are moved in the plane of the screen: { name, at, half, round, colour, moved(at), sized(factor) },
+    // mm; half: from the centre to the sides. The one that was taken last is moved by keys.
+    let handles = [], held = null;
     const side = () => Math.min(canvas.clientWidth, canvas.clientHeight);
     // mm in the world along a movement on the screen, in pixels to the right, up and towards the viewer
     function moveBy(right, up, toward) {
       const mm = 2 * reach * lines.scale / (side() * state.zoom);
-      handle.at = handle.at.map((v, a) => v + mm *
-        (right * state.rows[0][a] + up * state.rows[1][a] + toward * state.rows[2][a]));
-      handle.moved(handle.at);
+      held.moved(held.at.map((v, a) => v + mm *
+        (right * state.rows[0][a] + up * state.rows[1][a] + toward * state.rows[2][a])));
     }
-    function holds(e) {
-      if (!handle) return false;
+    // the handle under the pointer, of several the one whose centre is nearest
+    function handleAt(e) {
       const box = canvas.getBoundingClientRect(), scale = side() * state.zoom / (2 * reach);
-      const p = handle.at.map((v, a) => (v - lines.origin[a]) / lines.scale - centre[a]);
-      const [x, y] = state.rows.map((row) => scale * row.reduce((sum, v, a) => sum + v * p[a], 0));
-      return Math.hypot(e.clientX - box.left - box.width / 2 - x, e.clientY - box.top - box.height / 2 + y) <=
-        Math.max(12, scale * handle.radius / lines.scale);
+      let best = null, least = Infinity;
+      for (const handle of handles) {
+        const p = handle.at.map((v, a) => (v - lines.origin[a]) / lines.scale - centre[a]);
+        const [x, y] = state.rows.map((row) => scale * row.reduce((sum, v, a) => sum + v * p[a], 0));
+        const away = Math.hypot(e.clientX - box.left - box.width / 2 - x, e.clientY - box.top - box.height / 2 + y);
+        if (away > Math.max(12, scale * Math.max(...handle.half) / lines.scale) || away >= least) continue;
+        best = handle;
+        least = away;
+      }
+      return best;
     }
+    // The place, mm, that the pointer is on: of the slice that is in front. null: none.
+    function placeAt(e) {
+      if (!slices) return null;
+      const box = canvas.getBoundingClientRect(), scale = side() * state.zoom / (2 * reach);
+      const [x, y] = [(e.clientX - box.left - box.width / 2) / scale, (box.top + box.height / 2 - e.clientY) / scale];
+      const from = [0, 1, 2].map((a) => lines.origin[a] + lines.scale * (centre[a] + x * state.rows[0][a] + y * state.rows[1][a]));
+      let best = null, front = -Infinity;
+      slices.plane.forEach((plane, a) => {
+        const way = (plane.at - from[a]) / state.rows[2][a];
+        if (!plane.shown || Math.abs(state.rows[2][a]) < 1e-6 || way <= front) return;
+        const place = from.map((v, k) => k === a ? plane.at : v + way * state.rows[2][k]);
+        if (place.some((v, k) => v < slices.low[k] || v > slices.low[k] + slices.extent[k])) return;
+        best = place;
+        front = way;
+      });
+      return best;
+    }
+    let picking = null; // gets the place of the next click
     let last = null, moving = false;
     canvas.addEventListener("pointerdown", (e) => {
       last = [e.clientX, e.clientY];
-      moving = holds(e);
+      if (picking) {
+        const place = placeAt(e), take = picking;
+        picking = last = null;
+        canvas.classList.remove("picking");
+        take(place);
+        return;
+      }
+      const handle = handleAt(e);
+      moving = handle !== null;
+      held = handle || held;
       canvas.setPointerCapture(e.pointerId);
     });
     canvas.addEventListener("pointerup", () => { last = null; });
     canvas.addEventListener("pointermove", (e) => {
       if (!last) return;
       const [x, y] = [e.clientX - last[0], e.clientY - last[1]];
-      if (moving) moveBy(x, -y, 0);
+      if (moving && e.shiftKey) held.sized(Math.exp(y * -0.01));
+      else if (moving) moveBy(x, -y, 0);
       else turn(x * -0.008, y * -0.008);
       last = [e.clientX, e.clientY];
     });
@@ -402,7 +439,9 @@ const glslinesStage = (function () {
       const px = side() * state.zoom / (2 * reach * lines.scale); // a millimetre
       const moves = { ArrowLeft: [-px, 0, 0], ArrowRight: [px, 0, 0], ArrowUp: [0, px, 0], ArrowDown: [0, -px, 0],
         PageUp: [0, 0, px], PageDown: [0, 0, -px] };
-      if (handle && e.shiftKey && moves[e.key]) { e.preventDefault(); moveBy(...moves[e.key]); }
+      const sizes = { "[": 1 / 1.1, "]": 1.1 };
+      if (held && e.shiftKey && moves[e.key]) { e.preventDefault(); moveBy(...moves[e.key]); }
+      else if (held && sizes[e.key]) { e.preventDefault(); held.sized(sizes[e.key]); }
       else if (acts[e.key]) { e.preventDefault(); acts[e.key](); }
     });
     for (const name of Object.keys(stands)) document.getElementById("stand-" + name).addEventListener("click", () => stand(name));
@@ -424,44 +463,65 @@ const glslinesStage = (function () {
       : "All " + words(total) + " streamlines.";
 
     return {
-      // Shows streamlines that were tracked, coloured by direction, in place of the last ones.
-      track(bytes) {
-        unload(tracked);
-        tracked = load(decode(bytes));
-        select(tracked, () => true);
+      // Shows streamlines that were "tracked" or "selected", coloured by direction, in place of the last ones; null: none.
+      show(which, bytes) {
+        unload(extra[which]);
+        extra[which] = bytes && load(decode(bytes));
+        if (bytes) select(extra[which], () => true);
         ask();
       },
-      // Shows the sphere, which can be moved.
-      hold(sphere) {
-        handle = sphere;
-        unload(ball);
-        ball = load(circles(sphere.at, sphere.radius));
-        ball.paint.fill(255);
-        repaint(ball);
-        select(ball, () => true);
+      // Shows spheres and boxes, which can be moved. name: of the one that keys move; without it that of before.
+      hold(list, name) {
+        handles = list;
+        held = list.find((handle) => handle.name === (name || (held && held.name))) || list[list.length - 1] || null;
+        unload(shapes);
+        shapes = list.length ? load(outlines(list)) : null;
+        if (shapes) {
+          list.forEach((handle, i) => {
+            const rgb = handle === held ? handle.colour : handle.colour.map((v) => Math.round(0.7 * v));
+            for (let p = shapes.lines.first[3 * i]; p < shapes.lines.first[3 * i + 3]; p++) shapes.paint.set([...rgb, 255], 4 * p);
+          });
+          repaint(shapes);
+          select(shapes, () => true);
+        }
         ask();
       },
+      // Gives the place of the next click on a slice, mm; null: it was beside all slices.
+      pick(take) {
+        picking = take;
+        canvas.classList.add("picking");
+        canvas.focus();
+      },
+
     };
   }
 
-  // Three circles of a sphere, as decode() gives lines.
-  function circles(at, radius) {
-    const n = 64, points = 3 * (n + 1), scale = 2 * radius / 65535;
-    const lines = { n: 3, points, scale, origin: at.map((v) => v - radius), first: new Uint32Array([0, n + 1, 2 * n + 2, points]),
-      length: new Float32Array(3), place: new Uint16Array(4 * points), tangent: new Int8Array(4 * points) };
-    for (let axis = 0; axis < 3; axis++)
-      for (let i = 0; i <= n; i++) {
-        const angle = 2 * Math.PI * i / n, p = 4 * (axis * (n + 1) + i);
-        lines.place[p + axis] = 32767;
-        lines.place[p + (axis + 1) % 3] = Math.round(32767 * (1 + Math.cos(angle)));
-        lines.place[p + (axis + 2) % 3] = Math.round(32767 * (1 + Math.sin(angle)));
-      }
-    for (let i = 0; i < 3; i++) measure(lines, i);
+  // Outlines of spheres, three circles each, and of boxes, three lines along their edges each, as decode() gives lines.
+  function outlines(list) {
+    const low = [0, 1, 2].map((a) => Math.min(...list.map((h) => h.at[a] - h.half[a])));
+    const scale = Math.max(...[0, 1, 2].map((a) => Math.max(...list.map((h) => h.at[a] + h.half[a])) - low[a])) / 65535;
+    const edges = [[[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [-1, -1, -1], [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1], [-1, -1, 1]],
+      [[1, -1, -1], [1, -1, 1]], [[-1, 1, 1], [-1, 1, -1], [1, 1, -1], [1, 1, 1]]];
+    const circle = (axis) => Array.from({ length: 65 }, (_, i) => {
+      const v = [0, 0, 0], angle = 2 * Math.PI * i / 64;
+      [v[(axis + 1) % 3], v[(axis + 2) % 3]] = [Math.cos(angle), Math.sin(angle)];
+      return v;
+    });
+    const drawn = list.flatMap((h) => (h.round ? [0, 1, 2].map(circle) : edges)
+      .map((line) => line.map((v) => v.map((x, a) => Math.round((h.at[a] + x * h.half[a] - low[a]) / scale)))));
+    const points = drawn.reduce((sum, line) => sum + line.length, 0), n = drawn.length;
+    const lines = { n, points, scale, origin: low, first: new Uint32Array(n + 1), length: new Float32Array(n),
+      place: new Uint16Array(4 * points), tangent: new Int8Array(4 * points) };
+    drawn.forEach((line, i) => {
+      lines.first[i + 1] = lines.first[i] + line.length;
+      line.forEach((v, p) => lines.place.set(v, 4 * (lines.first[i] + p)));
+      measure(lines, i);
+    });
     return lines;
   }
 
-  // Shows streamlines, their columns, and an image (null: none), from the bytes that glslines packed. Returns what tracks
-  // and holds the sphere; null: this browser cannot show the view, and the status says why.
+  // Shows streamlines, their columns, and an image (null: none), from the bytes that glslines packed. Returns what shows
+  // other streamlines and regions; null: this browser cannot show the view, and the status says why.
   async function open(bytes, columns, image) {
     if (!gl) return fail("This browser has no WebGL 2.");
     for (const column of columns) if (column.of === "points") column.bytes = await unpack(column.values);

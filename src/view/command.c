@@ -1,0 +1,52 @@
+/* Command lines that do what was done in the window: words for a shell, and regions as text. */
+#include "view/command.h"
+
+#include <string.h>
+
+#include "util/numbers.h"
+#include "util/status.h"
+
+void gls_view_word(gls_text *out, const char *word)
+{
+    size_t plain = 0;
+    while (gls_is_alnum((unsigned char)word[plain]) || (word[plain] && strchr("_@%+=:,./-", word[plain]))) plain++;
+    if (*word && !word[plain]) {
+        gls_text_puts(out, word);
+        return;
+    }
+    gls_text_puts(out, "'");
+    for (; *word; word++) {
+        if (*word == '\'')
+            gls_text_puts(out, "'\\''");
+        else
+            gls_text_append(out, word, 1);
+    }
+    gls_text_puts(out, "'");
+}
+
+void gls_view_numbers(double *number, int n, char text[160])
+{
+    size_t length = 0;
+    for (int i = 0; i < n; i++) {
+        const size_t from = length;
+        length += (size_t)gls_snprintf(text + length, 24, "%.7g", number[i]);
+        number[i] = gls_strtod(text + from, NULL);
+        if (i < n - 1) text[length++] = ',';
+    }
+}
+
+gls_status gls_view_region_text(const gls_view_region *region, const char *atlas, gls_text *out)
+{
+    char text[160];
+    double number[6];
+    if (region->n > 0) {
+        memcpy(number, region->number, sizeof number);
+        gls_view_numbers(number, region->n, text);
+        gls_text_puts(out, text);
+    } else if (atlas) {
+        gls_text_printf(out, "%s:%d", atlas, (int)region->label);
+    } else {
+        return gls_fail(GLS_ERR_ARGUMENT, "labels: give 'glslines view' the option --atlas");
+    }
+    return out->failed ? gls_no_memory() : GLS_OK;
+}

@@ -1,0 +1,15 @@
+/* Command lines that do what was done in the window. */
+#ifndef GLS_VIEW_COMMAND_H
+#define GLS_VIEW_COMMAND_H
+
+#include "util/text.h"
+#include "view/messages.h"
+
+/* Appends a word as a shell reads it back. */
+void gls_view_word(gls_text *out, const char *word);
+/* Writes n numbers as the command line has them, with commas between them. Rounds the numbers to those of the text. */
+void gls_view_numbers(double *number, int n, char text[160]);
+/* Appends the text of a region. atlas: image of the labels. GLS_ERR_ARGUMENT: it is a label, and atlas is NULL. */
+gls_status gls_view_region_text(const gls_view_region *region, const char *atlas, gls_text *out);
+
+#endif

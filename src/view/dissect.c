@@ -1,0 +1,339 @@
+/* Selecting streamlines by regions that move. For each region the streamlines that meet it are a set of bits, so that
+ * only the region that moved is searched; the selection is made of these sets. */
+#include "view/dissect.h"
+
+#include <cJSON.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/filters.h>
+
+#include "image/labels.h"
+#include "image/region_area.h"
+#include "render/scene.h"
+#include "util/clock.h"
+#include "util/json_text.h"
+#include "util/maths.h"
+#include "util/numbers.h"
+#include "util/status.h"
+#include "view/command.h"
+
+/* Tolerance of the streamlines that are shown, mm: points are left out where a streamline is so straight. */
+#define TOLERANCE 0.1
+
+/* --- Labels. */
+
+gls_status gls_view_dissection_open(gls_view_dissection *d, const char *names)
+{
+    if (!d->atlas) return GLS_OK;
+    gls_status status = gls_label_table_read(&d->names, names);
+    return status ? status : gls_labels_read(d->atlas, &d->labels);
+}
+
+gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *json)
+{
+    int32_t *label = NULL;
+    size_t n = 0;
+    gls_status status = d->labels ? gls_labels_distinct(d->labels, d->atlas, &label, &n) : GLS_OK;
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < n && !status; i++) {
+        const char *name = gls_label_table_name(&d->names, label[i]);
+        cJSON *row = cJSON_CreateArray();
+        cJSON_AddItemToArray(row, cJSON_CreateNumber(label[i]));
+        cJSON_AddItemToArray(row, cJSON_CreateString(name ? name : ""));
+        cJSON_AddItemToArray(list, row);
+    }
+    free(label);
+    char *text = gls_json_print_line(list);
+    gls_text_puts(json, text ? text : "[]");
+    cJSON_free(text);
+    cJSON_Delete(list);
+    return status;
+}
+
+/* Appends an object of JSON, and frees it. */
+static gls_status print(cJSON *root, gls_text *json)
+{
+    char *text = gls_json_print_line(root);
+    if (text) gls_text_puts(json, text);
+    cJSON_Delete(root);
+    if (!text || json->failed) {
+        cJSON_free(text);
+        return gls_no_memory();
+    }
+    cJSON_free(text);
+    return GLS_OK;
+}
+
+gls_status gls_view_dissection_pick(const gls_view_dissection *d, const gls_view_request *request, gls_text *json)
+{
+    double to_voxel[3][4], at[3];
+    size_t voxel;
+    int32_t label = 0;
+    if (!d->labels) return gls_fail(GLS_ERR_ARGUMENT, "labels: give 'glslines view' the option --atlas");
+    gls_grid_inverse(&d->labels->grid, to_voxel);
+    gls_affine_apply((const double(*)[4])to_voxel, request->sphere, at);
+    if (gls_region_voxel_at(&d->labels->grid, at, &voxel)) label = d->labels->data[voxel];
+    const char *name = gls_label_table_name(&d->names, label);
+    cJSON *root = cJSON_CreateObject();
+    gls_json_uint(root, "id", request->id);
+    cJSON_AddStringToObject(root, "kind", "pick");
+    cJSON_AddNumberToObject(root, "label", label);
+    cJSON_AddStringToObject(root, "name", name ? name : "");
+    return print(root, json);
+}
+
+/* --- Reading. */
+
+static gls_status read_lines(void *user)
+{
+    gls_view_dissection *d = user;
+    return gls_view_lines_read(&d->lines, d->path, d->n_paths, d->box, d->read, d->go_on);
+}
+
+gls_status gls_view_dissection_begin(gls_view_dissection *d)
+{
+    if (d->n_paths == 0) return GLS_OK;
+    d->reading = (gls_beside){.name = "reading", .work = read_lines, .user = d};
+    return gls_beside_begin(&d->reading);
+}
+
+/* --- The sets of streamlines that meet regions. */
+
+/* The remembered set of a region; NULL: none. */
+static gls_view_met *find_met(gls_view_dissection *d, const char *key)
+{
+    for (size_t i = 0; i < GLS_VIEW_REMEMBERED; i++)
+        if (d->met[i].key && strcmp(d->met[i].key, key) == 0) return &d->met[i];
+    return NULL;
+}
+
+/* Makes room for a set, in place of the one that was not used for longest. NULL: out of memory. */
+static gls_view_met *add_met(gls_view_dissection *d, const char *key)
+{
+    gls_view_met *oldest = &d->met[0];
+    for (size_t i = 1; i < GLS_VIEW_REMEMBERED; i++)
+        if (d->met[i].used < oldest->used) oldest = &d->met[i];
+    free(oldest->key);
+    if (!oldest->bits) oldest->bits = malloc(GLS_VIEW_WORDS(d->lines.n) * sizeof *oldest->bits);
+    oldest->key = oldest->bits ? gls_text_copy(key) : NULL;
+    oldest->used = d->n_requests;
+    return oldest->key ? oldest : NULL;
+}
+
+/* Searches for the streamlines that meet regions, and remembers them under n keys. All regions are in one set, as
+ * 'glslines edit' has them, because regions of one grid are looked up together. */
+static gls_status search(gls_view_dissection *d, const char *const *text, char *const *key, size_t n)
+{
+    uint64_t *met[GLS_VIEW_REGIONS];
+    gls_view_met *entry[GLS_VIEW_REGIONS];
+    gls_rois *rois = NULL;
+    size_t index, made = 0;
+    gls_status status = gls_rois_create(GLS_ROI_TEST_SEGMENT, NULL, &rois);
+    for (size_t i = 0; i < n && !status; i++) {
+        status = gls_rois_add(rois, "region", text[i], 0, &index);
+        if (status || index < made) continue;
+        entry[made] = add_met(d, key[i]);
+        if (!entry[made]) status = gls_no_memory();
+        if (!status) met[made] = entry[made]->bits;
+        made++;
+    }
+    if (!status) status = gls_view_lines_meet(&d->lines, rois, made, met);
+    gls_rois_destroy(rois);
+    /* sets that were not filled */
+    for (size_t i = 0; i < made && status; i++) {
+        if (!entry[i]) continue;
+        free(entry[i]->key);
+        entry[i]->key = NULL;
+    }
+    return status;
+}
+
+/* The texts and keys of the regions of a request. */
+typedef struct texts {
+    char *text[GLS_VIEW_REGIONS], *key[GLS_VIEW_REGIONS];
+    size_t n;
+} texts;
+
+static void finish_texts(texts *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        free(t->text[i]);
+        free(t->key[i]);
+    }
+}
+
+/* Writes the texts of regions from .. until - 1 of a request, and their keys. */
+static gls_status make_texts(const gls_view_dissection *d, const gls_view_request *request, size_t from, size_t until,
+                             texts *t)
+{
+    gls_text labels = {0};
+    gls_status status = GLS_OK;
+    for (size_t i = from; i < until && !status; i++) {
+        gls_text text = {0};
+        status = gls_view_region_text(&request->region[i], d->atlas, &text);
+        t->text[t->n] = gls_text_take(&text);
+        t->key[t->n++] = NULL;
+        if (request->region[i].n == 0) gls_text_printf(&labels, "%d,", (int)request->region[i].label);
+    }
+    char *all = gls_text_take(&labels);
+    for (size_t i = 0; i < t->n && !status; i++) {
+        gls_text key = {0};
+        if (request->region[from + i].n == 0) gls_text_printf(&key, "%s ", all ? all : "");
+        gls_text_puts(&key, t->text[i] ? t->text[i] : "");
+        t->key[i] = gls_text_take(&key);
+        if (!t->text[i] || !t->key[i]) status = gls_no_memory();
+    }
+    free(all);
+    return status;
+}
+
+/* Searches for the regions of a request that are not remembered: each sphere and box by itself, all labels together. */
+static gls_status search_missing(gls_view_dissection *d, const gls_view_request *request, const texts *t)
+{
+    const char *label_text[GLS_VIEW_REGIONS];
+    char *label_key[GLS_VIEW_REGIONS];
+    size_t n_labels = 0;
+    bool misses = false;
+    gls_status status = GLS_OK;
+    d->n_requests++;
+    /* none of the sets of this request may be replaced by another one */
+    for (size_t i = 0; i < t->n; i++) {
+        gls_view_met *met = find_met(d, t->key[i]);
+        if (met) met->used = d->n_requests;
+        if (request->region[i].n > 0) continue;
+        misses |= !met;
+        label_text[n_labels] = t->text[i];
+        label_key[n_labels++] = t->key[i];
+    }
+    if (misses) {
+        for (size_t i = 0; i < n_labels; i++) {
+            gls_view_met *met = find_met(d, label_key[i]);
+            if (!met) continue;
+            free(met->key);
+            met->key = NULL;
+        }
+        status = search(d, label_text, label_key, n_labels);
+    }
+    for (size_t i = 0; i < t->n && !status; i++)
+        if (request->region[i].n > 0 && !find_met(d, t->key[i]))
+            status = search(d, (const char *const *)&t->text[i], &t->key[i], 1);
+    return status;
+}
+
+/* --- The selection. */
+
+/* Makes the set of streamlines that meet all include regions and no exclude region. *count: their number. */
+static gls_status combine(gls_view_dissection *d, const gls_view_request *request, const texts *t, uint64_t *count)
+{
+    const size_t n = GLS_VIEW_WORDS(d->lines.n);
+    const uint64_t *met[GLS_VIEW_REGIONS];
+    if (!d->selected && !(d->selected = malloc((n + 1) * sizeof *d->selected))) return gls_no_memory();
+    for (size_t i = 0; i < t->n; i++) met[i] = find_met(d, t->key[i])->bits;
+    *count = 0;
+    for (size_t w = 0; w < n; w++) {
+        uint64_t bits = d->lines.usable[w];
+        for (size_t i = 0; i < t->n; i++)
+            bits &= request->region[i].role == GLS_REGION_EXCLUDE ? ~met[i][w] : met[i][w];
+        d->selected[w] = bits;
+        *count += (uint64_t)__builtin_popcountll(bits);
+    }
+    return GLS_OK;
+}
+
+/* Appends the command line that selects the same streamlines. */
+static void append_edit(const gls_view_dissection *d, const gls_view_request *request, const texts *t, gls_text *out)
+{
+    static const char *const axes[] = {"stated", "ras", "lps"};
+    const char *dot = strrchr(d->path[0], '.');
+    gls_text_puts(out, "glslines edit");
+    for (size_t i = 0; i < d->n_paths; i++) {
+        gls_text_puts(out, " ");
+        gls_view_word(out, d->path[i]);
+    }
+    gls_text_puts(out, " selected");
+    gls_tractogram_format format;
+    gls_text_puts(out, dot && gls_tractogram_format_parse(d->path[0], &format) == GLS_OK ? dot : ".trx");
+    /* with =, because the first number of a region may be negative */
+    for (size_t i = 0; i < t->n; i++) {
+        gls_text_printf(out, " --%s=", gls_region_role_name(request->region[i].role));
+        gls_view_word(out, t->text[i]);
+    }
+    if (d->input->reference) {
+        gls_text_puts(out, " --reference ");
+        gls_view_word(out, d->input->reference);
+    }
+    if (d->input->vtk_space) gls_text_printf(out, " --vtk-space %s", axes[d->input->vtk_space]);
+    if (d->input->recover) gls_text_puts(out, " --recover");
+    if (d->lines.n_unusable > 0) gls_text_puts(out, " --invalid drop");
+}
+
+/* Packs the streamlines that are shown. *n: their number. */
+static gls_status pack(const gls_view_dissection *d, const gls_view_request *request, uint64_t count, gls_text *lines,
+                       uint64_t *n)
+{
+    const gls_paint paint = {.colouring = GLS_COLOUR_PLAIN};
+    gls_scene scene = {.n_lines = 0};
+    gls_painting painting = {&scene, &paint};
+    const gls_sink sink = gls_scene_sink(&painting);
+    gls_sink filter;
+    gls_status status = gls_filter_compress_create(TOLERANCE, INFINITY, &sink, &filter);
+    if (!status) {
+        status = gls_view_lines_send(&d->lines, d->selected, count, request->shown, &filter);
+        if (status)
+            gls_sink_abort(&filter);
+        else
+            status = gls_sink_finish(&filter);
+    }
+    if (!status) status = gls_view_answer_lines(request->id, 2, &scene, lines);
+    *n = scene.n_lines;
+    gls_scene_finish(&scene);
+    return status;
+}
+
+gls_status gls_view_dissection_select(gls_view_dissection *d, const gls_view_request *request, gls_text *json,
+                                      gls_text *lines)
+{
+    const double start = gls_clock_seconds();
+    texts t = {.n = 0};
+    gls_text command = {0};
+    uint64_t count = 0, shown = 0;
+    gls_status status = gls_beside_end(&d->reading, GLS_OK);
+    if (status) return status;
+    if (d->lines.n == 0) return gls_fail(GLS_ERR_ARGUMENT, "nothing to select: give 'glslines view' a tractogram");
+    status = make_texts(d, request, 0, request->n_regions, &t);
+    if (!status) status = search_missing(d, request, &t);
+    if (!status) status = combine(d, request, &t, &count);
+    const double found = gls_clock_seconds() - start;
+    if (!status) status = pack(d, request, count, lines, &shown);
+    if (!status) {
+        append_edit(d, request, &t, &command);
+        cJSON *root = cJSON_CreateObject();
+        gls_json_uint(root, "id", request->id);
+        cJSON_AddStringToObject(root, "kind", "select");
+        gls_json_uint(root, "selected", count);
+        gls_json_uint(root, "of", d->lines.n);
+        gls_json_uint(root, "shown", shown);
+        gls_json_double(root, "seconds", found);
+        char *text = gls_text_take(&command);
+        if (text) cJSON_AddStringToObject(root, "command", text);
+        free(text);
+        status = print(root, json);
+    }
+    finish_texts(&t);
+    return status;
+}
+
+void gls_view_dissection_close(gls_view_dissection *d)
+{
+    gls_beside_end(&d->reading, GLS_OK);
+    for (size_t i = 0; i < GLS_VIEW_REMEMBERED; i++) {
+        free(d->met[i].key);
+        free(d->met[i].bits);
+    }
+    free(d->selected);
+    gls_labels_destroy(d->labels);
+    gls_label_table_finish(&d->names);
+    gls_view_lines_finish(&d->lines);
+    *d = (gls_view_dissection){.path = NULL};
+}

@@ -1,0 +1,59 @@
+/* Selecting streamlines by regions that move, and saving what was selected. */
+#ifndef GLS_VIEW_DISSECT_H
+#define GLS_VIEW_DISSECT_H
+
+#include <glslines/labels.h>
+#include <glslines/select.h>
+
+#include "image/label_table.h"
+#include "record/tract_run.h"
+#include "util/threads.h"
+#include "view/lines.h"
+#include "view/messages.h"
+
+/* Regions whose streamlines are remembered: a region that did not move is not searched again. */
+#define GLS_VIEW_REMEMBERED 40
+
+/* The streamlines that meet a region. */
+typedef struct gls_view_met {
+    char *key;      /* text of the region; of a label, that of all labels of its request in front */
+    uint64_t *bits; /* of the streamlines that meet it */
+    uint64_t used;  /* number of the last request that asked for it */
+} gls_view_met;
+
+/* What is selected from. All zero: nothing. */
+typedef struct gls_view_dissection {
+    const char *const *path; /* tractograms, borrowed */
+    size_t n_paths;
+    const gls_tract_common *input; /* how they are read, borrowed */
+    const char *atlas;             /* image of labels, borrowed; NULL: none */
+    const char *folder;            /* where files are saved, borrowed; NULL: beside the first tractogram */
+    gls_labels *labels;
+    gls_label_table names;
+    gls_view_lines lines;
+    gls_beside reading;                      /* of the lines, while the first pages are served */
+    const gls_box *box;                      /* of all streamlines, borrowed */
+    const gls_tractogram_read_options *read; /* borrowed */
+    bool (*go_on)(void);
+    gls_view_met met[GLS_VIEW_REMEMBERED];
+    uint64_t n_requests;
+    uint64_t *selected; /* bits of the streamlines of the last selection */
+} gls_view_dissection;
+
+/* Reads the labels. names: table of their names; NULL: none. Set input, atlas and folder before. */
+gls_status gls_view_dissection_open(gls_view_dissection *d, const char *names);
+/* Begins to read the streamlines on another thread; the first selection waits for it. Set path, n_paths, box, read and
+ * go_on before. */
+gls_status gls_view_dissection_begin(gls_view_dissection *d);
+/* Appends the labels that occur, with their names, as JSON: [[7, "name"], ...]. */
+gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *json);
+/* Finds the streamlines that meet all include regions and no exclude region. Appends JSON with their number, and the
+ * command line that selects the same streamlines; then, to lines, gls_view_answer_lines() of those that are shown. */
+gls_status gls_view_dissection_select(gls_view_dissection *d, const gls_view_request *request, gls_text *json,
+                                      gls_text *lines);
+/* Appends JSON with the label at a place and its name; 0: none. */
+gls_status gls_view_dissection_pick(const gls_view_dissection *d, const gls_view_request *request, gls_text *json);
+/* Frees everything. */
+void gls_view_dissection_close(gls_view_dissection *d);
+
+#endif

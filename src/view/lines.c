@@ -1,0 +1,363 @@
+/* All streamlines of the tractograms of the window, on the server. Their points stay in files. In memory are coarse
+ * boxes round parts of each streamline, so that a region that moves is tested against those alone that come near it. */
+#include "view/lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "streamlines/builder.h"
+#include "tractogram/trx_read.h"
+#include "tractogram/unpack.h"
+#include "util/file.h"
+#include "util/status.h"
+#include "util/threads.h"
+
+/* Segments of a part. Shorter parts are tested more exactly, and take more memory: 6 bytes each. */
+#define PART 20
+/* Added to the box of a region before boxes are compared, mm: more than the rounding of the exact test. */
+#define MARGIN 0.01
+
+/* --- Reading. */
+
+/* State of reading one file. */
+typedef struct reading {
+    gls_view_lines *lines;
+    const gls_view_points *file;
+    bool keeps;     /* the points are written to file->fd */
+    uint64_t begin; /* index of the first part of the first streamline of a block */
+    uint64_t *part; /* for each streamline of a block, index of its first part */
+    size_t capacity;
+    bool (*go_on)(void);
+} reading;
+
+/* Number of parts of a streamline of n points. */
+static uint64_t parts_of(uint64_t n)
+{
+    return n == 0 ? 0 : n == 1 ? 1 : (n - 2) / PART + 1;
+}
+
+/* A coordinate in 255ths of the box. The order of two coordinates is never turned round. */
+static uint8_t coarse(const gls_box *box, int axis, double v)
+{
+    const double extent = box->high[axis] - box->low[axis], share = extent > 0 ? (v - box->low[axis]) / extent : 0;
+    return (uint8_t)(255 * fmin(fmax(share, 0), 1));
+}
+
+/* Finds the boxes of the parts of a streamline. A point that is not finite makes it unusable. */
+static void find_parts(void *user, int thread, const gls_streamlines *in, size_t i)
+{
+    const reading *r = user;
+    gls_view_lines *l = r->lines;
+    const uint64_t from = in->offset[i], n = in->offset[i + 1] - from, line = l->n + i;
+    bool finite = n > 0;
+    (void)thread;
+    for (uint64_t p = from; p < from + n; p++)
+        for (int a = 0; a < 3; a++) finite = finite && isfinite(in->point[p][a]);
+    for (uint64_t k = 0; k < parts_of(n); k++) {
+        uint8_t *box = l->part[r->part[i] + k];
+        const uint64_t last = k * PART + PART < n ? k * PART + PART : n - 1;
+        for (int a = 0; a < 3; a++) {
+            float low = INFINITY, high = -INFINITY;
+            for (uint64_t p = k * PART; p <= last; p++) {
+                low = fminf(low, in->point[from + p][a]);
+                high = fmaxf(high, in->point[from + p][a]);
+            }
+            /* an empty box is met by nothing */
+            box[a] = finite ? coarse(&l->box, a, (double)low) : 255;
+            box[a + 3] = finite ? coarse(&l->box, a, (double)high) : 0;
+        }
+    }
+    if (finite)
+        __atomic_fetch_or(&l->usable[line / 64], UINT64_C(1) << line % 64, __ATOMIC_RELAXED);
+    else if (n > 0)
+        __atomic_fetch_add(&l->n_unusable, 1, __ATOMIC_RELAXED);
+}
+
+/* Makes room for the streamlines and parts of a block. */
+static bool reserve(reading *r, const gls_streamlines *in)
+{
+    gls_view_lines *l = r->lines;
+    size_t n_parts = l->n_parts;
+    if (in->n > r->capacity) {
+        uint64_t *part = realloc(r->part, in->n * sizeof *part);
+        if (!part) return false;
+        r->part = part;
+        r->capacity = in->n;
+    }
+    for (size_t i = 0; i < in->n; i++) {
+        r->part[i] = n_parts;
+        n_parts += parts_of(in->offset[i + 1] - in->offset[i]);
+    }
+    if (l->n + in->n > l->line_room) {
+        const size_t before = l->line_room ? GLS_VIEW_WORDS(l->line_room) : 0, room = 2 * (l->line_room + in->n);
+        uint64_t *first = realloc(l->first, (room + 1) * sizeof *first);
+        if (first) l->first = first;
+        uint64_t *usable = realloc(l->usable, GLS_VIEW_WORDS(room) * sizeof *usable);
+        if (usable) l->usable = usable;
+        uint64_t *first_part = realloc(l->first_part, (room / GLS_VIEW_BLOCK + 2) * sizeof *first_part);
+        if (first_part) l->first_part = first_part;
+        if (!first || !usable || !first_part) return false;
+        if (l->line_room == 0) *first = 0;
+        memset(usable + before, 0, (GLS_VIEW_WORDS(room) - before) * sizeof *usable);
+        l->line_room = room;
+    }
+    if (n_parts > l->part_room) {
+        void *part = realloc(l->part, 2 * n_parts * sizeof *l->part);
+        if (!part) return false;
+        l->part = part;
+        l->part_room = 2 * n_parts;
+    }
+    for (size_t i = 0; i < in->n; i++)
+        if ((l->n + i) % GLS_VIEW_BLOCK == 0) l->first_part[(l->n + i) / GLS_VIEW_BLOCK] = r->part[i];
+    l->n_parts = n_parts;
+    return true;
+}
+
+/* append() of the sink. */
+static gls_status append(void *user, const gls_streamlines *in)
+{
+    reading *r = user;
+    gls_view_lines *l = r->lines;
+    if (!r->go_on()) return gls_fail(GLS_ERR_CANCELLED, "%s: interrupted", r->file->path);
+    if (!reserve(r, in)) return gls_no_memory();
+    if (r->keeps && !gls_fd_write(r->file->fd, in->point, (size_t)in->offset[in->n] * sizeof *in->point))
+        return gls_fail(GLS_ERR_OUTPUT,
+                        "%s: cannot keep its points in a temporary file: %s: set TMPDIR to a folder with room",
+                        r->file->path, strerror(errno));
+    gls_lines_parallel(in, 64, omp_get_max_threads(), find_parts, r);
+    for (size_t i = 0; i < in->n; i++) l->first[l->n + i + 1] = l->first[l->n] + in->offset[i + 1];
+    l->n += in->n;
+    return GLS_OK;
+}
+
+/* Reads one file. Its points are read again from where they are, or from a copy in a temporary file. */
+static gls_status read_file(gls_view_lines *l, const char *path, const gls_tractogram_read_options *options,
+                            bool (*go_on)(void))
+{
+    gls_tractogram_read_options read = *options;
+    gls_tractogram_reader *reader = NULL;
+    gls_view_points *file = &l->file[l->n_files];
+    reading r = {.lines = l, .file = file, .go_on = go_on};
+    const gls_sink sink = {.append = append, .user = &r};
+    read.allow_invalid = read.quiet = true;
+    *file = (gls_view_points){.path = path, .fd = -1, .line = l->n, .point = l->n > 0 ? l->first[l->n] : 0};
+    gls_status status = gls_tractogram_reader_open(path, &read, &reader);
+    if (status) return status;
+    if (gls_trx_points_at(reader, &file->at)) {
+        file->fd = fcntl(reader->fd, F_DUPFD_CLOEXEC, 0);
+        if (file->fd < 0) status = gls_fail(GLS_ERR_INPUT, "%s: %s", path, strerror(errno));
+    } else {
+        status = gls_scratch_open(path, &file->fd);
+        r.keeps = true;
+    }
+    l->n_files++;
+    if (!status) status = gls_tractogram_pump(reader, &sink, NULL, NULL);
+    gls_tractogram_reader_close(reader);
+    free(r.part);
+    return status;
+}
+
+gls_status gls_view_lines_read(gls_view_lines *l, const char *const *path, size_t n, const gls_box *box,
+                               const gls_tractogram_read_options *options, bool (*go_on)(void))
+{
+    gls_status status = (l->file = calloc(n + 1, sizeof *l->file)) ? GLS_OK : gls_no_memory();
+    l->box = *box;
+    for (size_t i = 0; i < n && !status; i++) status = read_file(l, path[i], options, go_on);
+    if (status || l->n == 0) return status;
+    /* the room that doubling has left */
+    void *part = realloc(l->part, (l->n_parts + 1) * sizeof *l->part);
+    if (part) l->part = part;
+    uint64_t *first = realloc(l->first, (size_t)(l->n + 1) * sizeof *first);
+    if (first) l->first = first;
+    return GLS_OK;
+}
+
+void gls_view_lines_finish(gls_view_lines *l)
+{
+    for (size_t i = 0; i < l->n_files; i++)
+        if (l->file[i].fd >= 0) close(l->file[i].fd);
+    free(l->file);
+    free(l->first);
+    free(l->usable);
+    free(l->first_part);
+    free(l->part);
+    *l = (gls_view_lines){.n = 0};
+}
+
+/* --- Points of streamlines, read again. */
+
+/* Points of successive streamlines. */
+typedef struct points {
+    float (*point)[3];
+    size_t capacity;
+} points;
+
+/* Reads the points from .. until - 1, all of one file. Returns false if memory runs out or the file is shorter now. */
+static bool read_points(const gls_view_points *file, uint64_t from, uint64_t until, points *to)
+{
+    const size_t n = (size_t)(until - from), bytes = n * sizeof *to->point;
+    if (n > to->capacity) {
+        void *point = realloc(to->point, 2 * bytes);
+        if (!point) return false;
+        to->point = point;
+        to->capacity = 2 * n;
+    }
+    const uint64_t at = file->at + (from - file->point) * sizeof *to->point;
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t got = pread(file->fd, (char *)to->point + done, bytes - done, (off_t)(at + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        done += (size_t)got;
+    }
+    return true;
+}
+
+/* The file of a streamline. */
+static const gls_view_points *file_of(const gls_view_lines *l, uint64_t line)
+{
+    size_t i = l->n_files - 1;
+    while (l->file[i].line > line) i--;
+    return &l->file[i];
+}
+
+static gls_status fail_changed(const gls_view_lines *l)
+{
+    return gls_fail(GLS_ERR_INPUT, "%s: cannot be read again: has it changed? Start 'glslines view' again",
+                    l->file[0].path);
+}
+
+/* --- Regions. */
+
+/* A search for the streamlines that meet regions. */
+typedef struct search {
+    const gls_view_lines *lines;
+    const gls_rois *rois;
+    size_t n; /* regions */
+    uint64_t *const *met;
+    uint8_t low[3], high[3]; /* box of all regions, in the units of the parts */
+    gls_roi_hits *hits;      /* one for each thread */
+    points *points;          /* the same */
+    bool *failed;            /* the same: points could not be read */
+} search;
+
+/* Whether a part of a streamline comes near. */
+static bool comes_near(const search *s, const uint8_t (*part)[6], uint64_t n)
+{
+    for (uint64_t k = 0; k < n; k++)
+        if (part[k][0] <= s->high[0] && part[k][1] <= s->high[1] && part[k][2] <= s->high[2] &&
+            part[k][3] >= s->low[0] && part[k][4] >= s->low[1] && part[k][5] >= s->low[2])
+            return true;
+    return false;
+}
+
+/* Tests the streamlines of block number `from` to block `until` - 1. Where many come near, the points of a block are
+ * read at once. */
+static void search_blocks(void *user, int thread, size_t from, size_t until)
+{
+    const search *s = user;
+    const gls_view_lines *l = s->lines;
+    for (size_t block = from; block < until; block++) {
+        uint16_t near[GLS_VIEW_BLOCK];
+        size_t n_near = 0;
+        const uint64_t begin = block * GLS_VIEW_BLOCK,
+                       n = l->n - begin < GLS_VIEW_BLOCK ? l->n - begin : GLS_VIEW_BLOCK;
+        const uint64_t *first = l->first + begin;
+        uint64_t part = l->first_part[block];
+        for (uint64_t i = 0; i < n; i++) {
+            const uint64_t n_parts = parts_of(first[i + 1] - first[i]);
+            if (comes_near(s, (const uint8_t(*)[6])l->part + part, n_parts)) near[n_near++] = (uint16_t)i;
+            part += n_parts;
+        }
+        if (n_near == 0) continue;
+        const gls_view_points *file = file_of(l, begin);
+        const bool whole = n_near > n / 8 && file == file_of(l, begin + n - 1);
+        points *p = &s->points[thread];
+        if (whole && !read_points(file, first[0], first[n], p)) s->failed[thread] = true;
+        for (size_t c = 0; c < n_near && !s->failed[thread]; c++) {
+            const uint64_t line = begin + near[c], at = first[near[c]], points = first[near[c] + 1] - at;
+            if (!whole && !read_points(file_of(l, line), at, at + points, p)) s->failed[thread] = true;
+            if (s->failed[thread]) break;
+            gls_roi_hits *hits = &s->hits[thread];
+            gls_rois_find(s->rois, hits, (const float(*)[3])p->point + (whole ? at - first[0] : 0), (size_t)points);
+            for (size_t k = 0; k < s->n && !hits->failed; k++)
+                if (hits->met[k]) s->met[k][line / 64] |= UINT64_C(1) << line % 64;
+        }
+    }
+}
+
+/* Finds the box round all regions. Returns whether it meets the box of the streamlines. */
+static bool find_box(search *s)
+{
+    const gls_box *all = &s->lines->box;
+    double low[3], high[3];
+    gls_box box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (size_t k = 0; k < s->n; k++) {
+        gls_rois_box(s->rois, k, low, high);
+        for (int a = 0; a < 3; a++) {
+            box.low[a] = fmin(box.low[a], low[a] - MARGIN);
+            box.high[a] = fmax(box.high[a], high[a] + MARGIN);
+        }
+    }
+    for (int a = 0; a < 3; a++) {
+        if (!(box.low[a] <= all->high[a] && box.high[a] >= all->low[a])) return false;
+        s->low[a] = coarse(all, a, box.low[a]);
+        s->high[a] = coarse(all, a, box.high[a]);
+    }
+    return true;
+}
+
+gls_status gls_view_lines_meet(const gls_view_lines *l, const gls_rois *rois, size_t n, uint64_t *const *met)
+{
+    const int n_threads = omp_get_max_threads();
+    const size_t blocks = (size_t)((l->n + GLS_VIEW_BLOCK - 1) / GLS_VIEW_BLOCK);
+    search s = {.lines = l, .rois = rois, .n = n, .met = met};
+    gls_status status = GLS_OK;
+    for (size_t k = 0; k < n; k++) memset(met[k], 0, GLS_VIEW_WORDS(l->n) * sizeof **met);
+    if (!find_box(&s)) return GLS_OK;
+    s.hits = calloc((size_t)n_threads, sizeof *s.hits);
+    s.points = calloc((size_t)n_threads, sizeof *s.points);
+    s.failed = calloc((size_t)n_threads, sizeof *s.failed);
+    if (!s.hits || !s.points || !s.failed)
+        status = gls_no_memory();
+    else
+        gls_parallel(blocks, 4, n_threads, search_blocks, &s);
+    for (int t = 0; t < n_threads && !status; t++)
+        status = s.hits[t].failed ? gls_no_memory() : s.failed[t] ? fail_changed(l) : GLS_OK;
+    for (int t = 0; t < n_threads; t++) {
+        if (s.hits) gls_roi_hits_finish(&s.hits[t]);
+        if (s.points) free(s.points[t].point);
+    }
+    free(s.hits);
+    free(s.points);
+    free(s.failed);
+    return status;
+}
+
+/* --- Sending. */
+
+gls_status gls_view_lines_send(const gls_view_lines *l, const uint64_t *set, uint64_t count, uint64_t most,
+                               const gls_sink *sink)
+{
+    points p = {.point = NULL};
+    uint64_t seen = 0;
+    gls_status status = GLS_OK;
+    if (most > count) most = count;
+    for (uint64_t line = 0; line < l->n && !status && most > 0; line++) {
+        if (!(set[line / 64] >> line % 64 & 1)) continue;
+        /* of the streamlines up to this one, a share of most / count is sent */
+        const bool chosen = (seen + 1) * most / count > seen * most / count;
+        seen++;
+        if (!chosen) continue;
+        const uint64_t from = l->first[line], offset[2] = {0, l->first[line + 1] - from};
+        if (!read_points(file_of(l, line), from, from + offset[1], &p)) status = fail_changed(l);
+        const gls_streamlines one = {.n = 1, .offset = offset, .point = (const float(*)[3])p.point};
+        if (!status) status = gls_sink_append(sink, &one);
+    }
+    free(p.point);
+    return status;
+}
