@@ -12,7 +12,7 @@ name=glslines-$version-$(uname -m)
 stage=$output/$name
 
 # an old-style rpath also holds for what the bundled libraries need themselves
-cmake -S . -B "$build" -G Ninja -DGLS_TESTS=OFF -DGLS_UNITY=OFF -DGLS_WEBSOCKETS=OFF -DCMAKE_INSTALL_LIBDIR=lib "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib" -DCMAKE_INSTALL_RPATH_USE_LINK_PATH=OFF \
+cmake -S . -B "$build" -G Ninja -DGLS_TESTS=OFF -DGLS_UNITY=OFF -DCMAKE_INSTALL_LIBDIR=lib "-DCMAKE_INSTALL_RPATH=\$ORIGIN/../lib" -DCMAKE_INSTALL_RPATH_USE_LINK_PATH=OFF \
     "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags" "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--disable-new-dtags"
 cmake --build "$build"
 rm -rf "$stage"
