@@ -2,6 +2,7 @@
  * sphere is moved. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/commands.h"
@@ -12,6 +13,7 @@
 #include "record/tract_run.h"
 #include "view/contents.h"
 #include "view/live.h"
+#include "view/review.h"
 #include "view/server.h"
 
 typedef struct view_values {
@@ -39,8 +41,8 @@ static const gls_option table[] = {
     GLS_TEXT("Selection", atlas, "atlas", "LABELS", "none",
              "Image of labels that select streamlines, on any grid in the space of the streamlines."),
     GLS_TEXT("Selection", lut, "lut", "FILE", "none", "Names of the labels of --atlas."),
-    GLS_TEXT("Selection", save_to, "save-to", "DIR", "that of the first tractogram",
-             "Folder into which the page saves bundles that were made."),
+    GLS_TEXT("Selection", save_to, "save-to", "DIR", "that of the first tractogram, or the data set",
+             "Folder into which the page saves bundles, and judgements of a data set."),
     GLS_TEXT("Live tracking", seed_sphere, "seed-sphere", "x,y,z,r", "5 mm in the middle of the images",
              "Centre and radius of the seed sphere with which the page begins, world mm."),
     GLS_NUMBER("Live tracking", UINT64, nseeds, "nseeds", "N", NULL, GLS_BETWEEN(1, GLS_VIEW_SEEDS), NULL,
@@ -110,6 +112,27 @@ static void print_address(const gls_session *session)
              session->port, session->port, host);
 }
 
+/* Serves until a signal, unless status is a failure, and frees everything. */
+static int serve(const view_values *v, gls_status status, gls_view_contents *contents, gls_view_live *live,
+                 gls_view_dissection *dissection, gls_view_review *review)
+{
+    const gls_view_server server = {.contents = contents,
+                                    .live = live,
+                                    .dissection = dissection,
+                                    .review = review,
+                                    .port = v->port,
+                                    .idle_seconds = 60 * v->idle,
+                                    .go_on = cmd_goes_on,
+                                    .ready = print_address};
+    if (!status) status = gls_view_serve(&server);
+    gls_view_dissection_close(dissection);
+    gls_view_contents_finish(contents);
+    gls_view_live_close(live);
+    gls_view_review_close(review);
+    cmd_interrupt_release();
+    return cmd_finish(status);
+}
+
 /* Entry of the command: reads the files, prepares tracking, and serves until a signal. */
 static int run_view(void *values, const cmd_arguments *arguments)
 {
@@ -121,7 +144,10 @@ static int run_view(void *values, const cmd_arguments *arguments)
     gls_view_dissection dissection = {.input = &v->input, .atlas = v->atlas, .folder = v->save_to};
     gls_view_options options = {
         .max_streamlines = v->max_streamlines, .read = gls_tractogram_read_options_default(), .go_on = cmd_goes_on};
+    gls_view_review review = {.n = 0};
+    gls_tractogram_format format;
     gls_grid reference;
+    struct stat entry;
     /* the files stand before --, the words of track behind */
     size_t n_words = 0;
     for (int i = 2; i < arguments->argc && n_words == 0; i++)
@@ -136,7 +162,17 @@ static int run_view(void *values, const cmd_arguments *arguments)
         int code = parse_track(v, arguments->positional + n, n_words, &track, &track_arguments);
         if (code) return code;
     }
+    /* a folder of a data set; TRX may be a folder, too */
+    const char *folder = n == 1 && n_words == 0 ? arguments->positional[0] : NULL;
+    if (folder && (stat(folder, &entry) != 0 || !S_ISDIR(entry.st_mode) ||
+                   gls_tractogram_format_parse(folder, &format) == GLS_OK))
+        folder = NULL;
     cmd_interrupt_catch();
+    if (folder) {
+        status = gls_view_review_open(&review, folder, v->save_to);
+        if (!status) status = gls_view_contents_review(&contents, folder);
+        return serve(v, status, &contents, &live, &dissection, &review);
+    }
     status = gls_tract_read_options(&v->input, &options.read, &reference);
     if (!status && n_words > 0)
         status = gls_view_live_open(&live, &track.run.job, cmd_monitor(true), arguments->positional + n, n_words,
@@ -149,25 +185,13 @@ static int run_view(void *values, const cmd_arguments *arguments)
     dissection.read = &options.read;
     dissection.go_on = cmd_goes_on;
     if (!status) status = gls_view_dissection_begin(&dissection);
-    const gls_view_server server = {.contents = &contents,
-                                    .live = &live,
-                                    .dissection = &dissection,
-                                    .port = v->port,
-                                    .idle_seconds = 60 * v->idle,
-                                    .go_on = cmd_goes_on,
-                                    .ready = print_address};
-    if (!status) status = gls_view_serve(&server);
-    gls_view_dissection_close(&dissection);
-    gls_view_contents_finish(&contents);
-    gls_view_live_close(&live);
-    cmd_interrupt_release();
-    return cmd_finish(status);
+    return serve(v, status, &contents, &live, &dissection, &review);
 }
 
 const cmd_command command_view = {
     CMD_ENTRY(view),
     .of_tractograms = true,
-    .synopsis = "[TRACKS...] [IMAGE] [options] [-- options of track]",
+    .synopsis = "[TRACKS...|DATASET] [IMAGE] [options] [-- options of track]",
     .summary = "Show, dissect and track in a browser: streamlines follow regions and seeds as they are moved",
     .description =
         "Serves a page to the browsers of this machine: streamlines in three dimensions with slices of an "
@@ -175,10 +199,12 @@ const cmd_command command_view = {
         "selects, and the page saves them as bundles with a script that makes them again. With options of "
         "track behind --, the page has a seed sphere; streamlines follow it, the same ones that 'glslines "
         "track' gives. The page shows these command lines. Prints the address of the page. Its token lets "
-        "nobody else in. Nothing is written but what the page saves. Ends with Ctrl-C.",
+        "nobody else in. Nothing is written but what the page saves. Ends with Ctrl-C. Given the folder of a data "
+        "set instead, shows the pictures of one participant after the other, and keeps a table of what you judge.",
     .positionals = CMD_TEXTS("TRACKS", "Tractograms: TRX (files or folders), TRK, TCK, VTK or VTP, also .gz.", "IMAGE",
                              "Image whose slices are shown, such as FA or T1. Default with options of track: their "
-                             "stop map or mask."),
+                             "stop map or mask.",
+                             "DATASET", "Folder with folders sub-LABEL, whose pictures lie in folders named figures."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table}, {.table = gls_tract_input_rows, .at = offsetof(view_values, input), .group = "Input"}},
     .behind = &command_track,
@@ -188,5 +214,6 @@ const cmd_command command_view = {
                   "glslines view tracks.trx fa.nii.gz --atlas aparc.nii.gz --lut names.tsv --save-to bundles",
                   "Streamlines from a sphere that is moved, along the FODs of MRtrix3:",
                   "glslines view t1.nii.gz -- --sh wmfod.nii.gz --mask mask.nii.gz",
-                  "The same from a series, whose model is fitted first:", "glslines view -- dwi.nii.gz --model csd"),
+                  "The same from a series, whose model is fitted first:", "glslines view -- dwi.nii.gz --model csd",
+                  "Judging the participants of a data set by their pictures:", "glslines view derivatives/glslines"),
 };

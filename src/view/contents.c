@@ -182,6 +182,22 @@ gls_status gls_view_contents_make(gls_view_contents *contents, const char *const
     return status;
 }
 
+/* Appends the name of the data set. */
+static void append_folder(void *user, gls_text *out, const char *name)
+{
+    if (strcmp(name, "folder") == 0) gls_html_puts(out, user);
+}
+
+gls_status gls_view_contents_review(gls_view_contents *contents, const char *folder)
+{
+    gls_text page = {0};
+    gls_page_fill(&page, gls_page_part("review.html"), append_folder, (void *)(uintptr_t)folder);
+    gls_status status = add(contents, "/", "text/html; charset=utf-8", &page);
+    if (!status) status = add_part(contents, "/report.css", "text/css; charset=utf-8", "report.css");
+    if (!status) status = add_part(contents, "/review.js", "text/javascript; charset=utf-8", "review.js");
+    return status;
+}
+
 const gls_view_file *gls_view_contents_find(const gls_view_contents *contents, const char *path)
 {
     for (size_t i = 0; i < contents->n; i++)

@@ -42,6 +42,8 @@ typedef struct gls_view_options {
 gls_status gls_view_contents_make(gls_view_contents *contents, const char *const *files, size_t n,
                                   const gls_view_options *options, const gls_view_live *live,
                                   const gls_view_dissection *dissection);
+/* Makes the page of a data set; folder: as the user named it. Free as above. */
+gls_status gls_view_contents_review(gls_view_contents *contents, const char *folder);
 /* The file at a path of an address; NULL: there is none. */
 const gls_view_file *gls_view_contents_find(const gls_view_contents *contents, const char *path);
 /* Frees everything. */

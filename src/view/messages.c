@@ -163,6 +163,30 @@ static gls_status read_save(const cJSON *save, gls_view_request *request)
     return status;
 }
 
+static gls_status read_judge(const cJSON *judge, gls_view_request *request)
+{
+    static const char *const words[] = {"n/a", "good", "doubtful", "bad"};
+    const char *word = cJSON_GetStringValue(at(judge, "judgement")), *note = cJSON_GetStringValue(at(judge, "note"));
+    const size_t n = note ? strlen(note) : 0;
+    double participant;
+    size_t k = 0;
+    if (cJSON_GetArraySize(judge) != 4 || !word || !note || n >= GLS_VIEW_NOTE)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: judge takes id, participant, judgement and note, up to %d bytes",
+                        GLS_VIEW_NOTE - 1);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)note[i] < ' ' || note[i] == 127)
+            return gls_fail(GLS_ERR_ARGUMENT, "message: a note has no control characters");
+    while (k < sizeof words / sizeof *words && strcmp(word, words[k]) != 0) k++;
+    if (k == sizeof words / sizeof *words)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: judgement must be good, doubtful, bad or n/a");
+    gls_status status = read_number(at(judge, "participant"), "participant", 0, UINT32_MAX, true, &participant);
+    if (status) return status;
+    request->participant = (size_t)participant;
+    request->judgement = (gls_view_judgement)k;
+    memcpy(request->note, note, n + 1);
+    return GLS_OK;
+}
+
 gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_request *request)
 {
     static const struct {
@@ -171,7 +195,8 @@ gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_reques
     } kinds[] = {[GLS_VIEW_TRACK] = {"track", read_track},
                  [GLS_VIEW_SELECT] = {"select", read_select},
                  [GLS_VIEW_PICK] = {"pick", read_pick},
-                 [GLS_VIEW_SAVE] = {"save", read_save}};
+                 [GLS_VIEW_SAVE] = {"save", read_save},
+                 [GLS_VIEW_JUDGE] = {"judge", read_judge}};
     enum { N_KINDS = sizeof kinds / sizeof *kinds };
     const char *stopped = NULL;
     cJSON *root = bytes <= GLS_VIEW_MESSAGE ? gls_json_parse_whole(text, bytes, &stopped) : NULL;
@@ -182,7 +207,7 @@ gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_reques
     gls_status status =
         !root ? gls_fail(GLS_ERR_ARGUMENT, "message: is no JSON of up to %d bytes", GLS_VIEW_MESSAGE)
         : !cJSON_IsObject(root) || cJSON_GetArraySize(root) != 1 || !cJSON_IsObject(from)
-            ? gls_fail(GLS_ERR_ARGUMENT, "message: must be an object with one of the members track, select, pick, save")
+            ? gls_fail(GLS_ERR_ARGUMENT, "message: must be an object with one of track, select, pick, save, judge")
             : read_id(from, request);
     if (!status) status = kinds[kind].read(from, request);
     request->kind = (gls_view_kind)(kind % N_KINDS);

@@ -24,12 +24,28 @@
 /* Largest numbers of regions, and of bundles, of a message. */
 #define GLS_VIEW_REGIONS 32
 #define GLS_VIEW_BUNDLES 16
+/* Size of a note on a participant, with its NUL. */
+#define GLS_VIEW_NOTE 512
 /* Size of a name of a bundle or of saved files, with its NUL. */
 #define GLS_VIEW_NAME 64
 
 /* What a page asks for: streamlines from a sphere; the streamlines that meet regions; the label at a place; files of
- * the bundles that were made. */
-typedef enum gls_view_kind { GLS_VIEW_TRACK, GLS_VIEW_SELECT, GLS_VIEW_PICK, GLS_VIEW_SAVE } gls_view_kind;
+ * the bundles that were made; that the judgement of a participant is noted. */
+typedef enum gls_view_kind {
+    GLS_VIEW_TRACK,
+    GLS_VIEW_SELECT,
+    GLS_VIEW_PICK,
+    GLS_VIEW_SAVE,
+    GLS_VIEW_JUDGE
+} gls_view_kind;
+
+/* What a person judges of a participant. */
+typedef enum gls_view_judgement {
+    GLS_VIEW_UNJUDGED,
+    GLS_VIEW_GOOD,
+    GLS_VIEW_DOUBTFUL,
+    GLS_VIEW_BAD
+} gls_view_judgement;
 
 /* A region that streamlines meet or avoid. */
 typedef struct gls_view_region {
@@ -53,6 +69,10 @@ typedef struct gls_view_request {
     /* SAVE: names of the bundles, and of the files; letters, digits, _ and -, the first no - */
     char bundle[GLS_VIEW_BUNDLES][GLS_VIEW_NAME], name[GLS_VIEW_NAME];
     bool force; /* SAVE: replace files */
+    /* JUDGE */
+    size_t participant;
+    gls_view_judgement judgement;
+    char note[GLS_VIEW_NOTE]; /* without control characters */
 } gls_view_request;
 
 /* Reads a message, an object with one member:
@@ -62,6 +82,7 @@ typedef struct gls_view_request {
  *                                                {"role": "include", "label": 7}]}}
  * {"pick": {"id": 1, "at": [x, y, z]}}
  * {"save": {"id": 1, "name": "text", "force": false, "bundles": [{"name": "AF_L", "regions": [...]}]}}
+ * {"judge": {"id": 1, "participant": 0, "judgement": "good", "note": "text"}}, or doubtful, bad, n/a
  * GLS_ERR_ARGUMENT: it is anything else; the message fits into the reason of a closed WebSocket, 123 bytes. */
 gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_request *request);
 /* Appends the answer of streamlines: u8 version 1, u8 kind (1 tracked, 2 selected), u16 0, u32 id, u32 number of

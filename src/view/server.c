@@ -26,6 +26,7 @@ gls_status gls_view_serve(const gls_view_server *server)
 #include <string.h>
 
 #include "util/clock.h"
+#include "util/numbers.h"
 #include "view/messages.h"
 #include "view/save.h"
 
@@ -47,6 +48,7 @@ typedef struct connection {
     /* the rest of the file that is sent */
     const char *body;
     size_t left;
+    char *owned; /* all of it, if it is freed when it is sent */
     /* --- of a page */
     struct lws *wsi;
     struct connection *next;
@@ -131,6 +133,34 @@ static bool has_cookie(const state *s, struct lws *wsi)
     return header(wsi, WSI_TOKEN_HTTP_COOKIE, cookies, sizeof cookies) && gls_session_has_cookie(&s->session, cookies);
 }
 
+/* Reads a picture at a path /picture/PARTICIPANT/PICTURE, two numbers, or the list of participants. */
+static gls_status read_review(const gls_view_review *review, const char *path, gls_text *bytes)
+{
+    char number[32];
+    const char *rest = path + strlen("/picture/"), *slash = strchr(rest, '/');
+    uint64_t participant, picture;
+    if (strcmp(path, "/participants") == 0) return gls_view_review_list(review, bytes);
+    snprintf(number, sizeof number, "%.*s", slash ? (int)(slash - rest) : 0, rest);
+    if (!slash || slash - rest > 9 || !gls_parse_uint64(number, &participant) || !gls_parse_uint64(slash + 1, &picture))
+        return gls_fail(GLS_ERR_ARGUMENT, "there is no such picture");
+    return gls_view_review_picture(review, participant, picture, bytes);
+}
+
+/* Answers a request for a part of a data set. */
+static int answer_review(const state *s, struct lws *wsi, connection *c, const char *path)
+{
+    gls_text bytes = {0};
+    gls_status status = read_review(s->server->review, path, &bytes);
+    const size_t n = bytes.length;
+    char *data = gls_text_take(&bytes);
+    if (status || !data) {
+        free(data);
+        return refuse(wsi, c, HTTP_STATUS_NOT_FOUND, "there is no such part\n");
+    }
+    c->owned = data;
+    return respond(wsi, c, HTTP_STATUS_OK, path[2] == 'a' ? "application/json" : "image/png", data, n, NULL);
+}
+
 /* Answers a request for a file. The first one has the token in its address: it gets the cookie instead of a file, so
  * that the token does not stay in the address. */
 static int answer_request(const state *s, struct lws *wsi, connection *c, const char *path)
@@ -152,6 +182,8 @@ static int answer_request(const state *s, struct lws *wsi, connection *c, const 
     if (!has_cookie(s, wsi))
         return refuse(wsi, c, HTTP_STATUS_FORBIDDEN,
                       "the token is missing or wrong: open the address that 'glslines view' printed\n");
+    if (s->server->review->n > 0 && (strncmp(path, "/picture/", 9) == 0 || strcmp(path, "/participants") == 0))
+        return answer_review(s, wsi, c, path);
     const gls_view_file *file = gls_view_contents_find(s->server->contents, path);
     if (!file) return refuse(wsi, c, HTTP_STATUS_NOT_FOUND, "there is no such file\n");
     return respond(wsi, c, HTTP_STATUS_OK, file->type, file->bytes, file->size, NULL);
@@ -181,6 +213,8 @@ static int send_body(struct lws *wsi, connection *c)
     c->left -= n;
     if (c->left == 0) {
         c->body = NULL;
+        free(c->owned);
+        c->owned = NULL;
         return lws_http_transaction_completed(wsi) ? -1 : 0;
     }
     lws_callback_on_writable(wsi);
@@ -289,6 +323,10 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     case LWS_CALLBACK_RECEIVE: return receive(wsi, c, in, bytes);
     case LWS_CALLBACK_SERVER_WRITEABLE: return send_answer(wsi, c);
     case LWS_CALLBACK_CLOSED: close_page(s, c); return 0;
+    case LWS_CALLBACK_CLOSED_HTTP:
+        if (c) free(c->owned);
+        if (c) c->owned = NULL;
+        return 0;
     default: return 0;
     }
 }
@@ -311,6 +349,7 @@ static gls_status do_request(state *s, const gls_view_request *request, gls_text
     switch (request->kind) {
     case GLS_VIEW_SELECT: return gls_view_dissection_select(server->dissection, request, text, lines);
     case GLS_VIEW_PICK: return gls_view_dissection_pick(server->dissection, request, text);
+    case GLS_VIEW_JUDGE: return gls_view_review_judge(server->review, request, text);
     case GLS_VIEW_SAVE: return gls_view_save(server->dissection, server->contents->image, request, text, exists);
     default: return gls_view_live_track(server->live, request, &monitor, text, lines);
     }

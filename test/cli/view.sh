@@ -79,6 +79,29 @@ if start t.trx --atlas labels.nii --lut names.txt --save-to saved --max-streamli
 fi
 [ "$before" = "$(files)" ] || note "view has written files"
 
+# --- a data set: pictures, and a table of judgements that goes on ---
+mkdir -p set/sub-01/figures set/sub-02/ses-a/figures set/sub-03 set/code judged
+expect 0 render t.trx -o "set/sub-01/figures/sub-01_views.png" -q
+expect 0 render t.trx --views left -o "set/sub-02/ses-a/figures/of left.png" -q
+expect 3 view set/code
+says "has no participants"
+printf 'name\tvalue\n' > set/desc-qc_participants.tsv
+expect 3 view set
+says "has not the columns"
+rm set/desc-qc_participants.tsv
+printf 'participant_id\tjudgement\tnote\nsub-gone\tdoubtful\tof before\n' > judged/desc-qc_participants.tsv
+before=$(files)
+for round in 1 2; do
+    if start set --save-to judged -q; then
+        python3 "$here/view_review.py" "$(cat stdaddress)" set judged/desc-qc_participants.tsv || note "a data set, round $round"
+        kill -TERM $pid
+        wait $pid
+    fi
+done
+[ "$(grep -c . judged/desc-qc_participants.tsv)" -eq 3 ] || note "judgements: $(cat judged/desc-qc_participants.tsv)"
+printf 'participant_id\tjudgement\tnote\nsub-gone\tdoubtful\tof before\n' > judged/desc-qc_participants.tsv
+[ "$before" = "$(files)" ] || note "view of a data set has written files"
+
 # --- it ends by itself, without a page ---
 if start t.trx --idle 0.01 -q; then
     wait $pid

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         for (int i = 0; i < 4; i++)
             if (!(fabs(request.sphere[i]) <= GLS_VIEW_PLACE)) abort();
         if (request.shown > GLS_VIEW_SHOWN || request.n_regions > GLS_VIEW_REGIONS) abort();
-        if (request.n_bundles > GLS_VIEW_BUNDLES || (request.kind >= GLS_VIEW_SAVE) != (request.name[0] != 0)) abort();
+        if (request.n_bundles > GLS_VIEW_BUNDLES || (request.kind == GLS_VIEW_SAVE) != (request.name[0] != 0)) abort();
         for (size_t i = 0; i < request.n_regions; i++)
             for (int k = 0; k < 6; k++)
                 if (!(fabs(request.region[i].number[k]) <= GLS_VIEW_PLACE)) abort();
@@ -34,6 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
                 abort();
         }
         if (strspn(request.name, LETTERS) != strlen(request.name)) abort();
+        if (request.judgement > GLS_VIEW_BAD || strpbrk(request.note, "\t\r\n")) abort();
     } else if (strlen(gls_last_error()) > 123) {
         abort();
     }

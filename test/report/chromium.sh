@@ -196,9 +196,13 @@ python3 "$here/../cli/view.py" data/mask.nii.gz labels.nii
 printf "7\tFront left\n" > names.txt
 "$tool" view phantom.trx --atlas labels.nii --lut names.txt --save-to . -q -- --sh fit_sh.nii.gz --sh-basis descoteaux07_legacy --fa fit_fa.nii.gz --dg prob --device llvmpipe > address &
 server=$!
-for _ in $(seq 200); do [ -s address ] || sleep 0.1; done
-timeout 200 python3 "$here/view.py" "$(cat address)" "$axe" . || note "the window of view"
-kill -TERM $server
+mkdir -p set/sub-01/figures set/sub-02/figures set/sub-03
+"$tool" render phantom.trx -o set/sub-01/figures/views.png -q && "$tool" render phantom.trx --views left -o set/sub-02/figures/left.png -q || note "pictures for view"
+"$tool" view set -q > address_of_set &
+reviewer=$!
+for _ in $(seq 200); do [ -s address ] && [ -s address_of_set ] || sleep 0.1; done
+timeout 300 python3 "$here/view.py" "$(cat address)" "$axe" . "$(cat address_of_set)" || note "the window of view"
+kill -TERM $server $reviewer
 wait $server || note "view after a signal: exit code $?"
 [ "$(($(share view.png 19 110 950 530 0) + $(share view.png 19 110 950 530 1) + $(share view.png 19 110 950 530 2)))" -ge 200 ] || note "view: less than 2 % is coloured"
 

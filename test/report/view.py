@@ -1,8 +1,8 @@
-"""The page of `glslines view` in a browser, driven by Chromium's DevTools: view.py ADDRESS AXE.js FOLDER
+"""The pages of `glslines view` in a browser, driven by Chromium's DevTools: view.py ADDRESS AXE.js FOLDER DATASET_ADDRESS
 
 Drags the sphere of seeds and regions with the mouse, moves them by keys and fields, keeps bundles and saves them, looks at
-colour schemes, a phone and axe-core's violations. Prints what fails and how long a movement takes; writes view.png and
-select.png."""
+colour schemes, a phone and axe-core's violations; judges participants by keys. Prints what fails and how long a movement
+takes; writes view.png, select.png and review.png."""
 
 import base64
 import json
@@ -194,6 +194,52 @@ def select(browser):
     browser.value(change % seed)
 
 
+def review(browser):
+    """A data set: judged by keys, by mouse and with a note."""
+    browser.call("Page.navigate", url=sys.argv[4])
+    check(browser.wait("document.getElementById('name') && document.getElementById('name').textContent === 'sub-01'"), "no participant")
+    check(browser.wait("[...document.images].length === 1 && document.images[0].complete && document.images[0].naturalWidth > 100"), "no picture")
+    table = folder / "set/desc-qc_participants.tsv"
+
+    def key(name):
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key=name)
+
+    def written(*rows):
+        end = time.monotonic() + 20
+        while time.monotonic() < end and not (table.exists() and table.read_text().splitlines()[1:] == list(rows)):
+            time.sleep(0.05)
+        check(table.read_text().splitlines()[1:] == list(rows), "table", table.read_text())
+
+    key("d")
+    written("sub-01\tdoubtful\tn/a")
+    check(text(browser, "name") == "sub-02" and browser.wait("document.images[0].alt === 'left.png' && document.images[0].complete"), "the key d does not go on")
+    check(text(browser, "count") == "2 of 3, 1 judged", "count", text(browser, "count"))
+    key("n")
+    for letter in "bad g":
+        browser.call("Input.dispatchKeyEvent", type="char", text=letter)
+        key(letter)
+    check(text(browser, "name") == "sub-02" and browser.value("document.getElementById('note').value") == "bad g", "letters of a note judge")
+    browser.value("document.querySelector('input[value=good]').click(), document.getElementById('note').blur(), true")
+    written("sub-01\tdoubtful\tn/a", "sub-02\tgood\tbad g")
+    violations(browser, "data set")
+    (folder / "review.png").write_bytes(base64.b64decode(browser.call("Page.captureScreenshot", format="png")["data"]))
+    click(browser, "next")
+    check(text(browser, "name") == "sub-03" and text(browser, "pictures") == "There is no picture.", "a participant without pictures")
+    violations(browser, "no picture")
+    browser.value("document.activeElement.blur(), true")
+    key("ArrowLeft")
+    key("ArrowLeft")
+    check(text(browser, "name") == "sub-01" and browser.value("document.querySelector('input[value=doubtful]').checked"), "arrow keys")
+    key("0")
+    written("sub-02\tgood\tbad g")
+    browser.call("Page.reload")
+    check(browser.wait("document.getElementById('count') && document.getElementById('count').textContent === '1 of 3, 1 judged'"), "judgements after loading again")
+    browser.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=2, mobile=True)
+    wide = browser.value("document.documentElement.scrollWidth - innerWidth")
+    check(wide <= 0, "the page of a data set is", wide, "pixels too wide for a phone")
+    browser.call("Emulation.clearDeviceMetricsOverride")
+
+
 def run(browser):
     browser.call("Page.navigate", url=address)
     check(browser.wait("document.getElementById('command') && document.getElementById('command').textContent"), "nothing is tracked:",
@@ -262,6 +308,7 @@ def run(browser):
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     tab = Browser(profile)
     try:
+        review(tab)
         run(tab)
     finally:
         tab.process.terminate()

@@ -1,0 +1,63 @@
+"""Checks a running `glslines view` of a data set: view_review.py ADDRESS FOLDER TABLE. Prints what fails."""
+
+import json
+import sys
+from pathlib import Path
+
+from view import Closed, Server, open_page
+
+server, folder, table = Server(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
+failures = []
+
+
+def check(passed, *what):
+    if not passed:
+        failures.append(what)
+        print("FAIL:", *what)
+
+
+def participants():
+    return json.loads(server.get("/participants")[2])
+
+
+def judge(page, number, judgement, note=""):
+    page.send(json.dumps({"judge": {"id": 1, "participant": number, "judgement": judgement, "note": note}}))
+    return json.loads(page.receive())
+
+
+# --- participants and pictures, by numbers alone ---
+names = sorted(p.name for p in folder.glob("sub-*"))
+check([p["name"] for p in participants() if p["pictures"] or p["judgement"] == "n/a"] == names, "participants", participants())
+for number, name in enumerate(names):
+    pictures = sorted((folder / name).glob("figures/*.png")) + sorted((folder / name).glob("ses-*/figures/*.png"))
+    check(participants()[number]["pictures"] == [p.name for p in pictures], "pictures of", name)
+    for k, picture in enumerate(pictures):
+        status, headers, body = server.get(f"/picture/{number}/{k}")
+        check(status == 200 and body == picture.read_bytes() and headers["content-type"] == "image/png", "picture", picture, status)
+for path in ("/picture/0/99", "/picture/99/0", "/picture/-1/0", "/picture/0", "/picture/0/", "/picture/0/0/", "/picture/00000000000000000000/0", "/picture/0/../../etc/passwd",
+             "/picture/0/18446744073709551616", "/picture/0x0/0", "/lines"):
+    check(server.get(path)[0] == 404, "path", path, server.get(path)[0])
+check(server.get("/picture/0/0", {"Cookie": None})[0] == 403 and server.get("/participants", {"Cookie": None})[0] == 403, "pictures without the token")
+
+# --- judgements: written at once, those of before are kept ---
+with open_page(server) as page:
+    check(judge(page, 1, "bad", "moved; =1+1 \"ghost\"")["table"] == str(table), "table")
+    check(judge(page, 0, "good")["id"] == 1, "answer")
+    rows = table.read_text().splitlines()
+    check(rows[0] == "participant_id\tjudgement\tnote" and rows[1] == names[0] + "\tgood\tn/a" and rows[2].startswith(names[1] + "\tbad\t"), "table", rows)
+    check("sub-gone\tdoubtful\tof before" in rows, "a judgement of before", rows)
+    judge(page, 0, "n/a")
+    check(names[0] not in table.read_text(), "a judgement that was taken back")
+    check("error" in judge(page, 99, "good"), "a participant who is not there")
+    check(participants()[1]["judgement"] == "bad" and participants()[1]["note"] == "moved; =1+1 \"ghost\"", "the list after a judgement", participants()[1])
+    for kind, body in (("track", {"sphere": [0, 0, 0, 1], "nseeds": 1, "seed": 0}), ("select", {"shown": 1, "regions": [{"role": "include", "sphere": [0, 0, 0, 1]}]}),
+                       ("pick", {"at": [0, 0, 0]}), ("save", {"name": "x", "force": True, "bundles": [{"name": "a", "regions": [{"role": "include", "sphere": [0, 0, 0, 1]}]}]})):
+        page.send(json.dumps({kind: {"id": 1, **body}}))
+        check("error" in json.loads(page.receive()), kind, "of a data set")
+for judgement, note in (("fine", ""), ("good", "x" * 600), ("good", "two\nlines"), (1, ""), ("good", None)):
+    with open_page(server) as page:
+        try:
+            check("error" in judge(page, 0, judgement, note), "a judgement that is none", judgement)
+        except Closed as closed:
+            check(closed.code == 1002, "a judgement that is none", judgement, closed.code)
+sys.exit(len(failures) > 0)
