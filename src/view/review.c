@@ -15,7 +15,7 @@
 #include "util/text_tables.h"
 
 /* Largest picture and largest table that are read, bytes. */
-#define MOST_BYTES ((size_t)64 << 20)
+#define BYTES ((size_t)64 << 20)
 
 static const char *const columns[] = {"participant_id", "judgement", "note"};
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
@@ -130,7 +130,7 @@ static gls_status read_table(gls_view_review *review)
     char *text = NULL, *field[N_COLUMNS];
     size_t bytes = 0, n;
     if (access(review->table, F_OK) != 0) return GLS_OK;
-    gls_status status = gls_file_read_text(review->table, MOST_BYTES, &text, &bytes);
+    gls_status status = gls_file_read_text(review->table, BYTES, &text, &bytes);
     if (status) return status;
     gls_records records = gls_records_begin(text, '\t');
     bool fits = gls_record_next(&records, field, N_COLUMNS) == N_COLUMNS;
@@ -206,7 +206,7 @@ gls_status gls_view_review_picture(const gls_view_review *review, size_t partici
     size_t n = 0;
     if (participant >= review->n || picture >= review->list[participant].n_pictures)
         return gls_fail(GLS_ERR_ARGUMENT, "there is no such picture");
-    gls_status status = gls_file_read(review->list[participant].picture[picture], MOST_BYTES, &data, &n);
+    gls_status status = gls_file_read(review->list[participant].picture[picture], BYTES, &data, &n);
     if (!status) gls_text_append(bytes, data, n);
     free(data);
     return status ? status : bytes->failed ? gls_no_memory() : GLS_OK;
