@@ -15,6 +15,7 @@ import subprocess
 import sys
 import types
 import unittest
+import urllib.request
 
 import nibabel as nib
 import numpy as np
@@ -390,6 +391,30 @@ class Commands(unittest.TestCase):
         self.assertEqual(copy.copy(glslines.Params(compress=True)).given, {"compress": True})
         with self.assertRaisesRegex(ValueError, "^max_angle"):
             glslines.Params(max_angle=True)
+
+    def test_window(self):
+        """The window serves its page at the address that it returns, until it is closed."""
+        with self.assertRaises(glslines.InputError):
+            try:
+                glslines.view("absent.trx")
+            except glslines.UnsupportedError as error:
+                self.skipTest(str(error))
+        with glslines.view(self.scene.tracks, max_streamlines=20, idle=1.5) as window:
+            self.assertRegex(str(window), r"^http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32}$")
+            self.assertIn(window.address, window._repr_html_())
+            opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            self.assertIn(b"glslines view: " + os.path.basename(self.scene.tracks).encode(), opener.open(window.address).read())
+            self.assertTrue(window.is_open)
+            with self.assertRaisesRegex(TypeError, "belongs to the process"):
+                pickle.dumps(window)
+        self.assertFalse(window.is_open)
+        with self.assertRaises(OSError):
+            opener.open(window.address)
+        for call, text in ((lambda: glslines.view(track="--sh"), "^track"), (lambda: glslines.view([b"x"]), "^files")):
+            with self.assertRaisesRegex(TypeError, text):
+                call()
+        with self.assertRaisesRegex(glslines.ArgumentError, "write|writes"):
+            glslines.view(self.scene.tracks, ["--sh", "absent.nii", "--output", "x.trx"])
 
     def test_names_are_those_of_python(self):
         """Documents and errors use Python's names of arguments, not options of the command line; the error for a wrong name

@@ -47,7 +47,7 @@ class Cases:
                     raise ValueError("a null character")
             raise glslines.ArgumentError("the program would run")
 
-        glslines._program.run = stop
+        glslines._program.run = glslines._program.start = stop
         rng, affine = np.random.default_rng(0), np.diag([2.0, 2, 2, 1])
         image, series = rng.random(SHAPE), rng.random(SHAPE + (13,)) + 1
         directions = rng.normal(size=(12, 3))
@@ -82,11 +82,11 @@ class Cases:
             "response": {"dwi": "dwi.nii.gz"}, "sample": {**tracks, "images": (image, affine)}, "profile": {**tracks, "images": (image, affine)},
             "segment": {**tracks, "bundles_table": "bundles.tsv"}, "score": tracks, "phantom": {}, "render": {"tracks": "none.trx"},
             "report": {"tracks": "none.trx"}, **{name: tracks for name in ("clean", "cluster", "convert", "density", "edit", "info", "stats")},
-            "search": {**tracks, "references": file + ".trx"}, "recognize": {**tracks, "atlas": file + ".trx"},
+            "view": {}, "search": {**tracks, "references": file + ".trx"}, "recognize": {**tracks, "atlas": file + ".trx"},
             "atlas": {"bundles": [file + ".trx", file + ".trx"]}, "similarity": {"bundles": [file + ".trx", file + ".trx"]},
         }
         #: names that are no functions, or that others have made
-        made_by_others = {"Batch", "Files", "Picture", "Tracked", "Result"}
+        made_by_others = {"Batch", "Files", "Picture", "Tracked", "Result", "Window"}
         self.functions = {}
         for name in glslines.__all__:
             value = getattr(glslines, name)

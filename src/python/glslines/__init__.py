@@ -32,11 +32,12 @@ from .models import ODF, Gradients, QBall, Sphere, csd, fit_tensor
 from .pictures import Picture
 from .streamlines import Batch, Result
 from .tracking import Seeds, Tracker
+from .window import Window, view
 
 __version__ = _library.version
 
 __all__ = ["ArgumentError", "Batch", "CancelledError", "ConvergenceError", "Device", "DeviceError", "EmptyError",
            "Error", "Files", "FormatWarning", "Gradients", "InputError", "ODF", "OutOfMemoryError", "OutputError", "Picture",
-           "QBall", "Result", "Seeds", "Sphere", "Tracked", "Tracker", "UnsupportedError", "csd", "devices", "fit_tensor", "load",
-           "load_image", "load_labels", "save_image", "save_labels"]
+           "QBall", "Result", "Seeds", "Sphere", "Tracked", "Tracker", "UnsupportedError", "Window", "csd", "devices", "fit_tensor", "load",
+           "load_image", "load_labels", "save_image", "save_labels", "view"]
 __all__ += commands.__all__

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import _library
 from ._errors import BY_EXIT_CODE, CancelledError, Error
@@ -157,9 +157,36 @@ def run(command: str, arguments: List[str], progress: Progress = None, behind: O
         raise CancelledError("%s: stopped by the progress function" % command)
     if code == 0:
         return Done(text, events.outputs)
-    message = events.error or (events.other[-1] if events.other else "%s: exit code %d" % (command, code))
+    raise _failure(command, code, events.error or (events.other[-1] if events.other else ""))
+
+
+def _failure(command: str, code: int, message: str) -> Error:
+    """The exception of an exit code."""
     kind = BY_EXIT_CODE.get(code, CancelledError if code < 0 or code > 128 else Error)
-    raise kind(message[len("glslines: "):] if message.startswith("glslines: ") else message)
+    message = message or "%s: exit code %d" % (command, code)
+    return kind(message[len("glslines: "):] if message.startswith("glslines: ") else message)
+
+
+def start(command: str, arguments: List[str], behind: List[str]) -> "Tuple[subprocess.Popen[str], str]":
+    """Starts a command that goes on until it is ended, and returns it with the line that it prints when it is ready."""
+    words = [find(), command, *arguments, "--quiet", *(["--", *behind] if behind else [])]
+    with tempfile.TemporaryFile("w+", errors="surrogateescape") as said:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, text=True,
+                                   errors="replace")
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline().strip()
+        except BaseException:
+            _interrupt(process)
+            process.wait()
+            raise
+        if line:
+            return process, line
+        process.stdout.close()
+        code = process.wait()
+        said.seek(0)
+        lines = said.read().strip().splitlines()
+    raise _failure(command, code, lines[-1] if lines else "")
 
 
 def words_of(options: Mapping[str, Any], names: Mapping[str, str]) -> List[str]:

@@ -1,0 +1,82 @@
+"""The window in the browser, `glslines view`, from Python: it runs beside the interpreter until it is closed."""
+
+from __future__ import annotations
+
+import html
+import os
+import subprocess
+import weakref
+from typing import Any, List, Optional, Sequence, Tuple, Union
+
+from . import _program
+
+__all__ = ["Window", "view"]
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    if process.poll() is None:
+        process.terminate()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+class Window:
+    """A window that is open: its address, for a browser of this machine. close(), the end of a with block, and the end of the
+    interpreter close it. A notebook shows the address as a link."""
+
+    def __init__(self, process: "subprocess.Popen[str]", address: str) -> None:
+        self.address = address
+        self._end = weakref.finalize(self, _end, process)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the window is open: it was not closed, and has not ended by idle."""
+        found = self._end.peek()
+        return found is not None and found[2][0].poll() is None
+
+    def close(self) -> None:
+        """Ends the window; its pages say so."""
+        self._end()
+
+    def __enter__(self) -> "Window":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a window belongs to the process that opened it")
+
+    def __str__(self) -> str:
+        return self.address
+
+    def __repr__(self) -> str:
+        return "Window(%r)" % self.address
+
+    def _repr_html_(self) -> str:
+        return '<a href="%s" target="_blank" rel="noreferrer">glslines view</a>' % html.escape(self.address)
+
+
+def view(files: Union[PathLike, Sequence[PathLike]] = (), track: Sequence[str] = (), *, atlas: Optional[PathLike] = None,
+         lut: Optional[PathLike] = None, save_to: Optional[PathLike] = None, port: Optional[int] = None,
+         idle: Optional[float] = None, max_streamlines: Optional[int] = None,
+         seed_sphere: Optional[Tuple[float, float, float, float]] = None, nseeds: Optional[int] = None,
+         seed_seed: Optional[int] = None, reference: Optional[PathLike] = None) -> Window:
+    """Opens the window in the browser and returns it; its address is the attribute address.
+
+    files: tractograms and an image, or the folder of a data set. track: words of the command line of `glslines track`, whose
+    streamlines follow a sphere of seeds. The other arguments are the options of `glslines view`. Raises UnsupportedError
+    if the program was built without libwebsockets."""
+    given: List[PathLike] = [files] if isinstance(files, (str, os.PathLike)) else list(files)
+    names = [os.fspath(file) for file in given]
+    if isinstance(track, str) or not all(isinstance(word, str) for word in track):
+        raise TypeError("track: a list of words is needed: %r" % (track,))
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError("files: names are needed: %r" % (files,))
+    options = {"atlas": atlas, "lut": lut, "save_to": save_to, "port": port, "idle": idle, "max_streamlines": max_streamlines,
+               "seed_sphere": seed_sphere, "nseeds": nseeds, "seed_seed": seed_seed, "reference": reference}
+    words = _program.words_of(options, {name: name.replace("_", "-") for name in options})
+    return Window(*_program.start("view", names + words, list(track)))
