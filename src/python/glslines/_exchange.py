@@ -37,7 +37,8 @@ TransformLike = Union[PathLike, ArrayLike]
 
 class Files(Mapping[str, Any]):
     """Files that a command wrote. Keys are the parts of their names behind the prefix. Images are read as (array, affine),
-    responses and tables as arrays (response_wm beside an image wm), the sidecar as a dict. A file is read whenever its key is used.
+    tractograms as Result, responses and tables as arrays (response_wm beside an image wm), the sidecar as a dict. A file is read
+    whenever its key is used.
 
     paths: names of the files.
     """
@@ -210,9 +211,11 @@ def _tracked_again(content: Dict[str, Any]) -> Tracked:
 
 
 def read(path: str) -> Any:
-    """Reads a file: an image, a sidecar, or else a table of numbers; the suffix decides."""
+    """Reads a file: an image, a tractogram, a sidecar, or else a table of numbers; the suffix decides."""
     if path.endswith((".nii", ".nii.gz")):
         return load_image(path)
+    if path.endswith((".trx", ".trk", ".tck", ".vtk", ".vtp")):
+        return load(path)
     if path.endswith(".json"):
         with open(path) as file:
             return json.load(file)
