@@ -64,7 +64,7 @@ upward() {
     upward compute util gpu
     upward image util
     upward dwi util gpu image transform
-    upward transform util image
+    upward transform util image streamlines
     upward registration util gpu image transform
     upward anat util gpu image transform registration dwi
     upward phantom util image dwi
@@ -72,9 +72,9 @@ upward() {
     upward tractogram util image streamlines
     upward track util gpu image dwi phantom streamlines
     upward tracts util gpu image dwi transform phantom streamlines tractogram track
-    upward geometry util gpu streamlines tracts
+    upward geometry util gpu transform streamlines tracts
     upward weights util gpu image dwi transform streamlines track
-    upward record util image dwi tractogram track tracts
+    upward record util image dwi transform tractogram track tracts
     upward check util gpu track
     upward sinks util gpu image dwi transform streamlines tractogram track tracts geometry weights record
     upward tools util gpu image dwi transform registration anat streamlines tractogram track tracts geometry weights record
