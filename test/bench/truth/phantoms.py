@@ -1,7 +1,7 @@
 """Phantoms with a known truth for truths.py: a series of images, the fractions of its tissues, and for each bundle its voxels and its two ends.
 
 isbi2013: the 27 bundles of the ISBI 2013 HARDI challenge (isbi2013.json, from phantomas). Each fibre is a smooth curve through its control points, which begins and ends at right
-angles to a sphere; a bundle is what lies within its radius. fibercup: seven bundles in a plane, with the crossings, the touch, the fork and the bends of the FiberCup; their fibres
+angles to a sphere; a bundle is what lies within its radius. isbi2013grey: the same, whose grey matter diffuses as in brains. fibercup: seven bundles in a plane, with the crossings, the touch, the fork and the bends of the FiberCup; their fibres
 hold back water less, so that no voxel has an FA above 0.7.
 A voxel is the mean of 4 x 4 x 4 points. In each point the bundles that hold it share it. A fibre is an axially symmetric tensor whose axis is spread around its direction
 (von Mises and Fisher, concentration 50). Noise is Rician; SNR is that of white matter at b = 0."""
@@ -69,7 +69,11 @@ def fibercup():
             "shells": [(1500, 64)], "diffusivity": (1.5e-3, 0.5e-3)}
 
 
-GEOMETRIES = {"isbi2013": isbi2013, "fibercup": fibercup}
+def isbi2013grey():
+    return {**isbi2013(), "grey": 0.8e-3}
+
+
+GEOMETRIES = {"isbi2013": isbi2013, "isbi2013grey": isbi2013grey, "fibercup": fibercup}
 
 
 def directions(n):
@@ -161,7 +165,7 @@ def make(name, snr, folder):
     signal[total > 0] *= (white[total > 0] / total[total > 0])[:, None]
     grey = np.clip(inside - white - fluid, 0, 1)
     series = signal_at_b0("wm") * signal
-    series += signal_at_b0("gm") * grey[:, None] * np.exp(-bval * GREY) + signal_at_b0("csf") * fluid[:, None] * np.exp(-bval * FLUID)
+    series += signal_at_b0("gm") * grey[:, None] * np.exp(-bval * scene.get("grey", GREY)) + signal_at_b0("csf") * fluid[:, None] * np.exp(-bval * FLUID)
     noise, spread = np.random.default_rng(7), signal_at_b0("wm") / snr
     series = np.sqrt((series + spread * noise.normal(size=series.shape)) ** 2 + (spread * noise.normal(size=series.shape)) ** 2)
     folder = Path(folder)

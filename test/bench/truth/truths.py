@@ -4,9 +4,10 @@
     truths.py GLSLINES WORK [--truth NAME] [--row TEXT] [--seeds N] [--runs N] [--again] [--records FILE] [--update accuracy.md] [--why]
 
 WORK keeps the phantoms, fits and the records of rows that were run; a row that is there is not run again unless --again is given. --truth and --row take the truths and rows whose names
-have the text; both may be repeated. --records writes the records of all rows to FILE, --update the tables into a page (accuracy.md: all rows; getters.md: single parameters). --why prints where streamlines end; --weights the share of SIFT2's weights on valid
-streamlines, too, of rows that it runs.
-Truths: isbi2013-30, -20, -10, phantom-30, fibercup-30; the number is the SNR. Needs numpy, scipy, nibabel; rows of peers need MRtrix3 and DIPY, and are left out where these are not there.
+have the text; both may be repeated. --records writes the records of all rows to FILE, --update the tables into a page (accuracy.md: all rows; getters.md: single parameters). --why prints where streamlines end; --weights runs rows whose records lack the
+share of weights on valid streamlines, and has it.
+Truths: isbi2013-30, -20, -10, phantom-30, fibercup-30, isbi2013grey-30; the number is the SNR. Needs numpy, scipy, nibabel; rows of peers need MRtrix3, DIPY and scilpy's commands on the path, and are
+left out where these are not there.
 
 All rows get as many seeds, in voxels of at least half white matter; rows of tissue get the phantom's. `glslines score` judges every row by the same truth. A bundle's voxels are those of
 which it has more than 0.1."""
@@ -25,14 +26,15 @@ from scipy.ndimage import map_coordinates, maximum_filter
 
 import phantoms
 
-TRUTHS = ["isbi2013-30", "phantom-30", "fibercup-30", "isbi2013-20", "isbi2013-10"]
+TRUTHS = ["isbi2013-30", "phantom-30", "fibercup-30", "isbi2013grey-30", "isbi2013-20", "isbi2013-10"]
 PVE = ["--pve-wm", "p_wm.nii.gz", "--pve-gm", "p_gm.nii.gz", "--pve-csf", "p_csf.nii.gz"]
 
+TOURNIER = ["--response-wm", "responses/wm.txt", "--response-csf", "responses/csf.txt"]
 
 SCAN = {  # one parameter at a time of ifod2 over msmt, with tckgen's power; run on the truths of SCANNED
     "--max-angle 30": ["--max-angle", "30"], "--max-angle 60": ["--max-angle", "60"], "--step-size 0.25": ["--step-size", "0.25"], "--step-size 1": ["--step-size", "1"],
     "--cutoff 0.05": ["--cutoff", "0.05"], "--cutoff 0.2": ["--cutoff", "0.2"], "--sh-order 6": ["--sh-order", "6"], "--no-normalise": ["--no-normalise"], "--min-length 4": ["--min-length", "4"],
-    "--response-wm of tournier": ["--response-wm", "responses/wm.txt", "--response-csf", "responses/csf.txt"],
+    "--response-wm of tournier": TOURNIER,
 }
 SCANNED = ["isbi2013-30"]
 
@@ -53,7 +55,9 @@ def own_rows():
         rows[f"msmt ifod2 --power {power}"] = ["--model", "msmt", "--dg", "ifod2", "--power", power]
         rows[f"csd ifod2 --power {power}"] = ["--model", "csd", "--dg", "ifod2", "--power", power]
     rows["msmt ifod2 --power 0.25"] = ["--model", "msmt", "--dg", "ifod2", "--power", "0.25"]
-    for model, getter in (("csd", "det"), ("csd", "prob"), ("msmt", "ifod2"), ("csa", "boot"), ("csd", "ptt")):
+    for getter in ("ifod2", "det"):
+        rows[f"msmt {getter}, response of tournier"] = ["--model", "msmt", "--dg", getter, *TOURNIER]
+    for model, getter in (("csd", "det"), ("csd", "prob"), ("msmt", "ifod2"), ("csa", "boot"), ("csd", "ptt"), ("csd", "fact"), ("msmt", "fact")):
         rows[f"{model} {getter} --act"] = ["--model", model, "--dg", getter, "--act", "5tt.nii.gz"]
     rows["msmt ifod2 --act --backtrack"] = ["--model", "msmt", "--dg", "ifod2", "--act", "5tt.nii.gz", "--backtrack"]
     rows["msmt ifod2 --power 2 --act --backtrack"] = ["--model", "msmt", "--dg", "ifod2", "--power", "2", "--act", "5tt.nii.gz", "--backtrack"]
@@ -63,8 +67,12 @@ def own_rows():
     return rows
 
 
+COMMIT = ["--method", "commit", "--d-iso", "0.0002,0.003"]  # the diffusivities of grey matter and fluid in the phantoms
+WEIGHTED = {"SIFT2": [], "SIFT2 --act": ["--act", "5tt.nii.gz"], "COMMIT": COMMIT, "COMMIT of groups": [*COMMIT, "--groups", "edges:regions.nii.gz", "--lambda", "0.05"]}
 TCKGEN = {"tckgen iFOD2": "iFOD2", "tckgen iFOD1": "iFOD1", "tckgen SD_STREAM": "SD_STREAM", "tckgen FACT": "FACT"}
 DIPY = ["prob", "det", "closest", "ptt", "PFT"]
+SCILPY = {"scilpy prob": ["local", "prob"], "scilpy det": ["local", "det"], "scilpy ptt": ["local", "ptt", "--step", "0.1"], "scilpy eudx": ["local", "eudx"], "scilpy PFT prob": ["pft", "prob"],
+          "scilpy PFT det": ["pft", "det"]}
 
 
 def run(*command, folder=None, **environment):
@@ -72,6 +80,17 @@ def run(*command, folder=None, **environment):
     if done.returncode:
         raise RuntimeError(f"{' '.join(str(c) for c in command)}\n{done.stderr[-2000:]}")
     return done
+
+
+def responses(tool, folder):
+    """Writes the response of single fibres of one shell by tournier's rule, with the responses of dhollander at b = 0 and of fluid."""
+    if not (folder / "responses/wm.txt").exists():
+        (folder / "responses").mkdir(exist_ok=True)
+        for algorithm in ("tournier", "dhollander"):
+            run(tool, "response", "dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", f"responses/{algorithm}", "--algorithm", algorithm, "-q", "--force", folder=folder)
+        rows = lambda name: (folder / "responses" / name).read_text().splitlines()
+        (folder / "responses/csf.txt").write_text("\n".join(rows("dhollander_csf.txt")) + "\n")
+        (folder / "responses/wm.txt").write_text("\n".join([*rows("dhollander_wm.txt")[:-1], rows("tournier_response.txt")[-1]]) + "\n")
 
 
 class Bench:
@@ -91,20 +110,10 @@ class Bench:
                 phantoms.make(kind, float(snr), folder)
         return folder
 
-    def responses(self, folder):
-        """Returns the response of single fibres by tournier's rule, with the responses of dhollander at b = 0 and of fluid."""
-        if not (folder / "responses/wm.txt").exists():
-            (folder / "responses").mkdir(exist_ok=True)
-            for algorithm in ("tournier", "dhollander"):
-                run(self.tool, "response", "dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", f"responses/{algorithm}", "--algorithm", algorithm, "-q", "--force", folder=folder)
-            rows = lambda name: (folder / "responses" / name).read_text().splitlines()
-            (folder / "responses/csf.txt").write_text("\n".join(rows("dhollander_csf.txt")) + "\n")
-            (folder / "responses/wm.txt").write_text("\n".join([*rows("dhollander_wm.txt")[:-1], rows("tournier_response.txt")[-1]]) + "\n")
-
     def own(self, truth, options, run_number, to):
         folder = self.truth(truth)
         if "--response-wm" in options:
-            self.responses(folder)
+            responses(self.tool, folder)
         run(self.tool, "track", "dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "roi.nii.gz", "--nseeds", self.seeds, "--rng-seed", run_number, "--seed-seed", run_number, "-o", to,
             "--device", "cpu", "--cache-dir", self.work / "fits", "-q", "--force", *options, folder=folder)
         return json.loads(to.with_suffix(".json").read_text())["counts"]["half_streamline_ends"]
@@ -174,6 +183,28 @@ class Bench:
         nib.streamlines.save(nib.streamlines.Tractogram(lines, affine_to_rasmm=np.eye(4)), str(to))
         return {}
 
+    def scilpy_fods(self, truth):
+        """Computes scilpy's FODs of one shell of order 8, and its maps of particle filtering."""
+        folder = self.truth(truth) / "scilpy"
+        if not (folder / "exclude.nii.gz").exists():
+            folder.mkdir(exist_ok=True)
+            series = nib.load(folder / "../dwi.nii.gz")
+            flip = [-1, 1, 1] if np.linalg.det(series.affine[:3, :3]) > 0 else [1, 1, 1]
+            np.savetxt(folder / "bvec", np.loadtxt(folder / "../dwi.bvec") * np.array(flip)[:, None])  # scilpy takes voxel axes
+            table = ["../dwi.nii.gz", "../dwi.bval", "bvec"]
+            run("scil_frf_ssst", *table, "frf.txt", "--mask", "../mask.nii.gz", "--roi_radii", max(series.shape), "--min_fa_thresh", "0.4", "--min_nvox", "100", "-f", folder=folder)
+            run("scil_fodf_ssst", *table, "frf.txt", "fodf.nii.gz", "--mask", "../mask.nii.gz", "-f", folder=folder)
+            run("scil_tracking_pft_maps", *(f"../p_{t}.nii.gz" for t in ("wm", "gm", "csf")), "--include", "include.nii.gz", "--exclude", "exclude.nii.gz", "--interface", "interface.nii.gz", "-f",
+                folder=folder)
+        return folder
+
+    def scilpy(self, truth, rule, algorithm, *options, run_number, to):
+        """Runs scilpy's trackers; those that take no tissue stay in the white matter in which seeds lie, as in TractoFlow."""
+        folder = self.scilpy_fods(truth)
+        where = ["include.nii.gz", "exclude.nii.gz"] if rule == "pft" else ["../roi.nii.gz"]
+        run(f"scil_tracking_{rule}", "fodf.nii.gz", "../roi.nii.gz", *where, to, "--algo", algorithm, "--nt", self.seeds, "--seed", run_number + 1, "-f", *options, folder=folder)
+        return {}
+
     def score(self, truth, tracks):
         folder = self.truth(truth)
         run(self.tool, "score", tracks, "--truth", "truth.tsv", "--template", "mask.nii.gz", "--json", self.work / "score.json", "--force", "-q", folder=folder)
@@ -204,29 +235,36 @@ class Bench:
 
 
     def weights(self, truth, tracks):
-        """Returns the share of the SIFT2 weights that lies on valid streamlines, %. A streamline is valid by the rule of the
-        score: both ends within a voxel of those of a bundle, all points within two voxels of the bundle."""
-        folder, at = self.truth(truth), self.work / truth / "msmt"
-        if not (folder / "msmt_wm.nii.gz").exists():
-            run(self.tool, "fit", "dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", at, "--model", "msmt", "-q", "--force", folder=folder)
-        (self.work / "weights.txt").unlink(missing_ok=True)
-        try:
-            run(self.tool, "weights", tracks, "msmt_wm.nii.gz", self.work / "weights.txt", "--force", "-q", folder=folder)
-        except RuntimeError as error:  # weights that did not converge within 1000 iterations are written, too
-            if not (self.work / "weights.txt").exists():
-                raise error
-        weight, bundles = np.loadtxt(self.work / "weights.txt"), []
+        """Returns the share of valid streamlines, and for each method of WEIGHTED the share of the weights that lies on them, %. A
+        streamline is valid by the rule of the score: both ends within a voxel of those of a bundle, all points within two voxels of it."""
+        folder, fods = self.truth(truth), self.work / truth / "weights_wm.nii.gz"
+        if not fods.exists():
+            run(self.tool, "fit", "dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", self.work / truth / "weights", "--model", "msmt", "-q", "--force", folder=folder)
+        bundles, ends = [], []
         wider = lambda region, n: maximum_filter(region, 2 * n + 1)
         for row in (folder / "truth.tsv").read_text().splitlines()[1:]:
-            ends = [np.asarray(nib.load(folder / name).dataobj) > 0 for name in row.split("\t")[1:4]]
-            bundles.append((wider(ends[0], 1), wider(ends[1], 1), wider(ends[0] | ends[1] | ends[2], 2)))
+            a, b, voxels = (np.asarray(nib.load(folder / name).dataobj) > 0 for name in row.split("\t")[1:4])
+            bundles.append((wider(a, 1), wider(b, 1), wider(a | b | voxels, 2)))
+            ends += [a, b]
+        regions = np.max([(i + 1) * wider(end, 1) for i, end in enumerate(ends)], axis=0).astype(np.int16)  # bundles that share an end share its region
+        nib.save(nib.Nifti1Image(regions, nib.load(folder / "mask.nii.gz").affine), folder / "regions.nii.gz")
         affine = np.linalg.inv(nib.load(folder / "mask.nii.gz").affine)
         valid = []
         for line in nib.streamlines.load(tracks).streamlines:
-            v = tuple(np.clip(np.rint(nib.affines.apply_affine(affine, line)).astype(int), 0, np.array(bundles[0][0].shape) - 1).T)
+            v = tuple(np.clip(np.rint(nib.affines.apply_affine(affine, line)).astype(int), 0, np.array(regions.shape) - 1).T)
             first, last = tuple(x[0] for x in v), tuple(x[-1] for x in v)
             valid.append(any(((a[first] and b[last]) or (b[first] and a[last])) and route[v].all() for a, b, route in bundles))
-        return {"valid": round(100 * float(np.mean(valid)), 1), "weight": round(100 * float(weight[valid].sum() / weight.sum()), 1)}
+        share, file = {"streamlines": round(100 * float(np.mean(valid)), 1)}, self.work / "weights.txt"
+        for name, options in WEIGHTED.items():
+            file.unlink(missing_ok=True)
+            try:
+                run(self.tool, "weights", tracks, "dwi.nii.gz" if "commit" in options else fods, file, "--force", "-q", *options, folder=folder)
+            except RuntimeError as error:  # weights that did not converge within 1000 iterations are written, too
+                if not file.exists():
+                    raise error
+            weight = np.loadtxt(file)
+            share[name] = round(100 * float(weight[valid].sum() / weight.sum()), 1)
+        return share
 
 
 def row_list():
@@ -241,6 +279,8 @@ def row_list():
         rows += [(f"DIPY {getter}", "dipy", getter) for getter in DIPY]
     except ImportError:
         print("no DIPY: its rows are left out", file=sys.stderr)
+    if shutil.which("scil_tracking_local"):
+        rows += [(name, "scilpy", what) for name, what in SCILPY.items()]
     return rows
 
 
@@ -249,14 +289,17 @@ def versions(kind, bench):
         return bench.version
     if kind == "tckgen":
         return "MRtrix3 " + run("tckgen", "-version").stdout.split()[2]
+    if kind == "scilpy":
+        return "scilpy " + run("scil_tracking_local", "--help").stdout.split()[-1]
     import dipy
 
     return "DIPY " + dipy.__version__
 
 
 def tables(records):
-    """Returns a table for each truth: the means over the runs, and valid and f1 of each run."""
-    text = []
+    """Returns a table for each truth: the means over the runs, and valid and f1 of each run. Of a phantom with several SNR there is the
+    table of the first, and one of the means of all."""
+    text, several = [], {}
     of = lambda row, key: [r["score"][key] for r in row]
     for truth in TRUTHS:
         rows = {}
@@ -266,6 +309,9 @@ def tables(records):
         if not rows:
             continue
         kind, snr = truth.rsplit("-", 1)
+        several.setdefault(kind, {})[snr] = rows
+        if len(several[kind]) > 1:
+            continue
         n = next(iter(rows.values()))[0]
         text.append(f"**{kind}**, SNR {snr}, {n['seeds']} seeds:\n\n| method | valid % | invalid % | no connection % | bundles of {n['score']['of']} | overlap % | f1 % |\n" + "|---" * 7 + "|")
         for (peer, name), row in sorted(rows.items(), key=lambda item: (item[0][0], -np.mean(of(item[1], "f1")))):
@@ -273,6 +319,19 @@ def tables(records):
             both = lambda key: ", ".join(f"{x:.1f}" for x in of(row, key))
             invalid = np.add(of(row, "invalid"), of(row, "wrong_path"))
             text.append(f"| {mark}{name}{mark} | {both('valid')} | {np.mean(invalid):.1f} | {np.mean(of(row, 'none')):.1f} | {', '.join(str(x) for x in of(row, 'bundles'))} | {np.mean(of(row, 'overlap')):.1f} | {both('f1')} |")
+        text.append("")
+    for kind, noise in several.items():
+        if len(noise) < 2:
+            continue
+        level = sorted(noise, key=lambda snr: -float(snr))
+        head = [f"{what} % at SNR {snr}" for what in ("valid", "f1") for snr in level]
+        text.append(f"**{kind}** by SNR, means of the two runs:\n\n| method | " + " | ".join(head) + " |\n" + "|---" * (1 + len(head)) + "|")
+        mean = lambda snr, key, what: np.mean(of(noise[snr][key], what)) if key in noise[snr] else None
+        whole = [key for key in noise[level[0]] if sum(key in noise[snr] for snr in level) > 1]
+        for key in sorted(whole, key=lambda key: (key[0], -mean(level[0], key, "f1"))):
+            mark = "**" if key[1] == "default" else ""
+            cells = [mean(snr, key, what) for what in ("valid", "f1") for snr in level]
+            text.append(f"| {mark}{key[1]}{mark} | " + " | ".join("" if x is None else f"{x:.1f}" for x in cells) + " |")
         text.append("")
     return "\n".join(text)
 
@@ -293,6 +352,18 @@ def scan_table(records):
         of = lambda key: float(np.mean([r["score"][key] for r in row]))
         cells = [name.replace("scan: ", "msmt ifod2 "), *(f"{x:.1f}" for x in (of("valid"), of("invalid") + of("wrong_path"), of("none"))), f"{of('bundles'):.0f}", f"{of('f1'):.1f}"]
         lines.append("| " + " | ".join(cells + [f"{np.mean([r['places'][p] for r in row]):.1f}" for p in PLACES]) + " |")
+    return "\n".join(lines)
+
+
+def weights_table(records):
+    """Returns the shares of valid streamlines and of weights on them, means of the runs."""
+    rows = {}
+    for r in records:
+        if "weights" in r:
+            rows.setdefault((r["truth"], r["row"]), []).append(r["weights"])
+    lines = ["| row | valid, of streamlines % | " + " | ".join(f"of weights, {name} %" for name in WEIGHTED) + " |", "|" + "---|" * (2 + len(WEIGHTED))]
+    for (truth, name), row in rows.items():
+        lines.append(f"| {truth}, {name} | " + " | ".join(f"{np.mean([w[key] for w in row]):.1f}" for key in ("streamlines", *WEIGHTED)) + " |")
     return "\n".join(lines)
 
 
@@ -322,7 +393,7 @@ def main():
         for number in range(o.runs):
             for name, kind, what in rows:
                 key = truth, name, number
-                if (o.row and not any(t in name for t in o.row)) or (key in kept and not o.again) or (kind == "scan" and truth not in SCANNED):
+                if (o.row and not any(t in name for t in o.row)) or (key in kept and not o.again and not (o.weights and "weights" not in kept[key])) or (kind == "scan" and truth not in SCANNED):
                     continue
                 tracks, start = bench.work / "tracks.tck", time.time()
                 tracks.unlink(missing_ok=True)
@@ -331,6 +402,8 @@ def main():
                         ends = bench.own(truth, what, number, tracks)
                     elif kind == "tckgen":
                         ends = bench.tckgen(truth, *what, number, tracks)
+                    elif kind == "scilpy":
+                        ends = bench.scilpy(truth, *what, run_number=number, to=tracks)
                     else:
                         ends = bench.dipy(truth, what, number, tracks)
                     record = {"truth": truth, "row": name, "run": number, "kind": kind, "options": what, "seeds": o.seeds, "version": versions(kind, bench), "score": bench.score(truth, tracks), "ends": ends, "places": bench.places(truth, tracks)}
@@ -351,7 +424,7 @@ def main():
         o.records.write_text("".join(json.dumps(r) + "\n" for r in records))
     if o.update:
         page = o.update.read_text()
-        for what, make in (("truths", tables), ("scan of truths", scan_table)):
+        for what, make in (("truths", tables), ("scan of truths", scan_table), ("weights of truths", weights_table)):
             begin, end = f"<!-- {what} -->\n", f"<!-- end of {what} -->\n"
             if begin in page:
                 page = page.split(begin)[0] + begin + make(records) + "\n" + end + page.split(end)[1]
