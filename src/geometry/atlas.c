@@ -14,6 +14,7 @@
 #include <glslines/log.h>
 #include <glslines/select.h>
 
+#include "geometry/recognition.h"
 #include "transform/move_points.h"
 #include "util/allocation.h"
 #include "util/file.h"
@@ -25,6 +26,11 @@
 #define MAX_CONFIG ((size_t)1 << 20)
 /* An atlas whose mean lies farther from that of the tractogram, mm, may be in another space. */
 #define OTHER_SPACE 20.0
+/* So many bundles lie about where all streamlines do. */
+#define MANY 5
+/* Parameters of a registration that say where a model lies; scales and shears, which narrow bundles do not determine,
+ * follow. */
+#define WHERE 0x3fu
 
 void gls_atlas_finish(gls_atlas *atlas)
 {
@@ -247,17 +253,19 @@ gls_status gls_atlas_read(const gls_atlas *atlas, const gls_tractogram_read_opti
 
 gls_status gls_atlas_check(const gls_recognition *r, const char *atlas, const char *tracks)
 {
+    static const char *const axes[] = {"", "x", "y", "x and y"};
+    const gls_mirror mirror = gls_recognition_mirror(r);
     uint64_t total = 0;
-    size_t n_registered = 0, n_bound = 0;
+    size_t n_registered = 0, n_bound = 0, n_far = 0;
     for (size_t k = 0; k < gls_recognition_models(r); k++) {
         const gls_model_info m = gls_recognition_model(r, k);
         total += m.streamlines;
         if (m.streamlines == 0)
             gls_log(GLS_LOG_WARNING, "%s: the bundle %s has no streamlines", m.atlas, m.bundle);
-        else if (m.is_far)
+        else if (m.is_far && ++n_far)
             gls_log(GLS_LOG_WARNING, "%s: no streamlines of %s are near the bundle %s", m.atlas, tracks, m.bundle);
         n_registered += m.registered;
-        n_bound += m.registered && m.slr.at_bound;
+        n_bound += m.registered && (m.slr.at_bound & WHERE);
     }
     /* a narrow bundle may turn about itself by as much as is allowed, but not most bundles */
     if (2 * n_bound > n_registered)
@@ -266,7 +274,15 @@ gls_status gls_atlas_check(const gls_recognition *r, const char *atlas, const ch
                 "space of %s; --table says which",
                 atlas, n_bound, n_registered, tracks);
     if (total == 0) return gls_fail(GLS_ERR_INPUT, "%s: all its bundles are empty", atlas);
-    if (gls_recognition_gap(r) > OTHER_SPACE)
+    /* a few bundles lie aside of the others, and one may be much like another one mirrored */
+    const bool many = gls_recognition_bundles(r) >= MANY;
+    if (mirror.axes && many)
+        gls_log(GLS_LOG_WARNING,
+                "%s: mirrored along %s its streamlines are %.1f mm from those of %s, but %.1f mm as they lie: if its "
+                "coordinates are LPS, or those of another space, give --transform or --atlas-transform of 'glslines "
+                "recognize'",
+                atlas, axes[mirror.axes], mirror.after, tracks, mirror.before);
+    if (gls_recognition_gap(r) > OTHER_SPACE && (many || n_far > 0 || 2 * n_bound > n_registered))
         gls_log(GLS_LOG_WARNING,
                 "%s: the mean of its streamlines is %.0f mm away from that of %s: if it lies in another space, give "
                 "--transform or --atlas-transform of 'glslines recognize'",

@@ -12,6 +12,7 @@
 #include "geometry/model_clusters.h"
 #include "geometry/recobundles.h"
 #include "geometry/recognition.h"
+#include "geometry/recognition_mirror.h"
 #include "geometry/recognition_search.h"
 #include "util/allocation.h"
 #include "util/maths.h"
@@ -302,6 +303,19 @@ static int by_line(const void *a, const void *b)
     return (x->model > y->model) - (x->model < y->model);
 }
 
+/* Compares the models with the clusters of the tractogram. */
+static gls_status find_mirror(gls_recognition *r)
+{
+    const gls_clusters *clusters = gls_recobundles_clusters(r->reco);
+    const size_t n = gls_clusters_count(clusters);
+    float(*centroid)[3] = malloc((n * GLS_RECOBUNDLES_POINTS + 1) * sizeof *centroid);
+    if (!centroid) return gls_no_memory();
+    for (size_t k = 0; k < n; k++) gls_clusters_centroid(clusters, k, centroid + k * GLS_RECOBUNDLES_POINTS);
+    gls_status status = gls_recognition_find_mirror(r, (const float(*)[3])centroid, n);
+    free(centroid);
+    return status;
+}
+
 /* Finds the bundles of all models, which do not depend on each other. */
 static gls_status find_bundles(gls_recognition *r)
 {
@@ -310,6 +324,7 @@ static gls_status find_bundles(gls_recognition *r)
     gls_status status = order ? gls_recobundles_complete(r->reco) : gls_no_memory();
     all.list = calloc(r->n_models + 1, sizeof *all.list);
     if (!status && !all.list) status = gls_no_memory();
+    if (!status) status = find_mirror(r);
     for (size_t k = 0; k < r->n_models && !status; k++) order[k] = &r->model[k];
     if (!status && r->n_models > 1) qsort(order, r->n_models, sizeof *order, by_streamlines);
     for (size_t k = 0; k < r->n_models && !status; k++) all.list[k].model = (size_t)(order[k] - r->model);
@@ -591,6 +606,11 @@ uint64_t gls_recognition_shared(const gls_recognition *r)
 double gls_recognition_gap(const gls_recognition *r)
 {
     return r->gap;
+}
+
+gls_mirror gls_recognition_mirror(const gls_recognition *r)
+{
+    return r->mirror;
 }
 
 gls_recognized gls_recognition_bundle(const gls_recognition *r, size_t k)

@@ -4,6 +4,8 @@
 
 #include "geometry/recognition_parts.h"
 
+/* Whether the models fit better mirrored. Call it after the recognition is complete. */
+gls_mirror gls_recognition_mirror(const gls_recognition *recognition);
 /* Whether gls_recognition_complete() was called. */
 bool gls_recognition_is_complete(const gls_recognition *recognition);
 /* Returns the bundles of streamline i, the nearest first. *n: their number. Call it after the recognition is complete.

@@ -60,6 +60,12 @@ typedef struct gls_candidate {
     float distance;
 } gls_candidate;
 
+/* How well the models fit as they lie, and mirrored. */
+typedef struct gls_mirror {
+    int axes;             /* bit 0: mirrored along x they fit much better, bit 1: along y; 0: as they lie */
+    double before, after; /* mean distance of their streamlines from the nearest cluster, mm: as they lie, and so */
+} gls_mirror;
+
 struct gls_recognition {
     gls_recognition_options options;
     uint64_t n; /* streamlines of the tractogram */
@@ -86,6 +92,7 @@ struct gls_recognition {
     int n_threads;
     uint64_t found, shared;
     double gap; /* distance between the means of models and tractogram, mm */
+    gls_mirror mirror;
 };
 
 #endif

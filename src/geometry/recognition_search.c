@@ -8,6 +8,7 @@
 
 #include "geometry/draws.h"
 #include "geometry/model_clusters.h"
+#include "geometry/recognition_mirror.h"
 #include "util/allocation.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -141,6 +142,8 @@ gls_status gls_recognition_place(gls_recognition *r)
 {
     gls_status status = GLS_OK;
     if (r->options.local) status = gls_model_clusters_take(r->clusters, &r->centroid, &r->n_centroids);
+    if (!status && r->options.local)
+        status = gls_recognition_find_mirror(r, (const float(*)[3])r->centroid, r->n_centroids);
     for (size_t k = 0; k < r->n_models && !status; k++) status = place_model(r, &r->model[k]);
     return status ? status : sort_models(r);
 }

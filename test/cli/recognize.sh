@@ -173,6 +173,14 @@ expect 0 edit atlas/first.trk far/first.trk --transform move.txt -q
 expect 0 recognize t.trx far --table far.tsv
 says "mm away from that of t.trx"
 says "give --transform or --atlas-transform"
+printf -- '-1 0 0 0\n0 -1 0 0\n0 0 1 0\n0 0 0 1\n' > lps.txt
+expect 0 cluster t.trx -o many.trx --threshold 8 --by-size --groups --force -q
+expect 0 recognize t.trx many.trx --table many.tsv
+grep -q mirrored stderr && note "an atlas in its own space is said to be mirrored"
+expect 0 recognize t.trx many.trx --atlas-transform lps.txt --table lps.tsv
+says "mirrored along x and y its streamlines are"
+expect 0 recognize t.trx atlas/first.trk --table one.tsv
+grep -q "another space, give" stderr && note "a single bundle is said to lie in another space"
 expect 0 recognize t.trx far --atlas-transform move.txt --invert --no-local --table back.tsv -q
 expect 0 recognize t.trx atlas/first.trk --no-local --table there.tsv -q
 python3 - << 'END' || note "transform of an atlas"
