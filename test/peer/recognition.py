@@ -436,6 +436,32 @@ def check_register_command():
     report("register: a map that is known", far < 0.5, f"at most {far:.3f} mm off, without it {before:.1f} mm")
 
 
+def check_groupwise():
+    """The registration of `glslines atlas` against groupwise_slr: subjects moved by known maps come as near to each other."""
+    lines = []
+    for subject, motion in enumerate(([0] * 6 + [1], [8, -6, 4, 5, -4, 6, 1.05], [-6, 5, -3, -4, 6, -5, 0.95], [3, 7, -6, 6, 3, -4, 1.03])):
+        parts = [moved(bundle(k, 30, subject + 1), motion) for k in range(2)]
+        for k in range(2):
+            save(parts[k], f"group/{subject}/bundle_{k}.trk")
+        lines.append(parts[0] + parts[1])
+
+    def apart(subjects):
+        return np.mean([bmd(subjects[i], subjects[j]) for i in range(4) for j in range(i)])
+
+    # with clusters of a single streamline, of any number of subjects, all streamlines are in the atlas, subject after subject
+    run(TOOL, "atlas", *[path(f"group/{k}") for k in range(4)], "-o", path("group.trx"), "--threshold", 0.001, "--min-share", 0.01, "--force", "-q")
+    mine = list(trx_mm.load(path("group.trx")).streamlines)
+    own_distance = apart([mine[60 * k:60 * k + 60] for k in range(4)])
+    theirs = []
+    for seed in range(2):
+        np.random.seed(seed)
+        found = peer.groupwise_slr([Streamlines(part) for part in lines], x0="affine", rng=np.random.default_rng(seed))[0]
+        theirs.append(apart([list(part) for part in found]))
+    size = [np.linalg.norm(np.concatenate(part) - np.concatenate(part).mean(0), axis=1).mean() for part in (mine, sum(lines, []))]
+    report("atlas: groupwise_slr", len(mine) == 240 and own_distance <= max(theirs) * 1.05 and 0.8 < size[0] / size[1] < 1.2,
+           f"BMD {own_distance:.3f}, DIPY with two seeds {min(theirs):.3f} to {max(theirs):.3f}; before {apart(lines):.3f}")
+
+
 if __name__ == "__main__":
     os.makedirs(WORK, exist_ok=True)
     check_registration()
@@ -446,4 +472,5 @@ if __name__ == "__main__":
     check_similarity()
     check_similarity_of_several()
     check_profiles()
+    check_groupwise()
     sys.exit(outcome())
