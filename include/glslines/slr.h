@@ -48,6 +48,7 @@ typedef struct gls_slr_result {
     double matrix[4][4];           /* from moving to static world mm */
     double parameter[GLS_SLR_MAX]; /* as many as the type has */
     double before, after;          /* the metric: as the streamlines lie, and at the end */
+    double stage[5];               /* the metric after 3, 6, 7, 9 and 12 parameters; NaN: as many were not sought */
     uint32_t iterations, evaluations;
     uint32_t at_bound; /* bit k is set where parameter k lies at a bound */
 } gls_slr_result;

@@ -475,6 +475,7 @@ gls_status gls_slr_find(const gls_slr_options *o, const float (*fixed)[3], size_
     gls_status status = check(o);
     if (!status) status = prepare(&r, o, fixed, moving);
     memset(result, 0, sizeof *result);
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) result->stage[k] = NAN;
     double *t = result->parameter;
     size_t before = 0;
     for (size_t k = 0; k < sizeof types / sizeof *types && !status; k++) {
@@ -487,7 +488,7 @@ gls_status gls_slr_find(const gls_slr_options *o, const float (*fixed)[3], size_
             n, o->low, o->high, units, value, &r, o->value_tolerance, o->gradient_tolerance, o->max_iterations, 3};
         if (before == 0) result->before = measure_before(&r);
         const gls_minimise_result found = gls_minimise(&problem, t);
-        result->after = found.value;
+        result->after = result->stage[k] = found.value;
         result->iterations += found.iterations;
         result->evaluations += found.evaluations;
         before = n;

@@ -213,6 +213,7 @@ static void describe_side(cJSON *root, const char *key, const side *s)
 /* Adds the findings to the sidecar, and says the distance. */
 static void report(registration *r)
 {
+    static const char *const types[] = {"translation", "rigid", "similarity", "scaling", "affine"};
     cJSON *root = r->run->root;
     const bool symmetric = r->o->distance == GLS_SLR_SYMMETRIC;
     const char *unit = symmetric ? "mm2" : "mm";
@@ -226,6 +227,9 @@ static void report(registration *r)
     cJSON *slr = cJSON_AddObjectToObject(root, "streamlines");
     gls_json_double(slr, symmetric ? "distance_before_mm2" : "distance_before_mm", r->found.before);
     gls_json_double(slr, symmetric ? "distance_after_mm2" : "distance_after_mm", r->found.after);
+    cJSON *stages = cJSON_AddObjectToObject(slr, symmetric ? "distance_by_stage_mm2" : "distance_by_stage_mm");
+    for (int k = 0; k < 5; k++)
+        if (isfinite(r->found.stage[k])) gls_json_double(stages, types[k], r->found.stage[k]);
     gls_json_uint(slr, "iterations", r->found.iterations);
     gls_json_uint(slr, "evaluations", r->found.evaluations);
     cJSON *rows = cJSON_AddArrayToObject(slr, "matrix_from_moving_to_fixed");

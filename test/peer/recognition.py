@@ -410,6 +410,11 @@ def check_register_command():
         mine = bmd(static, nib.streamlines.load(path("brain.tck")).streamlines)
         theirs = [bmd(static, peer.slr_with_qbx(Streamlines(static), Streamlines(moving), x0=kind, rm_small_clusters=1,
                                                 rng=np.random.default_rng(seed))[0]) for seed in range(3)]
+        said = json.load(open(path("brain.json")))["streamlines"]
+        stages = list(said["distance_by_stage_mm2"].items())
+        report(f"register: stages, {kind}", [name for name, _ in stages] == [name for name in TYPES if TYPES[name] <= TYPES[kind]]
+               and all(x[1] >= y[1] for x, y in zip(stages, stages[1:])) and stages[-1][1] == said["distance_after_mm2"],
+               " ".join(f"{name} {value:.3f}" for name, value in stages))
         report(f"register: a brain, {kind}", mine <= np.mean(theirs) * 1.01,
                f"BMD {mine:.3f}, DIPY with three seeds {min(theirs):.3f} to {max(theirs):.3f}; before {bmd(static, moving):.3f}")
     for kind in ("rigid", "affine"):
