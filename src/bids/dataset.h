@@ -61,8 +61,9 @@ typedef struct gls_dataset_options {
     /* participants, sessions: labels with or without sub- or ses-; filters: KEY=VALUE; derivatives: further data sets
      */
     gls_strings participants, sessions, filters, derivatives;
-    gls_strings atlases;      /* names of atlases; a connectome is made with each atlas */
-    const char *bundle_atlas; /* atlas of bundles that are recognised in each tractogram; NULL: none */
+    gls_strings atlases;          /* names of atlases; a connectome is made with each atlas */
+    const char *bundle_atlas;     /* atlas of bundles that are recognised in each tractogram; NULL: none */
+    const char *bundle_transform; /* matrix from the atlas to each series, with entities in braces; NULL: none */
     gls_dataset_region region;
     /* with GLS_DATASET_FILE: end of the name of the image of the region */
     gls_bids_ending region_file;
@@ -104,6 +105,7 @@ typedef struct gls_dataset_unit {
     gls_dataset_texts value; /* the options of track whose values have entities in braces, in the order of params.def:
                                 their values for this unit */
     gls_dataset_texts files; /* the files that `value` names */
+    char *bundle_transform;  /* gls_dataset_options.bundle_transform for this unit; NULL: none */
     char *problem;           /* why the series cannot be tracked; NULL: the series can be tracked */
 } gls_dataset_unit;
 

@@ -21,7 +21,7 @@
 
 /* The files from which bundles are recognised. */
 typedef struct recognizing {
-    const char *tractogram, *atlas;
+    const char *tractogram, *atlas, *transform; /* NULL: none */
 } recognizing;
 
 /* Runs `glslines recognize` with the defaults of the command. */
@@ -36,29 +36,34 @@ static gls_status recognize(gls_tract_run *run, const gls_dataset_derived *d, co
     const char *const file[] = {r->tractogram, r->atlas, NULL};
     options.output = d->output[0];
     options.table = d->output[1];
+    options.atlas_transform = r->transform;
     options.recognized_only = true;
     return gls_tract_recognize(run, &options, file, 2);
 }
 
-gls_status gls_dataset_recognize(const gls_dataset_options *o, const char *tractogram, const char *stem)
+gls_status gls_dataset_recognize(const gls_dataset_options *o, const gls_dataset_unit *u, const char *tractogram,
+                                 const char *stem)
 {
     gls_dataset_derived d;
-    const recognizing r = {tractogram, o->bundle_atlas};
+    const recognizing r = {tractogram, o->bundle_atlas, u->bundle_transform};
     if (!o->bundle_atlas) return GLS_OK;
     gls_dataset_derived_init(&d);
     d.description = "Bundles of an atlas, recognised in a tractogram";
     d.make = recognize;
     d.user = &r;
     d.source[0] = tractogram;
+    d.source[1] = r.transform;
     d.n = 2;
     snprintf(d.output[0], sizeof d.output[0], "%s_desc-bundles_tractogram.trx", stem);
     snprintf(d.output[1], sizeof d.output[1], "%s_desc-bundles_tracts.tsv", stem);
     snprintf(d.sidecar, sizeof d.sidecar, "%s_desc-bundles_tractogram.json", stem);
     cJSON_AddStringToObject(d.parameters, "atlas", o->bundle_atlas);
+    if (r.transform) cJSON_AddStringToObject(d.parameters, "atlas_transform", r.transform);
     cJSON_AddStringToObject(d.parameters, "method", "search");
     cJSON_AddNumberToObject(d.parameters, "threshold_mm", 8);
     gls_status status = gls_dataset_derived_add(&d, "tractogram", tractogram);
     if (!status) status = gls_dataset_derived_add(&d, "atlas", o->bundle_atlas);
+    if (!status && r.transform) status = gls_dataset_derived_add(&d, "atlas_transform", r.transform);
     if (!status) status = gls_dataset_derive(o, &d);
     gls_dataset_derived_finish(&d);
     return status;

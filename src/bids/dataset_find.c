@@ -75,8 +75,9 @@ void gls_dataset_finish(gls_dataset *dataset)
 {
     for (size_t i = 0; i < dataset->n; i++) {
         gls_dataset_unit *u = &dataset->unit[i];
-        char *texts[] = {u->name, u->subject, u->session, u->space, u->folder,    u->dwi,       u->bval,      u->bvec,
-                         u->mask, u->region,  u->problem, u->table, u->tissue[0], u->tissue[1], u->tissue[2], u->t1};
+        char *texts[] = {u->name,      u->subject,   u->session,   u->space,  u->folder,          u->dwi,
+                         u->bval,      u->bvec,      u->mask,      u->region, u->problem,         u->table,
+                         u->tissue[0], u->tissue[1], u->tissue[2], u->t1,     u->bundle_transform};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
         gls_dataset_texts_finish(&u->value);
         gls_dataset_texts_finish(&u->files);
@@ -312,6 +313,8 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
                   u->session && u->space && u->folder;
     gls_status status = enough ? find_tables(o->input, stem, u) : gls_no_memory();
     if (!status) status = gls_dataset_find_values(o->job, u);
+    if (!status && o->bundle_transform)
+        status = gls_dataset_find_value("bundle-transform", o->bundle_transform, u, &u->bundle_transform);
     if (!status) status = find_images(o, u);
     if (!status) status = find_tissue(o, u);
     if (!status) status = check_atlases(o, u);

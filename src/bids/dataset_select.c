@@ -120,6 +120,18 @@ void gls_dataset_texts_finish(gls_dataset_texts *list)
     *list = (gls_dataset_texts){.n = 0};
 }
 
+/* Sets the problem of a unit that lacks a file. lacks: entity in the value that its name has not; NULL: none. */
+static gls_status set_problem(gls_dataset_unit *u, const char *option, const char *value, const char *lacks,
+                              const char *filled)
+{
+    if (lacks)
+        gls_asprintf(&u->problem, "--%s %s: its name has no entity %.*s", option, value, (int)strcspn(lacks, "}") + 1,
+                     lacks);
+    else
+        gls_asprintf(&u->problem, "--%s %s: no such file", option, filled);
+    return u->problem ? GLS_OK : gls_no_memory();
+}
+
 gls_status gls_dataset_find_values(const gls_job_options *given, gls_dataset_unit *u)
 {
     gls_job_options job = *given;
@@ -134,15 +146,20 @@ gls_status gls_dataset_find_values(const gls_job_options *given, gls_dataset_uni
         status = add(&u->value, gls_text_take(&text));
         const char *filled = status ? "" : u->value.text[u->value.n - 1];
         if (!status && !lacks) status = add_files(row, filled, &u->files, &all);
-        if (status || all || u->problem) continue;
-        if (lacks)
-            gls_asprintf(&u->problem, "--%s %s: its name has no entity %.*s", row->name, *value,
-                         (int)strcspn(lacks, "}") + 1, lacks);
-        else
-            gls_asprintf(&u->problem, "--%s %s: no such file", row->name, filled);
-        if (!u->problem) status = gls_no_memory();
+        if (!status && !all && !u->problem) status = set_problem(u, row->name, *value, lacks, filled);
     }
     return status;
+}
+
+gls_status gls_dataset_find_value(const char *option, const char *value, gls_dataset_unit *u, char **path)
+{
+    gls_text text = {0};
+    const char *lacks = fill(value, strlen(value), u->name, &text);
+    gls_text_append(&text, "", 0);
+    *path = gls_text_take(&text);
+    if (!*path) return gls_no_memory();
+    if (u->problem || (!lacks && access(*path, F_OK) == 0)) return GLS_OK;
+    return set_problem(u, option, value, lacks, *path);
 }
 
 void gls_dataset_take_values(const gls_dataset_unit *u, gls_job_options *job)
@@ -161,8 +178,17 @@ static void list_label(char *list, size_t size, const char *label)
     if (n + strlen(label) + 3 < size) snprintf(list + n, size - n, "%s%s", n ? ", " : "", label);
 }
 
+/* Fails with a file that all series would share. */
+static gls_status fail_shared(const char *option, const char *value)
+{
+    return gls_fail(GLS_ERR_ARGUMENT,
+                    "--%s %s: is one file for all series, but each needs its own: put entities in braces, as in "
+                    "'sub-{subject}/[ses-{session}/]%s'",
+                    option, value, gls_file_name(value));
+}
+
 /* Checks that all braces of a value enclose entities that a unit's name can have: known ones, but not desc. */
-static gls_status check_braces(const gls_param *p, const char *value)
+static gls_status check_braces(const char *option, const char *value)
 {
     char key[32];
     for (const char *brace = value; (brace = strchr(brace, '{')); brace++) {
@@ -173,7 +199,7 @@ static gls_status check_braces(const gls_param *p, const char *value)
         char names[256] = "";
         for (const gls_bids_entity *e = gls_bids_entities; e->key; e++)
             if (strcmp(e->key, "desc") != 0) list_label(names, sizeof names, e->name);
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: '{%s': braces enclose one of %s", p->name, value, key, names);
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: '{%s': braces enclose one of %s", option, value, key, names);
     }
     return GLS_OK;
 }
@@ -186,18 +212,19 @@ gls_status gls_dataset_check_values(const gls_dataset_options *o, bool several)
     int next = 0;
     if (job.roi && o->region != GLS_DATASET_AUTO)
         return gls_fail(GLS_ERR_ARGUMENT, "--roi and --seed-region exclude each other: leave out one of them");
+    if (o->bundle_transform && !o->bundle_atlas)
+        return gls_fail(GLS_ERR_ARGUMENT, "--bundle-transform: needs --bundle-atlas");
+    if (o->bundle_transform) status = check_braces("bundle-transform", o->bundle_transform);
+    if (!status && o->bundle_transform && several && !strchr(o->bundle_transform, '{'))
+        status = fail_shared("bundle-transform", o->bundle_transform);
     for (const char **value; !status && (value = next_value(&job, &row, &next));) {
         gls_dataset_texts files = {.n = 0};
         bool all = false;
         if (strchr(*value, '{'))
-            status = check_braces(row, *value);
+            status = check_braces(row->name, *value);
         else if (several && row->role != GLS_ROLE_SHARED)
             status = add_files(row, *value, &files, &all);
-        if (all)
-            status = gls_fail(GLS_ERR_ARGUMENT,
-                              "--%s %s: is one file for all series, but each needs its own: put entities in braces, as "
-                              "in 'sub-{subject}/[ses-{session}/]%s'",
-                              row->name, *value, gls_file_name(*value));
+        if (all) status = fail_shared(row->name, *value);
         gls_dataset_texts_finish(&files);
     }
     return status;

@@ -468,7 +468,7 @@ static gls_status connect_regions(const places *p, const gls_job_options *job)
                  job->weights == GLS_RUN_WEIGHTS_COMMIT ? GLS_DPS_COMMIT : GLS_DPS_WEIGHTS);
     gls_status status =
         gls_dataset_connect(o, p->stage.unit, &p->anatomy, tractogram, stem, job->weights ? weights : NULL);
-    return status ? status : gls_dataset_recognize(o, tractogram, stem);
+    return status ? status : gls_dataset_recognize(o, p->stage.unit, tractogram, stem);
 }
 
 /* Fails if the tractogram, which may be of an earlier run, has no streamline: for --fail-if-empty. */

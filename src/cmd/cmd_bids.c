@@ -94,6 +94,10 @@ static const gls_option table[] = {
         "Also recognise the bundles of this atlas in each tractogram, as 'glslines recognize' does: "
         "desc-bundles_tractogram.trx, whose groups they are, and desc-bundles_tracts.tsv. The atlas must lie in the "
         "space of each series."),
+    GLS_TEXT(
+        RUN, data.bundle_transform, "bundle-transform", "FILE", "none",
+        "Matrix from the world mm of --bundle-atlas to that of each series, text of 4 lines of 4 numbers; the name has "
+        "entities in braces, as in 'xfm/sub-{subject}[_ses-{session}]_from-atlas_xfm.txt'."),
     GLS_FLAG(RUN, data.fit_outputs, "fit-outputs",
              "Also write FA and the model: model-tensor_param-fa_dwimap and model-MODEL_param-sh_dwimap (msmt: "
              "param-wm, param-gm, param-csf)."),

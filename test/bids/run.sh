@@ -333,7 +333,8 @@ tracks=$(echo made_out/sub-01/ses-1/dwi/*_track-boot_tractogram.trx)
 mkdir models
 "$program" cluster -q "$tracks" -o clusters.trx --threshold 15 --by-size --largest 2
 for k in cluster_000001 cluster_000002; do "$program" edit -q clusters.trx "models/$k.trk" --group "$k"; done
-bundles() { "$program" bids -q made made_out participant --no-report --bundle-atlas models -- --model opdt --nseeds 100 --sphere small --device llvmpipe; }
+from() { atlas=$1; shift; "$program" bids -q made made_out participant --no-report --bundle-atlas "$atlas" "$@" -- --model opdt --nseeds 100 --sphere small --device llvmpipe; }
+bundles() { from models "$@"; }
 found=made_out/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_track-boot_desc-bundles
 check "--bundle-atlas, of what is tracked" bundles
 check "two bundles" test "$(wc -l < ${found}_tracts.tsv)" -eq 3
@@ -343,6 +344,19 @@ check "its groups" test "$("$program" info same.trx | grep cluster_)" = "$("$pro
 stat -c %Y.%y ${found}_tracts.tsv > before
 check "--bundle-atlas again" bundles
 check "changes no bundles" test "$(cat before)" = "$(stat -c %Y.%y ${found}_tracts.tsv)"
+# an atlas elsewhere, and a matrix for each series; the one of sub-01 brings it back, sub-02 has none
+mkdir moved xfm
+printf '1 0 0 30\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > to_there.txt
+printf '1 0 0 -30\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > xfm/sub-01_ses-1_xfm.txt
+for k in cluster_000001 cluster_000002; do "$program" edit -q "models/$k.trk" "moved/$k.trk" --transform to_there.txt; done
+check "--bundle-transform" from moved --participant-label 01 --bundle-transform 'xfm/sub-{subject}[_ses-{session}]_xfm.txt'
+"$program" recognize -q "$tracks" moved --atlas-transform xfm/sub-01_ses-1_xfm.txt --table same.tsv --force
+check "the table of glslines recognize --atlas-transform" cmp same.tsv ${found}_tracts.tsv
+check "that its sidecar names" grep -q '"atlas_transform":.*"xfm/sub-01_ses-1_xfm.txt"' ${found}_tractogram.json
+exits 3 "no such file" from moved --participant-label 02 --bundle-transform 'xfm/sub-{subject}_xfm.txt'
+exits 2 "needs --bundle-atlas" "$program" bids made made_out participant --bundle-transform 'xfm/sub-{subject}_xfm.txt'
+exits 2 "is one file for all series" from moved --bundle-transform to_there.txt
+check "--bundle-atlas in its space again" bundles
 rm models/cluster_000002.trk
 check "--bundle-atlas with another atlas" bundles
 check "finds its bundle" test "$(wc -l < ${found}_tracts.tsv)" -eq 2
