@@ -78,7 +78,7 @@ static gls_status add(gls_atlas *a, const char *path, const char *group, const c
     return b->path && b->atlas && b->name && (b->group || !group) ? GLS_OK : gls_no_memory();
 }
 
-/* Adds the bundles of a file: each of its groups, or the whole file as one bundle. */
+/* Adds the bundles of a file: each of its groups but that of streamlines in no bundle, or the whole file as one. */
 static gls_status add_file(gls_atlas *a, const char *path, const char *atlas, bool by_group)
 {
     gls_tractogram_reader *reader = NULL;
@@ -87,7 +87,8 @@ static gls_status add_file(gls_atlas *a, const char *path, const char *atlas, bo
     options.quiet = true;
     gls_status status = gls_tractogram_reader_open(path, &options, &reader);
     const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
-    for (size_t k = 0; !status && k < info->n_groups; k++) status = add(a, path, info->group[k].name, atlas);
+    for (size_t k = 0; !status && k < info->n_groups; k++)
+        if (strcmp(info->group[k].name, GLS_GROUP_UNRECOGNIZED) != 0) status = add(a, path, info->group[k].name, atlas);
     if (!status && info->n_groups == 0) status = add(a, path, NULL, atlas);
     gls_tractogram_reader_close(reader);
     return status;

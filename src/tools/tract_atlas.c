@@ -38,7 +38,6 @@ static gls_status collect(making *m)
         for (size_t k = 0; k < m->subject[s].n && !status; k++) {
             const gls_atlas_bundle *b = &m->subject[s].bundle[k];
             gls_sink sink = {0};
-            if (strcmp(b->name, "unrecognized") == 0) continue;
             for (size_t i = 0; i < k; i++)
                 if (strcmp(m->subject[s].bundle[i].name, b->name) == 0)
                     return gls_fail(GLS_ERR_INPUT, "%s: two files have the bundle %s", m->file[s], b->name);
@@ -100,8 +99,7 @@ static gls_status write_lines(making *m, const gls_column *group, size_t n_group
         p.at = 0;
         const gls_sink sink = {.append = pass, .user = &p};
         for (size_t k = 0; k < m->subject[s].n && !status; k++)
-            if (strcmp(m->subject[s].bundle[k].name, "unrecognized") != 0)
-                status = gls_atlas_read_bundle(&m->subject[s].bundle[k], &m->reading, (const double(*)[4])map, &sink);
+            status = gls_atlas_read_bundle(&m->subject[s].bundle[k], &m->reading, (const double(*)[4])map, &sink);
     }
     free(p.group);
     return status;

@@ -69,21 +69,26 @@ static gls_status read_images(profiling *p, const char *const *path)
     return status;
 }
 
-/* Makes a bundle for each group of the tractogram. Streamlines of groups by `glslines segment` already run in one
- * direction and are not flipped again. */
+/* Makes a bundle for each group of the tractogram but that of streamlines in no bundle. Streamlines of groups by
+ * `glslines segment` already run in one direction and are not flipped again. */
 static gls_status create_from_groups(profiling *p, const gls_tractogram_info *info, const gls_bundles_options *options)
 {
     const char **name = calloc(info->n_groups, sizeof *name);
     bool *directed = calloc(info->n_groups, sizeof *directed);
     gls_status status = name && directed ? GLS_OK : gls_no_memory();
+    size_t n = 0;
     for (size_t g = 0; g < info->n_groups && !status; g++) {
-        name[g] = info->group[g].name;
+        if (strcmp(info->group[g].name, GLS_GROUP_UNRECOGNIZED) == 0) continue;
+        name[n] = info->group[g].name;
         /* `glslines segment` writes n_flipped for groups whose streamlines it flipped to one direction */
         for (size_t k = 0; k < info->n_dpg; k++)
-            directed[g] |=
-                strcmp(info->dpg[k].group, name[g]) == 0 && strcmp(info->dpg[k].column.name, "n_flipped") == 0;
+            directed[n] |=
+                strcmp(info->dpg[k].group, name[n]) == 0 && strcmp(info->dpg[k].column.name, "n_flipped") == 0;
+        n++;
     }
-    if (!status) status = gls_bundles_groups(name, directed, info->n_groups, options, &p->bundles);
+    if (!status && n == 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: has no bundles, only the group " GLS_GROUP_UNRECOGNIZED, p->tracks);
+    if (!status) status = gls_bundles_groups(name, directed, n, options, &p->bundles);
     free(name);
     free(directed);
     return status;

@@ -54,6 +54,14 @@ for name, n in zip(("first", "second", "third"), found):
 assert len(column("u_dps.tsv", "bundle")) == sum(b != "65535" for b in bundle)
 END
 
+# --- the group unrecognized is no bundle ---
+expect 0 recognize t.trx r.trx --no-local --table again.tsv -q
+expect 0 profile r.trx data/mask.nii.gz -o profile.csv -q
+python3 - << 'END' || note "unrecognized is no bundle"
+assert {line.split("\t")[0] for line in open("again.tsv").read().splitlines()[1:]} == {"first", "second", "third"}
+assert {line.split(",")[0] for line in open("profile.csv").read().splitlines()[1:]} == {"first", "second", "third"}
+END
+
 # --- RecoBundles: its clusters are whole, in any number of threads ---
 reco="recognize t.trx atlas --method recobundles --min-length 5"
 expect 0 $reco -o b.tck --table b.tsv -q
