@@ -254,7 +254,9 @@ static gls_status read_tractogram(gls_report *r)
 /* Draws the pictures. If that fails, their section gives the reason instead. */
 static gls_status draw_pictures(gls_report *r)
 {
-    const char *why = r->tractogram ? "the tractogram has no streamlines" : "the tractogram is not there";
+    const char *why = r->tractogram   ? "the tractogram has no streamlines"
+                      : r->of_anatomy ? "those of the anatomy are below"
+                                      : "the tractogram is not there";
     if (r->tractogram && r->counted->streamlines > 0) {
         gls_log_mute_info(true); /* the device is logged once, not for each picture */
         gls_status status = find_image(r);

@@ -38,7 +38,8 @@ gls_status gls_report_find_anatomy(gls_report *r)
 {
     const size_t end = strlen(GLS_ANAT_FIVE_END);
     char *path = NULL;
-    if (gls_report_is_anatomy(r->sidecar)) {
+    r->of_anatomy = gls_report_is_anatomy(r->sidecar);
+    if (r->of_anatomy) {
         r->anatomy = cJSON_Duplicate(r->sidecar, true);
         r->anatomy_stem =
             strndup(r->sidecar_path, strlen(r->sidecar_path) - (end - strlen(".nii.gz") + strlen(".json")));

@@ -61,6 +61,7 @@ typedef struct gls_report {
     char *sidecar_text;
     cJSON *sidecar;          /* NULL: none */
     cJSON *anatomy;          /* sidecar of the anatomy that gave the tissue; NULL: none */
+    bool of_anatomy;         /* true: the report is one of an anatomy, and there is no tractogram */
     char *anatomy_stem;      /* path of its images up to what each is */
     bool describes_tracking; /* true: the sidecar is of a tracking run, not of another command */
     char *image;             /* path of the image behind the streamlines; NULL: none */

@@ -57,7 +57,7 @@ static void append_maker(const gls_report *r, gls_text *out)
     if (cJSON_IsString(path)) {
         gls_text_puts(out, " from ");
         gls_html_puts(out, path->valuestring);
-        gls_text_puts(out, ". A report of that file says how its streamlines were tracked");
+        if (!r->of_anatomy) gls_text_puts(out, ". A report of that file says how its streamlines were tracked");
     }
     gls_text_puts(out, ".</p>\n");
 }
@@ -111,7 +111,7 @@ static void put_summary(const gls_report *r, gls_text *out)
         append_counts(counts, out);
         gls_text_puts(out, ".</p>\n");
     }
-    if (!r->tractogram)
+    if (!r->tractogram && !r->of_anatomy)
         gls_text_puts(out, "<p class=\"verdict warn\">The tractogram is not there: this report has no pictures.</p>\n");
     /* numbers that are not known (NAN) have no box */
     gls_text_puts(out, "<dl class=\"numbers\">\n");

@@ -15,6 +15,9 @@ contains one/sub-7_space-dwi_desc-5tt_probseg.json '"verdict":	"aligned"'
 contains one/sub-7_space-dwi_seg-labels_dseg.tsv "4	Left-Thalamus"
 expect 0 cite one/sub-7_space-dwi_desc-5tt_probseg.json
 says "Van Leemput"
+expect 0 report one/sub-7_space-dwi_desc-5tt_probseg.json -o report.html
+[ "$(grep -o '<img' report.html | wc -l)" -eq 3 ] || note "other pictures than three of the anatomy"
+contains report.html "Dice of its mask with that of the series"
 cat > check.py << 'END'
 import gzip, sys
 sys.path.insert(0, sys.argv[1])
