@@ -12,7 +12,7 @@
 #include "view/messages.h"
 
 /* Regions whose streamlines are remembered: a region that did not move is not searched again. */
-#define GLS_VIEW_REMEMBERED 40
+#define GLS_VIEW_REMEMBERED 34
 
 /* The streamlines that meet a region. */
 typedef struct gls_view_met {

@@ -18,7 +18,7 @@
 #include "util/threads.h"
 
 /* Segments of a part. Shorter parts are tested more exactly, and take more memory: 6 bytes each. */
-#define PART 20
+#define PART 24
 /* Added to the box of a region before boxes are compared, mm: more than the rounding of the exact test. */
 #define MARGIN 0.01
 
@@ -34,6 +34,12 @@ typedef struct reading {
     size_t capacity;
     bool (*go_on)(void);
 } reading;
+
+/* Index of the first point of a streamline; of the one behind the last, the number of points. */
+static uint64_t first_of(const gls_view_lines *l, uint64_t line)
+{
+    return line < l->n ? l->first[line / GLS_VIEW_BLOCK] + l->within[line] : l->n_points;
+}
 
 /* Number of parts of a streamline of n points. */
 static uint64_t parts_of(uint64_t n)
@@ -95,14 +101,16 @@ static bool reserve(reading *r, const gls_streamlines *in)
     }
     if (l->n + in->n > l->line_room) {
         const size_t before = l->line_room ? GLS_VIEW_WORDS(l->line_room) : 0, room = 2 * (l->line_room + in->n);
-        uint64_t *first = realloc(l->first, (room + 1) * sizeof *first);
+        const size_t blocks = room / GLS_VIEW_BLOCK + 2;
+        uint64_t *first = realloc(l->first, blocks * sizeof *first);
         if (first) l->first = first;
+        uint32_t *within = realloc(l->within, room * sizeof *within);
+        if (within) l->within = within;
         uint64_t *usable = realloc(l->usable, GLS_VIEW_WORDS(room) * sizeof *usable);
         if (usable) l->usable = usable;
-        uint64_t *first_part = realloc(l->first_part, (room / GLS_VIEW_BLOCK + 2) * sizeof *first_part);
+        uint64_t *first_part = realloc(l->first_part, blocks * sizeof *first_part);
         if (first_part) l->first_part = first_part;
-        if (!first || !usable || !first_part) return false;
-        if (l->line_room == 0) *first = 0;
+        if (!first || !within || !usable || !first_part) return false;
         memset(usable + before, 0, (GLS_VIEW_WORDS(room) - before) * sizeof *usable);
         l->line_room = room;
     }
@@ -130,8 +138,17 @@ static gls_status append(void *user, const gls_streamlines *in)
                         "%s: cannot keep its points in a temporary file: %s: set TMPDIR to a folder with room",
                         r->file->path, strerror(errno));
     gls_lines_parallel(in, 64, omp_get_max_threads(), find_parts, r);
-    for (size_t i = 0; i < in->n; i++) l->first[l->n + i + 1] = l->first[l->n] + in->offset[i + 1];
+    for (size_t i = 0; i < in->n; i++) {
+        const uint64_t line = l->n + i, first = l->n_points + in->offset[i];
+        if (line % GLS_VIEW_BLOCK == 0) l->first[line / GLS_VIEW_BLOCK] = first;
+        const uint64_t within = first - l->first[line / GLS_VIEW_BLOCK];
+        if (within > UINT32_MAX)
+            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: its streamlines have too many points to select from",
+                            r->file->path);
+        l->within[line] = (uint32_t)within;
+    }
     l->n += in->n;
+    l->n_points += in->offset[in->n];
     return GLS_OK;
 }
 
@@ -145,7 +162,7 @@ static gls_status read_file(gls_view_lines *l, const char *path, const gls_tract
     reading r = {.lines = l, .file = file, .go_on = go_on};
     const gls_sink sink = {.append = append, .user = &r};
     read.allow_invalid = read.quiet = true;
-    *file = (gls_view_points){.path = path, .fd = -1, .line = l->n, .point = l->n > 0 ? l->first[l->n] : 0};
+    *file = (gls_view_points){.path = path, .fd = -1, .line = l->n, .point = l->n_points};
     gls_status status = gls_tractogram_reader_open(path, &read, &reader);
     if (status) return status;
     if (gls_trx_points_at(reader, &file->at)) {
@@ -172,8 +189,8 @@ gls_status gls_view_lines_read(gls_view_lines *l, const char *const *path, size_
     /* the room that doubling has left */
     void *part = realloc(l->part, (l->n_parts + 1) * sizeof *l->part);
     if (part) l->part = part;
-    uint64_t *first = realloc(l->first, (size_t)(l->n + 1) * sizeof *first);
-    if (first) l->first = first;
+    uint32_t *within = realloc(l->within, (size_t)l->n * sizeof *within);
+    if (within) l->within = within;
     return GLS_OK;
 }
 
@@ -183,6 +200,7 @@ void gls_view_lines_finish(gls_view_lines *l)
         if (l->file[i].fd >= 0) close(l->file[i].fd);
     free(l->file);
     free(l->first);
+    free(l->within);
     free(l->usable);
     free(l->first_part);
     free(l->part);
@@ -266,10 +284,9 @@ static void search_blocks(void *user, int thread, size_t from, size_t until)
         size_t n_near = 0;
         const uint64_t begin = block * GLS_VIEW_BLOCK,
                        n = l->n - begin < GLS_VIEW_BLOCK ? l->n - begin : GLS_VIEW_BLOCK;
-        const uint64_t *first = l->first + begin;
         uint64_t part = l->first_part[block];
         for (uint64_t i = 0; i < n; i++) {
-            const uint64_t n_parts = parts_of(first[i + 1] - first[i]);
+            const uint64_t n_parts = parts_of(first_of(l, begin + i + 1) - first_of(l, begin + i));
             if (comes_near(s, (const uint8_t(*)[6])l->part + part, n_parts)) near[n_near++] = (uint16_t)i;
             part += n_parts;
         }
@@ -277,13 +294,14 @@ static void search_blocks(void *user, int thread, size_t from, size_t until)
         const gls_view_points *file = file_of(l, begin);
         const bool whole = n_near > n / 8 && file == file_of(l, begin + n - 1);
         points *p = &s->points[thread];
-        if (whole && !read_points(file, first[0], first[n], p)) s->failed[thread] = true;
+        const uint64_t start = first_of(l, begin);
+        if (whole && !read_points(file, start, first_of(l, begin + n), p)) s->failed[thread] = true;
         for (size_t c = 0; c < n_near && !s->failed[thread]; c++) {
-            const uint64_t line = begin + near[c], at = first[near[c]], points = first[near[c] + 1] - at;
+            const uint64_t line = begin + near[c], at = first_of(l, line), points = first_of(l, line + 1) - at;
             if (!whole && !read_points(file_of(l, line), at, at + points, p)) s->failed[thread] = true;
             if (s->failed[thread]) break;
             gls_roi_hits *hits = &s->hits[thread];
-            gls_rois_find(s->rois, hits, (const float(*)[3])p->point + (whole ? at - first[0] : 0), (size_t)points);
+            gls_rois_find(s->rois, hits, (const float(*)[3])p->point + (whole ? at - start : 0), (size_t)points);
             for (size_t k = 0; k < s->n && !hits->failed; k++)
                 if (hits->met[k]) s->met[k][line / 64] |= UINT64_C(1) << line % 64;
         }
@@ -353,7 +371,7 @@ gls_status gls_view_lines_send(const gls_view_lines *l, const uint64_t *set, uin
         const bool chosen = (seen + 1) * most / count > seen * most / count;
         seen++;
         if (!chosen) continue;
-        const uint64_t from = l->first[line], offset[2] = {0, l->first[line + 1] - from};
+        const uint64_t from = first_of(l, line), offset[2] = {0, first_of(l, line + 1) - from};
         if (!read_points(file_of(l, line), from, from + offset[1], &p)) status = fail_changed(l);
         const gls_streamlines one = {.n = 1, .offset = offset, .point = (const float(*)[3])p.point};
         if (!status) status = gls_sink_append(sink, &one);

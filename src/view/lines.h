@@ -25,8 +25,11 @@ typedef struct gls_view_points {
 typedef struct gls_view_lines {
     gls_view_points *file;
     size_t n_files;
-    uint64_t n;          /* streamlines */
-    uint64_t *first;     /* n + 1: index of the first point of each, over all files */
+    uint64_t n; /* streamlines */
+    /* index of the first point of streamline i, over all files: first[i / GLS_VIEW_BLOCK] + within[i] */
+    uint64_t *first;
+    uint32_t *within;
+    uint64_t n_points;
     uint64_t *usable;    /* a bit for each streamline: it has points, and all are finite */
     uint64_t n_unusable; /* with a point that is not finite */
     gls_box box;         /* of all finite points, world mm */
