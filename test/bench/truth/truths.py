@@ -325,7 +325,7 @@ def tables(records):
             continue
         level = sorted(noise, key=lambda snr: -float(snr))
         head = [f"{what} % at SNR {snr}" for what in ("valid", "f1") for snr in level]
-        text.append(f"**{kind}** by SNR, means of the two runs:\n\n| method | " + " | ".join(head) + " |\n" + "|---" * (1 + len(head)) + "|")
+        text.append(f"**{kind}** by SNR, means of one or two runs:\n\n| method | " + " | ".join(head) + " |\n" + "|---" * (1 + len(head)) + "|")
         mean = lambda snr, key, what: np.mean(of(noise[snr][key], what)) if key in noise[snr] else None
         whole = [key for key in noise[level[0]] if sum(key in noise[snr] for snr in level) > 1]
         for key in sorted(whole, key=lambda key: (key[0], -mean(level[0], key, "f1"))):
