@@ -1,6 +1,6 @@
 // Positions of half-streamlines whose short steps would add up the rounding of float: beside the position its remainder
 // is kept, what the true position has more, in units of REMAINDER_UNIT. src/track/shader/remainder.h is its C twin.
-#if defined GL_ES && __VERSION__ < 320
+#if defined GL_ES && __VERSION__ < 320 && !defined GL_EXT_gpu_shader5
 #define EXACT // GLSL has no such keyword: compilers may take the remainder to be 0
 #else
 #define EXACT precise

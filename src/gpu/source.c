@@ -174,8 +174,10 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
     }
     const bool texels = prelude->gles && is_defined(&self, GLS_DEFINE_TEXELS);
     if (texels) gls_text_puts(&self.out, "#extension GL_EXT_texture_buffer : require\n");
+    /* this extension has the keyword `precise`, without which compilers may drop the rounding of a sum */
     if (prelude->gles)
-        gls_text_puts(&self.out, "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n"
+        gls_text_puts(&self.out, "#ifdef GL_EXT_gpu_shader5\n#extension GL_EXT_gpu_shader5 : enable\n#endif\n"
+                                 "precision highp float;\nprecision highp int;\nprecision highp sampler3D;\n"
                                  "precision highp usampler3D;\n");
     if (texels) gls_text_puts(&self.out, "precision highp usamplerBuffer;\n");
     for (size_t i = 0; i < n_defines; i++)
