@@ -449,7 +449,7 @@ exits 3 "dseg.tsv: has no line with a label and a name" bids labels participant 
 mv data/sub-01/anat/sub-01_space-ACPC_dseg.nii.gz "$region"
 # tissue of each participant, for particle filtering
 filter="--preset tractoflow --model opdt --pft --nseeds 60 --sphere small --device llvmpipe"
-exits 2 "give --tissue before --" bids pft participant -- $filter
+exits 2 "give --t1 or --tissue before --" bids pft participant -- $filter
 rm data/sub-03/anat/*label-GM*
 exits 3 "no label-GM_probseg in its space" bids pft participant --participant-label 03 --tissue -- $filter
 check "tissue of two participants" "$program" bids data pft participant --participant-label 01,02 --no-report --jobs 2 --tissue -- $filter

@@ -127,7 +127,7 @@ key = [k for k in straight[0] if "count" in k.lower() or "streamlines" in k.lowe
 a, b = ([int(r[key]) for r in rows] for rows in (straight, bent))
 assert a == b and min(a) > 3, (a, b)
 END
-expect 0 recognize t.trx bent --table away.tsv --no-local --threshold 2
+expect 0 recognize t.trx bent --table away.tsv --threshold 2
 says "give --transform or --atlas-transform"
 expect 2 recognize t.trx bent --table x.tsv -t bent.nii -t there.txt --atlas-transform there.txt
 says "--transform and --atlas-transform exclude each other"
