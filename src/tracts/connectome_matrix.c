@@ -399,6 +399,7 @@ static gls_status check_options(const gls_connectome_options *o, const gls_grid 
 {
     const double *side = grid->voxel_size, least = fmin(side[0], fmin(side[1], side[2]));
     GLS_REQUIRE((unsigned)o->assignment <= GLS_ASSIGN_ALL && (unsigned)o->stat <= GLS_STAT_MEDIAN);
+    GLS_REQUIRE_ENUMERATOR(o->test, GLS_ROI_TEST_VERTEX);
     GLS_REQUIRE(o->scale < 16 && isfinite(o->radius) && (o->rows || o->n_rows == 0));
     GLS_REQUIRE(o->radius > 0 || (o->radius == 0 && o->assignment != GLS_ASSIGN_RADIAL));
     if (o->assignment == GLS_ASSIGN_FORWARD && !(o->radius > 0 && o->radius <= FORWARD_SIDES * least))
@@ -462,14 +463,14 @@ gls_status gls_connectome_create(const gls_labels *labels, const char *name, con
     return status;
 }
 
-gls_status gls_connectome_create_soft(const gls_image *image, const char *name, const gls_connectome_options *options,
-                                      gls_connectome **connectome)
+gls_status gls_connectome_create_soft(const gls_image *probabilities, const char *name,
+                                      const gls_connectome_options *options, gls_connectome **connectome)
 {
     GLS_REQUIRE_SIZE(options);
-    GLS_REQUIRE(image && image->data && name && connectome);
+    GLS_REQUIRE(probabilities && probabilities->data && name && connectome);
     const gls_connectome_options o = options ? *options : gls_connectome_options_default();
     gls_connectome *c = NULL;
-    gls_status status = begin(&o, &image->grid, &c);
+    gls_status status = begin(&o, &probabilities->grid, &c);
     if (status) return status;
     c->is_soft = true;
     if (o.edges || o.assigned || o.stat > GLS_STAT_MEAN ||
@@ -479,7 +480,7 @@ gls_status gls_connectome_create_soft(const gls_image *image, const char *name, 
                      "%s: a connectome by probabilities of regions has sums and means, without invnodevol, tables "
                      "of edges and assignments, which need one label for each end: take the largest (--labels max)",
                      name);
-    if (!status) status = gls_region_shares_init(&c->shares, image, name, &o, &c->nodes);
+    if (!status) status = gls_region_shares_init(&c->shares, probabilities, name, &o, &c->nodes);
     if (!status) status = make_cells(c);
     if (status)
         gls_connectome_destroy(c);

@@ -75,7 +75,7 @@ static void share_items(void)
 {
     atomic_int seen = 0;
     atomic_store(&calls, 0);
-    gls_parallel(100, 1, 3, on_items, &seen);
+    gls_parallel(100, 1, 2, on_items, &seen);
     if (atomic_load(&in_copy) && atomic_load(&seen) == 100) atomic_fetch_add(&asked, 1);
 }
 
@@ -132,7 +132,9 @@ static void test_wait(void **state)
 static void test_parallel(void **state)
 {
     (void)state;
-    share_items(); /* starts the threads that a copy does not have */
+    /* starts the thread that a copy does not have; AddressSanitizer waits forever in copies made while a thread starts,
+     * so it is one thread alone, which has taken an item */
+    share_items();
     check_copy(share_items);
 }
 

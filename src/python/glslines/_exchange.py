@@ -303,8 +303,10 @@ class Folder:
     def numbers(self, value: Any, name: str) -> str:
         if isinstance(value, (str, os.PathLike)):
             return _safe(value)
-        path = self.name(name + ".txt")
-        np.savetxt(path, np.atleast_1d(numbers(value, name)), fmt="%.17g")
+        path, array = self.name(name + ".txt"), np.atleast_1d(numbers(value, name))
+        if array.ndim > 2:
+            raise ValueError("%s: numbers in rows are needed, not the shape %s" % (name.rstrip("0123456789"), array.shape))
+        np.savetxt(path, array, fmt="%.17g")
         return path
 
     def listed(self, value: Any, name: str) -> str:
