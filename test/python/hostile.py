@@ -77,7 +77,7 @@ class Cases:
             "load_labels": {"path": "none.nii"}, "save_labels": {"path": file + ".nii", "array": labels[0], "affine": affine},
             "save_image": {"path": file + ".nii", "array": image, "affine": affine}, "track": {"dwi": "none.nii.gz"},
             "anat": {"t1": "none.nii.gz", "out": file + "_anat", "dwi": "none.nii.gz"}, "bids": {"bids_dir": "a", "out_dir": "b"}, "connectome": {**tracks, "labels": labels}, "edges": {**tracks, "assignments": labels},
-            "permute": {"files": [np.eye(3)] * 4, "design": np.ones((4, 1)), "contrasts": [[1]]},
+            "permute": {"files": [np.arange(3.0)] * 4, "design": np.ones((4, 1)), "contrasts": [[1]]},
             "fixels": {"sh": (sh, affine)}, "peaks": {"sh": (sh, affine)}, "transform": {"moving": (image, affine), "transform": affine}, "register": {"moving": (image, affine), "fixed": (image, affine)}, "weights": {**tracks, "sh": (sh, affine)}, "fit": {"dwi": "dwi.nii.gz"},
             "response": {"dwi": "dwi.nii.gz"}, "sample": {**tracks, "images": (image, affine)}, "profile": {**tracks, "images": (image, affine)},
             "segment": {**tracks, "bundles_table": "bundles.tsv"}, "score": tracks, "phantom": {}, "render": {"tracks": "none.trx"},
