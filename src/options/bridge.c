@@ -226,7 +226,7 @@ typedef struct value_row {
     const char *option, *value, *word, *here;
 } value_row;
 #define STATISTICS \
-    "the table of statistics has them all, and --histogram FILE their distribution; --output names a file"
+    "a column of the table, which has all of them; --histogram FILE writes their distribution, --output names a file"
 static const value_row values[] = {
     {"seeds", "number", NULL,
      "--nseeds N for N seeds, or --select N for N streamlines; --seeds names a file of points"},
