@@ -118,7 +118,7 @@ bridged peaks sh2peaks fod.nii
 bridged "help anatomy" 5ttgen fsl t1.nii 5tt.nii
 fails 2 "unknown option -output; it is not needed here" stats t.tck -output mean
 for word in mean median std min max count; do
-    fails 2 "the table of statistics has them all" stats t.tck --output $word
+    fails 2 "a column of the table, which has all of them" stats t.tck --output $word
 done
 # options of track stand behind --; an option that is not needed takes its value with it
 for option in nseeds model dg step_size mask; do
