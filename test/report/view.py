@@ -295,6 +295,8 @@ def run(browser):
     for scheme in ("dark", "light"):
         browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         violations(browser, scheme)
+    browser.value("(() => { scrollTo(0, 0); return true; })()")  # the keys of the selection have scrolled to its fields
+    time.sleep(0.5)
     (folder / "view.png").write_bytes(base64.b64decode(browser.call("Page.captureScreenshot", format="png")["data"]))
     browser.call("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=2, mobile=True)
     wide = browser.value("document.documentElement.scrollWidth - innerWidth")
