@@ -106,7 +106,7 @@ gls_status gls_dataset_anatomy_find(const gls_dataset_options *o, gls_dataset_un
 
 /* --- The anatomy. */
 
-/* What is made. */
+/* State while the anatomy of one unit is made. */
 typedef struct making {
     const gls_dataset_options *options;
     const gls_dataset_unit *unit;

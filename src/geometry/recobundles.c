@@ -345,7 +345,7 @@ static bool is_near(const search *s, int thread, const float (*line)[3], double 
     return false;
 }
 
-/* Which of some centroids lie near the sorted ones. */
+/* A search for centroids that lie near the sorted ones. */
 typedef struct nearby {
     const search *s;
     const groups *g;

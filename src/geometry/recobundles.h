@@ -20,7 +20,8 @@ typedef struct gls_recobundle {
 void gls_recobundle_finish(gls_recobundle *bundle);
 /* The streamlines of the tractogram that have the length. */
 const gls_features *gls_recobundles_features(const gls_recobundles *recobundles);
-/* As gls_recobundles_recognize(), of several threads at once; model and around: of GLS_RECOBUNDLES_POINTS points.
+/* Does the work of gls_recobundles_recognize(). Several threads may call it at once. model and around have
+ * GLS_RECOBUNDLES_POINTS points a streamline.
  * Finish the bundle, whose former contents are freed, also after a failure. */
 gls_status gls_recobundles_find(const gls_recobundles *recobundles, const gls_recobundles_model *options,
                                 const gls_features *model, const gls_features *around, gls_recobundle *bundle,

@@ -60,7 +60,7 @@ typedef struct gls_candidate {
     float distance;
 } gls_candidate;
 
-/* How well the models fit as they lie, and mirrored. */
+/* Fit of the models to the streamlines as they lie, and mirrored. */
 typedef struct gls_mirror {
     int axes;             /* bit 0: mirrored along x they fit much better, bit 1: along y; 0: as they lie */
     double before, after; /* mean distance of their streamlines from the nearest cluster, mm: as they lie, and so */

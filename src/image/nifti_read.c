@@ -287,7 +287,8 @@ static gls_status join_components(const char *path, gls_image **image)
     return status ? gls_fail(status, "%s: no memory for its vectors", path) : GLS_OK;
 }
 
-/* What an image of five dimensions may be. */
+/* Images of five dimensions that a call reads. FIVE_NONE: none that has more than one item along the fifth.
+ * FIVE_VECTORS: those with three. FIVE_FIELDS: all. */
 typedef enum five { FIVE_NONE, FIVE_VECTORS, FIVE_FIELDS } five;
 
 /* A NIfTI image is one file, or a pair: NAME.hdr with the header and NAME.img with the values, each of which the user

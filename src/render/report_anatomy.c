@@ -142,7 +142,7 @@ static const struct {
               {"sagittal", "left", 0, 0.35}};
 enum { N_SLICES = sizeof slices / sizeof *slices };
 
-/* What a picture shows. */
+/* Subjects of the pictures of an anatomy. */
 typedef enum scene_kind { ON_SERIES, CHECKERBOARD, LABELS } scene_kind;
 
 /* Values of one slice, a pixel each. */

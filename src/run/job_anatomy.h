@@ -8,7 +8,7 @@
 #include "anat/anat_files.h"
 #include "record/inputs.h"
 
-/* Where an anatomy comes from. Parts of --atlas are cut from `memory`. */
+/* The sources of an anatomy. Parts of --atlas are cut from `memory`. */
 typedef struct gls_job_anatomy {
     gls_anat_sources sources;
     char *memory, *labels;

@@ -13,7 +13,7 @@ typedef enum gls_edge_set_kind {
     GLS_SETS_ONE    /* one set of all that are wanted */
 } gls_edge_set_kind;
 
-/* Which streamlines are wanted, see the options of `glslines edges`. */
+/* A choice of edges and their streamlines, see the options of `glslines edges`. */
 typedef struct gls_edge_choice {
     gls_edge_set_kind kind;
     const char *nodes; /* text of --nodes; NULL: all labels from 1 on */

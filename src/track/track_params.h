@@ -73,7 +73,7 @@ static inline bool gls_role_has_part(int role)
 
 /* Name of a direction getter, as --dg takes it. */
 const char *gls_getter_name(gls_direction_getter dg);
-/* What streamlines of the getter are tracked by, in a sentence of a report. *paper: key of the paper of the method in
+/* Returns the method of the getter in words, for a sentence of a report. *paper: key of the paper of the method in
  * src/render/page/report.bib; NULL: none. NULL for a value that is no getter. */
 const char *gls_getter_words(gls_direction_getter dg, const char **paper);
 /* The getter of this name; GLS_DG_COUNT if there is none. */

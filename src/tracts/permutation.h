@@ -33,7 +33,7 @@ typedef struct gls_effects {
     double *deviation; /* n_elements: standard deviation of the residuals */
 } gls_effects;
 
-/* How values of neighbouring elements support each other. */
+/* Methods by which values of neighbouring elements support each other. */
 typedef enum gls_enhancement { GLS_ENHANCE_NONE, GLS_ENHANCE_NBS, GLS_ENHANCE_TFNBS } gls_enhancement;
 
 typedef struct gls_enhancer {

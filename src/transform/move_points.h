@@ -6,7 +6,7 @@
 
 #include "transform/transform.h"
 
-/* What the filter has done. */
+/* Numbers that the filter has counted. */
 typedef struct gls_move_counts {
     uint64_t streamlines, written, split, dropped, points, outside;
 } gls_move_counts;

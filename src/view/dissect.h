@@ -21,7 +21,7 @@ typedef struct gls_view_met {
     uint64_t used;  /* number of the last request that asked for it */
 } gls_view_met;
 
-/* What is selected from. All zero: nothing. */
+/* The tractograms in which regions select streamlines. All zero: there are none. */
 typedef struct gls_view_dissection {
     const char *const *path; /* tractograms, borrowed */
     size_t n_paths;

@@ -13,7 +13,7 @@
 #include "render/scene_parts.h"
 #include "tracts/rois.h"
 
-/* Where the points of a file are read again: float32, one streamline after the other. */
+/* A file from which points are read again: float32, one streamline after the other. */
 typedef struct gls_view_points {
     const char *path;     /* of the tractogram; borrowed */
     int fd;               /* the tractogram, or a temporary file without a name */

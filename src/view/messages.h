@@ -29,7 +29,7 @@
 /* Size of a name of a bundle or of saved files, with its NUL. */
 #define GLS_VIEW_NAME 64
 
-/* What a page asks for: streamlines from a sphere; the streamlines that meet regions; the label at a place; files of
+/* Kinds of requests of a page: streamlines from a sphere; the streamlines that meet regions; the label at a place; files of
  * the bundles that were made; that the judgement of a participant is noted. */
 typedef enum gls_view_kind {
     GLS_VIEW_TRACK,
@@ -39,7 +39,7 @@ typedef enum gls_view_kind {
     GLS_VIEW_JUDGE
 } gls_view_kind;
 
-/* What a person judges of a participant. */
+/* Judgements that a person can give a participant. */
 typedef enum gls_view_judgement {
     GLS_VIEW_UNJUDGED,
     GLS_VIEW_GOOD,
