@@ -29,8 +29,8 @@
 /* Size of a name of a bundle or of saved files, with its NUL. */
 #define GLS_VIEW_NAME 64
 
-/* Kinds of requests of a page: streamlines from a sphere; the streamlines that meet regions; the label at a place; files of
- * the bundles that were made; that the judgement of a participant is noted. */
+/* Kinds of requests of a page: streamlines from a sphere; the streamlines that meet regions; the label at a place;
+ * files of the bundles that were made; that the judgement of a participant is noted. */
 typedef enum gls_view_kind {
     GLS_VIEW_TRACK,
     GLS_VIEW_SELECT,
