@@ -195,6 +195,11 @@ static gls_status split_matrix(named_matrix *m, size_t most)
         return gls_no_memory();
     }
     m->n = gls_record_next(&records, m->head, most);
+    if (m->n < 2) {
+        free(row);
+        return gls_fail(GLS_ERR_INPUT, "%s: is no matrix with names of regions: make it anew with 'glslines bids'",
+                        m->path);
+    }
     m->cell = malloc((m->n + 1) * (m->n + 1) * sizeof *m->cell);
     gls_status status = m->cell ? GLS_OK : gls_no_memory();
     size_t rows = 0;
@@ -231,16 +236,17 @@ static gls_status require_regions(const named_matrix *first, const named_matrix 
     for (size_t k = 1; k < first->n || k < m->n; k++) {
         const char *one = k < first->n ? first->head[k] : "nothing", *other = k < m->n ? m->head[k] : "nothing";
         if (strcmp(one, other) == 0) continue;
-        return gls_fail(
-            GLS_ERR_INPUT,
-            "%s: row %zu is %.80s, but that of %s is %.80s: matrices of a table need the same regions; those "
-            "of an atlas with a table of names (dseg.tsv) have them",
-            m->path, k, other, first->path, one);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: row %zu is %.80s, but that of %s is %.80s: matrices of --wide need the same regions; "
+                        "those of an atlas "
+                        "with a table of names (dseg.tsv) have them",
+                        m->path, k, other, first->path, one);
     }
     return GLS_OK;
 }
 
-/* Appends the cells of a matrix on and above its diagonal: to `out` a line for each that is not 0, to `wide` a line. */
+/* Appends the cells of a matrix on and above its diagonal: to `out` a line for each that is not 0, to `wide`, unless it
+ * is NULL, one line. */
 static gls_status append_matrix(const named_matrix *m, gls_text *out, gls_text *wide)
 {
     char subject[256], session[256];
@@ -249,11 +255,12 @@ static gls_status append_matrix(const named_matrix *m, gls_text *out, gls_text *
     if (!stem) return gls_no_memory();
     gls_bids_value(name, "sub", subject, sizeof subject);
     gls_bids_value(name, "ses", session, sizeof session);
-    gls_text_printf(wide, "sub-%s\t%s%s\t%s", subject, *session ? "ses-" : "", *session ? session : "n/a", stem);
+    if (wide)
+        gls_text_printf(wide, "sub-%s\t%s%s\t%s", subject, *session ? "ses-" : "", *session ? session : "n/a", stem);
     for (size_t i = 1; i < m->n; i++)
         for (size_t k = i; k < m->n; k++) {
             const char *value = m->cell[(i - 1) * m->n + k];
-            gls_text_printf(wide, "\t%s", value);
+            if (wide) gls_text_printf(wide, "\t%s", value);
             if (strcmp(value, "0") == 0) continue;
             gls_text_printf(out, "sub-%s\t%s%s\t%s\t", subject, *session ? "ses-" : "", *session ? session : "n/a",
                             stem);
@@ -262,7 +269,7 @@ static gls_status append_matrix(const named_matrix *m, gls_text *out, gls_text *
             gls_field_append(out, m->head[k], '\t');
             gls_text_printf(out, "\t%s\n", value);
         }
-    gls_text_puts(wide, "\n");
+    if (wide) gls_text_puts(wide, "\n");
     free(stem);
     return GLS_OK;
 }
@@ -290,17 +297,18 @@ static gls_status write_tables(const matrices *m, size_t begin, gls_output_group
     const char *atlas = m->atlas.text[begin];
     char path[GLS_DATASET_MAX_PATH];
     gls_text out = {0}, wide = {0};
+    const bool is_wide = m->options->wide;
     named_matrix first;
     size_t n = 0;
     gls_status status = read_matrix(m->path.text[begin], &first);
     gls_text_puts(&out, HEAD);
-    if (!status) append_pairs(&first, &wide);
+    if (!status && is_wide) append_pairs(&first, &wide);
     for (size_t k = begin; k < m->path.n && !status; k++) {
         named_matrix matrix;
         if (strcmp(m->atlas.text[k], atlas) != 0) continue;
         status = read_matrix(m->path.text[k], &matrix);
-        if (!status) status = require_regions(&first, &matrix);
-        if (!status) status = append_matrix(&matrix, &out, &wide);
+        if (!status && is_wide) status = require_regions(&first, &matrix);
+        if (!status) status = append_matrix(&matrix, &out, is_wide ? &wide : NULL);
         finish_matrix(&matrix);
         n++;
     }
@@ -312,7 +320,7 @@ static gls_status write_tables(const matrices *m, size_t begin, gls_output_group
     snprintf(path, sizeof path, "%s/connectomes_%s.tsv", m->options->output, atlas);
     if (!status) status = gls_dataset_rewrite(path, HEAD, out.data, out.length, group);
     snprintf(path, sizeof path, "%s/connectomes_%s_wide.tsv", m->options->output, atlas);
-    if (!status && m->options->wide) status = gls_dataset_rewrite(path, WIDE_HEAD, wide.data, wide.length, group);
+    if (!status && is_wide) status = gls_dataset_rewrite(path, WIDE_HEAD, wide.data, wide.length, group);
     gls_text_finish(&out);
     gls_text_finish(&wide);
     return status;

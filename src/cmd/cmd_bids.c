@@ -88,7 +88,7 @@ static const gls_option table[] = {
     GLS_FLAG(
         RUN, data.wide, "wide",
         "Level group: also write connectomes_seg-NAME_wide.tsv, with a line for each connectome and a column for each "
-        "pair of regions."),
+        "pair of regions, which all must have."),
     GLS_TEXT(
         RUN, data.bundle_atlas, "bundle-atlas", "ATLAS", "none",
         "Also recognise the bundles of this atlas in each tractogram, as 'glslines recognize' does: "
@@ -375,7 +375,7 @@ const cmd_command command_bids = {
         "participant: track; group: write into OUT_DIR group.tsv, a table of the tractograms and of the series "
         "that lack one; index.html, which shows them; tract_profiles.csv, the rows of the files "
         "*_desc-profiles_tractography.csv; bundles.tsv, the rows of the files *_desc-bundles_tracts.tsv; and "
-        "connectomes_seg-NAME.tsv, the connectomes of an atlas, which need the same regions."),
+        "connectomes_seg-NAME.tsv, the connectomes of an atlas."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table}},
     .behind = &command_track,

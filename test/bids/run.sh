@@ -415,7 +415,8 @@ print("FAIL " + "; ".join(faults) if faults else "ok   tables of the level group
 raise SystemExit(bool(faults))
 PY
 sed -i.kept 's/lower-right/lower-middle/g' joined/sub-02/dwi/*_track-boot_seg-Four_relmat.tsv
-exits 3 "matrices of a table need the same regions" "$program" bids made joined group
+exits 3 "matrices of --wide need the same regions" "$program" bids made joined group --wide
+check "regions that differ, in the long table" "$program" bids made joined group
 mv joined/sub-02/dwi/*_relmat.tsv.kept "$(ls joined/sub-02/dwi/*_track-boot_seg-Four_relmat.tsv)"
 sed -i '$d' joined/sub-02/dwi/*_track-boot_seg-Four_relmat.tsv
 exits 3 "has 3 rows, but 4 regions" "$program" bids made joined group
