@@ -38,10 +38,10 @@ GLS_API gls_status gls_regions_create(const gls_grid *grid, gls_regions **region
 /* Frees `regions`, which may be NULL. */
 GLS_API void gls_regions_destroy(gls_regions *regions);
 
-/* Adds a region given as text: "x,y,z,r" is a sphere in world mm, "x,y,z,X,Y,Z" the box
- * between two corners; "image.nii.gz" is the voxels > 0 that are finite;
- * "labels.nii.gz:3,7,1000-1035" is the voxels with these labels, whole numbers from 1 to 2147483647. Each label, and at
- * least one label of a range, must occur. Four or six numbers are never the name of a file; text with a
+/* Adds a region given as text: "x,y,z,r" is a sphere in world mm, "x,y,z,X,Y,Z" the box between two corners;
+ * "image.nii.gz" is the voxels > 0 that are finite; "labels.nii.gz:3,7,1000-1035" is the voxels with these labels,
+ * whole numbers from 1 to 2147483647. Each label, and at least one label of a range, must occur. Four or six numbers
+ * are never the name of a file; text with a
  * ':' names a file if a file with the whole text as its name exists. mask: one volume on the grid, > 0 where
  * streamlines may be; NULL: the whole grid. A region that lies wholly outside the mask is GLS_ERR_INPUT if its
  * role is NEEDED in regions.def, else a warning. GLS_ERR_ARGUMENT: the text is not a region, or there are too many
@@ -59,7 +59,7 @@ typedef struct gls_region_info {
     gls_region_role role;
     const char *text;
     uint32_t bit;    /* index of the region's bit in gls_regions_at() */
-    uint64_t voxels; /* number of voxels; 0: a sphere; 1: a box */
+    uint64_t voxels; /* number of voxels; 0: a sphere. A box is one voxel of its own grid */
     double smallest; /* in mm: smallest voxel side, or the radius. Longer steps can jump over the region */
 } gls_region_info;
 /* Number of regions in the set. */

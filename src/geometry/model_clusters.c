@@ -92,22 +92,9 @@ void gls_model_add_points(const gls_features *f, double sum[3], double *n)
     }
 }
 
-/* Rotation of the linear part of a map: the nearest orthogonal matrix, by the iteration of Higham (1986). */
-static void find_rotation(const double map[3][4], double turn[3][4])
-{
-    memcpy(turn, map, 12 * sizeof(double));
-    for (int step = 0; step < 30; step++) {
-        double back[3][4], next[3][4] = {{0}};
-        gls_affine_invert((const double(*)[4])turn, back);
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) next[i][j] = (turn[i][j] + back[j][i]) / 2;
-        memcpy(turn, next, sizeof next);
-    }
-}
-
 void gls_model_invert(const gls_features *model, const gls_slr_result *slr, gls_model_info *info, double map[3][4])
 {
-    double mean[3] = {0}, to[3], turn[3][4], n = 0, square = 0, trace = 0;
+    double mean[3] = {0}, to[3], turn[3][3], n = 0, square = 0, trace = 0;
     info->slr = *slr;
     info->registered = true;
     gls_affine_invert((const double(*)[4])slr->matrix, map);
@@ -117,7 +104,7 @@ void gls_model_invert(const gls_features *model, const gls_slr_result *slr, gls_
     for (int k = 0; k < 3; k++) square += (to[k] - mean[k]) * (to[k] - mean[k]);
     info->shift = sqrt(square);
     info->scale = cbrt(gls_affine_det((const double(*)[4])map));
-    find_rotation((const double(*)[4])map, turn);
+    gls_affine_rotation((const double(*)[4])map, turn);
     for (int k = 0; k < 3; k++) trace += turn[k][k];
     info->angle = acos(fmin(fmax((trace - 1) / 2, -1), 1)) * 180 / acos(-1.0);
 }

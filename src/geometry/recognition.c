@@ -232,6 +232,7 @@ typedef struct finding {
     gls_recobundles_result result;
     uint64_t neighbours;
     gls_status status;
+    char message[GLS_MESSAGE_BYTES]; /* of the failure; last errors belong to threads */
 } finding;
 
 /* Work of several threads on all models. */
@@ -265,7 +266,11 @@ static void find_some(void *user, int thread, size_t from, size_t until)
 {
     const findings *all = user;
     (void)thread;
-    for (size_t k = from; k < until; k++) all->list[k].status = find_bundle_of(all->r, &all->list[k]);
+    for (size_t k = from; k < until; k++) {
+        finding *f = &all->list[k];
+        f->status = find_bundle_of(all->r, f);
+        if (f->status) snprintf(f->message, sizeof f->message, "%s", gls_last_error());
+    }
 }
 
 /* Comparison for qsort(): models with more streamlines, which take longer, first. */
@@ -282,7 +287,7 @@ static gls_status take_finding(gls_recognition *r, finding *f)
     const gls_recobundles_result *found = &f->result;
     gls_model *m = &r->model[f->model];
     double map[3][4];
-    if (f->status) return f->status;
+    if (f->status) return gls_fail(f->status, "%s", f->message);
     m->info.centroids = found->centroids;
     m->info.neighbours = f->neighbours;
     m->info.coverage = found->coverage;

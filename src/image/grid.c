@@ -123,28 +123,6 @@ bool gls_grid_direction(const gls_grid *grid, const double world[3], double alon
     return square > 0;
 }
 
-/* Newton's iteration for the polar decomposition. */
-void gls_affine_rotation(const double affine[3][4], double q[3][3])
-{
-    double a[3][4], inverse[3][4];
-    for (int r = 0; r < 3; r++) {
-        for (int c = 0; c < 4; c++) a[r][c] = c < 3 ? affine[r][c] : 0.0;
-    }
-    for (int i = 0; i < 50; i++) {
-        double change = 0.0;
-        gls_affine_invert(a, inverse);
-        for (int r = 0; r < 3; r++) {
-            for (int c = 0; c < 3; c++) {
-                double next = 0.5 * (a[r][c] + inverse[c][r]);
-                change = fmax(change, fabs(next - a[r][c]));
-                q[r][c] = next;
-            }
-        }
-        for (int r = 0; r < 3; r++) memcpy(a[r], q[r], sizeof q[r]);
-        if (change < 1e-14) break;
-    }
-}
-
 void gls_grid_axis_codes(const gls_grid *grid, char codes[4])
 {
     /* The method is that of nibabel's io_orientation(), because readers of TRK files compare these letters with

@@ -26,7 +26,5 @@ size_t gls_image_stem(const char *path);
 #define GLS_VOLUMES(n) (size_t)(n), (n) == 1 ? "" : "s"
 /* Whether an affine map can be used: its numbers and those of its inverse are at most 1e15, as an image's must be. */
 bool gls_affine_is_usable(const double affine[3][4]);
-/* The rotation or reflection nearest to the linear part of a map whose determinant is not 0. */
-void gls_affine_rotation(const double affine[3][4], double q[3][3]);
 
 #endif

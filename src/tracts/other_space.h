@@ -1,6 +1,6 @@
 /* Filters and bundles by regions whose images lie in another space than the streamlines. Each function is that of the
  * public interface without _in, to which `space` adds a transform from the space of streamlines to that of the images,
- * as for gls_rois_create(); borrowed during the call. NULL: both spaces are the same. */
+ * as for gls_rois_create(); borrowed while regions are added. NULL: both spaces are the same. */
 #ifndef GLS_TRACTS_OTHER_SPACE_H
 #define GLS_TRACTS_OTHER_SPACE_H
 

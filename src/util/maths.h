@@ -2,9 +2,11 @@
 #ifndef GLS_UTIL_MATHS_H
 #define GLS_UTIL_MATHS_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* --- Affine maps: 3x4 matrices in double precision. */
 
@@ -33,6 +35,27 @@ static inline void gls_affine_invert(const double a[3][4], double out[3][4])
         }
     }
     for (int r = 0; r < 3; r++) out[r][3] = -(out[r][0] * a[0][3] + out[r][1] * a[1][3] + out[r][2] * a[2][3]);
+}
+
+/* The rotation or reflection q nearest to the linear part of a map whose determinant is not 0, by Newton's iteration
+ * for the polar decomposition (Higham 1986). */
+static inline void gls_affine_rotation(const double affine[3][4], double q[3][3])
+{
+    double a[3][4], inverse[3][4];
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++) a[r][c] = c < 3 ? affine[r][c] : 0.0;
+    for (int i = 0; i < 50; i++) {
+        double change = 0.0;
+        gls_affine_invert(a, inverse);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) {
+                double next = 0.5 * (a[r][c] + inverse[c][r]);
+                change = fmax(change, fabs(next - a[r][c]));
+                q[r][c] = next;
+            }
+        for (int r = 0; r < 3; r++) memcpy(a[r], q[r], sizeof q[r]);
+        if (change < 1e-14) break;
+    }
 }
 
 /* --- float16: half precision, IEEE 754 binary16. */
