@@ -415,6 +415,12 @@ class Commands(unittest.TestCase):
                 call()
         with self.assertRaisesRegex(glslines.ArgumentError, "write|writes"):
             glslines.view(self.scene.tracks, ["--sh", "absent.nii", "--output", "x.trx"])
+        with self.assertRaisesRegex(glslines.InputError, "--help"):
+            glslines.view("--help")
+        with self.assertRaises(glslines.ArgumentError):
+            glslines.view(self.scene.tracks, ["--help"])
+        with glslines.view(self.scene.tracks) as window:
+            self.assertNotEqual(os.getpgid(window._end.peek()[2][0].pid), os.getpgid(0), "Ctrl-C in Python would close the window")
 
     def test_names_are_those_of_python(self):
         """Documents and errors use Python's names of arguments, not options of the command line; the error for a wrong name

@@ -172,7 +172,7 @@ def start(command: str, arguments: List[str], behind: List[str]) -> "Tuple[subpr
     words = [find(), command, *arguments, "--quiet", *(["--", *behind] if behind else [])]
     with tempfile.TemporaryFile("w+", errors="surrogateescape") as said:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, text=True,
-                                   errors="replace")
+                                   errors="replace", start_new_session=True)  # Ctrl-C ends what Python does, not the command
         assert process.stdout is not None
         try:
             line = process.stdout.readline().strip()

@@ -9,6 +9,8 @@ import weakref
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from . import _program
+from ._errors import ArgumentError
+from ._exchange import _safe
 
 __all__ = ["Window", "view"]
 
@@ -68,15 +70,18 @@ def view(files: Union[PathLike, Sequence[PathLike]] = (), track: Sequence[str] =
     """Opens the window in the browser and returns it; its address is the attribute address.
 
     files: tractograms and an image, or the folder of a data set. track: words of the command line of `glslines track`, whose
-    streamlines follow a sphere of seeds. The other arguments are the options of `glslines view`. Raises UnsupportedError
+    streamlines follow a sphere of seeds. The other arguments are options of `glslines view`. Raises UnsupportedError
     if the program was built without libwebsockets."""
     given: List[PathLike] = [files] if isinstance(files, (str, os.PathLike)) else list(files)
-    names = [os.fspath(file) for file in given]
     if isinstance(track, str) or not all(isinstance(word, str) for word in track):
         raise TypeError("track: a list of words is needed: %r" % (track,))
-    if not all(isinstance(name, str) for name in names):
+    if not all(isinstance(os.fspath(file), str) for file in given):
         raise TypeError("files: names are needed: %r" % (files,))
     options = {"atlas": atlas, "lut": lut, "save_to": save_to, "port": port, "idle": idle, "max_streamlines": max_streamlines,
                "seed_sphere": seed_sphere, "nseeds": nseeds, "seed_seed": seed_seed, "reference": reference}
     words = _program.words_of(options, {name: name.replace("_", "-") for name in options})
-    return Window(*_program.start("view", names + words, list(track)))
+    process, address = _program.start("view", [_safe(file) for file in given] + words, list(track))
+    if not address.startswith("http://"):
+        _end(process)
+        raise ArgumentError("track: %r do not open a window" % (list(track),))
+    return Window(process, address)
