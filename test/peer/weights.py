@@ -228,10 +228,11 @@ def check_seeds():
     for key in "own1", "own2":
         r = min(np.corrcoef(td[key], td[f"peer{k}"])[0, 1] for k in (1, 2))
         report(f"dynamic seeds, {key}: densities", r >= of_peers - 0.03, f"r {r:.3f} with the peers', {of_peers:.3f} between them")
-        # tckgen's threads make each of its runs another one: its spread was 0.578 to 0.597 in four runs
-        for what, value, bar in ("spread", width, 0.12), ("fixels without streamlines", missing, 0.1), ("error", error, 0.2):
+        # ours is 4 to 9 % wider than tckgen's, whose threads make each of its runs another one (0.577 to 0.597 in five); why is not known
+        for what, value, low, high in (("spread", width, -0.05, 0.12), ("fixels without streamlines", missing, -0.1, 0.1),
+                                       ("error", error, -0.2, 0.2)):
             mean = (value["peer1"] + value["peer2"]) / 2
-            report(f"dynamic seeds, {key}: {what}", abs(value[key] / mean - 1) <= bar, f"{value[key]:.4g}, of the peers {mean:.4g}")
+            report(f"dynamic seeds, {key}: {what}", low <= value[key] / mean - 1 <= high, f"{value[key]:.4g}, of the peers {mean:.4g}")
     r = np.corrcoef(td["even"], td["peer1"])[0, 1]
     report("seeds of a mask do not fit as well", r < of_peers - 0.05 and width["even"] > 1.2 * width["own1"],
            f"r {r:.3f}, spread {width['even']:.3f}")
