@@ -206,6 +206,16 @@ static bool find_note(const gls_device *device, const char *source, bool make, c
     return gls_kept_path("compiled", key, make, path, size);
 }
 
+/* Makes the file that find_note() finds, where that is possible. */
+static void make_note(const gls_device *device, const char *source)
+{
+    char path[4096];
+    int fd = find_note(device, source, true, path, sizeof path)
+                 ? open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)
+                 : -1;
+    if (fd >= 0) close(fd);
+}
+
 /* Whether the driver has compiler threads that may be used. They are not used for a device with a listener (see
  * gls_device_listen()), which needs the time and the messages of each compilation. */
 static bool has_threads(const gls_device *device)
@@ -254,20 +264,39 @@ static void announce_text(gls_device *device, char *text)
     device->announced = a;
 }
 
-void gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines)
+/* Composes the whole source of a kernel. An error here occurs again, and is reported, when the kernel is loaded. */
+static char *compose(const gls_device *device, const char *file, const gls_define *defines, size_t n_defines)
 {
     char *text = NULL, *source = NULL;
     const gls_prelude prelude = gls_prelude_of(device);
-    /* an error here occurs again, and is reported, when the kernel is loaded */
-    if (gls_shader_text(file, &source) == GLS_OK &&
-        gls_shader_compose(&prelude, source, defines, n_defines, &text) == GLS_OK &&
-        gls_device_enter(device, file) == GLS_OK) {
+    if (gls_shader_text(file, &source) || gls_shader_compose(&prelude, source, defines, n_defines, &text)) text = NULL;
+    free(source);
+    return text;
+}
+
+void gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines)
+{
+    char *text = compose(device, file, defines, n_defines);
+    if (text && gls_device_enter(device, file) == GLS_OK) {
         announce_text(device, text);
         text = NULL;
         gls_device_release(device);
     }
-    free(source);
     free(text);
+}
+
+bool gls_kernel_is_new(gls_device *device, const char *file, const gls_define *defines, size_t n_defines)
+{
+    char path[4096], *text = compose(device, file, defines, n_defines);
+    bool is_new = text != NULL;
+    if (text && gls_device_enter(device, file) == GLS_OK) {
+        is_new = !has_program(device, text) &&
+                 !(find_note(device, text, false, path, sizeof path) && access(path, F_OK) == 0);
+        gls_device_release(device);
+    }
+    if (is_new) make_note(device, text);
+    free(text);
+    return is_new;
 }
 
 GLuint gls_announced_take(gls_device *device, const char *text)
@@ -277,7 +306,6 @@ GLuint gls_announced_take(gls_device *device, const char *text)
         /* the caller owns the program from here on; asking for the link status waits for the compiler */
         GLuint program = a->program;
         GLint ok = GL_FALSE;
-        char path[4096];
         *link = a->next;
         free(a->source);
         free(a);
@@ -286,11 +314,7 @@ GLuint gls_announced_take(gls_device *device, const char *text)
             glDeleteProgram(program);
             return 0;
         }
-        /* the driver has compiled this source and keeps the result: make the file that says so */
-        int fd = find_note(device, text, true, path, sizeof path)
-                     ? open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)
-                     : -1;
-        if (fd >= 0) close(fd);
+        make_note(device, text); /* the driver has compiled this source and keeps the result */
         return program;
     }
     return 0;

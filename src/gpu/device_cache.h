@@ -59,5 +59,8 @@ GLuint gls_announced_take(gls_device *device, const char *text);
 /* Announces that gls_kernel_load() will ask for this kernel. Does nothing unless the driver has compiler threads and
  * has not compiled the kernel before, because the threads cost a fifth of a second at the end of the process. */
 void gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines);
+/* Whether no run on this machine has asked for this kernel before, neither here nor by gls_kernel_announce(), so that
+ * the driver has to compile it. Leaves a note that it was asked for. True where notes cannot be kept. */
+bool gls_kernel_is_new(gls_device *device, const char *file, const gls_define *defines, size_t n_defines);
 
 #endif

@@ -129,8 +129,10 @@ static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
             return status;
         destroy_buffers(t);
         t->params.batch_seeds = batch;
+        const gls_mapping_kind *mapping = t->plan.mapping; /* of the kernels that are announced */
         gls_status planned = gls_track_plan_make(&t->params, gls_device_kept_info(t->device), input, &t->plan);
         if (planned) return planned;
+        t->plan.mapping = mapping;
         t->halvings++;
     }
 }
@@ -217,10 +219,13 @@ static size_t list_kernels(const gls_track_params *params, const gls_track_plan 
     return n;
 }
 
-/* Announces or loads one kernel. Adds the definitions of this kernel to those of the model, and removes them
- * afterwards. */
+/* What load() does with a kernel. */
+typedef enum load_step { ASK_IF_NEW, ANNOUNCE, LOAD } load_step;
+
+/* Announces or loads one kernel, or asks whether this machine never saw it, and stores the answer in *is_new. Adds the
+ * definitions of this kernel to those of the model, and removes them afterwards. */
 static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model_plan *model, const wanted *w,
-                       bool announced)
+                       load_step step, bool *is_new)
 {
     gls_define_list *d = &model->defines;
     size_t n = d->n;
@@ -235,7 +240,9 @@ static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model
     gls_define_int(d, "GROUP_SIZE", w->group->size, "invocations of a work group");
     gls_define_int(d, "HAVE_MEASURED", w->measured, "pass 1 begins with the measured signal");
     if (d->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the kernels");
-    if (announced)
+    if (step == ASK_IF_NEW)
+        *is_new = gls_kernel_is_new(device, w->file, d->define, d->n);
+    else if (step == ANNOUNCE)
         gls_kernel_announce(device, w->file, d->define, d->n);
     else
         status = gls_kernel_load(device, w->file, d->define, d->n, w->kernel);
@@ -291,6 +298,42 @@ static void define_guide(const gls_guide_plan *plan, const gls_track_params *par
     if (plan->kind->define) plan->kind->define(plan, params, input, defines);
 }
 
+/* Adds the definitions that all kernels share to those of the model. */
+static void define_all(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
+                       const gls_track_input *input, gls_model_plan *model)
+{
+    define_mapping(&model->defines, plan, gls_device_kept_info(device));
+    define_common(&model->defines, params, plan, &input->stop_map->grid, plan->getter->sphere(input));
+    define_guide(&plan->guide, params, input, &model->defines);
+}
+
+/* With more seeds than this, written-out source saves more time than its compilation takes. */
+#define FEW_SEEDS 4000u
+
+/* Takes loops in place of written-out source where a software renderer tracks few seeds and has never been asked for
+ * the written-out kernels on this machine. They are noted as asked for: the next run takes and keeps them. */
+static gls_status shorten_source(gls_engine *t, const gls_track_input *input)
+{
+    gls_kernels none;
+    wanted list[MAX_WANTED];
+    gls_track_plan *plan = &t->plan;
+    gls_model_plan model = {0};
+    bool is_new = false;
+    if (!gls_device_kept_info(t->device)->software || !plan->getter->long_source || plan->mapping->looped ||
+        input->n_seeds == 0 || input->n_seeds > FEW_SEEDS)
+        return GLS_OK;
+    gls_status status = gls_model_plan_make(gls_device_kept_info(t->device), &t->params, plan, input, &model);
+    if (!status) define_all(t->device, &t->params, plan, input, &model);
+    size_t n = list_kernels(&t->params, plan, &none, list);
+    if (!status) status = load(t->device, plan, &model, &list[n - 1], ASK_IF_NEW, &is_new);
+    gls_model_plan_finish(&model);
+    if (!is_new) return status;
+    plan->mapping = &gls_mapping_single_looped;
+    gls_log(GLS_LOG_DEBUG, "%s: kernels with loops, which compile faster, for a first run of few seeds",
+            plan->getter->name);
+    return status;
+}
+
 /* Adds the definitions that all kernels share to those of the model, and announces the kernels to the driver, which may
  * compile them on its own threads. */
 static gls_status kernels_announce(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
@@ -298,14 +341,11 @@ static gls_status kernels_announce(gls_device *device, const gls_track_params *p
 {
     gls_kernels none;
     wanted list[MAX_WANTED];
-    /* Definitions of all kernels: kept in the plan for kernels_load(). */
-    define_mapping(&model->defines, plan, gls_device_kept_info(device));
-    define_common(&model->defines, params, plan, &input->stop_map->grid, plan->getter->sphere(input));
-    define_guide(&plan->guide, params, input, &model->defines);
+    define_all(device, params, plan, input, model); /* kept in the plan for kernels_load() */
     size_t n = list_kernels(params, plan, &none, list);
     gls_status status = GLS_OK;
     /* begin with the last kernels of the list, which take longest to compile */
-    while (n-- > 0 && !status) status = load(device, plan, model, &list[n], true);
+    while (n-- > 0 && !status) status = load(device, plan, model, &list[n], ANNOUNCE, NULL);
     return status;
 }
 
@@ -316,7 +356,7 @@ static gls_status kernels_load(gls_device *device, const gls_track_params *param
     wanted list[MAX_WANTED];
     size_t n = list_kernels(params, plan, k, list);
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < n && !status; i++) status = load(device, plan, model, &list[i], false);
+    for (size_t i = 0; i < n && !status; i++) status = load(device, plan, model, &list[i], LOAD, NULL);
     return status;
 }
 
@@ -388,6 +428,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     gls_device_hold(device);
     double start = gls_clock_seconds();
     gls_status status = gls_track_plan_make(params, gls_device_kept_info(device), input, &t->plan);
+    if (!status) status = shorten_source(t, input);
     if (!status) status = fit_model(t, input);
     if (!status) status = create_guide(device, &t->plan.guide, params, input, &t->guide);
     if (!status) status = kernels_announce(device, params, &t->plan, input, &t->model_plan);

@@ -52,6 +52,17 @@ static const gls_mapping_kind single = {
     .slots_each = one,
 };
 
+const gls_mapping_kind gls_mapping_single_looped = {
+    .mapping = GLS_MAPPING_SINGLE,
+    .name = "single",
+    .shader = "base/lanes_single.glsl",
+    .looped = true,
+    .check = check_single,
+    .lanes = one,
+    .group = group_of_single,
+    .slots_each = one,
+};
+
 /* --- A subgroup for each streamline. */
 
 /* Fails on a device whose compute shaders have no subgroups. */

@@ -39,6 +39,10 @@ typedef struct gls_mapping_kind {
 
 /* --- Sizes of batches and buffers. */
 
+/* The mapping of one invocation for each streamline, with loops in place of source that is written out: it compiles
+ * in a fifth of the time, and tracks as many times slower. */
+extern const gls_mapping_kind gls_mapping_single_looped;
+
 /* The mapping that GLS_MAPPING_AUTO stands for with a getter on a device. */
 gls_mapping gls_mapping_meant(const gls_getter *getter, const gls_device_info *device);
 

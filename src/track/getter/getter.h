@@ -68,14 +68,16 @@ typedef struct gls_getter {
     bool own_start;     /* initial directions are packed vectors (glsl/base/packed.glsl), not vertices of the sphere */
     bool towards;       /* the shader itself starts streamlines along seed_direction; false: the host picks the start */
     bool deterministic; /* no step uses random numbers */
-    bool own_end;   /* the getter itself ends half-streamlines: without a stop map they may pass through all voxels */
-    bool by_voxel;  /* all steps in a voxel may have one direction: with VOXEL_RUNS the shader then sets aux.y to 1. Its
-                     * aux.x is the remainder of the position, see glsl/base/remainder.glsl */
-    bool one_lane;  /* lanes have no work to share: use one invocation for each streamline unless the user asks for
-                       another mapping */
-    bool ordered;   /* hardware is faster if neighbouring streamlines are tracked together */
-    bool mm_steps;  /* the default step size is in mm, not in voxels */
-    bool one_point; /* streamlines are their seeds, without a step */
+    bool own_end;  /* the getter itself ends half-streamlines: without a stop map they may pass through all voxels */
+    bool by_voxel; /* all steps in a voxel may have one direction: with VOXEL_RUNS the shader then sets aux.y to 1. Its
+                    * aux.x is the remainder of the position, see glsl/base/remainder.glsl */
+    bool one_lane; /* lanes have no work to share: use one invocation for each streamline unless the user asks for
+                      another mapping */
+    bool long_source; /* the source that is written out for one invocation takes seconds to compile, and has loops in
+                         its place with the same result */
+    bool ordered;     /* hardware is faster if neighbouring streamlines are tracked together */
+    bool mm_steps;    /* the default step size is in mm, not in voxels */
+    bool one_point;   /* streamlines are their seeds, without a step */
     uint32_t n_peaks; /* number of peaks to find in each ODF for the getter; 0: three, the default of sh2peaks */
     gls_getter_source source;
     uint32_t has;      /* groups of parameters that the getter uses: sum of GLS_GETTER_HAS(). The rows of params.def

@@ -175,6 +175,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
 
 const gls_getter gls_getter_prob = {
     .name = "prob",
+    .long_source = true,
     .words = "drawing directions from orientation distributions (prob)",
     .paper = "prob",
     .shader = "getter/pick.glsl",
@@ -188,6 +189,7 @@ const gls_getter gls_getter_prob = {
 
 const gls_getter gls_getter_det = {
     .name = "det",
+    .long_source = true,
     .words = "the largest value of orientation distributions (det)",
     .paper = "prob",
     .shader = "getter/pick.glsl",
@@ -202,6 +204,7 @@ const gls_getter gls_getter_det = {
 
 const gls_getter gls_getter_closest = {
     .name = "closest",
+    .long_source = true,
     .words = "the closest peaks of orientation distributions",
     .paper = "dipy",
     .shader = "getter/closest.glsl",
