@@ -1,15 +1,19 @@
-/* Unpacks a gzip member on several threads. Programs that pack on several threads (this one, pigz -i) make pieces that
- * do not refer to bytes before their start; each piece ends on a byte boundary with an empty stored block, 00 00 ff ff.
- * This file finds these marks, and unpacks what lies between two marks by itself; the first piece begins at the start
- * of the member's data. If each piece ends a block exactly where the next piece begins, the pieces joined are what one
- * thread would unpack. The bytes of a mark also stand by chance in the data, about once in 32 GB: there the pieces
- * before and behind are one. Otherwise the caller has to unpack the member on one thread from its start, which finds
- * what is wrong. */
+/* Unpacks a gzip member on several threads, piece by piece. A piece begins and ends between two blocks of the deflate
+ * data. Programs that pack on several threads (this one, pigz) end pieces on a byte boundary with an empty stored
+ * block, 00 00 ff ff: this file looks for these marks. Without marks it looks for places that look like the start of a
+ * block (image/deflate_blocks.h). If each piece ends a block exactly where the next piece begins, the pieces joined are
+ * what one thread would unpack. A place may look like a start by chance: there the pieces before and behind are one.
+ * Otherwise the caller has to unpack the member on one thread from its start, which finds what is wrong.
+ *
+ * A piece may refer to the 32 KiB before its start, which other threads unpack meanwhile. It is then unpacked twice,
+ * with two fillings of these 32 KiB that differ in each byte, and together tell the byte's place. Bytes that come out
+ * the same are the member's; the others are replaced by what the piece before ends with. */
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "image/deflate_blocks.h"
 #include "image/gzip_pieces.h"
 #include "util/file.h"
 #include "util/threads.h"
@@ -18,57 +22,68 @@
 #include <isa-l/igzip_lib.h>
 #endif
 
-/* PIECE_IN, PIECE_OUT: largest size of a piece, packed and unpacked, bytes. CHUNK: bytes in which a thread looks for
- * marks at a time. FIRST_CHUNKS: number of chunks that are searched first, to find out whether the member has
- * pieces. */
+/* PIECE_IN, PIECE_OUT: largest size of a piece, packed and unpacked, bytes; MOST_OUT: the same of a piece that refers
+ * to bytes before it. CHUNK, CHUNK_OF_BLOCKS: bytes in which a thread looks for marks, and for the start of one block,
+ * at a time. FIRST_CHUNKS: number of chunks that are searched first, to find out whether the member has marks. */
 #define PIECE_OUT ((size_t)1 << 20)
 #define PIECE_IN (PIECE_OUT + 4096)
+#define MOST_OUT ((size_t)8 << 20)
 #define CHUNK ((size_t)256 << 10)
+#define CHUNK_OF_BLOCKS ((size_t)128 << 10)
 #define FIRST_CHUNKS 5
+#define THREADS_FOR_TWICE 4 /* with fewer threads, unpacking pieces twice gains nothing */
 #define MAX_THREADS 16
 #define PIECES(n_threads) (2 * (n_threads) + 4) /* largest number of pieces that are unpacked together */
 #define CHUNKS(n_threads) (8 * (n_threads))     /* number of chunks in which ends of pieces are looked for at a time */
-#define MARKS 64  /* largest number of marks (00 00 ff ff) that a chunk yields; the next search begins behind them */
+#define MARKS 64 /* largest number of marks (00 00 ff ff) that a chunk yields; the next search begins behind them */
+#define ROOM_IN (PIECE_IN + 64)
 #define TRAILER 8 /* bytes behind the data of a member: checksum and size, little-endian */
 
-/* A deflate block that ends the data: a head of PROBE_HEAD bytes, and PROBED bytes that it stores. Put behind a piece,
- * it is unpacked as a block only if the piece ends at the end of a block. */
-#define PROBE_HEAD 5
+/* A deflate block that ends the data: three bits, 1, 0, 0, then from the next whole byte on a head of PROBE_HEAD bytes,
+ * and PROBED bytes that it stores. Put behind a piece, it is unpacked as a block only if the piece ends at the end of a
+ * block. */
+#define PROBE_HEAD 4
 #define PROBED 8
-static const unsigned char probe[PROBE_HEAD + PROBED] = {1,    PROBED, 0,    0xff - PROBED, 0xff, 0x9d, 0x3b,
-                                                         0xe2, 0x57,   0xc8, 0x14,          0x6f, 0xa1};
+static const unsigned char probe[PROBE_HEAD + PROBED] = {PROBED, 0,    0xff - PROBED, 0xff, 0x9d, 0x3b,
+                                                         0xe2,   0x57, 0xc8,          0x14, 0x6f, 0xa1};
 
-/* A piece: the compressed bytes between two marks 00 00 ff ff, and their unpacked bytes. */
+/* A piece: the compressed data between two places, and their unpacked bytes. */
 typedef struct piece {
-    uint64_t first, end; /* first: position in the file of its first byte; end: position behind its last byte */
-    uint64_t at;         /* position of its unpacked bytes in those of the member */
-    unsigned char *out;
+    uint64_t first, end;   /* positions in the file of its first bit, and behind its last bit */
+    uint64_t at;           /* position of its unpacked bytes in those of the member */
+    unsigned char *out[2]; /* out[1]: what the second filling of the bytes before makes of it, if refers is true */
+    size_t room[2];
     size_t n; /* number of unpacked bytes */
     uint32_t crc;
     bool fits, last; /* fits: unpacked, and ends with a block or with the member; last: ends with the member */
+    bool refers;     /* bytes of out[0] that differ from out[1] are places in `before` */
+    unsigned char before[GLS_DEFLATE_WINDOW]; /* if refers: the member's bytes before the piece */
     unsigned char trailer[TRAILER];
 } piece;
 
 struct gls_gzip_pieces {
     int n_threads, n_pieces, n_chunks;
-    bool to_end; /* true: no mark (00 00 ff ff) lies behind those that were found */
+    bool blocks; /* true: pieces begin where blocks seem to; false: behind marks */
+    bool to_end; /* true: no place for a piece to begin lies behind those that were found */
     const gls_input *input;
-    uint64_t place;         /* position in the file behind the pieces that were unpacked */
+    uint64_t place;         /* position in the file, in bits, behind the pieces that were unpacked */
     uint64_t n_out, n_read; /* n_out: number of bytes of the member unpacked so far; n_read: read or skipped */
     uint32_t crc;           /* checksum of the bytes that were unpacked */
     bool over;              /* true: the last piece was unpacked */
     unsigned char *in[MAX_THREADS];
     size_t n_marks, next; /* n_marks: number of marks (ends of pieces) found; next: index of the first unused one */
     size_t n_found[CHUNKS(MAX_THREADS)];
-    uint64_t marks[CHUNKS(MAX_THREADS) * MARKS]; /* positions in the file behind the marks */
-    piece pieces[PIECES(MAX_THREADS)];
+    uint64_t marks[CHUNKS(MAX_THREADS) * MARKS]; /* positions in the file, in bits, behind the marks */
+    uint64_t begin;                              /* position in the file, in bits, of the member's data */
+    piece pieces[PIECES(MAX_THREADS)], spare;
+    unsigned char window[GLS_DEFLATE_WINDOW]; /* the last bytes of the pieces that were unpacked */
 };
 
 void gls_gzip_pieces_destroy(gls_gzip_pieces *t)
 {
     if (!t) return;
     for (int i = 0; i < t->n_threads; i++) free(t->in[i]);
-    for (int i = 0; i < PIECES(t->n_threads); i++) free(t->pieces[i].out);
+    for (int i = 0; i < PIECES(t->n_threads); i++) free(t->pieces[i].out[0]), free(t->pieces[i].out[1]);
     free(t);
 }
 
@@ -78,47 +93,59 @@ gls_gzip_pieces *gls_gzip_pieces_create(const gls_input *input, uint64_t place, 
     if (!t) return NULL;
     t->n_threads = n_threads < MAX_THREADS ? n_threads : MAX_THREADS;
     t->input = input;
-    t->place = place;
+    t->place = t->begin = 8 * place;
     t->n_read = skipped;
     t->n_chunks = FIRST_CHUNKS;
     bool made = true;
-    for (int i = 0; i < t->n_threads; i++) made &= (t->in[i] = malloc(PIECE_IN + sizeof probe)) != NULL;
-    for (int i = 0; i < PIECES(t->n_threads); i++) made &= (t->pieces[i].out = malloc(PIECE_OUT + PROBED)) != NULL;
+    for (int i = 0; i < t->n_threads; i++) made &= (t->in[i] = malloc(ROOM_IN)) != NULL;
+    for (int i = 0; i < PIECES(t->n_threads); i++) {
+        t->pieces[i].room[0] = PIECE_OUT + PROBED;
+        made &= (t->pieces[i].out[0] = malloc(PIECE_OUT + PROBED)) != NULL;
+    }
     if (made) return t;
     gls_gzip_pieces_destroy(t);
     return NULL;
 }
 
-/* Finds the marks in chunks `from` .. `until` - 1, counted from t->place on; called by gls_parallel(). The three bits
- * before a mark, the head of its block, are 0. */
-static void find_marks(void *user, int thread, size_t from, size_t until)
+/* Finds places where pieces may begin in chunks `from` .. `until` - 1, counted from t->place on; called by
+ * gls_parallel(). The three bits before a mark, the head of its block, are 0. */
+static void find_some(void *user, int thread, size_t from, size_t until)
 {
     gls_gzip_pieces *t = user;
     const unsigned char *p = t->in[thread];
+    const size_t chunk = t->blocks ? CHUNK_OF_BLOCKS : CHUNK, more = t->blocks ? 400 : 4;
     for (size_t c = from; c < until; c++) {
-        const uint64_t at = t->place + c * CHUNK, left = at < t->input->bytes ? t->input->bytes - at : 0;
-        const size_t n = left < CHUNK + 4 ? (size_t)left : CHUNK + 4;
+        /* a block begins at t->place itself: the next piece begins a chunk behind it */
+        const uint64_t at = t->place / 8 + (t->blocks ? c + 1 : c) * chunk,
+                       left = at < t->input->bytes ? t->input->bytes - at : 0;
+        const size_t n = left < chunk + more ? (size_t)left : chunk + more;
         t->n_found[c] = 0;
         if (gls_regular_read(t->input->path, t->input->fd, at, t->in[thread], n)) continue;
+        if (t->blocks) {
+            const uint64_t found = gls_deflate_find_block(p, n);
+            if (found < 8 * chunk) t->marks[c * MARKS + t->n_found[c]++] = 8 * at + found;
+            continue;
+        }
         for (size_t i = 4; i < n && t->n_found[c] < MARKS; i += p[i] == 0xff ? 1 : p[i] == 0 ? 2 : 4) {
             if (p[i] == 0xff && p[i - 1] == 0xff && p[i - 2] == 0 && p[i - 3] == 0 && p[i - 4] < 0x20)
-                t->marks[c * MARKS + t->n_found[c]++] = at + i + 1;
+                t->marks[c * MARKS + t->n_found[c]++] = 8 * (at + i + 1);
         }
     }
 }
 
-/* Finds the next marks. */
+/* Finds the next places where pieces may begin. */
 static void find_next(gls_gzip_pieces *t)
 {
+    const size_t chunk = t->blocks ? CHUNK_OF_BLOCKS : CHUNK;
     bool all = true;
     t->next = t->n_marks = 0;
-    gls_parallel((size_t)t->n_chunks, 1, t->n_threads, find_marks, t);
+    gls_parallel((size_t)t->n_chunks, 1, t->n_threads, find_some, t);
     for (int c = 0; c < t->n_chunks && all; c++) {
         memmove(t->marks + t->n_marks, t->marks + c * MARKS, t->n_found[c] * sizeof *t->marks);
         t->n_marks += t->n_found[c];
         all = t->n_found[c] < MARKS;
     }
-    t->to_end = all && t->place + (uint64_t)t->n_chunks * CHUNK >= t->input->bytes;
+    t->to_end = all && t->place / 8 + (uint64_t)t->n_chunks * chunk >= t->input->bytes;
     t->n_chunks = all ? CHUNKS(t->n_threads) : 1; /* after a chunk full of marks the next search takes one chunk */
 }
 
@@ -129,10 +156,10 @@ static void cut_pieces(gls_gzip_pieces *t)
     uint64_t first = t->place;
     if (t->next == t->n_marks && !t->to_end) find_next(t);
     t->n_pieces = 0;
-    while (t->n_pieces < PIECES(t->n_threads) && (t->next < t->n_marks || (t->to_end && first < t->input->bytes))) {
+    while (t->n_pieces < PIECES(t->n_threads) && (t->next < t->n_marks || (t->to_end && first / 8 < t->input->bytes))) {
         piece *p = &t->pieces[t->n_pieces++];
         p->first = first;
-        p->end = first = t->next < t->n_marks ? t->marks[t->next++] : t->input->bytes;
+        p->end = first = t->next < t->n_marks ? t->marks[t->next++] : 8 * t->input->bytes;
     }
 }
 
@@ -162,27 +189,125 @@ static bool unpack(const unsigned char *in, size_t n, unsigned char *out, size_t
     return ok;
 }
 
+/* Gives output k of a piece more room. */
+static bool grow(piece *p, int k)
+{
+    const size_t room = p->room[k] > 0 ? 2 * p->room[k] : PIECE_OUT;
+    unsigned char *out = room <= MOST_OUT ? realloc(p->out[k], room) : NULL;
+    if (!out) return false;
+    p->out[k] = out;
+    p->room[k] = room;
+    return true;
+}
+
+/* Unpacks raw deflate data to output k of a piece, like unpack(), with bytes before their start. before: these bytes;
+ * NULL: there are none. */
+static bool unpack_behind(const unsigned char *in, size_t n, const unsigned char *before, piece *p, int k)
+{
+    bool over = false, more = true;
+    size_t made = 0;
+#ifdef GLS_HAVE_ISAL
+    struct inflate_state z;
+    isal_inflate_init(&z);
+    if (before && isal_inflate_set_dict(&z, (uint8_t *)(uintptr_t)before, GLS_DEFLATE_WINDOW) != ISAL_DECOMP_OK)
+        return false;
+#else
+    z_stream z = {0};
+    if (inflateInit2(&z, -15) != Z_OK) return false;
+    if (before) inflateSetDictionary(&z, before, GLS_DEFLATE_WINDOW);
+#endif
+    z.next_in = (unsigned char *)(uintptr_t)in; /* the libraries only read it */
+    z.avail_in = (uint32_t)n;
+    while (more && !over) {
+        if (made == p->room[k] && !grow(p, k)) break;
+        z.next_out = p->out[k] + made;
+        z.avail_out = (uint32_t)(p->room[k] - made);
+#ifdef GLS_HAVE_ISAL
+        more = isal_inflate(&z) == ISAL_DECOMP_OK;
+        over = more && z.block_state == ISAL_BLOCK_FINISH;
+#else
+        const int result = inflate(&z, Z_NO_FLUSH);
+        more = result == Z_OK;
+        over = result == Z_STREAM_END;
+#endif
+        made = p->room[k] - z.avail_out;
+        more &= z.avail_out == 0; /* else all input is used */
+    }
+#ifndef GLS_HAVE_ISAL
+    inflateEnd(&z);
+#endif
+    p->n = made;
+    return over;
+}
+
+/* Unpacks data to both outputs of a piece, with two fillings of the bytes before. Byte i of the fillings is the lower
+ * byte of i, and this plus 1 .. 128, which tells the upper byte. */
+static bool unpack_twice(const unsigned char *in, size_t n, piece *p)
+{
+    unsigned char before[2][GLS_DEFLATE_WINDOW];
+    for (unsigned i = 0; i < GLS_DEFLATE_WINDOW; i++) {
+        before[0][i] = (unsigned char)i;
+        before[1][i] = (unsigned char)(i + 1 + (i >> 8));
+    }
+    p->refers = true;
+    if (!unpack_behind(in, n, before[0], p, 0)) return false;
+    const size_t made = p->n;
+    return unpack_behind(in, n, before[1], p, 1) && p->n == made;
+}
+
+/* Reads a piece from the file to in[ROOM_IN] such that it begins with a byte, and puts the probe behind it. Returns the
+ * number of bytes, with the probe; 0: the file cannot be read, or the piece is too large. */
+static size_t read_piece(const gls_gzip_pieces *t, const piece *p, unsigned char *in)
+{
+    const unsigned shift = p->first % 8;
+    const uint64_t n_bits = p->end - p->first, first = p->first / 8, behind = (p->end + 7) / 8;
+    size_t n = (size_t)(n_bits / 8);
+    if (behind - first > PIECE_IN ||
+        gls_regular_read(t->input->path, t->input->fd, first, in, (size_t)(behind - first)))
+        return 0;
+    in[behind - first] = 0;
+    for (size_t i = 0; shift > 0 && i < behind - first; i++)
+        in[i] = (unsigned char)(in[i] >> shift | in[i + 1] << (8 - shift));
+    /* the bits 1, 0, 0 behind the last bit of the piece, and 0 up to a whole byte */
+    const unsigned rest = n_bits % 8;
+    in[n] = (unsigned char)((rest > 0 ? in[n] & ((1u << rest) - 1) : 0) | 1u << rest);
+    if (rest > 5) in[++n] = 0;
+    memcpy(in + n + 1, probe, sizeof probe);
+    return n + 1 + sizeof probe;
+}
+
+/* Whether a piece ends with the probe, which is then taken off. */
+static bool take_probe(piece *p)
+{
+    if (p->n < PROBED || memcmp(p->out[0] + p->n - PROBED, probe + PROBE_HEAD, PROBED) != 0) return false;
+    p->n -= PROBED;
+    /* if a stored block goes on behind the piece, the head of the probe comes out as data */
+    return p->n < PROBE_HEAD || memcmp(p->out[0] + p->n - PROBE_HEAD, probe, PROBE_HEAD) != 0;
+}
+
 /* Unpacks a piece with the buffer of a thread. */
 static void unpack_piece(const gls_gzip_pieces *t, int thread, piece *p)
 {
     unsigned char *in = t->in[thread];
-    const size_t n = p->end - p->first < PIECE_IN ? (size_t)(p->end - p->first) : PIECE_IN;
-    size_t used;
-    p->fits = p->last = false;
-    if (gls_regular_read(t->input->path, t->input->fd, p->first, in, n)) return;
-    memcpy(in + n, probe, sizeof probe);
-    if (!unpack(in, n + sizeof probe, p->out, PIECE_OUT + PROBED, &used, &p->n)) return;
-    if (used + TRAILER <= n) {
-        p->fits = p->last = true;
-        p->end = p->first + used + TRAILER;
-        memcpy(p->trailer, in + used, TRAILER);
-    } else if (used == n + sizeof probe && p->first + n == p->end && p->end < t->input->bytes && p->n >= PROBED) {
-        p->n -= PROBED;
-        /* if a stored block goes on behind the piece, the head of the probe comes out as data */
-        p->fits = memcmp(p->out + p->n, probe + PROBE_HEAD, PROBED) == 0 &&
-                  (p->n < PROBE_HEAD || memcmp(p->out + p->n - PROBE_HEAD, probe, PROBE_HEAD) != 0);
+    const bool begins = p->first == t->begin;
+    size_t used = 0;
+    uint64_t end;
+    p->fits = p->last = p->refers = false;
+    const size_t n = read_piece(t, p, in);
+    if (n == 0) return;
+    bool over = t->blocks ? begins && unpack_behind(in, n, NULL, p, 0)
+                          : unpack(in, n, p->out[0], PIECE_OUT + PROBED, &used, &p->n);
+    if (!over && !begins && t->n_threads >= THREADS_FOR_TWICE) over = unpack_twice(in, n, p);
+    if (!over) return;
+    if (p->end / 8 < t->input->bytes && take_probe(p)) {
+        p->fits = true;
+    } else if (gls_deflate_find_end(in, n, &end) && p->first + end <= p->end) {
+        const uint64_t behind = (p->first + end + 7) / 8;
+        p->fits = p->last = behind + TRAILER <= t->input->bytes &&
+                            !gls_regular_read(t->input->path, t->input->fd, behind, p->trailer, TRAILER);
+        p->end = 8 * (behind + TRAILER);
     }
-    if (p->fits) p->crc = gls_crc32(0, p->out, p->n);
+    if (p->fits && !p->refers) p->crc = gls_crc32(0, p->out[0], p->n);
 }
 
 /* Unpacks pieces; called by gls_parallel(). */
@@ -196,38 +321,104 @@ static void unpack_some(void *user, int thread, size_t from, size_t until)
 static void join_pieces(gls_gzip_pieces *t, int i)
 {
     piece *p = &t->pieces[i];
-    const piece joined = p[1];
-    p->end = joined.end;
+    piece *joined = &t->spare;
+    *joined = p[1];
+    p->end = joined->end;
     memmove(p + 1, p + 2, (size_t)(t->n_pieces - i - 2) * sizeof *p);
-    t->pieces[--t->n_pieces] = joined; /* its buffer stays among those of the pieces */
+    t->pieces[--t->n_pieces] = *joined; /* its buffer stays among those of the pieces */
     unpack_piece(t, 0, p);
+}
+
+/* Puts the member's bytes in place of those from byte `from` on of a piece that refer to bytes before it. */
+static void resolve(piece *p, size_t from)
+{
+    unsigned char *a = p->out[0];
+    const unsigned char *b = p->out[1];
+    for (size_t i = from; i < p->n;) {
+        if (p->n - i >= 8 && memcmp(a + i, b + i, 8) == 0) {
+            i += 8;
+            continue;
+        }
+        for (const size_t end = p->n - i < 8 ? p->n : i + 8; i < end; i++)
+            if (a[i] != b[i]) a[i] = p->before[a[i] | (unsigned char)(b[i] - a[i] - 1) << 8];
+    }
+}
+
+/* Resolves pieces but for their last GLS_DEFLATE_WINDOW bytes, which are resolved; called by gls_parallel(). */
+static void resolve_some(void *user, int thread, size_t from, size_t until)
+{
+    gls_gzip_pieces *t = user;
+    (void)thread;
+    for (size_t i = from; i < until; i++) {
+        piece *p = &t->pieces[i];
+        if (!p->refers) continue;
+        const size_t n = p->n;
+        p->n = n > GLS_DEFLATE_WINDOW ? n - GLS_DEFLATE_WINDOW : 0;
+        resolve(p, 0);
+        p->n = n;
+        p->crc = gls_crc32(0, p->out[0], n);
+    }
+}
+
+/* Gives a piece the bytes before it, and resolves its last GLS_DEFLATE_WINDOW bytes, which the next piece needs.
+ * Returns false if the member has too few bytes before the piece. */
+static bool connect(gls_gzip_pieces *t, piece *p)
+{
+    const size_t n = p->n < GLS_DEFLATE_WINDOW ? p->n : GLS_DEFLATE_WINDOW;
+    if (p->refers && t->n_out < GLS_DEFLATE_WINDOW) return false;
+    if (p->refers) {
+        memcpy(p->before, t->window, GLS_DEFLATE_WINDOW);
+        resolve(p, p->n - n);
+        memcpy(p->out[1] + p->n - n, p->out[0] + p->n - n, n);
+    }
+    memmove(t->window, t->window + n, GLS_DEFLATE_WINDOW - n);
+    memcpy(t->window + GLS_DEFLATE_WINDOW - n, p->out[0] + p->n - n, n);
+    return true;
+}
+
+/* Cuts the first pieces, at marks or, if there are none, where blocks seem to begin. Returns false if the member has no
+ * pieces. */
+static bool cut_first(gls_gzip_pieces *t)
+{
+    cut_pieces(t);
+    if ((t->n_pieces == 0 || t->pieces[0].end == 8 * t->input->bytes) && t->n_threads >= THREADS_FOR_TWICE) {
+        t->blocks = true;
+        t->to_end = false;
+        t->n_marks = t->next = 0;
+        t->n_chunks = CHUNKS(t->n_threads);
+        cut_pieces(t);
+    }
+    return t->n_pieces > 0 && t->pieces[0].end < 8 * t->input->bytes;
 }
 
 /* Unpacks the next pieces. Returns false if a piece does not fit, even joined with pieces behind it; if the checksum or
  * size of the member is wrong; or if the member has no pieces. */
 static bool unpack_next(gls_gzip_pieces *t)
 {
-    cut_pieces(t);
-    if (t->n_pieces == 0 || (t->n_out == 0 && t->pieces[0].end == t->input->bytes)) return false;
+    if (t->n_out == 0 && !cut_first(t)) return false;
+    if (t->n_out > 0) cut_pieces(t);
+    if (t->n_pieces == 0) return false;
     gls_parallel((size_t)t->n_pieces, 1, t->n_threads, unpack_some, t);
     for (int i = 0; i < t->n_pieces; i++) {
         piece *p = &t->pieces[i];
-        while (!p->fits && i + 1 < t->n_pieces && p[1].end - p->first <= PIECE_IN) join_pieces(t, i);
+        while (!p->fits && i + 1 < t->n_pieces && p[1].end - p->first <= 8 * PIECE_IN) join_pieces(t, i);
         if (!p->fits && i > 0 && i + 1 == t->n_pieces) { /* the next call unpacks it with the piece behind it */
             t->n_pieces = i;
             break;
         }
-        if (!p->fits) return false;
+        if (!p->fits || !connect(t, p)) return false;
         p->at = t->n_out;
         t->n_out += p->n;
-        t->crc = gls_crc32_join(t->crc, p->crc, p->n);
         t->place = p->end;
         t->over = p->last;
         if (p->last) t->n_pieces = i + 1;
-        for (int k = 0; k < TRAILER && p->last; k++) {
-            const uint32_t sum = k < 4 ? t->crc : (uint32_t)t->n_out;
-            if (p->trailer[k] != (unsigned char)(sum >> 8 * (k % 4))) return false;
-        }
+    }
+    gls_parallel((size_t)t->n_pieces, 1, t->n_threads, resolve_some, t);
+    for (int i = 0; i < t->n_pieces; i++) t->crc = gls_crc32_join(t->crc, t->pieces[i].crc, t->pieces[i].n);
+    const piece *last = &t->pieces[t->n_pieces - 1];
+    for (int k = 0; k < TRAILER && t->over; k++) {
+        const uint32_t sum = k < 4 ? t->crc : (uint32_t)t->n_out;
+        if (last->trailer[k] != (unsigned char)(sum >> 8 * (k % 4))) return false;
     }
     return true;
 }
@@ -248,7 +439,7 @@ static void copy_some(void *user, int thread, size_t from, size_t until)
         const piece *p = &c->t->pieces[i];
         const uint64_t first = p->at > c->first ? p->at : c->first, after = p->at + p->n,
                        end = after < c->end ? after : c->end;
-        if (first < end) memcpy(c->to + (first - c->first), p->out + (first - p->at), (size_t)(end - first));
+        if (first < end) memcpy(c->to + (first - c->first), p->out[0] + (first - p->at), (size_t)(end - first));
     }
 }
 
@@ -267,6 +458,6 @@ bool gls_gzip_pieces_read(gls_gzip_pieces *t, void *data, size_t bytes, size_t *
         t->n_read += n;
         *got += (size_t)n;
     }
-    *end = t->place;
+    *end = t->place / 8;
     return true;
 }

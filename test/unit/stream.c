@@ -326,22 +326,93 @@ static void marks_in_data(void **state)
     }
 }
 
-/* Tests members that are not made of pieces: one window for all, pieces that are too large. */
+/* Numbers of 16 bits near the one three rows before, as in an image: what is packed refers far back. zeros: so many
+ * bytes in the middle are 0. */
+static bytes make_image(size_t n, uint32_t seed, size_t zeros)
+{
+    const size_t row = 3 * 212;
+    bytes b = {0};
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)(i % 2 == 0                         ? next(&seed) & 15
+                                          : i < row || next(&seed) % 16 == 0 ? next(&seed)
+                                                                             : b.data[i - row]);
+        if (i >= n / 2 && i < n / 2 + zeros) c = 0;
+        append(&b, &c, 1);
+    }
+    return b;
+}
+
+/* Packs data as a member of one window, which is what other programs do, with marks after each `size` bytes. */
+static void pack_image(bytes *packed, const bytes *data, size_t size, int level)
+{
+    packed->n = 0;
+    pack_pieces(packed, data, size, level, false, false);
+    save(packed, packed->n);
+}
+
+/* Members of one window are unpacked from block to block; with marks, from mark to mark. */
+static void one_window(void **state)
+{
+    (void)state;
+    static const int levels[] = {1, 6, 9};
+    bytes packed = {0};
+    for (int k = 0; k < 6; k++) {
+        bytes data = make_image(5000000 + (size_t)k, 11, k % 2 * 2500000);
+        pack_image(&packed, &data, data.n, levels[k / 2]);
+        assert_true(packed.n > 1000000);
+        assert_true(is_in_pieces(&data, 10));
+        check_threads(&packed, packed.n);
+        pack_image(&packed, &data, 131072, levels[k / 2]);
+        assert_true(is_in_pieces(&data, 10));
+        check_threads(&packed, packed.n);
+        if (k == 3) { /* another member, and bytes, behind it */
+            pack_image(&packed, &data, data.n, 6);
+            pack(&packed, data.data, 200000, 6, false);
+            append(&packed, "\0\0\0", 3);
+            check_threads(&packed, packed.n);
+        }
+        free(data.data);
+    }
+    free(packed.data);
+}
+
+/* Members of one window that are cut short, or have a wrong byte, checksum or size. */
+static void damaged_window(void **state)
+{
+    (void)state;
+    bytes data = make_image(1500000, 29, 100000), packed = {0};
+    pack_image(&packed, &data, data.n, 6);
+    for (size_t at = 10; at < packed.n; at += at + 20 < packed.n ? packed.n / 40 : 1) {
+        check_threads(&packed, at);
+        packed.data[at] ^= 0x10;
+        check_threads(&packed, packed.n);
+        packed.data[at] ^= 0x10;
+    }
+    free(data.data);
+    free(packed.data);
+}
+
+/* Tests members that are not unpacked in pieces: too short, of stored blocks, with zeros that would take too much
+ * memory, with pieces that are too large. */
 static void no_pieces(void **state)
 {
     (void)state;
-    bytes data = make_data(1000000, 13), packed = {0};
-    pack_pieces(&packed, &data, 65536, 6, false, false);
-    check_threads(&packed, packed.n);
-    assert_false(is_in_pieces(&data, 10));
-    packed.n = 0;
-    pack_pieces(&packed, &data, data.n, 6, true, false);
+    bytes data = make_data(300000, 13), packed = {0};
+    pack_image(&packed, &data, data.n, 6);
     check_threads(&packed, packed.n);
     assert_false(is_in_pieces(&data, 10));
     free(data.data);
     data = make_data(3000000, 13);
+    pack_image(&packed, &data, data.n, 0);
+    check_threads(&packed, packed.n);
+    assert_false(is_in_pieces(&data, 10));
     packed.n = 0;
     pack_pieces(&packed, &data, 1200000, 6, true, false);
+    check_threads(&packed, packed.n);
+    assert_false(is_in_pieces(&data, 10));
+    free(data.data);
+    data = make_image(22000000, 13, 18000000);
+    pack_image(&packed, &data, data.n, 6);
     check_threads(&packed, packed.n);
     assert_false(is_in_pieces(&data, 10));
     free(data.data);
@@ -406,7 +477,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_member),    cmocka_unit_test(several_members), cmocka_unit_test(cut_short),
         cmocka_unit_test(damaged),       cmocka_unit_test(pieces),          cmocka_unit_test(no_pieces),
-        cmocka_unit_test(marks_in_data), cmocka_unit_test(mark_near_end),   cmocka_unit_test(damaged_pieces)};
+        cmocka_unit_test(marks_in_data), cmocka_unit_test(mark_near_end),   cmocka_unit_test(damaged_pieces),
+        cmocka_unit_test(one_window),    cmocka_unit_test(damaged_window)};
     int fd = mkstemp(path);
     if (fd < 0) return 1;
     close(fd);
