@@ -153,14 +153,15 @@ static gls_status read_image(const char *path, const gls_mif_header *h, gls_imag
     return status;
 }
 
-gls_status gls_mif_read(const char *path, gls_image_kind kind, bool labels, bool fields, gls_image **image,
+gls_status gls_mif_read(const char *path, gls_image_kind kind, bool labels, size_t *n_fields, gls_image **image,
                         bool *rounded)
 {
     gls_mif_header header;
     gls_status status = gls_mif_read_header(path, &header);
     if (status) return status;
     header.values.labels = labels;
-    if (header.fifth > 1 && !fields)
+    if (n_fields) *n_fields = (size_t)header.fifth;
+    if (header.fifth > 1 && !n_fields)
         status = gls_fail(GLS_ERR_UNSUPPORTED, "%s: has 5 axes, but at most 4 are supported", path);
     if (!status) status = gls_image_kind_check(path, kind, &header.grid, header.n_volumes);
     if (!status) status = read_image(path, &header, image, rounded);

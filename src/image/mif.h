@@ -5,9 +5,9 @@
 #include <glslines/common.h>
 #include <glslines/image.h>
 
-/* Reads an image, like gls_image_read_rounded(), or with `labels` like gls_image_read_as_labels(); with `fields` one of
- * several fields of vectors, too. */
-gls_status gls_mif_read(const char *path, gls_image_kind kind, bool labels, bool fields, gls_image **image,
+/* Reads an image, like gls_image_read_rounded(), or with `labels` like gls_image_read_as_labels(); unless n_fields is
+ * NULL, one of several fields of vectors, too, as gls_image_read_fields() does. */
+gls_status gls_mif_read(const char *path, gls_image_kind kind, bool labels, size_t *n_fields, gls_image **image,
                         bool *rounded);
 
 #endif

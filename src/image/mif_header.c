@@ -255,11 +255,18 @@ static gls_status parse_text(lines *l, gls_mif_header *h, char *text, size_t n)
     return status;
 }
 
-/* Whether axis i is that of several fields of vectors, stored one behind the other. */
-static bool is_fields(const lines *l, int i)
+/* Checks axis i, of more than one value, behind the four of a series: it may be that of fields of vectors, one behind
+ * the other. */
+static gls_status check_axis(const lines *l, int i)
 {
-    return i == 4 && l->dim[3] == 3 && l->dim[i] <= GLS_FIELDS_MAX && l->rank[i] == l->rank[3] + 1 && !l->turned[i] &&
-           !l->turned[3];
+    const bool fields = i == 4 && l->dim[3] == 3 && l->dim[i] <= GLS_FIELDS_MAX;
+    if (!fields)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %d axes, but at most 4 are supported", l->path, l->n_dim);
+    if (l->rank[i] == l->rank[3] + 1 && !l->turned[i] && !l->turned[3]) return GLS_OK;
+    return gls_fail(GLS_ERR_UNSUPPORTED,
+                    "%s: has %g fields of vectors, but its layout does not store them one behind the other, first x of "
+                    "all voxels, then y, then z: store them so by MRtrix3's 'mrconvert IN -strides 1,2,3,4,5 OUT'",
+                    l->path, l->dim[i]);
 }
 
 /* Checks and sets the sizes, the order of the axes, and the number of bytes of the values. */
@@ -282,8 +289,8 @@ static gls_status set_axes(const lines *l, gls_mif_header *h)
             return gls_fail(GLS_ERR_INPUT, "%s: damaged header: its layout names an axis twice, or leaves one out",
                             l->path);
         seen[l->rank[i]] = true;
-        if (i >= GLS_MIF_AXES && l->dim[i] > 1 && !is_fields(l, i))
-            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %d axes, but at most 4 are supported", l->path, l->n_dim);
+        const gls_status status = i >= GLS_MIF_AXES && l->dim[i] > 1 ? check_axis(l, i) : GLS_OK;
+        if (status) return status;
         if (__builtin_mul_overflow(n, (uint64_t)l->dim[i], &n) || n > MAX_VALUES)
             return gls_fail(GLS_ERR_INPUT, "%s: its header states more than 2^45 values, too many for an image",
                             l->path);

@@ -18,8 +18,8 @@ int32_t gls_label_of(double value, bool scaled, double below);
 typedef struct gls_nifti_header {
     gls_grid grid;
     size_t n_volumes;
-    int fifth; /* the fifth dimension. 1; 3, vectors: x of all comes first, then y, then z; GLS_FIELDS_MAX at most, and
-                  the fourth is 3: several fields of vectors, one behind the other */
+    int fifth; /* the fifth dimension. 1: there is none. 3: volumes are x of all vectors, then y, then z. Other numbers,
+                  to GLS_FIELDS_MAX: that many fields, the volumes of each being x, y and z */
     gls_values values;
     bool single_file; /* true: the voxels are in the same file as the header */
     uint64_t offset;  /* position of the first voxel, in bytes */

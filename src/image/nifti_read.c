@@ -287,14 +287,11 @@ static gls_status join_components(const char *path, gls_image **image)
     return status ? gls_fail(status, "%s: no memory for its vectors", path) : GLS_OK;
 }
 
-/* Images of five dimensions that a call reads. FIVE_NONE: none that has more than one item along the fifth.
- * FIVE_VECTORS: those with three. FIVE_FIELDS: all. */
-typedef enum five { FIVE_NONE, FIVE_VECTORS, FIVE_FIELDS } five;
-
 /* A NIfTI image is one file, or a pair: NAME.hdr with the header and NAME.img with the values, each of which the user
- * may name. Both may be compressed. */
-static gls_status read_nifti(const char *path, gls_image_kind kind, five five, bool labels, gls_image **image,
-                             bool *rounded)
+ * may name. Both may be compressed. vectors: a fifth dimension of three is read. n_fields: see
+ * gls_image_read_fields(); NULL: another fifth dimension is refused. */
+static gls_status read_nifti(const char *path, gls_image_kind kind, bool vectors, size_t *n_fields, bool labels,
+                             gls_image **image, bool *rounded)
 {
     gls_nifti_header header;
     gls_stream *stream = NULL;
@@ -304,7 +301,7 @@ static gls_status read_nifti(const char *path, gls_image_kind kind, five five, b
     gls_status status = gls_stream_open(name, &stream);
     if (!status) status = gls_nifti_read_header(stream, name, &header, &used);
     header.values.labels = labels;
-    if (!status && header.fifth > 1 && five != FIVE_FIELDS && (header.fifth != 3 || five != FIVE_VECTORS))
+    if (!status && header.fifth > 1 && !n_fields && !(vectors && header.fifth == 3))
         status = gls_fail(GLS_ERR_INPUT, "%s: has 5 dimensions (dimension 5 is %d), but at most 4 can be used", name,
                           header.fifth);
     if (!status) status = gls_image_kind_check(name, kind, &header.grid, header.n_volumes);
@@ -328,6 +325,7 @@ static gls_status read_nifti(const char *path, gls_image_kind kind, five five, b
     }
     status = read_voxels(&r, used, image);
     if (!status && header.fifth == 3) status = join_components(path, image);
+    if (n_fields) *n_fields = header.fifth == 3 ? 1 : (size_t)header.fifth;
 done:
     gls_stream_close(stream);
     free(header_path);
@@ -338,8 +336,8 @@ done:
 gls_status gls_image_read_rounded(const char *path, gls_image_kind kind, gls_image **image, bool *rounded)
 {
     GLS_REQUIRE(path && image);
-    return gls_mif_is_name(path) ? gls_mif_read(path, kind, false, false, image, rounded)
-                                 : read_nifti(path, kind, FIVE_NONE, false, image, rounded);
+    return gls_mif_is_name(path) ? gls_mif_read(path, kind, false, NULL, image, rounded)
+                                 : read_nifti(path, kind, false, NULL, false, image, rounded);
 }
 
 void gls_image_warn_rounded(const char *path)
@@ -361,8 +359,8 @@ gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **ima
 gls_status gls_image_read_as_labels(const char *path, gls_image **image)
 {
     bool rounded;
-    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_3D, true, false, image, &rounded)
-                                 : read_nifti(path, GLS_IMAGE_3D, FIVE_NONE, true, image, &rounded);
+    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_3D, true, NULL, image, &rounded)
+                                 : read_nifti(path, GLS_IMAGE_3D, false, NULL, true, image, &rounded);
 }
 
 gls_status gls_image_read_header(const char *path, gls_image_kind kind, gls_image **image)
@@ -410,13 +408,13 @@ gls_status gls_image_read_vectors(const char *path, gls_image **image)
             "%s: is DIPY's format of peaks, which is not read: write NIfTI with dipy.io.peaks.pam_to_niftis "
             "(or the command dipy_pam2nifti) and give its peaks_dirs, with --peaks-frame image",
             path);
-    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_ANY, false, false, image, &rounded)
-                                 : read_nifti(path, GLS_IMAGE_ANY, FIVE_VECTORS, false, image, &rounded);
+    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_ANY, false, NULL, image, &rounded)
+                                 : read_nifti(path, GLS_IMAGE_ANY, true, NULL, false, image, &rounded);
 }
 
-gls_status gls_image_read_fields(const char *path, gls_image **image)
+gls_status gls_image_read_fields(const char *path, size_t *n_fields, gls_image **image)
 {
     bool rounded;
-    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_ANY, false, true, image, &rounded)
-                                 : read_nifti(path, GLS_IMAGE_ANY, FIVE_FIELDS, false, image, &rounded);
+    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_ANY, false, n_fields, image, &rounded)
+                                 : read_nifti(path, GLS_IMAGE_ANY, true, n_fields, false, image, &rounded);
 }

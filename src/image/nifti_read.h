@@ -9,8 +9,9 @@
  * writes peaks. The volumes become x, y and z of the first vector, then of the second. */
 gls_status gls_image_read_vectors(const char *path, gls_image **image);
 /* Like gls_image_read_vectors(), but also reads up to GLS_FIELDS_MAX fields of vectors, one behind the other, from an
- * image whose fourth dimension is 3: transforms in both directions, as DIPY and MRtrix3 write them. */
-gls_status gls_image_read_fields(const char *path, gls_image **image);
+ * image whose fourth dimension is 3: transforms in both directions, as DIPY and MRtrix3 write them. *n_fields: their
+ * number, the size of the fifth dimension; 1: the image has no such dimension, or has vectors along it. */
+gls_status gls_image_read_fields(const char *path, size_t *n_fields, gls_image **image);
 /* Reads an image of one volume whose `data` are labels, int32_t in place of float. */
 gls_status gls_image_read_as_labels(const char *path, gls_image **image);
 /* Like gls_image_read(), without its warning. *rounded: set to true if float has rounded a whole number; else kept. */

@@ -165,7 +165,8 @@ static gls_status add_values(const char *path, gls_text *text, cJSON *json)
     gls_image *image = NULL;
     double low = INFINITY, high = -INFINITY, sum = 0;
     uint64_t n_finite = 0, n_zero = 0;
-    gls_status status = gls_image_read_fields(path, &image);
+    size_t n_fields;
+    gls_status status = gls_image_read_fields(path, &n_fields, &image);
     if (status) return status;
     const size_t n = gls_grid_voxels(&image->grid) * image->n_volumes;
     for (size_t i = 0; i < n; i++) {

@@ -67,15 +67,22 @@ static gls_status read_intent(const char *path, intent *in)
 typedef struct meaning {
     const char *format;
     gls_field_meaning values;
-    bool lps; /* x and y are negated */
-    bool fsl; /* FSL's coordinates of fixed and moving image */
+    bool lps;           /* x and y are negated */
+    bool fsl;           /* FSL's coordinates of fixed and moving image */
+    const char *writer; /* the one program that writes fields of both directions in this form; NULL: one field */
 } meaning;
 
-/* Checks that the values look like what they are taken for. */
+/* Checks that the values look like what they are taken for. FSL's may be either. */
 static gls_status check_values(const char *path, const gls_image *field, const meaning *m)
 {
     const gls_field_meaning judged = gls_field_judge(field);
-    if (judged == GLS_FIELD_UNCLEAR || judged == m->values) return GLS_OK;
+    if (m->fsl || judged == GLS_FIELD_UNCLEAR || judged == m->values) return GLS_OK;
+    if (m->writer)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has the form in which %s writes fields of %s, but its values look like %s: give a field "
+                        "of one direction, in three volumes",
+                        path, m->writer, m->values == GLS_FIELD_POSITIONS ? "positions" : "displacements",
+                        judged == GLS_FIELD_POSITIONS ? "positions" : "displacements");
     return gls_fail(
         GLS_ERR_INPUT,
         "%s: is taken for a field of %s (%s), but its values look like %s: give ,from=FORMAT behind its name "
@@ -125,7 +132,7 @@ static gls_status find_meaning(const gls_transform_source *s, const intent *in, 
                         ",from=niftyreg behind its name",
                         s->path);
     }
-    return m->fsl ? GLS_OK : check_values(s->path, field, m);
+    return GLS_OK;
 }
 
 /* Turns FSL's coordinates of a voxel's point in the moving image to RAS. */
@@ -169,14 +176,20 @@ static void turn_values(gls_image *field, const meaning *m, const double moving[
 }
 
 /* Appends field k of an image of several, as a step that the image shares no memory with. */
-static gls_status add_field(const gls_image *fields, size_t k, const meaning *m, const double moving[3][4],
-                            gls_transform *t)
+static gls_status add_field(const char *path, const gls_image *fields, size_t k, const meaning *m,
+                            const double moving[3][4], gls_transform *t)
 {
     gls_transform_step step = {.format = m->format};
     gls_status status = gls_image_allocate(&fields->grid, 3, false, &step.field);
     if (status) return status;
     const size_t n = 3 * gls_grid_voxels(&fields->grid);
     memcpy(step.field->data, fields->data + k * n, n * sizeof *fields->data);
+    status = gls_field_check_lengths(step.field, path);
+    if (!status) status = check_values(path, step.field, m);
+    if (status) {
+        gls_image_destroy(step.field);
+        return status;
+    }
     turn_values(step.field, m, moving);
     return gls_transform_append(t, &step);
 }
@@ -198,14 +211,14 @@ static gls_status check_both(const gls_transform_source *s, const char *format)
  * map that the registration began with is not in the file: from static to moving it comes behind. */
 static gls_status read_dipy(gls_transform_source *s, gls_image *fields, gls_transform *t)
 {
-    static const meaning dipy = {"dipy", GLS_FIELD_DISPLACEMENTS, .lps = false};
+    static const meaning dipy = {"dipy", GLS_FIELD_DISPLACEMENTS, .writer = "DIPY's write_mapping()"};
     static const double none[3][4];
     double affine[3][4];
     gls_status status = check_both(s, "dipy");
     if (status) return status;
     gls_grid_inverse(&fields->grid, affine);
     status = gls_grid_init(&fields->grid, fields->grid.dim, (const double(*)[4])affine);
-    if (!status) status = add_field(fields, s->inverse ? 0 : 1, &dipy, none, t);
+    if (!status) status = add_field(s->path, fields, s->inverse ? 0 : 1, &dipy, none, t);
     s->inverse = false;
     return status;
 }
@@ -214,7 +227,7 @@ static gls_status read_dipy(gls_transform_source *s, gls_image *fields, gls_tran
  * space midway. Image 2 is the fixed one, as with mrtransform -from 1. */
 static gls_status read_warpfull(gls_transform_source *s, const gls_image *fields, gls_transform *t)
 {
-    static const meaning mrtrix = {"mrtrix", GLS_FIELD_POSITIONS, .lps = false};
+    static const meaning mrtrix = {"mrtrix", GLS_FIELD_POSITIONS, .writer = "mrregister -nl_warp_full"};
     static const double none[3][4];
     const int first = s->inverse ? 0 : 1; /* the image from which points come */
     gls_mif_header header = {.file = NULL};
@@ -236,8 +249,8 @@ static gls_status read_warpfull(gls_transform_source *s, const gls_image *fields
         gls_affine_invert((const double(*)[4])header.linear[first], step.map);
         status = gls_transform_append(t, &step);
     }
-    if (!status) status = add_field(fields, s->inverse ? 1 : 3, &mrtrix, none, t);
-    if (!status) status = add_field(fields, s->inverse ? 2 : 0, &mrtrix, none, t);
+    if (!status) status = add_field(s->path, fields, s->inverse ? 1 : 3, &mrtrix, none, t);
+    if (!status) status = add_field(s->path, fields, s->inverse ? 2 : 0, &mrtrix, none, t);
     if (!status) {
         memcpy(step.map, header.linear[1 - first], sizeof step.map);
         status = gls_transform_append(t, &step);
@@ -262,17 +275,18 @@ static gls_status read_one(const gls_transform_source *s, const gls_image *field
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: %s=IMAGE does not belong to a field that is read as %s: leave it out",
                           s->path, s->fixed ? "fixed" : "moving", m.format);
     if (!status && m.fsl) status = moving_map(s->moving, moving);
-    return status ? status : add_field(field, 0, &m, (const double(*)[4])moving, t);
+    return status ? status : add_field(s->path, field, 0, &m, (const double(*)[4])moving, t);
 }
 
 gls_status gls_transform_read_field(gls_transform_source *s, gls_transform *t)
 {
     gls_image *fields = NULL;
-    gls_status status = gls_image_read_fields(s->path, &fields);
+    size_t n_fields;
+    gls_status status = gls_image_read_fields(s->path, &n_fields, &fields);
     if (!status)
-        status = fields->n_volumes == 6    ? read_dipy(s, fields, t)
-                 : fields->n_volumes == 12 ? read_warpfull(s, fields, t)
-                                           : read_one(s, fields, t);
+        status = n_fields == 2   ? read_dipy(s, fields, t)
+                 : n_fields == 4 ? read_warpfull(s, fields, t)
+                                 : read_one(s, fields, t);
     gls_image_destroy(fields);
     return status;
 }

@@ -14,6 +14,9 @@
 #define MAX_GROWTH_OF_DISPLACEMENTS 0.3
 #define MIN_GROWTH_OF_POSITIONS 0.5
 
+/* Longer vectors, mm, are taken for damage: no image of a body lies so far from its origin, or from another one. */
+#define FARTHEST 1e4
+
 /* Sums over voxels for a linear fit of the three values to the voxel's place. */
 typedef struct sums {
     double n, place[3], value[3];
@@ -116,6 +119,26 @@ bool gls_field_is_fsl(const gls_image *field)
         }
     }
     return from_fsl < from_world;
+}
+
+gls_status gls_field_check_lengths(const gls_image *field, const char *path)
+{
+    const int32_t *dim = field->grid.dim;
+    const size_t n = gls_grid_voxels(&field->grid);
+    bool any = false;
+    for (size_t v = 0; v < n; v++) {
+        const double d[3] = {field->data[v], field->data[n + v], field->data[2 * n + v]};
+        const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        if (!isnan(length) && length > FARTHEST)
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "%s: has a vector of %.3g mm at voxel %zu,%zu,%zu: it is damaged, or not of the format that "
+                "it is taken for",
+                path, length, v % (size_t)dim[0], v / (size_t)dim[0] % (size_t)dim[1],
+                v / (size_t)dim[0] / (size_t)dim[1]);
+        any |= !isnan(length);
+    }
+    return any ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is empty: no voxel of the field has three numbers", path);
 }
 
 gls_status gls_field_require_positions(const gls_image *field, const char *path)

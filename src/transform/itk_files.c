@@ -8,6 +8,7 @@
 
 #include "image/grid.h"
 #include "transform/affine.h"
+#include "transform/field_meaning.h"
 #include "transform/hdf5.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -178,7 +179,7 @@ static gls_status make_field(const char *path, const double *fixed, size_t n_fix
     for (size_t v = 0; v < count && !status; v++)
         for (size_t r = 0; r < 3; r++)
             (*field)->data[r * count + v] = (float)(r < 2 ? -value[3 * v + r] : value[3 * v + r]);
-    return status;
+    return status ? status : gls_field_check_lengths(*field, path);
 }
 
 /* Appends part `part` as a step. */
@@ -201,7 +202,9 @@ static gls_status add_part(const char *path, gls_hdf5 *file, int part, const cha
     }
     free(value);
     free(fixed);
-    return status ? status : gls_transform_append(t, &step);
+    if (!status) return gls_transform_append(t, &step);
+    gls_image_destroy(step.field);
+    return status;
 }
 
 gls_status gls_itk_read_composite(const gls_transform_source *s, gls_transform *t)

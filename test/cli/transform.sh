@@ -188,6 +188,63 @@ expect 3 transform grad.b -t positions.nii -o x.b
 says "one set of directions"
 expect 2 transform turn.txt -t back.txt -o x.b
 
+# --- what an image of several fields is follows from its fifth axis, and its values are judged as those of one field ---
+python3 - << 'END'
+import math, struct
+n, step, low = 8, 5.0, -17.5
+def nifti(name, dims, values):
+    head = bytearray(352)
+    struct.pack_into("<i", head, 0, 348)
+    struct.pack_into("<8h", head, 40, len(dims), *dims, *[1] * (7 - len(dims)))
+    struct.pack_into("<2h", head, 70, 16, 32)
+    struct.pack_into("<8f", head, 76, 1, step, step, step, 1, 1, 1, 1)
+    struct.pack_into("<3f", head, 108, 352, 1, 0)
+    struct.pack_into("<2h", head, 252, 0, 1)
+    for a in range(3):
+        row = [0.0, 0.0, 0.0, -low / step if len(dims) == 5 else low]  # DIPY writes the inverse
+        row[a] = 1 / step if len(dims) == 5 else step
+        struct.pack_into("<4f", head, 280 + 16 * a, *row)
+    head[344:348] = b"n+1\0"
+    open(name, "wb").write(bytes(head) + struct.pack("<%df" % len(values), *values))
+def mif(name, layout, values):
+    text = "mrtrix image\ndim: 8,8,8,3,4\nvox: 5,5,5,nan,nan\nlayout: %s\ndatatype: Float32LE\n" % layout
+    for a in range(3):
+        text += "transform: %d,%d,%d,-17.5\n" % tuple(a == c for c in range(3))
+    for image in (1, 2):
+        for a in range(3):
+            text += "linear%d: %d %d %d 0\n" % (image, *(a == c for c in range(3)))
+    text += "file: . 1024\nEND\n"
+    open(name, "wb").write(text.encode().ljust(1024, b"\0") + struct.pack("<%df" % len(values), *values))
+def volumes(value):
+    return [value(*(low + step * i for i in (x, y, z)))[a] for a in range(3) for z in range(n) for y in range(n) for x in range(n)]
+shift = volumes(lambda x, y, z: (math.sin(y / 9), 1.0, math.cos(x / 9)))
+place = volumes(lambda x, y, z: (x + math.sin(y / 9), y + 1, z + math.cos(x / 9)))
+nifti("six.nii", (n, n, n, 6), shift + shift)
+nifti("twelve.nii", (n, n, n, 12), place * 4)
+nifti("both.nii", (n, n, n, 3, 2), shift + shift)
+nifti("places.nii", (n, n, n, 3, 2), place + place)
+far = list(shift)
+far[100] = 1e30
+nifti("far.nii", (n, n, n, 3, 2), shift + far)
+nifti("none.nii", (n, n, n, 3, 2), shift + [math.nan] * len(shift))
+for name, third in (("full", place), ("shifts", shift), ("full_none", [math.nan] * len(place)), ("full_far", [1e20 if i == 7 else v for i, v in enumerate(place)])):
+    mif(name + ".mif", "+0,+1,+2,+3,+4", place * 3 + third)
+mif("first.mif", "+1,+2,+3,+0,+4", place * 4)
+END
+expect 0 transform lines.tck -t both.nii -o by_both.tck
+expect 0 transform lines.tck -t full.mif -o by_full.tck
+for name in six:"has 6 volumes, but a field has three" twelve:"has 12 volumes" places:"write_mapping() writes fields of displacements, but its values look like positions" \
+    far:"a vector of 1e+30 mm at voxel 4,4,1" none:"is empty" ; do
+    expect 3 transform lines.tck -t "${name%%:*}.nii" -o x.tck
+    says "${name#*:}"
+done
+for name in shifts:"mrregister -nl_warp_full writes fields of positions, but its values look like displacements" full_none:"is empty" full_far:"a vector of 1e+20 mm at voxel 7,0,0"; do
+    expect 3 transform lines.tck -t "${name%%:*}.mif" -o x.tck
+    says "${name#*:}"
+done
+expect 7 transform lines.tck -t first.mif -o x.tck
+says "mrconvert IN -strides 1,2,3,4,5 OUT"
+
 # labels beyond 2^24, which float cannot hold, stay exact, and so does the fill value
 python3 - << 'END'
 import struct
