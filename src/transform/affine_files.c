@@ -102,10 +102,12 @@ static gls_status read_table(const gls_transform_source *s, const text *f, const
 
 /* --- FreeSurfer. */
 
-/* An image of an .lta. */
+/* An image of an .lta. seen: a bit for each of the six lines that were read. */
 typedef struct volume {
     double size[3], voxel[3], x[3], y[3], z[3], centre[3];
+    unsigned seen;
 } volume;
+#define ALL_LINES 63u
 
 /* Sets the voxel-to-world map of an image of an .lta, whose centre is at size / 2. */
 static void volume_map(const volume *v, double map[3][4])
@@ -133,8 +135,10 @@ static void take_volume_line(volume *v, const char *line)
     for (size_t i = 0; equals && i < sizeof keys / sizeof *keys; i++) {
         const size_t n = strlen(keys[i].key);
         if (strncmp(line, keys[i].key, n) == 0 && strspn(line + n, " \t") == (size_t)(equals - line) - n &&
-            gls_transform_row(equals + 1, value) == 3)
+            gls_transform_row(equals + 1, value) == 3) {
             memcpy(keys[i].to, value, 3 * sizeof *value);
+            v->seen |= 1u << i;
+        }
     }
 }
 
@@ -153,13 +157,18 @@ static gls_status read_lta(const text *f, double map[3][4])
         if (where < 0 && rows < 4 && gls_transform_row(line, value) == 4) memcpy(m[rows++], value, sizeof m[0]);
         if (where >= 0) take_volume_line(&image[where], line);
     }
-    if (rows < 4 || (type != 0 && type != 1))
-        return gls_fail(GLS_ERR_INPUT, "%s: is no .lta of type 0 (voxels) or 1 (RAS) with a matrix of 4 rows", f->path);
+    const bool affine = rows == 4 && m[3][0] == 0 && m[3][1] == 0 && m[3][2] == 0 && m[3][3] == 1;
+    if (!affine || (type != 0 && type != 1))
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: is no .lta of type 0 (voxels) or 1 (RAS) with a matrix of 4 rows, the last 0 0 0 1",
+                        f->path);
     memcpy(map, m, 12 * sizeof m[0][0]);
     for (int i = 0; i < 2 && type == 0; i++) {
         volume_map(&image[i], frame);
-        if (gls_affine_det((const double(*)[4])frame) == 0)
-            return gls_fail(GLS_ERR_INPUT, "%s: damaged: it lacks the geometry of an image", f->path);
+        if (image[i].seen != ALL_LINES || gls_affine_det((const double(*)[4])frame) == 0)
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: damaged: its %s volume info lacks volume, voxelsize, xras, yras, zras or cras",
+                            f->path, i == 0 ? "src" : "dst");
         if (i == 0) gls_affine_invert((const double(*)[4])frame, inverse);
     }
     if (type == 0) { /* src world -> src voxel -> dst voxel -> dst world */

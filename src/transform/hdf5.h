@@ -12,13 +12,16 @@
 /* A file in memory. */
 typedef struct gls_hdf5 gls_hdf5;
 
-/* Reads a file. GLS_ERR_INPUT: it is none of HDF5, or is damaged. */
+/* Reads a file into memory. GLS_ERR_INPUT: it is none of HDF5, or is damaged. The other functions fail so, too: for
+ * damage that the file shows, and before they allocate memory for a size that it cannot have. */
 gls_status gls_hdf5_open(const char *path, gls_hdf5 **file);
 /* Frees `file`, which may be NULL. */
 void gls_hdf5_close(gls_hdf5 *file);
 /* Finds what a path such as "TransformGroup/1" leads to. *header: its place in the file; 0: there is none. Fails where
  * a group is stored in a way that is not read. */
 gls_status gls_hdf5_find(gls_hdf5 *file, const char *name, uint64_t *header);
+/* Counts the members of a group. */
+gls_status gls_hdf5_count(gls_hdf5 *file, uint64_t group, size_t *n);
 /* Reads all numbers of a dataset. *value comes from malloc; NULL after a failure, and where there is no number. */
 gls_status gls_hdf5_numbers(gls_hdf5 *file, uint64_t header, double **value, size_t *n);
 /* Reads the first text of a dataset, cut to size - 1 bytes. */

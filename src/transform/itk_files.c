@@ -207,6 +207,35 @@ static gls_status add_part(const char *path, gls_hdf5 *file, int part, const cha
     return status;
 }
 
+/* Counts the parts, which are numbered from 0 on. *composite: part 0 says that the others are one transform. */
+static gls_status count_parts(const char *path, gls_hdf5 *file, int *n, bool *composite)
+{
+    char name[64], kind[64];
+    uint64_t header;
+    size_t members = 0;
+    gls_status status = gls_hdf5_find(file, "TransformGroup", &header);
+    if (!status && header) status = gls_hdf5_count(file, header, &members);
+    for (*n = 0; !status && header;) {
+        snprintf(name, sizeof name, "TransformGroup/%d/TransformType", *n);
+        status = gls_hdf5_find(file, name, &header);
+        if (status || header == 0) break;
+        if (*n == 0) status = gls_hdf5_text(file, header, kind, sizeof kind);
+        if (*n == 0) *composite = !status && strncmp(kind, "CompositeTransform_", 19) == 0;
+        ++*n;
+    }
+    if (status) return status;
+    if (members != (size_t)*n)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: damaged: its TransformGroup has %zu members, but no transform %d, of transforms that are "
+                        "numbered from 0 on",
+                        path, members, *n);
+    if (*n == 0 || (*composite && *n == 1))
+        return gls_fail(GLS_ERR_INPUT, "%s: holds no transform of ITK: has no TransformGroup with parts", path);
+    if (!*composite && *n > 1)
+        return gls_fail(GLS_ERR_INPUT, "%s: holds %d transforms that are not one composite transform", path, *n);
+    return GLS_OK;
+}
+
 gls_status gls_itk_read_composite(const gls_transform_source *s, gls_transform *t)
 {
     char name[64], kind[64];
@@ -218,17 +247,7 @@ gls_status gls_itk_read_composite(const gls_transform_source *s, gls_transform *
         return gls_fail(GLS_ERR_ARGUMENT, "%s: HDF5 is a format of ITK alone: leave out what stands behind the name",
                         s->path);
     gls_status status = gls_hdf5_open(s->path, &file);
-    for (; !status; n++) { /* counts the parts */
-        snprintf(name, sizeof name, "TransformGroup/%d/TransformType", n);
-        status = gls_hdf5_find(file, name, &header);
-        if (!status && header == 0) break;
-        if (!status && n == 0) status = gls_hdf5_text(file, header, kind, sizeof kind);
-        if (!status && n == 0) composite = strncmp(kind, "CompositeTransform_", 19) == 0;
-    }
-    if (!status && (n == 0 || (composite && n == 1)))
-        status = gls_fail(GLS_ERR_INPUT, "%s: holds no transform of ITK: has no TransformGroup with parts", s->path);
-    if (!status && !composite && n > 1)
-        status = gls_fail(GLS_ERR_INPUT, "%s: holds %d transforms that are not one composite transform", s->path, n);
+    if (!status) status = count_parts(s->path, file, &n, &composite);
     /* the last part is the first that a fixed point passes */
     for (int part = n - 1; part >= composite && !status; part--) {
         snprintf(name, sizeof name, "TransformGroup/%d/TransformType", part);

@@ -2,7 +2,7 @@
 """Writes the folder transforms beside this script again: small spatial transforms by the programs that write them, and
 points.tsv, where these programs say that points go. test/unit/transform.c reads them.
 
-usage: write_transforms.py          in an environment with SimpleITK, antspyx, nitransforms, DIPY, nibabel, and MRtrix3 in PATH
+usage: write_transforms.py          in an environment with SimpleITK, antspyx, nitransforms, DIPY, nibabel, h5py, and MRtrix3 in PATH
 
 A row of points.tsv: the transform as `glslines transform -t` takes it, a point of the fixed image, and where it goes in the
 moving image, RAS mm.
@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 import ants
+import h5py
 import nibabel as nib
 import numpy as np
 import SimpleITK as sitk
@@ -188,6 +189,22 @@ points = inner
 eye = np.eye(4)
 add("dipy_mapping.nii.gz;dipy_affine.txt", mapping._warp_coordinates_backward(points.astype(float), coord2world=eye, world2coord=eye))
 add("dipy_affine.txt,inverse;dipy_mapping.nii.gz,inverse", mapping._warp_coordinates_forward(points.astype(float), coord2world=eye, world2coord=eye))
+
+# --- a composite transform in the old form of HDF5: tables of symbols, no sums, and values in several chunks ---
+rng = np.random.default_rng(6)
+size = 6, 5, 4
+origin, spacing = np.array([-14.0, -11, -9]), np.array([5.0, 5.5, 6])
+points = rng.uniform(origin + spacing, origin + spacing * (np.array(size) - 2), (8, 3)).astype(np.float32) * LPS.astype(np.float32)
+with h5py.File("itk_old.h5", "w", libver="earliest") as out:
+    parts = ("CompositeTransform_double_3_3", [], []), ("AffineTransform_double_3_3", [*lps[:3, :3].ravel(), 2, -1, 3], [5, -3, 8]), (
+        "DisplacementFieldTransform_double_3_3", rng.normal(size=3 * np.prod(size)), [*size, *origin, *spacing, 1, 0, 0, 0, 1, 0, 0, 0, 1])
+    for number, (kind, values, fixed) in enumerate(parts):
+        group = out.create_group("TransformGroup/%d" % number)
+        group.create_dataset("TransformType", data=[kind], dtype=h5py.string_dtype("ascii"))
+        for name, numbers in (("TransformParameters", values), ("TransformFixedParameters", fixed)):
+            packed = {"chunks": (100,), "compression": "gzip", "shuffle": True} if len(numbers) > 100 else {}
+            group.create_dataset(name, data=np.array(numbers, dtype=float), **packed)
+add("itk_old.h5", through(sitk.ReadTransform("itk_old.h5")))
 
 with open("points.tsv", "w") as out:
     out.write("\n".join(rows) + "\n")

@@ -13,6 +13,8 @@
 
 #include <glslines/sh.h>
 
+#include "files.h"
+
 #include "dwi/fod_turn.h"
 #include "transform/field_meaning.h"
 #include "transform/resample.h"
@@ -136,6 +138,69 @@ static void test_refused(void **state)
         gls_transform t;
         assert_int_not_equal(gls_transform_read(&cases[i][0], 1, &t), GLS_OK);
         if (!strstr(gls_last_error(), cases[i][1])) fail_msg("%s: %s", cases[i][0], gls_last_error());
+    }
+}
+
+/* Reads a file of the folder with some bytes replaced. from: a text that the file has, of n bytes; the bytes are the
+ * text's own, or lie `at` behind its begin. */
+static gls_status read_changed(const char *name, const void *from, size_t n, size_t at, const void *to, size_t n_to)
+{
+    static unsigned char data[1 << 16];
+    char path[300];
+    FILE *file = fopen(name, "rb");
+    assert_non_null(file);
+    const size_t bytes = fread(data, 1, sizeof data, file);
+    fclose(file);
+    unsigned char *place = memmem(data, bytes, from, n);
+    assert_non_null(place);
+    memcpy(place + at, to, n_to);
+    snprintf(path, sizeof path, "%s", scratch(name));
+    put_file(path, data, bytes);
+    const char *chain[] = {path};
+    gls_transform t;
+    const gls_status status = gls_transform_read(chain, 1, &t);
+    gls_transform_finish(&t);
+    return status;
+}
+
+/* Damage that a file shows is refused, before memory is allocated for sizes that it cannot have. */
+static void test_damaged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *from;
+        size_t n, at;
+        const char *to;
+        size_t n_to;
+        const char *part;
+    } cases[] = {
+        /* tables of symbols: part 2 is named 7 */
+        {"itk_old.h5",
+         "1\0\0\0\0\0\0\0"
+         "2\0\0",
+         11, 8, "7", 1, "has 3 members, but no transform 2"},
+        /* the tree of chunks has one less than four, names another place, or leaves the filters out */
+        {"itk_old.h5", "TREE\1\0\4", 7, 6, "\3", 1, "a chunk is missing"},
+        {"itk_old.h5", "TREE\1\0\4", 7, 24 + 8, "\144", 1, "a chunk is missing"},
+        {"itk_old.h5", "TREE\1\0\4", 7, 24 + 4, "\2", 1, "cannot be unpacked"},
+        /* the dataset has 360 values, in chunks of 100 */
+        {"itk_old.h5", "\1\1\1\0\0\0\0\0\150\1", 10, 9, "\2", 1, "a chunk is missing"},
+        {"itk_old.h5", "\144\0\0\0\10\0\0\0", 8, 3, "\20", 1, "the size of a chunk"},
+        /* the header of a dataset says how many messages it has */
+        {"itk_old.h5", "\1\0\6\0\1\0\0\0", 8, 2, "\7", 1, "a header"},
+        /* the superblock and headers of the new form have sums */
+        {"itk_two.h5", "\211HDF", 4, 28, "\1", 1, "its superblock"},
+        {"itk_two.h5", "OHDR", 4, 20, "\377", 1, "a header"},
+        {"itk_composite.h5", "OCHK", 4, 9, "\377", 1, "a header"},
+        {"freesurfer_voxel.lta", "\ncras", 5, 1, "k", 1, "its src volume info lacks"},
+        {"freesurfer_voxel.lta", "\nvolume", 7, 1, "W", 1, "its src volume info lacks"},
+        {"freesurfer_ras.lta", "1.000000000000000e+00 \nsrc", 26, 0, "2", 1, "the last 0 0 0 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const gls_status status =
+            read_changed(cases[i].name, cases[i].from, cases[i].n, cases[i].at, cases[i].to, cases[i].n_to);
+        if (status != GLS_ERR_INPUT || !strstr(gls_last_error(), cases[i].part))
+            fail_msg("%zu, %s: %s, not %s", i, cases[i].name, status ? gls_last_error() : "read", cases[i].part);
     }
 }
 
@@ -290,6 +355,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning),       cmocka_unit_test(test_peers),
                                        cmocka_unit_test(test_refused),       cmocka_unit_test(test_vectors),
                                        cmocka_unit_test(test_fsl_positions), cmocka_unit_test(test_fods),
-                                       cmocka_unit_test(test_resample)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+                                       cmocka_unit_test(test_resample),      cmocka_unit_test(test_damaged)};
+    return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }
