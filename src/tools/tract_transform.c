@@ -26,6 +26,7 @@
 #include "transform/transform.h"
 #include "util/json_text.h"
 #include "util/status.h"
+#include "util/text.h"
 
 enum { OUTSIDE_CUT, OUTSIDE_DROP, OUTSIDE_IDENTITY };
 enum { INTERPOLATE_AUTO, INTERPOLATE_NEAREST, INTERPOLATE_LINEAR, INTERPOLATE_LABEL };
@@ -196,6 +197,44 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
 
 /* --- The command. */
 
+/* Kinds of inputs, one bit each. */
+enum { IMAGE = 1, TRACKS = 2, TABLE_FSL = 4, TABLE_WORLD = 8, CHAIN = 16 };
+
+static int kind_of(const char *in)
+{
+    if (strcmp(in, "compose") == 0) return CHAIN;
+    if (gls_gradients_is_name(in)) return gls_case_ends(in, ".b") ? TABLE_WORLD : TABLE_FSL;
+    return gls_image_is_name(in) ? IMAGE : TRACKS;
+}
+
+/* Refuses options that an input of this kind does not have. */
+static gls_status check_options(const gls_transform_cli *o, const char *in, int kind)
+{
+    const struct {
+        const char *name;
+        bool given;
+        int kinds;
+    } rows[] = {{"template", o->template_image, IMAGE | TRACKS | TABLE_FSL | CHAIN},
+                {"to", o->to, CHAIN},
+                {"moving", o->moving, CHAIN | TABLE_FSL},
+                {"interpolation", o->interpolation, IMAGE},
+                {"peaks", o->peaks, IMAGE},
+                {"fod", o->fod, IMAGE},
+                {"modulate", o->modulate, IMAGE},
+                {"fill", o->fill != 0, IMAGE},
+                {"outside drop", o->outside == OUTSIDE_DROP, TRACKS},
+                {"outside identity", o->outside == OUTSIDE_IDENTITY, IMAGE | TRACKS | CHAIN}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].given && !(rows[i].kinds & kind))
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s: has no effect on %s, %s: leave it out", rows[i].name, in,
+                            kind == IMAGE         ? "an image"
+                            : kind == TRACKS      ? "a tractogram"
+                            : kind == TABLE_FSL   ? "a table of FSL"
+                            : kind == TABLE_WORLD ? "a table along the scanner axes"
+                                                  : "a chain in one file");
+    return GLS_OK;
+}
+
 /* Adds all files that the options name to the run. */
 static gls_status note_files(gls_tract_run *run, const gls_transform_cli *o, const char *in)
 {
@@ -211,27 +250,23 @@ gls_status gls_tract_transform(gls_tract_run *run, const void *options, const ch
     gls_transform transform = {.n = 0};
     (void)n;
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "transform: needs --output FILE");
+    if (o->transform.n == 0) return gls_fail(GLS_ERR_ARGUMENT, "transform: needs -t FILE, the transform");
+    const int kind = kind_of(file[0]);
+    gls_status status = check_options(o, file[0], kind);
+    if (status) return status;
     if (o->peaks && o->fod)
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --fod exclude each other: leave out one of them");
     if (o->peaks && o->interpolation > INTERPOLATE_NEAREST)
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks: takes the vectors of the nearest voxel: leave out --interpolation");
     if (o->modulate && !o->fod) return gls_fail(GLS_ERR_ARGUMENT, "--modulate: needs --fod");
-    if (o->transform.n == 0) return gls_fail(GLS_ERR_ARGUMENT, "transform: needs -t FILE, the transform");
-    const bool compose = strcmp(file[0], "compose") == 0;
-    const bool gradients = !compose && gls_gradients_is_name(file[0]);
-    if (!compose && (o->to || (o->moving && !gradients)))
-        return gls_fail(GLS_ERR_ARGUMENT, "--to and --moving: only with compose%s",
-                        o->to ? "" : ", and for tables of FSL");
-    gls_status status = note_files(run, o, compose ? NULL : file[0]);
+    status = note_files(run, o, kind == CHAIN ? NULL : file[0]);
     if (!status) status = gls_chain_read(run, &o->transform, &transform);
     transform.identity_outside = o->outside == OUTSIDE_IDENTITY;
-    if (!status && compose)
-        status = gls_transform_compose_chain(run, o, &transform);
-    else if (!status && gradients)
-        status = gls_transform_gradients(run, o, file[0], &transform);
-    else if (!status)
-        status = gls_image_is_name(file[0]) ? transform_image(run, o, file[0], &transform)
-                                            : transform_tracks(run, o, file[0], &transform);
+    if (!status)
+        status = kind == CHAIN    ? gls_transform_compose_chain(run, o, &transform)
+                 : kind == IMAGE  ? transform_image(run, o, file[0], &transform)
+                 : kind == TRACKS ? transform_tracks(run, o, file[0], &transform)
+                                  : gls_transform_gradients(run, o, file[0], &transform);
     gls_transform_finish(&transform);
     return status;
 }

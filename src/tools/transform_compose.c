@@ -58,7 +58,8 @@ static gls_status write_field(gls_tract_run *run, const gls_transform_cli *o, co
     bool has_grid = o->template_image != NULL;
     gls_status status = gls_image_name_check(o->output);
     if (!status && o->to != TO_AUTO && o->to != TO_ITK && o->to != TO_MRTRIX)
-        status = gls_fail(GLS_ERR_ARGUMENT, "--to: the chain has a field, which is written for itk or mrtrix alone");
+        status = gls_fail(GLS_ERR_ARGUMENT,
+                          "--to: %s is an image, that of a field, which is written for itk or mrtrix alone", o->output);
     if (!has_grid && t->step[0].field && !t->step[0].inverted) {
         grid = t->step[0].field->grid;
         has_grid = true;

@@ -245,6 +245,24 @@ done
 expect 7 transform lines.tck -t first.mif -o x.tck
 says "mrconvert IN -strides 1,2,3,4,5 OUT"
 
+# --- options that an input does not have are refused by name ---
+printf '1 0 0 1000\n' > one.b
+printf '1\n0\n0\n' > one.bvec
+for words in "one.b --moving" "one.b --template" "one.bvec --fill" "one.b --interpolation" "lines.tck --interpolation" "lines.tck --fill" "lines.tck --fod" "lines.tck --moving" \
+    "positions.nii --outside" "positions.nii --to" "one.bvec --outside" "compose --peaks" "compose --outside"; do
+    option=${words#* --}
+    case $option in
+    moving | template) value=labels.nii ;; fill) value=2 ;; interpolation) value=nearest ;; outside) value=drop ;; to) value=itk ;; *) value= ;;
+    esac
+    # shellcheck disable=SC2086
+    expect 2 transform ${words%% *} -t turn.txt --$option $value -o x.b
+    says "--$option"
+    says "has no effect on ${words%% *}"
+done
+# a chain without a field becomes one where OUT is an image
+expect 2 transform compose -t turn.txt --to afni --template labels.nii -o x.nii
+says "--to: x.nii is an image"
+
 # labels beyond 2^24, which float cannot hold, stay exact, and so does the fill value
 python3 - << 'END'
 import struct
