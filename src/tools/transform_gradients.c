@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dwi/odf.h"
 #include "image/grid.h"
 #include "image/reorient.h"
 #include "transform/affine.h"
@@ -14,18 +15,18 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
-/* Directions along the voxel axes of a grid by FSL's rule, x negated where the grid is right-handed, as a map to the
- * world. */
+/* Map from FSL's directions, along the voxel axes of an image, to the world. */
 static gls_status read_frame(const char *path, double frame[3][4])
 {
     gls_grid grid;
+    double world[3][3], fsl[3][3]; /* of the voxel axes; those of FSL are the same, but for signs */
     gls_status status = gls_grid_read(path, &grid);
-    for (int r = 0; r < 3 && !status; r++)
-        for (int c = 0; c < 4; c++) {
-            const double sign = c == 0 && gls_grid_determinant(&grid) > 0 ? -1 : 1;
-            frame[r][c] = c < 3 ? sign * grid.affine[r][c] / grid.voxel_size[c] : 0;
-        }
-    return status;
+    if (status) return status;
+    gls_odf_frame_map(GLS_BVEC_WORLD, &grid, world);
+    gls_odf_frame_map(GLS_BVEC_FSL, &grid, fsl);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 4; c++) frame[r][c] = c < 3 ? world[r][c] * fsl[c][c] : 0;
+    return GLS_OK;
 }
 
 /* Finds the map of directions of the moving image to those of the fixed one: the rotation part of the inverse of the
