@@ -16,8 +16,11 @@
 
 /* --- Texts. */
 
-#define MAX_MM \
-    1e15 /* largest coordinate of a sphere's centre or a box's corner, mm; its square is finite in single precision */
+/* Largest coordinate of a sphere's centre or a box's corner, and longest edge of a box, mm: its square is finite in
+ * single precision. */
+#define MAX_MM 1e15
+/* Shortest edge of a box as a share of its coordinates: what is thinner is lost in the rounding of points. */
+#define MIN_EDGE 1e-6
 
 /* Reads numbers separated by commas and stores at most six. Returns how many there are; 0: not all are numbers. */
 static size_t read_numbers(const char *text, double number[6])
@@ -75,10 +78,15 @@ static gls_status check_box(const char *option, const char *text, gls_region_tex
         if (!(low >= -MAX_MM && high <= MAX_MM))
             return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a box is x,y,z,X,Y,Z: numbers must be from -%g to %g mm",
                             option, text, MAX_MM, MAX_MM);
-        /* thinner boxes are lost in the rounding of points */
-        if (!(high - low >= 1e-6 * fmax(1, fmax(-low, high))))
+        if (low == high)
             return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a box is x,y,z,X,Y,Z: its corners must differ in each number",
                             option, text);
+        const double least = MIN_EDGE * fmax(1, fmax(-low, high));
+        if (!(high - low >= least && high - low <= MAX_MM))
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "--%s %s: a box is x,y,z,X,Y,Z: it is %g mm long along %c, but there an edge must be from "
+                            "%g to %g mm long",
+                            option, text, high - low, 'x' + a, least, MAX_MM);
         out->number[a] = low;
         out->number[a + 3] = high;
     }

@@ -176,8 +176,8 @@ static gls_status check_numbers(gls_regions *r, gls_region_role role, const gls_
                         text, GLS_REGION_MAX_SPHERES);
     if (fresh && r->n_groups == GLS_REGION_MAX_GRIDS)
         return gls_fail(GLS_ERR_UNSUPPORTED,
-                        "%s: with this region there are more than %d different grids: bring "
-                        "regions to one grid",
+                        "%s: with this region there are more than %d different grids, of images and of boxes: bring "
+                        "images to one grid",
                         text, GLS_REGION_MAX_GRIDS);
     r->n_groups += fresh;
     r->n_spheres += !s->inside;
@@ -192,7 +192,7 @@ static gls_status add_region(gls_regions *r, gls_region_role role, const gls_reg
     if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
     r->region = list;
     const double *side = s->grid.voxel_size;
-    gls_region region = {.text = gls_text_copy(text)};
+    gls_region region = {.text = gls_text_copy(text), .is_box = s->is_box};
     gls_status status = region.text ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
     if (!status) status = check_reach(r, role, s, text, mask);
     if (!status) status = take_bit(r, role, &region.info.bit);
@@ -309,25 +309,51 @@ static gls_status pack(gls_regions *r)
     return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
 }
 
-/* Whether every voxel centre of an include region lies in exclude regions, or an include sphere lies in one exclude
- * sphere. No streamline can be kept then. */
+/* Corners of a box, or of the box around a sphere, world mm. */
+static void find_corners(const gls_regions *r, const gls_region *region, double low[3], double high[3])
+{
+    const gls_region_sphere *sphere = region->is_box ? NULL : &r->sphere[region->index];
+    for (int a = 0; a < 3; a++) {
+        const double *row = r->group[region->index].grid.affine[a];
+        const double middle = sphere ? sphere->centre[a] : row[3], half = sphere ? sphere->radius : row[a] / 2;
+        low[a] = middle - half;
+        high[a] = middle + half;
+    }
+}
+
+/* Whether a box or sphere lies in another one. */
+static bool lies_in(const gls_regions *r, const gls_region *inner, const gls_region *outer)
+{
+    double low[3], high[3], from[3], to[3], square = 0;
+    bool inside = true;
+    find_corners(r, inner, low, high);
+    find_corners(r, outer, from, to);
+    for (int a = 0; a < 3; a++) inside = inside && low[a] >= from[a] && high[a] <= to[a];
+    if (outer->is_box || !inside) return inside;
+    const gls_region_sphere *sphere = &r->sphere[outer->index], *own = &r->sphere[inner->index];
+    for (int a = 0; a < 3; a++) {
+        const double far = inner->is_box ? fmax(sphere->centre[a] - low[a], high[a] - sphere->centre[a])
+                                         : own->centre[a] - sphere->centre[a];
+        square += far * far;
+    }
+    return sqrt(square) + (inner->is_box ? 0 : own->radius) <= sphere->radius;
+}
+
+/* Whether an include sphere or box lies in an exclude one, or every voxel centre of an include region of voxels lies in
+ * exclude regions. No streamline can be kept then. */
 static bool wholly_excluded(const gls_regions *r, const gls_region *region)
 {
     const uint32_t exclude = r->role_bits[GLS_REGION_EXCLUDE];
-    if (region->info.voxels == 0) {
-        const gls_region_sphere *own = &r->sphere[region->index];
-        for (size_t i = 0; i < r->n_spheres; i++) {
-            const double *a = own->centre, *b = r->sphere[i].centre;
-            double distance =
-                sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
-            if ((r->sphere[i].bits & exclude) && distance + own->radius <= r->sphere[i].radius) return true;
+    if (region->info.voxels == 0 || region->is_box) {
+        for (size_t i = 0; i < r->n; i++) {
+            const gls_region *other = &r->region[i];
+            const bool solid = other->info.voxels == 0 || other->is_box;
+            if (solid && other->info.role == GLS_REGION_EXCLUDE && lies_in(r, region, other)) return true;
         }
         return false;
     }
     const gls_region_group *g = &r->group[region->index];
     double to_run[3][4];
-    /* a box has one centre, which says nothing of its corners */
-    if (gls_grid_voxels(&g->grid) == 1) return false;
     gls_grid_inverse(&r->grid, to_run);
     for (size_t v = 0, n = (size_t)g->size[0] * (size_t)g->size[1] * (size_t)g->size[2]; v < n; v++) {
         if (!(r->word[g->first + v] >> region->info.bit & 1)) continue;

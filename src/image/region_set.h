@@ -48,6 +48,7 @@ typedef struct gls_region_group {
 typedef struct gls_region {
     gls_region_info info;
     char *text;
+    bool is_box;
     size_t layer; /* index of its layer in the store of regions, see region_store.h */
     size_t index; /* in a complete set: index of the region's group, or of its sphere */
 } gls_region;

@@ -81,6 +81,11 @@ static void test_text(void **state)
     static const char *const boxes[] = {"1,2,3,4,5,3", "1,2,3,1,5,6", "1,2,3,4,5,1e16", "1,2,3,4,5,nan"};
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
         refuse(gls_region_text_parse("stop-at", boxes[i], &t), GLS_ERR_ARGUMENT, "a box");
+    /* what is wrong is named: equal corners, or an edge that is too short or too long */
+    refuse(gls_region_text_parse("stop-at", "1,2,3,4,5,3", &t), GLS_ERR_ARGUMENT, "corners must differ");
+    refuse(gls_region_text_parse("stop-at", "1,2,3,4,5,3.0000001", &t), GLS_ERR_ARGUMENT, "long along z");
+    refuse(gls_region_text_parse("stop-at", "1,-9e14,3,4,9e14,5", &t), GLS_ERR_ARGUMENT, "1.8e+15 mm long along y");
+    assert_int_equal(gls_region_text_parse("include", "1,-5e14,3,4,5e14,5", &t), GLS_OK);
     static const char *const labels[] = {"x.nii:",   "x.nii:0", "x.nii:3,",        "x.nii:5-3",
                                          "x.nii:-3", "x.nii:a", "x.nii:2147483648"};
     for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
@@ -189,6 +194,34 @@ static void test_refused(void **state)
     gls_regions_destroy(r);
 }
 
+/* An include sphere or box in an exclude one can never be reached; one that reaches beyond it can. */
+static void test_excluded(void **state)
+{
+    static const struct {
+        const char *include, *exclude;
+        bool wholly;
+    } cases[] = {{"0,0,9,2", "1,0,9,3", true},
+                 {"0,0,9,2", "1,0,9,2.9", false},
+                 {"-3,0,6,3,4,12", "-3,0,6,3,4,12", true},
+                 {"-3,0,6,3,4,12", "-4,-1,5,3,4,13", true},
+                 {"-3,0,6,3,4,12", "-4,-1,5,2,4,13", false},
+                 {"-3,0,6,3,4,12", "0,2,9,5", true},
+                 {"-3,0,6,3,4,12", "0,2,9,4.6", false},
+                 {"0,2,9,2", "-2,0,7,2,4,11", true},
+                 {"0,2,9,2", "-2,0,7,1.9,4,11", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gls_regions *r = NULL;
+        assert_int_equal(gls_regions_create(&grid, &r), GLS_OK);
+        assert_int_equal(add(r, GLS_REGION_INCLUDE, "%s", cases[i].include), GLS_OK);
+        assert_int_equal(add(r, GLS_REGION_EXCLUDE, "%s", cases[i].exclude), GLS_OK);
+        const gls_status status = gls_regions_complete(r);
+        if (status != (cases[i].wholly ? GLS_ERR_INPUT : GLS_OK))
+            fail_msg("%s in %s: %d", cases[i].include, cases[i].exclude, status);
+        gls_regions_destroy(r);
+    }
+}
+
 static uint64_t hash_of(gls_region_role role, const char *format, const char *file)
 {
     gls_regions *r = NULL;
@@ -214,8 +247,8 @@ static void test_hash(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_text), cmocka_unit_test(test_labels),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_text),       cmocka_unit_test(test_labels),
                                        cmocka_unit_test(test_other_grid), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_hash)};
+                                       cmocka_unit_test(test_excluded),   cmocka_unit_test(test_hash)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
