@@ -62,9 +62,9 @@ def write_study(rng, effect):
 
 
 def clear():
-    """Removes the results of the peer, whose programs give them other suffixes."""
+    """Removes the results of both, so that none of the run before is compared where one writes less, or with another suffix."""
     for name in os.listdir("."):
-        if name.startswith("peer_"):
+        if name.startswith(("peer_", "own_")):
             os.remove(name)
 
 

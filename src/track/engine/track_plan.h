@@ -79,7 +79,8 @@ typedef struct gls_track_plan {
     bool tables_shared;   /* the getter's tables fit into shared memory */
     bool packs_on_host; /* pass 3 is done by the host: the buffers of a software renderer are memory of this process */
     bool voxel_runs;    /* half-streamlines are stored as runs of points on a line, one run for each voxel crossed */
-    float remainder_unit;       /* of the remainders of positions, which a getter has whose row says by_voxel; voxels */
+    float remainder_unit;       /* voxels; unit of the remainders of positions, which getters with by_voxel keep, see
+                                   remainder.h */
     uint32_t block_points;      /* points that a block of the pool usually holds */
     bool long_rounds;           /* rounds are long, because the longest streamlines of a round take long */
     bool in_flight;             /* a round begins before the previous one has ended, see batch.h */
