@@ -64,74 +64,89 @@ static double z_of_f(double f, double rank, double dof)
 
 /* --- The model. */
 
-/* Makes v, of n numbers, orthogonal to the first k vectors of the basis and of length 1. Returns false if less than
- * 1e-10 of its length is left. */
-static bool orthonormalise(double *basis, size_t k, size_t n)
+/* Share of the sum of squares of an element below which what is left of it is rounding noise, and counts as zero. */
+#define NOISE 1e-20
+
+/* Makes v, vector k of the basis, of n numbers, orthogonal to the vectors before it and of length 1. share: k + 1
+ * numbers, which become the shares of all these vectors in v as it was. Returns false if less than 1e-6 of its length
+ * is left. */
+static bool orthonormalise(double *basis, size_t k, size_t n, double *share)
 {
     double *v = basis + k * n, before = 0, after = 0;
     for (size_t i = 0; i < n; i++) before += v[i] * v[i];
+    memset(share, 0, k * sizeof *share);
     for (int twice = 0; twice < 2; twice++)
         for (size_t j = 0; j < k; j++) {
             double dot = 0;
             for (size_t i = 0; i < n; i++) dot += basis[j * n + i] * v[i];
             for (size_t i = 0; i < n; i++) v[i] -= dot * basis[j * n + i];
+            share[j] += dot;
         }
     for (size_t i = 0; i < n; i++) after += v[i] * v[i];
-    if (!(after > 1e-20 * before)) return false;
-    for (size_t i = 0; i < n; i++) v[i] /= sqrt(after);
-    return true;
+    share[k] = sqrt(after);
+    for (size_t i = 0; i < n && after > 0; i++) v[i] /= share[k];
+    return after > 1e-12 * before;
 }
 
-/* Solves (X'X) x = b for several right sides of p numbers each, in place, by Cholesky's method. memory: p x p. Returns
- * false if X is rank-deficient. */
-static bool solve_normal(const double *design, size_t n, size_t p, double *memory, double *b, size_t n_right)
+/* A design X of n rows and p columns as a product. All zero is empty. */
+typedef struct factors {
+    double *q; /* p x n: orthonormal vectors that span the columns */
+    double *r; /* p x p: row k has the shares of q[0 .. k] in column k */
+} factors;
+
+static void finish_factors(factors *f)
 {
-    for (size_t i = 0; i < p; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double sum = 0, full = 0;
-            for (size_t k = 0; k < n; k++) sum += design[k * p + i] * design[k * p + j];
-            full = sum;
-            for (size_t k = 0; k < j; k++) sum -= memory[i * p + k] * memory[j * p + k];
-            if (i == j && !(sum > 1e-12 * full)) return false;
-            memory[i * p + j] = i == j ? sqrt(sum) : sum / memory[j * p + j];
-        }
-    for (size_t r = 0; r < n_right; r++) {
-        double *x = b + r * p;
-        for (size_t i = 0; i < p; i++) {
-            for (size_t k = 0; k < i; k++) x[i] -= memory[i * p + k] * x[k];
-            x[i] /= memory[i * p + i];
-        }
-        for (size_t i = p; i-- > 0;) {
-            for (size_t k = i + 1; k < p; k++) x[i] -= memory[k * p + i] * x[k];
-            x[i] /= memory[i * p + i];
-        }
-    }
-    return true;
+    free(f->q);
+    free(f->r);
 }
 
-/* Fills the basis: X (X'X)^-1 c' of each row c of the contrast, then the columns of the design. */
+/* Call finish_factors() also after a failure. GLS_ERR_INPUT: the design is rank-deficient. */
+static gls_status factor(const double *design, size_t n, size_t p, factors *f)
+{
+    *f = (factors){malloc((n + 1) * p * sizeof *f->q), malloc(p * p * sizeof *f->r)};
+    if (!f->q || !f->r) return gls_no_memory();
+    for (size_t k = 0; k < p; k++) {
+        for (size_t i = 0; i < n; i++) f->q[k * n + i] = design[i * p + k];
+        if (!orthonormalise(f->q, k, n, f->r + k * p))
+            return gls_fail(GLS_ERR_INPUT, "the design is rank-deficient: a column follows from the others");
+    }
+    return GLS_OK;
+}
+
+/* Sets v to X (X'X)^-1 c' of a row c of the contrasts. share: memory for p numbers. */
+static void ask(const factors *f, size_t n, size_t p, const double *c, double *share, double *v)
+{
+    memset(v, 0, n * sizeof *v);
+    for (size_t k = 0; k < p; k++) {
+        share[k] = c[k];
+        for (size_t j = 0; j < k; j++) share[k] -= f->r[k * p + j] * share[j];
+        share[k] /= f->r[k * p + k];
+        for (size_t i = 0; i < n; i++) v[i] += share[k] * f->q[k * n + i];
+    }
+}
+
+/* Fills the basis: X (X'X)^-1 c' of each row c of the contrast, then what else the columns of the design span. */
 static gls_status make_basis(gls_linear_model *m, const double *design, const gls_hypothesis *h)
 {
     const size_t n = m->n, p = m->n_columns;
-    double *memory = malloc((p + h->n_rows) * p * sizeof *memory), *asked = memory ? memory + p * p : NULL;
+    factors f;
+    double *share = malloc((p + 1) * sizeof *share);
     size_t made = 0;
-    if (!memory) return gls_no_memory();
-    memcpy(asked, h->contrast, h->n_rows * p * sizeof *asked);
-    gls_status status = GLS_OK;
-    if (!solve_normal(design, n, p, memory, asked, h->n_rows))
-        status = gls_fail(GLS_ERR_INPUT, "the design is rank-deficient: a column follows from the others");
+    gls_status status = factor(design, n, p, &f);
+    if (!status && !share) status = gls_no_memory();
     for (size_t r = 0; r < h->n_rows + p && !status && made < p; r++) {
         double *v = m->basis + made * n;
-        for (size_t i = 0; i < n; i++) {
-            v[i] = r < h->n_rows ? 0 : design[i * p + r - h->n_rows];
-            for (size_t k = 0; r < h->n_rows && k < p; k++) v[i] += design[i * p + k] * asked[r * p + k];
-        }
-        if (orthonormalise(m->basis, made, n))
+        if (r < h->n_rows)
+            ask(&f, n, p, h->contrast + r * p, share, v);
+        else
+            memcpy(v, f.q + (r - h->n_rows) * n, n * sizeof *v);
+        if (orthonormalise(m->basis, made, n, share))
             made++;
         else if (r < h->n_rows)
             status = gls_fail(GLS_ERR_INPUT, "a row of the contrasts is zero or follows from the others of its F-test");
     }
-    free(memory);
+    free(share);
+    finish_factors(&f);
     return status;
 }
 
@@ -140,6 +155,12 @@ static void remove_others(gls_linear_model *m)
 {
 #pragma omp parallel for
     for (size_t e = 0; e < m->n_elements; e++) {
+        double squares = 0;
+        for (size_t i = 0; i < m->n; i++) {
+            const double v = m->residual[i * m->n_elements + e];
+            squares += v * v;
+        }
+        m->noise[e] = NOISE * squares;
         for (size_t k = m->n_rows; k < m->n_columns; k++) {
             const double *b = m->basis + k * m->n;
             double dot = 0;
@@ -150,6 +171,9 @@ static void remove_others(gls_linear_model *m)
             const double v = m->residual[i * m->n_elements + e];
             m->total[e] += v * v;
         }
+        if (m->total[e] > m->noise[e]) continue;
+        m->total[e] = 0;
+        for (size_t i = 0; i < m->n; i++) m->residual[i * m->n_elements + e] = 0;
     }
 }
 
@@ -167,7 +191,8 @@ gls_status gls_linear_model_init(gls_linear_model *m, const double *y, size_t n,
     m->basis = malloc((n_columns + 1) * n * sizeof *m->basis);
     m->residual = malloc(n * n_elements * sizeof *m->residual);
     m->total = calloc(n_elements, sizeof *m->total);
-    if (!m->basis || !m->residual || !m->total) return gls_no_memory();
+    m->noise = malloc(n_elements * sizeof *m->noise);
+    if (!m->basis || !m->residual || !m->total || !m->noise) return gls_no_memory();
     memcpy(m->residual, y, n * n_elements * sizeof *m->residual);
     gls_status status = make_basis(m, design, h);
     if (!status) remove_others(m);
@@ -179,33 +204,45 @@ void gls_linear_model_finish(gls_linear_model *m)
     free(m->basis);
     free(m->residual);
     free(m->total);
+    free(m->noise);
     *m = (gls_linear_model){.n = 0};
 }
 
-gls_status gls_effects_find(gls_effects *f, const double *y, size_t n, size_t n_elements, const double *design,
+/* Fits one element: its coefficients go to b[0], b[n_elements] ... Returns the standard deviation of the residuals. */
+static double fit_element(const factors *f, const double *y, size_t n, size_t n_elements, size_t p, double *b)
+{
+    double squares = 0, all = 0;
+    for (size_t k = 0; k < p; k++) {
+        b[k * n_elements] = 0;
+        for (size_t i = 0; i < n; i++) b[k * n_elements] += f->q[k * n + i] * y[i * n_elements];
+    }
+    for (size_t i = 0; i < n; i++) {
+        double rest = y[i * n_elements];
+        all += rest * rest;
+        for (size_t k = 0; k < p; k++) rest -= f->q[k * n + i] * b[k * n_elements];
+        squares += rest * rest;
+    }
+    for (size_t k = p; k-- > 0;) {
+        for (size_t j = k + 1; j < p; j++) b[k * n_elements] -= f->r[j * p + k] * b[j * n_elements];
+        b[k * n_elements] /= f->r[k * p + k];
+    }
+    return squares > NOISE * all ? sqrt(squares / ((double)n - (double)p)) : 0;
+}
+
+gls_status gls_effects_find(gls_effects *found, const double *y, size_t n, size_t n_elements, const double *design,
                             size_t n_columns)
 {
-    const size_t p = n_columns;
-    double *memory = malloc((p + 1) * p * sizeof *memory), *b = memory ? memory + p * p : NULL;
-    *f = (gls_effects){.beta = malloc(p * n_elements * sizeof *f->beta),
-                       .deviation = malloc(n_elements * sizeof *f->deviation)};
-    gls_status status = memory && f->beta && f->deviation ? GLS_OK : gls_no_memory();
-    for (size_t e = 0; e < n_elements && !status; e++) {
-        double squares = 0;
-        memset(b, 0, p * sizeof *b);
-        for (size_t i = 0; i < n; i++)
-            for (size_t k = 0; k < p; k++) b[k] += design[i * p + k] * y[i * n_elements + e];
-        if (!solve_normal(design, n, p, memory, b, 1))
-            status = gls_fail(GLS_ERR_INPUT, "the design is rank-deficient: a column follows from the others");
-        for (size_t i = 0; i < n; i++) {
-            double rest = y[i * n_elements + e];
-            for (size_t k = 0; k < p; k++) rest -= design[i * p + k] * b[k];
-            squares += rest * rest;
-        }
-        for (size_t k = 0; k < p; k++) f->beta[k * n_elements + e] = b[k];
-        f->deviation[e] = sqrt(squares / ((double)n - (double)p));
+    factors f;
+    *found = (gls_effects){.beta = malloc(n_columns * n_elements * sizeof *found->beta),
+                           .deviation = malloc(n_elements * sizeof *found->deviation)};
+    gls_status status = factor(design, n, n_columns, &f);
+    if (!status && (!found->beta || !found->deviation)) status = gls_no_memory();
+    if (!status) {
+#pragma omp parallel for
+        for (size_t e = 0; e < n_elements; e++)
+            found->deviation[e] = fit_element(&f, y + e, n, n_elements, n_columns, found->beta + e);
     }
-    free(memory);
+    finish_factors(&f);
     return status;
 }
 
@@ -218,16 +255,28 @@ void gls_effects_finish(gls_effects *f)
 
 /* --- Enhancement. */
 
+/* An element with its z, for sorting. */
+typedef struct ranked {
+    double z;
+    uint32_t element;
+} ranked;
+
 /* Memory of one thread. */
 typedef struct worker {
     double *product; /* n_columns x n_elements */
     double *statistic, *z, *enhanced;
-    uint32_t *order;  /* elements by falling z */
+    ranked *rank;     /* elements by falling z */
     uint32_t *parent; /* of each node in its component */
     uint32_t *size;   /* edges of the component of each root */
     uint64_t *below, *contributions;
-    bool failed;
 } worker;
+
+/* The heights at which edges are joined, and what an edge gets there. */
+typedef struct heights {
+    size_t n;
+    double *height, *factor; /* n elements */
+    double *share;           /* by the number of edges of a component */
+} heights;
 
 static uint32_t find_root(uint32_t *parent, uint32_t node)
 {
@@ -243,12 +292,6 @@ static void join(worker *w, const int32_t edge[2])
     w->size[a]++;
 }
 
-/* An element with its z, for sorting. */
-typedef struct ranked {
-    double z;
-    uint32_t element;
-} ranked;
-
 static int by_falling_z(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
@@ -256,46 +299,79 @@ static int by_falling_z(const void *a, const void *b)
     return (x->element > y->element) - (x->element < y->element);
 }
 
+/* Largest z: that of the least probability. */
+#define MAX_Z 38
+
+static void finish_heights(heights *h)
+{
+    free(h->height);
+    free(h->factor);
+    free(h->share);
+}
+
+/* Makes the heights, which are added up as in MRtrix3. Call finish_heights() also after a failure. */
+static gls_status make_heights(const gls_enhancer *n, size_t n_elements, heights *h)
+{
+    const bool nbs = n->kind == GLS_ENHANCE_NBS;
+    size_t most = 1;
+    for (double z = n->dh; n->kind == GLS_ENHANCE_TFNBS && z - n->dh < MAX_Z; z += n->dh) most++;
+    *h = (heights){.height = malloc(most * sizeof *h->height),
+                   .factor = malloc(most * sizeof *h->factor),
+                   .share = malloc((n_elements + 1) * sizeof *h->share)};
+    if (!h->height || !h->factor || !h->share) return gls_no_memory();
+    if (nbs) h->height[h->n++] = n->threshold;
+    for (double z = n->dh; n->kind == GLS_ENHANCE_TFNBS && z - n->dh < MAX_Z; z += n->dh) h->height[h->n++] = z;
+    for (size_t k = 0; k < h->n; k++) h->factor[k] = nbs ? 1 : pow(h->height[k], n->height);
+    for (size_t k = 0; k <= n_elements; k++) h->share[k] = nbs ? (double)k : pow((double)k, n->extent);
+    return GLS_OK;
+}
+
 /* Adds to each edge of at least z = h, the sum over such heights of its component's number of edges and of h, both with
  * exponents. The heights fall, so that components only grow. */
-static void enhance(const gls_enhancer *n, worker *w, size_t n_elements)
+static void enhance(const gls_enhancer *n, const heights *h, worker *w, size_t n_elements)
 {
-    ranked *rank = malloc((n_elements + 1) * sizeof *rank);
-    const bool nbs = n->kind == GLS_ENHANCE_NBS;
-    size_t steps = 1, active = 0;
+    size_t active = 0, steps = h->n;
+    for (size_t e = 0; e < n_elements; e++) w->rank[e] = (ranked){w->z[e], (uint32_t)e};
+    qsort(w->rank, n_elements, sizeof *w->rank, by_falling_z);
     memset(w->enhanced, 0, n_elements * sizeof *w->enhanced);
-    w->failed |= !rank;
-    if (!rank) return;
-    for (size_t e = 0; e < n_elements; e++) rank[e] = (ranked){w->z[e], (uint32_t)e};
-    qsort(rank, n_elements, sizeof *rank, by_falling_z);
     for (uint32_t i = 0; i < n->n_nodes; i++) w->parent[i] = i, w->size[i] = 0;
-    /* heights are added up as in MRtrix3 */
-    double *height = NULL, h = n->dh;
-    for (steps = 0; !nbs && h - n->dh < rank[0].z; h += n->dh) steps++;
-    height = malloc((steps + 1) * sizeof *height);
-    w->failed |= !height;
-    h = nbs ? n->threshold : n->dh;
-    for (size_t k = 0; height && k < steps; k++, h += n->dh) height[k] = h;
-    if (nbs && height) height[0] = h, steps = 1;
-    for (size_t k = height ? steps : 0; k-- > 0;) {
-        for (; active < n_elements && rank[active].z >= height[k]; active++) join(w, n->edge[rank[active].element]);
-        const double factor = nbs ? 1 : pow(height[k], n->height);
+    while (steps > 0 && h->height[steps - 1] > w->rank[0].z) steps--;
+    for (size_t k = steps; k-- > 0;) {
+        for (; active < n_elements && w->rank[active].z >= h->height[k]; active++)
+            join(w, n->edge[w->rank[active].element]);
         for (size_t i = 0; i < active; i++) {
-            const uint32_t e = rank[i].element;
-            const double size = w->size[find_root(w->parent, (uint32_t)n->edge[e][0])];
-            w->enhanced[e] += (nbs ? size : pow(size, n->extent)) * factor;
+            const uint32_t e = w->rank[i].element, root = find_root(w->parent, (uint32_t)n->edge[e][0]);
+            w->enhanced[e] += h->share[w->size[root]] * h->factor[k];
         }
     }
-    free(height);
-    free(rank);
 }
 
 /* --- Shuffles. */
 
-/* Computes statistic, z and enhanced values of one shuffle. */
-static void shuffle(const gls_linear_model *m, const gls_enhancer *n, const uint32_t *permutation, size_t stride,
-                    worker *w)
+/* One hypothesis, and how its elements are enhanced. */
+typedef struct test {
+    const gls_linear_model *m;
+    const gls_enhancer *enhancer;
+    heights heights;
+} test;
+
+/* Sum of squares of what no column explains of a shuffled element. */
+static double find_rest(const gls_linear_model *m, const double *product, size_t e, const uint32_t *permutation,
+                        size_t stride)
 {
+    double squares = 0;
+    for (size_t i = 0; i < m->n; i++) {
+        double rest = m->residual[permutation[i * stride] * m->n_elements + e];
+        for (size_t k = 0; k < m->n_columns; k++) rest -= product[k * m->n_elements + e] * m->basis[k * m->n + i];
+        squares += rest * rest;
+    }
+    return squares;
+}
+
+/* Computes statistic, z and enhanced values of one shuffle. Both are 0 where nothing but noise is left. */
+static void shuffle(const test *t, const uint32_t *permutation, size_t stride, worker *w)
+{
+    const gls_linear_model *m = t->m;
     memset(w->product, 0, m->n_columns * m->n_elements * sizeof *w->product);
     for (size_t i = 0; i < m->n; i++) {
         const double *row = m->residual + permutation[i * stride] * m->n_elements;
@@ -312,16 +388,18 @@ static void shuffle(const gls_linear_model *m, const gls_enhancer *n, const uint
             const double v = w->product[k * m->n_elements + e];
             *(k < m->n_rows ? &asked : &others) += v * v;
         }
-        double f = asked / rank / ((m->total[e] - asked - others) / m->dof);
-        if (!isfinite(f) || f < 0) f = 0;
-        const double t = w->product[e] > 0 ? sqrt(f) : -sqrt(f);
-        w->statistic[e] = m->is_f ? f : t;
-        w->z[e] = f == 0 ? 0 : m->is_f ? z_of_f(f, rank, m->dof) : z_of_t(t, m->dof);
+        double rest = m->total[e] - asked - others;
+        /* the difference is not exact where it is small */
+        if (rest < 1e-8 * m->total[e]) rest = find_rest(m, w->product, e, permutation, stride);
+        const double f = rest > m->noise[e] ? asked / rank / (rest / m->dof) : 0,
+                     signed_root = w->product[e] > 0 ? sqrt(f) : -sqrt(f);
+        w->statistic[e] = m->is_f || f == 0 ? f : signed_root;
+        w->z[e] = f == 0 ? 0 : m->is_f ? z_of_f(f, rank, m->dof) : z_of_t(signed_root, m->dof);
     }
-    if (n->kind == GLS_ENHANCE_NONE)
+    if (t->enhancer->kind == GLS_ENHANCE_NONE)
         memcpy(w->enhanced, w->z, m->n_elements * sizeof *w->z);
     else
-        enhance(n, w, m->n_elements);
+        enhance(t->enhancer, &t->heights, w, m->n_elements);
 }
 
 static bool make_worker(worker *w, const gls_linear_model *m, const gls_enhancer *n)
@@ -331,11 +409,13 @@ static bool make_worker(worker *w, const gls_linear_model *m, const gls_enhancer
                   .statistic = malloc(e * sizeof(double)),
                   .z = malloc(e * sizeof(double)),
                   .enhanced = malloc(e * sizeof(double)),
+                  .rank = malloc(e * sizeof(ranked)),
                   .parent = malloc((n->n_nodes + 1) * sizeof(uint32_t)),
                   .size = malloc((n->n_nodes + 1) * sizeof(uint32_t)),
                   .below = calloc(e, sizeof(uint64_t)),
                   .contributions = calloc(e, sizeof(uint64_t))};
-    return w->product && w->statistic && w->z && w->enhanced && w->parent && w->size && w->below && w->contributions;
+    return w->product && w->statistic && w->z && w->enhanced && w->rank && w->parent && w->size && w->below &&
+           w->contributions;
 }
 
 static void finish_worker(worker *w)
@@ -344,22 +424,23 @@ static void finish_worker(worker *w)
     free(w->statistic);
     free(w->z);
     free(w->enhanced);
+    free(w->rank);
     free(w->parent);
     free(w->size);
     free(w->below);
     free(w->contributions);
 }
 
-/* Compares one shuffle with the data. */
+/* Compares one shuffle with the data. An element of which only noise is left has no part in the maximum. */
 static void compare(const worker *w, const gls_permutation_result *r, size_t n_elements, size_t k)
 {
-    size_t largest = 0;
+    size_t largest = n_elements;
     for (size_t e = 0; e < n_elements; e++) {
-        if (w->enhanced[e] > w->enhanced[largest]) largest = e;
+        if (w->z[e] != 0 && (largest == n_elements || w->enhanced[e] > w->enhanced[largest])) largest = e;
         w->below[e] += r->enhanced[e] > w->enhanced[e];
     }
-    r->null_max[k] = w->enhanced[largest];
-    w->contributions[largest]++;
+    r->null_max[k] = largest < n_elements ? w->enhanced[largest] : 0;
+    if (largest < n_elements) w->contributions[largest]++;
 }
 
 gls_status gls_permutation_run(const gls_linear_model *m, const gls_enhancer *n, const uint32_t *permutation,
@@ -374,30 +455,32 @@ gls_status gls_permutation_run(const gls_linear_model *m, const gls_enhancer *n,
                                   .null_max = malloc((n_shuffles + 1) * sizeof(double)),
                                   .below = calloc(e, sizeof(uint64_t)),
                                   .contributions = calloc(e, sizeof(uint64_t))};
+    test t = {.m = m, .enhancer = n};
     uint32_t *same = malloc(m->n * sizeof *same);
-    bool good = w && same && r->statistic && r->z && r->enhanced && r->null_max && r->below && r->contributions;
-    for (int t = 0; good && t < threads; t++) good = make_worker(&w[t], m, n);
+    bool good = w && same && r->statistic && r->z && r->enhanced && r->null_max && r->below && r->contributions &&
+                make_heights(n, e, &t.heights) == GLS_OK;
+    for (int k = 0; good && k < threads; k++) good = make_worker(&w[k], m, n);
     if (good) {
         for (uint32_t i = 0; i < m->n; i++) same[i] = i;
-        shuffle(m, n, same, 1, &w[0]);
+        shuffle(&t, same, 1, &w[0]);
         memcpy(r->statistic, w[0].statistic, e * sizeof(double));
         memcpy(r->z, w[0].z, e * sizeof(double));
         memcpy(r->enhanced, w[0].enhanced, e * sizeof(double));
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
         for (size_t k = 0; k < n_shuffles; k++) {
             worker *own = &w[omp_get_thread_num()];
-            shuffle(m, n, permutation + k, n_shuffles, own);
+            shuffle(&t, permutation + k, n_shuffles, own);
             compare(own, r, e, k);
         }
     }
-    for (int t = 0; w && t < threads; t++) {
+    for (int k = 0; w && k < threads; k++) {
         for (size_t i = 0; good && i < e; i++) {
-            r->below[i] += w[t].below[i];
-            r->contributions[i] += w[t].contributions[i];
+            r->below[i] += w[k].below[i];
+            r->contributions[i] += w[k].contributions[i];
         }
-        good = good && !w[t].failed;
-        finish_worker(&w[t]);
+        finish_worker(&w[k]);
     }
+    finish_heights(&t.heights);
     free(w);
     free(same);
     return good ? GLS_OK : gls_no_memory();

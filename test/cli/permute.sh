@@ -54,6 +54,42 @@ expect 0 permute vectors.txt design.txt contrast.txt -o v --type vector --notest
 [ "$(wc -l < v_tvalue_t1.csv)" -eq 36 ] && [ ! -e v_fwe_1mpvalue_t1.csv ] || note "--notest"
 expect 0 permute plain.txt design.txt contrast.txt -o n --enhance nbs --threshold 2 --nshuffles 10
 says "shuffles differ: no p-value can be below 0.1"
+# elements that are the same in all subjects, that another column explains, or that the model explains wholly
+python3 - << 'END'
+import random
+random.seed(2)
+with open("flat.txt", "w") as files:
+    for s in range(12):
+        files.write(f"flat{s}.txt\n")
+        old = 1960 + 3 * s
+        with open(f"flat{s}.txt", "w") as f:
+            f.writelines(f"{v!r}\n" for v in (0.1, 1e6 / 3, 0, old / 7, 0.3 - old * 1.1, 2.5 * (s % 2) + 0.1 * old, random.gauss(0, 1), random.gauss(5, 1)))
+open("years.txt", "w").writelines(f"1 {s % 2} {1960 + 3 * s}\n" for s in range(12))
+END
+for words in "contrast.txt" "both.txt" "both.txt --ftests ftests.txt --fonly"; do
+    # shellcheck disable=SC2086
+    expect 0 permute flat.txt years.txt $words -o flat --type vector --nshuffles 200
+    python3 - "$words" << 'END' || note "noise as data: $words"
+import glob, sys
+def read(name):
+    return [float(v) for v in open(name)]
+for name in glob.glob("flat_*_t*.csv") + glob.glob("flat_*_F*.csv"):
+    # t2 and F1 of both.txt ask for the year
+    noise = [0, 1, 2] if "both" in sys.argv[1] and not name.endswith("t1.csv") else [0, 1, 2, 3, 4]
+    what = name.split("_")[1]
+    if what in ("tvalue", "Fvalue", "Zstat", "null"):
+        assert all(read(name)[k] == 0 for k in noise), (name, read(name))
+        assert read(name)[6] != 0 or read(name)[7] != 0, name
+    if what == "null":
+        assert sum(read(name)) == 200, name
+assert read("flat_std_dev.csv")[:6] == [0] * 6 and all(read("flat_std_dev.csv")[6:]), read("flat_std_dev.csv")
+END
+    rm -f flat_* flat.json
+done
+printf 'constant0.txt\n%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 > constant.txt
+echo 0.1 > constant0.txt
+expect 0 permute constant.txt years.txt contrast.txt -o constant --type vector --nshuffles 50
+[ "$(sort -u constant_null_dist_t1.txt)" = 0 ] && [ "$(cat constant_null_contributions_t1.csv)" = 0 ] || note "constants in the maximum"
 
 expect 2 permute plain.txt design.txt contrast.txt
 expect 2 permute plain.txt design.txt -o e
