@@ -118,7 +118,8 @@ typedef enum gls_phase {
     GLS_PHASE_FIT,   /* fit of a model; progress in voxels if the fit takes long */
     GLS_PHASE_TRACK, /* progress in seeds */
     GLS_PHASE_MERGE, /* progress in bytes */
-    GLS_PHASE_WRITE  /* completing and naming files; no progress, only a chance to cancel before files remain */
+    GLS_PHASE_WRITE, /* completing and naming files; no progress, only a chance to cancel before files remain */
+    GLS_PHASE_TEST   /* permutation tests; progress in shuffles */
 } gls_phase;
 typedef struct gls_progress {
     gls_phase phase;

@@ -31,7 +31,7 @@ static struct {
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 /* names in events, by gls_phase */
-static const char *const phases[] = {"fit", "track", "merge", "write"};
+static const char *const phases[] = {"fit", "track", "merge", "write", "test"};
 
 /* Writes an event as one line, unless an earlier one was written only in part; frees the object, which may be NULL. */
 static void send(cJSON *object)

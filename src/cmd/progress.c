@@ -248,6 +248,7 @@ static const struct {
     [GLS_PHASE_TRACK] = {gls_format_count, "seeds", "points"},
     [GLS_PHASE_MERGE] = {gls_format_bytes, "merged", "bytes"},
     [GLS_PHASE_WRITE] = {NULL, NULL, NULL},
+    [GLS_PHASE_TEST] = {gls_format_count, "shuffles", "shuffles"},
 };
 
 /* Shows the progress of a phase: counts, rate and time left; where progress is shown as lines, tracking also shows the

@@ -31,6 +31,26 @@ typedef struct numbers {
     size_t rows, columns;
 } numbers;
 
+/* The files of a hypothesis that have a number for each element, in the order in which they are written. */
+typedef enum file_kind {
+    STATISTIC,
+    Z,
+    ENHANCED,
+    CORRECTED,
+    UNCORRECTED,
+    CONTRIBUTIONS,
+    ABS_EFFECT,
+    STD_EFFECT,
+    N_KINDS
+} file_kind;
+
+/* The outputs of a hypothesis; all names are borrowed. */
+typedef struct outputs {
+    char name[32]; /* of the hypothesis, such as t1 */
+    const char *file[N_KINDS];
+    const char *null; /* file of the largest values; NULL: that of another hypothesis has them */
+} outputs;
+
 /* State of `glslines permute`. */
 typedef struct permuting {
     gls_tract_run *run;
@@ -44,11 +64,14 @@ typedef struct permuting {
     double *y;          /* n x n_elements */
     numbers design, contrast, ftests;
     uint32_t *permutation; /* n x n_shuffles */
-    size_t n_shuffles;
+    size_t n_shuffles, n_distinct;
     gls_hypothesis *hypothesis;
     double **rows; /* rows of contrasts of each F-test */
     size_t n_hypotheses;
     gls_permutation_result *result; /* one for each hypothesis */
+    gls_effects effects;
+    outputs *output;      /* one for each hypothesis */
+    const char **of_data; /* names of the files of the columns of the design, and of std_dev; borrowed */
 } permuting;
 
 /* --- Inputs. */
@@ -238,24 +261,23 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Warns of few distinct shuffles. */
-static gls_status count_shuffles(const permuting *p)
+/* Counts the distinct shuffles, and warns if they are few. */
+static gls_status count_shuffles(permuting *p)
 {
     uint64_t *hash = malloc((p->n_shuffles + 1) * sizeof *hash);
     uint32_t *column = malloc(p->n * sizeof *column);
-    size_t distinct = 0;
     for (size_t k = 0; hash && column && k < p->n_shuffles; k++) {
         for (size_t i = 0; i < p->n; i++) column[i] = p->permutation[i * p->n_shuffles + k];
         hash[k] = gls_hash(column, p->n * sizeof *column);
     }
     const bool good = hash && column;
     if (good) qsort(hash, p->n_shuffles, sizeof *hash, by_number);
-    for (size_t k = 0; good && k < p->n_shuffles; k++) distinct += k == 0 || hash[k] != hash[k - 1];
+    for (size_t k = 0; good && k < p->n_shuffles; k++) p->n_distinct += k == 0 || hash[k] != hash[k - 1];
     free(hash);
     free(column);
-    if (good && distinct < FEW_SHUFFLES)
-        gls_log(GLS_LOG_WARNING, "only %zu shuffles differ: no p-value can be below %.3g", distinct,
-                1 / (double)distinct);
+    if (good && p->n_distinct < FEW_SHUFFLES)
+        gls_log(GLS_LOG_WARNING, "only %zu shuffles differ: no p-value can be below %.3g", p->n_distinct,
+                1 / (double)p->n_distinct);
     return good ? GLS_OK : gls_no_memory();
 }
 
@@ -275,17 +297,63 @@ static gls_status make_shuffles(permuting *p)
 
 /* --- Outputs. */
 
+/* Adds the output PREFIX_WHAT[_NAME].END, and checks that it can be written. */
+static gls_status add_output(permuting *p, const char *what, const char *name, const char *end, const char **path)
+{
+    char suffix[96];
+    snprintf(suffix, sizeof suffix, "_%s%s%s.%s", what, *name ? "_" : "", name, end);
+    gls_status status = gls_run_writes_named(&p->run->files, p->o->output, suffix, path);
+    if (!status) gls_tract_run_lists_output(p->run, *path);
+    return status;
+}
+
+/* Adds the outputs of one hypothesis. */
+static gls_status add_outputs(permuting *p, const gls_hypothesis *h, outputs *out, bool first)
+{
+    const gls_permute_cli *o = p->o;
+    const char *const what[N_KINDS] = {[STATISTIC] = h->is_f ? "Fvalue" : "tvalue",
+                                       [Z] = "Zstat",
+                                       [ENHANCED] = o->enhance ? "enhanced" : NULL,
+                                       [CORRECTED] = o->notest ? NULL : "fwe_1mpvalue",
+                                       [UNCORRECTED] = o->notest ? NULL : "uncorrected_pvalue",
+                                       [CONTRIBUTIONS] = o->notest ? NULL : "null_contributions",
+                                       [ABS_EFFECT] = h->is_f ? NULL : "abs_effect",
+                                       [STD_EFFECT] = h->is_f ? NULL : "std_effect"};
+    gls_status status = GLS_OK;
+    for (int k = 0; k < N_KINDS && !status; k++)
+        if (what[k]) status = add_output(p, what[k], out->name, "csv", &out->file[k]);
+    /* with --strong all hypotheses have one distribution */
+    if (!status && !o->notest && (first || !o->strong))
+        status = add_output(p, "null_dist", o->strong ? "" : out->name, "txt", &out->null);
+    return status;
+}
+
+/* Names and checks all outputs, before the test takes its time. */
+static gls_status plan(permuting *p)
+{
+    const size_t columns = p->design.columns;
+    size_t n[2] = {0, 0}; /* t-tests, F-tests */
+    p->output = calloc(p->n_hypotheses + 1, sizeof *p->output);
+    p->of_data = calloc(columns + 1, sizeof *p->of_data);
+    gls_status status = p->output && p->of_data ? GLS_OK : gls_no_memory();
+    for (size_t k = 0; k <= columns && !status; k++) {
+        char name[32] = "";
+        if (k < columns) snprintf(name, sizeof name, "%zu", k);
+        status = add_output(p, k < columns ? "beta" : "std_dev", name, "csv", &p->of_data[k]);
+    }
+    for (size_t h = 0; h < p->n_hypotheses && !status; h++) {
+        const bool is_f = p->hypothesis[h].is_f;
+        snprintf(p->output[h].name, sizeof p->output[h].name, "%c%zu", is_f ? 'F' : 't', ++n[is_f]);
+        status = add_outputs(p, &p->hypothesis[h], &p->output[h], h == 0);
+    }
+    return status ? status : gls_run_writes_sidecar(&p->run->files, p->o->output, ".json");
+}
+
 /* Writes a number for each element: a square matrix of edges, or a line each. */
-static gls_status write_values(permuting *p, const char *what, const double *value)
+static gls_status write_values(permuting *p, const char *path, const double *value)
 {
     gls_tract_text text;
-    const char *path;
-    char suffix[96];
-    snprintf(suffix, sizeof suffix, "_%s.csv", what);
-    gls_status status = gls_run_writes_named(&p->run->files, p->o->output, suffix, &path);
-    if (status) return status;
-    gls_tract_run_lists_output(p->run, path);
-    status = gls_tract_text_open(p->run, path, &text);
+    gls_status status = gls_tract_text_open(p->run, path, &text);
     if (status) return status;
     for (size_t i = 0; i < p->n_nodes; i++) {
         for (size_t k = 0; k < p->n_nodes; k++) {
@@ -302,15 +370,10 @@ static gls_status write_values(permuting *p, const char *what, const double *val
 }
 
 /* Writes the largest values of the shuffles. */
-static gls_status write_null(permuting *p, const char *name, const gls_permutation_result *r)
+static gls_status write_null(permuting *p, const char *path, const gls_permutation_result *r)
 {
     gls_tract_text text;
-    const char *path;
-    char suffix[96];
-    snprintf(suffix, sizeof suffix, "_null_dist%s%s.txt", *name ? "_" : "", name);
-    gls_status status = gls_run_writes_named(&p->run->files, p->o->output, suffix, &path);
-    if (!status) gls_tract_run_lists_output(p->run, path);
-    if (!status) status = gls_tract_text_open(p->run, path, &text);
+    gls_status status = gls_tract_text_open(p->run, path, &text);
     if (status) return status;
     for (size_t k = 0; k < p->n_shuffles; k++) {
         gls_tract_text_number(&text, r->null_max[k]);
@@ -339,76 +402,49 @@ static double corrected(const double *sorted, size_t n, double value)
     return value > 0 ? (double)low / (double)n : 0;
 }
 
-/* Writes the files of one hypothesis, and counts the elements with a corrected p-value below 0.05. */
-static gls_status write_hypothesis(permuting *p, const char *name, const gls_permutation_result *r, bool is_f,
-                                   const double *null, size_t n_null, size_t *n_found)
+/* Sets value[] to what a file of hypothesis h holds. sorted: its sorted null distribution. */
+static void fill(const permuting *p, size_t h, file_kind kind, const double *sorted, double *value)
 {
-    const struct {
-        const char *what;
-        const double *value;
-        bool tested;
-    } file[] = {{is_f ? "Fvalue" : "tvalue", r->statistic, false},
-                {"Zstat", r->z, false},
-                {"enhanced", p->o->enhance ? r->enhanced : NULL, false}};
-    char what[64];
-    double *value = malloc(p->n_elements * sizeof *value), *sorted = malloc((n_null + 1) * sizeof *sorted);
-    gls_status status = value && sorted ? GLS_OK : gls_no_memory();
-    for (size_t k = 0; k < sizeof file / sizeof *file && !status; k++) {
-        snprintf(what, sizeof what, "%s_%s", file[k].what, name);
-        if (file[k].value) status = write_values(p, what, file[k].value);
+    const gls_permutation_result *r = &p->result[h];
+    const double *deviation = p->effects.deviation;
+    for (size_t e = 0; e < p->n_elements; e++) {
+        double effect = 0;
+        for (size_t k = 0; k < p->design.columns && kind >= ABS_EFFECT; k++)
+            effect += p->hypothesis[h].contrast[k] * p->effects.beta[k * p->n_elements + e];
+        value[e] = kind == STATISTIC       ? r->statistic[e]
+                   : kind == Z             ? r->z[e]
+                   : kind == ENHANCED      ? r->enhanced[e]
+                   : kind == CORRECTED     ? corrected(sorted, p->n_shuffles, r->enhanced[e])
+                   : kind == UNCORRECTED   ? (double)r->below[e] / (double)p->n_shuffles
+                   : kind == CONTRIBUTIONS ? (double)r->contributions[e]
+                   : kind == ABS_EFFECT    ? effect
+                   : deviation[e] > 0      ? effect / deviation[e]
+                                           : 0;
     }
-    *n_found = 0;
-    if (!status && !p->o->notest) {
-        memcpy(sorted, null, n_null * sizeof *sorted);
-        qsort(sorted, n_null, sizeof *sorted, by_value);
-        for (size_t e = 0; e < p->n_elements; e++) {
-            value[e] = corrected(sorted, n_null, r->enhanced[e]);
-            *n_found += value[e] > 0.95;
-        }
-        snprintf(what, sizeof what, "fwe_1mpvalue_%s", name);
-        status = write_values(p, what, value);
-        for (size_t e = 0; e < p->n_elements; e++) value[e] = (double)r->below[e] / (double)p->n_shuffles;
-        snprintf(what, sizeof what, "uncorrected_pvalue_%s", name);
-        if (!status) status = write_values(p, what, value);
-        for (size_t e = 0; e < p->n_elements; e++) value[e] = (double)r->contributions[e];
-        snprintf(what, sizeof what, "null_contributions_%s", name);
-        if (!status) status = write_values(p, what, value);
-    }
-    free(value);
-    free(sorted);
-    return status;
 }
 
-/* Writes coefficients, effects and deviations of the data. */
-static gls_status write_effects(permuting *p)
+/* Writes the files of one hypothesis, and counts the elements with a corrected p-value below 0.05, which is never below
+ * the share of one shuffle. */
+static gls_status write_hypothesis(permuting *p, size_t h, size_t *n_found)
 {
-    gls_effects f;
-    char what[64];
-    const size_t columns = p->design.columns;
-    double *value = malloc(p->n_elements * sizeof *value);
-    gls_status status =
-        value ? gls_effects_find(&f, p->y, p->n, p->n_elements, p->design.value, columns) : gls_no_memory();
-    if (!value) return status;
-    for (size_t k = 0; k < columns && !status; k++) {
-        snprintf(what, sizeof what, "beta_%zu", k);
-        status = write_values(p, what, f.beta + k * p->n_elements);
+    const outputs *out = &p->output[h];
+    double *value = malloc(p->n_elements * sizeof *value), *sorted = malloc((p->n_shuffles + 1) * sizeof *sorted);
+    gls_status status = value && sorted ? GLS_OK : gls_no_memory();
+    *n_found = 0;
+    if (!status && !p->o->notest) {
+        memcpy(sorted, p->result[h].null_max, p->n_shuffles * sizeof *sorted);
+        qsort(sorted, p->n_shuffles, sizeof *sorted, by_value);
     }
-    if (!status) status = write_values(p, "std_dev", f.deviation);
-    for (size_t h = 0; h < p->n_hypotheses && !status; h++) {
-        if (p->hypothesis[h].is_f) continue;
-        for (size_t e = 0; e < p->n_elements; e++) {
-            value[e] = 0;
-            for (size_t k = 0; k < columns; k++)
-                value[e] += p->hypothesis[h].contrast[k] * f.beta[k * p->n_elements + e];
-        }
-        snprintf(what, sizeof what, "abs_effect_t%zu", h + 1);
-        status = write_values(p, what, value);
-        for (size_t e = 0; e < p->n_elements; e++) value[e] = f.deviation[e] > 0 ? value[e] / f.deviation[e] : 0;
-        snprintf(what, sizeof what, "std_effect_t%zu", h + 1);
-        if (!status) status = write_values(p, what, value);
+    for (int k = 0; k < N_KINDS && !status; k++) {
+        if (!out->file[k]) continue;
+        fill(p, h, (file_kind)k, sorted, value);
+        status = write_values(p, out->file[k], value);
+        for (size_t e = 0; e < p->n_elements && k == CORRECTED && p->n_distinct > FEW_SHUFFLES; e++)
+            *n_found += value[e] > 0.95;
     }
-    gls_effects_finish(&f);
+    if (!status && out->null) status = write_null(p, out->null, &p->result[h]);
     free(value);
+    free(sorted);
     return status;
 }
 
@@ -424,21 +460,26 @@ static gls_status test(permuting *p)
                                    .dh = p->o->dh,
                                    .extent = p->o->extent,
                                    .height = p->o->height};
+    gls_progress progress = {.phase = GLS_PHASE_TEST, .total = p->n_hypotheses * p->n_shuffles};
     gls_status status = GLS_OK;
+    gls_monitor_begin(p->run->monitor, GLS_PHASE_TEST);
     for (size_t h = 0; h < p->n_hypotheses && !status; h++) {
         gls_linear_model model;
         status = gls_linear_model_init(&model, p->y, p->n, p->n_elements, p->design.value, p->design.columns,
                                        &p->hypothesis[h]);
-        if (!status) status = gls_permutation_run(&model, &enhancer, p->permutation, p->n_shuffles, &p->result[h]);
+        if (!status)
+            status = gls_permutation_run(&model, &enhancer, p->permutation, p->n_shuffles, p->run->monitor, &progress,
+                                         &p->result[h]);
         gls_linear_model_finish(&model);
-        if (!status && p->run->go_on && !p->run->go_on(NULL, 0)) status = gls_fail(GLS_ERR_CANCELLED, "interrupted");
     }
+    gls_monitor_end(p->run->monitor, GLS_PHASE_TEST);
     /* --strong: the largest value of a shuffle is that of all hypotheses */
     for (size_t k = 0; k < p->n_shuffles && p->o->strong && !status; k++) {
         double largest = -INFINITY;
         for (size_t h = 0; h < p->n_hypotheses; h++) largest = fmax(largest, p->result[h].null_max[k]);
         for (size_t h = 0; h < p->n_hypotheses; h++) p->result[h].null_max[k] = largest;
     }
+    if (!status) status = gls_effects_find(&p->effects, p->y, p->n, p->n_elements, p->design.value, p->design.columns);
     return status;
 }
 
@@ -446,20 +487,18 @@ static gls_status test(permuting *p)
 static gls_status write_all(permuting *p)
 {
     cJSON *list = cJSON_AddArrayToObject(p->run->root, "hypotheses");
-    gls_status status = write_effects(p);
-    size_t t = 0, f = 0, all = 0;
+    const size_t columns = p->design.columns;
+    gls_status status = GLS_OK;
+    size_t all = 0;
+    for (size_t k = 0; k <= columns && !status; k++)
+        status =
+            write_values(p, p->of_data[k], k < columns ? p->effects.beta + k * p->n_elements : p->effects.deviation);
     for (size_t h = 0; h < p->n_hypotheses && !status; h++) {
-        const bool is_f = p->hypothesis[h].is_f;
-        char name[32];
         size_t found;
-        snprintf(name, sizeof name, "%c%zu", is_f ? 'F' : 't', is_f ? ++f : ++t);
-        status = write_hypothesis(p, name, &p->result[h], is_f, p->result[h].null_max, p->n_shuffles, &found);
-        /* with --strong all hypotheses have one distribution */
-        if (!status && !p->o->notest && (!p->o->strong || h == 0))
-            status = write_null(p, p->o->strong ? "" : name, &p->result[h]);
+        status = write_hypothesis(p, h, &found);
         cJSON *own = cJSON_CreateObject();
         cJSON_AddItemToArray(list, own);
-        cJSON_AddStringToObject(own, "name", name);
+        cJSON_AddStringToObject(own, "name", p->output[h].name);
         if (!p->o->notest) cJSON_AddNumberToObject(own, "corrected_p_below_0.05", (double)found);
         all += found;
     }
@@ -493,6 +532,7 @@ gls_status gls_tract_permute(gls_tract_run *run, const void *options, const char
     if (!status) status = read_numbers(&p, file[2], &p.contrast);
     if (!status && o->ftests) status = read_numbers(&p, o->ftests, &p.ftests);
     if (!status) status = make_hypotheses(&p);
+    if (!status) status = plan(&p);
     if (!status) status = make_shuffles(&p);
     if (!status) status = read_subjects(&p);
     if (!status) status = test(&p);
@@ -513,5 +553,8 @@ gls_status gls_tract_permute(gls_tract_run *run, const void *options, const char
     free(p.hypothesis);
     free(p.rows);
     free(p.result);
+    free(p.output);
+    free(p.of_data);
+    gls_effects_finish(&p.effects);
     return status;
 }

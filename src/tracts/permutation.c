@@ -6,9 +6,11 @@
 #include <float.h>
 #include <math.h>
 #include <omp.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/clock.h"
 #include "util/maths.h"
 #include "util/status.h"
 
@@ -443,8 +445,33 @@ static void compare(const worker *w, const gls_permutation_result *r, size_t n_e
     if (largest < n_elements) w->contributions[largest]++;
 }
 
+/* Does the shuffles on all threads, each with a worker. Only the calling thread asks the monitor. */
+static gls_status shuffle_all(const test *t, const uint32_t *permutation, size_t n_shuffles, const gls_monitor *monitor,
+                              gls_progress *progress, worker *w, int threads, const gls_permutation_result *r)
+{
+    const uint64_t before = progress->done;
+    atomic_uint_fast64_t done = 0;
+    atomic_bool stopped = false;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+    for (size_t k = 0; k < n_shuffles; k++) {
+        const int thread = omp_get_thread_num();
+        if (atomic_load(&stopped)) continue;
+        shuffle(t, permutation + k, n_shuffles, &w[thread]);
+        compare(&w[thread], r, t->m->n_elements, k);
+        const uint64_t so_far = before + atomic_fetch_add(&done, 1) + 1;
+        if (thread > 0) continue;
+        progress->done = so_far;
+        if (!gls_monitor_step(monitor, progress)) atomic_store(&stopped, true);
+    }
+    progress->done = before + n_shuffles;
+    if (atomic_load(&stopped) || !gls_monitor_step(monitor, progress))
+        return gls_fail(GLS_ERR_CANCELLED, "interrupted");
+    return GLS_OK;
+}
+
 gls_status gls_permutation_run(const gls_linear_model *m, const gls_enhancer *n, const uint32_t *permutation,
-                               size_t n_shuffles, gls_permutation_result *r)
+                               size_t n_shuffles, const gls_monitor *monitor, gls_progress *progress,
+                               gls_permutation_result *r)
 {
     const size_t e = m->n_elements;
     const int threads = omp_get_max_threads();
@@ -460,18 +487,14 @@ gls_status gls_permutation_run(const gls_linear_model *m, const gls_enhancer *n,
     bool good = w && same && r->statistic && r->z && r->enhanced && r->null_max && r->below && r->contributions &&
                 make_heights(n, e, &t.heights) == GLS_OK;
     for (int k = 0; good && k < threads; k++) good = make_worker(&w[k], m, n);
+    gls_status status = good ? GLS_OK : gls_no_memory();
     if (good) {
         for (uint32_t i = 0; i < m->n; i++) same[i] = i;
         shuffle(&t, same, 1, &w[0]);
         memcpy(r->statistic, w[0].statistic, e * sizeof(double));
         memcpy(r->z, w[0].z, e * sizeof(double));
         memcpy(r->enhanced, w[0].enhanced, e * sizeof(double));
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-        for (size_t k = 0; k < n_shuffles; k++) {
-            worker *own = &w[omp_get_thread_num()];
-            shuffle(&t, permutation + k, n_shuffles, own);
-            compare(own, r, e, k);
-        }
+        status = shuffle_all(&t, permutation, n_shuffles, monitor, progress, w, threads, r);
     }
     for (int k = 0; w && k < threads; k++) {
         for (size_t i = 0; good && i < e; i++) {
@@ -483,7 +506,7 @@ gls_status gls_permutation_run(const gls_linear_model *m, const gls_enhancer *n,
     finish_heights(&t.heights);
     free(w);
     free(same);
-    return good ? GLS_OK : gls_no_memory();
+    return status;
 }
 
 void gls_permutation_result_finish(gls_permutation_result *r)

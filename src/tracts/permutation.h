@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <glslines/common.h>
+#include <glslines/workflow.h>
 
 /* One hypothesis: rows of a contrast matrix. */
 typedef struct gls_hypothesis {
@@ -64,9 +65,12 @@ gls_status gls_effects_find(gls_effects *effects, const double *y, size_t n, siz
                             size_t n_columns);
 void gls_effects_finish(gls_effects *effects);
 /* Tests one hypothesis. permutation: n x n_shuffles, a column a shuffle, subjects from 0. Threads share the shuffles;
- * the result does not depend on their number. Call gls_permutation_result_finish() also after a failure. */
+ * the result does not depend on their number. progress: is counted up by n_shuffles, and shown to the monitor (NULL:
+ * none) on the way. GLS_ERR_CANCELLED: the monitor has asked to stop. Call gls_permutation_result_finish() also after a
+ * failure. */
 gls_status gls_permutation_run(const gls_linear_model *model, const gls_enhancer *enhancer, const uint32_t *permutation,
-                               size_t n_shuffles, gls_permutation_result *result);
+                               size_t n_shuffles, const gls_monitor *monitor, gls_progress *progress,
+                               gls_permutation_result *result);
 void gls_permutation_result_finish(gls_permutation_result *result);
 /* Draws n_shuffles permutations of n subjects by a random seed, the first of which changes nothing. */
 void gls_permutations_draw(uint64_t seed, size_t n, size_t n_shuffles, uint32_t *permutation);

@@ -54,6 +54,12 @@ expect 0 permute vectors.txt design.txt contrast.txt -o v --type vector --notest
 [ "$(wc -l < v_tvalue_t1.csv)" -eq 36 ] && [ ! -e v_fwe_1mpvalue_t1.csv ] || note "--notest"
 expect 0 permute plain.txt design.txt contrast.txt -o n --enhance nbs --threshold 2 --nshuffles 10
 says "shuffles differ: no p-value can be below 0.1"
+for n in 1 20; do
+    expect 0 permute plain.txt design.txt contrast.txt -o one$n --nshuffles $n
+    says "2 hypotheses, 0 with a corrected p below 0.05"
+done
+[ -s a.json ] && contains a.json '"corrected_p_below_0.05"' || note "no sidecar"
+
 # elements that are the same in all subjects, that another column explains, or that the model explains wholly
 python3 - << 'END'
 import random
@@ -90,6 +96,27 @@ printf 'constant0.txt\n%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 > constant.txt
 echo 0.1 > constant0.txt
 expect 0 permute constant.txt years.txt contrast.txt -o constant --type vector --nshuffles 50
 [ "$(sort -u constant_null_dist_t1.txt)" = 0 ] && [ "$(cat constant_null_contributions_t1.csv)" = 0 ] || note "constants in the maximum"
+
+# a signal ends a long test, which shows its progress
+"$tool" permute plain.txt design.txt contrast.txt -o long --enhance tfnbs --nshuffles 1000000 --tfce-dh 0.001 --progress json > events 2>&1 &
+i=0
+while ! grep -q '"progress".*"test"' events && [ $i -lt 300 ]; do
+    sleep 0.1
+    i=$((i + 1))
+done
+kill -TERM $!
+wait $!
+[ $? -eq 143 ] || note "a signal while shuffles run"
+grep -q '"progress".*"test"' events || note "no progress of shuffles"
+find . -name 'long*' | grep . && note "files of a test that was interrupted"
+
+# outputs are checked before subjects are read and shuffled
+mv s3.csv away.csv
+expect 4 permute plain.txt design.txt contrast.txt -o a
+says "exists"
+expect 4 permute plain.txt design.txt contrast.txt -o missing/a
+expect 3 permute plain.txt design.txt contrast.txt -o e
+mv away.csv s3.csv
 
 expect 2 permute plain.txt design.txt contrast.txt
 expect 2 permute plain.txt design.txt -o e

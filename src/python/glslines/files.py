@@ -22,7 +22,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 _STEP = ctypes.CFUNCTYPE(ctypes.c_bool, ctypes.c_void_p, ctypes.c_void_p)
 #: options of track() that need the name of the output, because they concern files of other runs
 _NEED_A_NAME = ("resume", "shard", "skip_existing")
-PHASES = ("fit", "track", "merge", "write")
+PHASES = ("fit", "track", "merge", "write", "test")
 
 
 def _counts(progress):
