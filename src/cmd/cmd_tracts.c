@@ -695,9 +695,24 @@ const cmd_command command_edges = {
 #define ROWS "tools/permute.def"
 #include "cmd/tract_table.def"
 
+/* Entry: refuses options that others leave without an effect. */
+static int permute_run(void *values, const cmd_arguments *arguments)
+{
+    static const struct {
+        const char *by, *name[5];
+    } idle[] = {{"notest", {"nshuffles", "rng-seed", "permutations", "strong"}},
+                {"permutations", {"nshuffles", "rng-seed"}}};
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
+        const char *name = cmd_options_first(arguments, idle[i].name);
+        if (name && cmd_options_given(arguments, idle[i].by))
+            return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s: leave one of them out", name, idle[i].by);
+    }
+    return tract_run(values, arguments);
+}
+
 const cmd_command command_permute = {
-    TRACT_COMMAND(permute, gls_tract_permute, "Permutation tests by glslines", "takes FILES, DESIGN and CONTRASTS", 3,
-                  TRACT_FORCE),
+    TRACT_COMMAND_BY(permute_run, permute, gls_tract_permute, "Permutation tests by glslines",
+                     "takes FILES, DESIGN and CONTRASTS", 3, TRACT_FORCE),
     .synopsis = "FILES DESIGN CONTRASTS -o PREFIX [options]",
     .summary = "Test connectomes or vectors of the subjects of a study by permutations",
     .description =

@@ -124,6 +124,13 @@ expect 2 permute plain.txt design.txt contrast.txt -o e --enhance nbs
 expect 2 permute plain.txt design.txt contrast.txt -o e --threshold 2
 expect 2 permute vectors.txt design.txt contrast.txt -o e --type vector --enhance tfnbs
 expect 2 permute plain.txt design.txt contrast.txt -o e --fonly
+for words in "--tfce-dh 0.2" "--tfce-e 1" "--enhance nbs --threshold 2 --tfce-h 2" "--enhance tfnbs --threshold 2" "--nshuffles 9 --notest" \
+    "--rng-seed 0 --notest" "--permutations shuffles.txt --notest" "--strong --notest" "--nshuffles 5000 --permutations shuffles.txt" \
+    "--rng-seed 0 --permutations shuffles.txt"; do
+    # shellcheck disable=SC2086
+    expect 2 permute plain.txt design.txt contrast.txt -o e $words
+done
+says "--rng-seed: has no effect with --permutations"
 expect 3 permute plain.txt twice.txt contrast.txt -o e
 says "rank-deficient"
 echo "0 0 0" > zero.txt
