@@ -41,35 +41,6 @@ static size_t read_numbers(const char *text, double number[6])
     }
 }
 
-/* Reads a label, a whole number from 1 to GLS_LABEL_MAX. */
-static bool read_label(const char *text, size_t length, int32_t *label)
-{
-    char digits[16];
-    uint64_t value;
-    if (length >= sizeof digits) return false;
-    memcpy(digits, text, length);
-    digits[length] = '\0';
-    if (!gls_parse_uint64(digits, &value) || value < 1 || value > GLS_LABEL_MAX) return false;
-    *label = (int32_t)value;
-    return true;
-}
-
-/* Reads ranges of labels, such as "3,7,1000-1035". */
-static bool read_ranges(const char *text, gls_region_text *out)
-{
-    for (const char *c = text;; c++) {
-        size_t length = strcspn(c, ","), first = strcspn(c, "-,");
-        gls_label_range range;
-        if (out->n_ranges == GLS_REGION_MAX_RANGES || !read_label(c, first, &range.first)) return false;
-        range.last = range.first;
-        if (first < length && !read_label(c + first + 1, length - first - 1, &range.last)) return false;
-        if (range.last < range.first) return false;
-        out->range[out->n_ranges++] = range;
-        c += length;
-        if (!*c) return true;
-    }
-}
-
 /* Checks the corners of a box, and sorts their coordinates. */
 static gls_status check_box(const char *option, const char *text, gls_region_text *out)
 {
@@ -124,11 +95,11 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
     const char *colon = exists ? NULL : strrchr(text, ':');
     /* The last colon separates labels from the path if no file has the whole text as its name and no slash follows. */
     bool labels = colon && colon > text && !strchr(colon, '/');
-    if (labels && !read_ranges(colon + 1, out))
+    if (labels && !gls_label_ranges_parse(colon + 1, 1, &out->labels))
         return gls_fail(
             GLS_ERR_ARGUMENT,
             "--%s %s: after ':' come labels from 1 to %d, as in 3,7,1000-1035: at most %d labels and ranges", option,
-            text, GLS_LABEL_MAX, GLS_REGION_MAX_RANGES);
+            text, GLS_LABEL_MAX, GLS_MAX_LABEL_RANGES);
     out->path = gls_text_copy(text);
     if (!out->path) return gls_no_memory();
     if (labels) out->path[colon - text] = '\0';
@@ -205,8 +176,8 @@ static gls_status mark_labels(const gls_labels *labels, const gls_region_text *t
 {
     const size_t n = gls_grid_voxels(&labels->grid);
     gls_status status = begin(&labels->grid, name, area);
-    for (size_t i = 0; i < text->n_ranges && !status; i++) {
-        const gls_label_range *range = &text->range[i];
+    for (size_t i = 0; i < text->labels.n && !status; i++) {
+        const gls_label_range *range = &text->labels.range[i];
         bool found = false;
         for (size_t v = 0; v < n; v++) {
             if (labels->data[v] < range->first || labels->data[v] > range->last) continue;
@@ -258,7 +229,7 @@ gls_status gls_region_area_read(const char *option, const char *text, gls_region
         return GLS_OK;
     }
     if (parsed.is_box) return make_box(parsed.number, text, area);
-    if (parsed.n_ranges > 0) {
+    if (parsed.labels.n > 0) {
         status = gls_labels_read_known(parsed.path, &labels);
         if (!status) status = mark_labels(labels, &parsed, text, area);
     } else {

@@ -5,6 +5,7 @@
 #include <glslines/common.h>
 #include <glslines/image.h>
 
+#include "image/label_ranges.h"
 #include "image/region_store_parts.h"
 
 /* Reads a region from its text, see gls_regions_add(). option: for messages. Call gls_region_area_finish() even after a
@@ -22,21 +23,12 @@ bool gls_region_voxel_at(const gls_grid *grid, const double p[3], size_t *voxel)
 /* Voxel coordinates of the voxel with this index. */
 void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3]);
 
-/* A range of labels of an image. */
-typedef struct gls_label_range {
-    int32_t first, last;
-} gls_label_range;
-
-/* Largest number of labels and ranges of labels in the text of a region. */
-#define GLS_REGION_MAX_RANGES 256
-
 /* The parts of a region's text. */
 typedef struct gls_region_text {
     bool is_sphere, is_box;
     double number[6]; /* x, y, z and radius of a sphere; two opposite corners of a box, the lower numbers first */
     char *path;       /* path of an image; from malloc; NULL: a sphere or a box */
-    gls_label_range range[GLS_REGION_MAX_RANGES];
-    size_t n_ranges; /* 0: the region is all voxels > 0 */
+    gls_label_ranges labels; /* empty: the region is all voxels > 0 */
 } gls_region_text;
 
 /* Splits the text of a region. GLS_ERR_ARGUMENT for an invalid text. option: for messages. */

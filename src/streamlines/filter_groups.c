@@ -12,6 +12,17 @@
 
 #define ROOM ((size_t)16 << 20) /* largest table of memberships, bytes, unless 64 streamlines need more */
 
+gls_status gls_line_labels_require(const char *path, uint64_t rows, uint64_t n, bool complete)
+{
+    if (n > rows && !complete)
+        return gls_fail(GLS_ERR_INPUT, "%s: has labels of only %" PRIu64 " streamlines, but the tractogram has more",
+                        path, rows);
+    if (n != rows && complete)
+        return gls_fail(GLS_ERR_INPUT, "%s: has labels of %" PRIu64 " streamlines, but the tractogram has %" PRIu64,
+                        path, rows, n);
+    return GLS_OK;
+}
+
 /* State of the filter. */
 typedef struct marker {
     /* the groups, and that of each streamline */
@@ -59,10 +70,8 @@ static gls_status send(marker *m, const gls_streamlines *in, size_t first, size_
     out.offset = m->offset;
     memset(m->member, 0, m->groups.n * m->lines);
     for (size_t i = 0; i < n; i++, m->at++) {
-        if (m->at >= m->groups.rows)
-            return gls_fail(GLS_ERR_INPUT,
-                            "%s: has labels of only %" PRIu64 " streamlines, but the tractogram has more",
-                            m->groups.path, m->groups.rows);
+        gls_status status = gls_line_labels_require(m->groups.path, m->groups.rows, m->at + 1, false);
+        if (status) return status;
         const uint64_t *list = m->groups.first, until = list ? list[m->at + 1] : m->at + 1;
         for (uint64_t k = list ? list[m->at] : m->at; k < until; k++)
             if (m->groups.index[k] < m->groups.n) m->member[m->groups.index[k] * m->lines + i] = 1;
@@ -101,10 +110,7 @@ static gls_status append(void *user, const gls_streamlines *in)
 static gls_status finish(void *user)
 {
     marker *m = user;
-    gls_status status = GLS_OK;
-    if (m->at != m->groups.rows)
-        status = gls_fail(GLS_ERR_INPUT, "%s: has labels of %" PRIu64 " streamlines, but the tractogram has %" PRIu64,
-                          m->groups.path, m->groups.rows, m->at);
+    gls_status status = gls_line_labels_require(m->groups.path, m->groups.rows, m->at, true);
     if (!status) status = gls_sink_finish(&m->next);
     discard(m);
     return status;

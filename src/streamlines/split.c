@@ -2,11 +2,11 @@
  * that memory does not grow with their number. */
 #include "streamlines/split.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "streamlines/builder.h"
+#include "streamlines/filter_groups.h"
 #include "util/allocation.h"
 #include "util/status.h"
 
@@ -70,10 +70,8 @@ static gls_status hand_on(splitter *s, const gls_streamlines *in, const gls_sink
 static gls_status append(void *user, const gls_streamlines *in)
 {
     splitter *s = user;
-    if (s->at + in->n > s->sets.rows)
-        return gls_fail(GLS_ERR_INPUT, "%s: has labels of only %" PRIu64 " streamlines, but the tractogram has more",
-                        s->sets.path, s->sets.rows);
-    gls_status status = list_members(s, in->n);
+    gls_status status = gls_line_labels_require(s->sets.path, s->sets.rows, s->at + in->n, false);
+    if (!status) status = list_members(s, in->n);
     for (size_t k = 0, from = 0; k < s->n && !status; k++) {
         if (s->end[k] > from) status = hand_on(s, in, &s->sink[k], from, s->end[k]);
         from = s->end[k];
@@ -85,10 +83,7 @@ static gls_status append(void *user, const gls_streamlines *in)
 static gls_status finish(void *user)
 {
     splitter *s = user;
-    gls_status status = GLS_OK;
-    if (s->at != s->sets.rows)
-        status = gls_fail(GLS_ERR_INPUT, "%s: has labels of %" PRIu64 " streamlines, but the tractogram has %" PRIu64,
-                          s->sets.path, s->sets.rows, s->at);
+    gls_status status = gls_line_labels_require(s->sets.path, s->sets.rows, s->at, true);
     for (size_t k = 0; k < s->n && !status; k++) status = gls_sink_finish(&s->sink[k]);
     discard(s);
     return status;

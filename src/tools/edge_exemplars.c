@@ -144,19 +144,18 @@ static size_t find_edge(const gls_edge_sets *sets, int32_t a, int32_t b, size_t 
 gls_status gls_edge_exemplars_lines(gls_edge_exemplars *e, const gls_edge_choice *choice, bool all,
                                     gls_streamlines *lines, gls_tract_lists *lists)
 {
-    gls_node_list wanted;
+    const gls_label_ranges *wanted = &choice->nodes;
     size_t next = 0;
-    gls_status status = gls_node_list_parse(choice->nodes, &wanted);
+    gls_status status = GLS_OK;
     for (size_t i = 0; i < e->nodes.n && !status; i++)
         for (size_t j = i + 1; j < e->nodes.n && !status; j++) {
             const int32_t edge[2] = {e->nodes.label[i], e->nodes.label[j]};
-            const bool one = wanted.n == 0 || gls_node_list_has(&wanted, edge[0]),
-                       other = wanted.n == 0 || gls_node_list_has(&wanted, edge[1]);
+            const bool one = wanted->n == 0 || gls_label_ranges_have(wanted, edge[0]),
+                       other = wanted->n == 0 || gls_label_ranges_have(wanted, edge[1]);
             const size_t k = find_edge(e->sets, edge[0], edge[1], &next);
             if (choice->exclusive ? !(one && other) : !(one || other)) continue;
             if (k < e->sets->n ? e->count[k] > 0 || all : all) status = make_line(e, edge, k);
         }
-    gls_node_list_finish(&wanted);
     for (size_t i = 0; i < e->n && !status; i++) gls_tract_lists_add(lists, e->edge[i], 2);
     if (!status && lists->failed) status = gls_no_memory();
     e->column[0] = (gls_column){"edge", GLS_TYPE_INT32, 2, e->edge};

@@ -9,47 +9,10 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* --- The list of --nodes. */
-
-gls_status gls_node_list_parse(const char *text, gls_node_list *list)
-{
-    *list = (gls_node_list){.n = 0};
-    for (const char *at = text; at && *at;) {
-        char *end;
-        long first = strtol(at, &end, 10), last = first;
-        const bool starts = end > at && *at >= '0' && *at <= '9';
-        if (starts && *end == '-') {
-            at = end + 1;
-            last = strtol(at, &end, 10);
-        }
-        if (!starts || end == at || last < first || last > INT32_MAX || (*end && (*end != ',' || !end[1])))
-            return gls_fail(GLS_ERR_ARGUMENT, "--nodes %s: must be labels and ranges of labels, as in 1,5-9", text);
-        if (!gls_list_reserve(&list->range, list->n, &list->capacity, 16, sizeof *list->range)) return gls_no_memory();
-        list->range[list->n][0] = (int32_t)first;
-        list->range[list->n++][1] = (int32_t)last;
-        at = *end ? end + 1 : end;
-    }
-    return GLS_OK;
-}
-
-bool gls_node_list_has(const gls_node_list *list, int32_t label)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (label >= list->range[i][0] && label <= list->range[i][1]) return true;
-    return false;
-}
-
-void gls_node_list_finish(gls_node_list *list)
-{
-    free(list->range);
-    *list = (gls_node_list){.n = 0};
-}
-
 /* --- The keys of a streamline: two labels in one number, the smaller one in the upper half. */
 
 typedef struct sorter {
     const gls_edge_choice *choice;
-    gls_node_list nodes;
     bool unassigned; /* 0 is a label like others */
     bool pairs;      /* each streamline has two labels */
     uint64_t *key;   /* keys of all streamlines so far */
@@ -76,7 +39,7 @@ static int by_label(const void *a, const void *b)
 /* Whether --nodes, if it is given, has the label. */
 static bool is_wanted(const sorter *s, int32_t label)
 {
-    return s->nodes.n == 0 || gls_node_list_has(&s->nodes, label);
+    return s->choice->nodes.n == 0 || gls_label_ranges_have(&s->choice->nodes, label);
 }
 
 /* Sorts the labels of a streamline and keeps each once. Returns false if --exclusive does not want the streamline. */
@@ -180,10 +143,9 @@ gls_status gls_edge_sets_make(const gls_tract_lists *l, const gls_edge_choice *c
     uint64_t *key = NULL;
     size_t n = 0;
     *sets = (gls_edge_sets){.rows = l->n};
-    gls_status status = gls_node_list_parse(choice->nodes, &s.nodes);
-    s.unassigned = choice->keep_unassigned || gls_node_list_has(&s.nodes, 0);
+    s.unassigned = choice->keep_unassigned || gls_label_ranges_have(&choice->nodes, 0);
     sets->first = calloc(l->n + 1, sizeof *sets->first);
-    if (!status && !sets->first) status = gls_no_memory();
+    gls_status status = sets->first ? GLS_OK : gls_no_memory();
     for (uint64_t i = 0; i < l->n && s.pairs; i++) s.pairs = l->first[i + 1] - l->first[i] == 2;
     for (uint64_t i = 0; i < l->n && !status; i++) {
         add_streamline(&s, l->label + l->first[i], (size_t)(l->first[i + 1] - l->first[i]));
@@ -200,7 +162,6 @@ gls_status gls_edge_sets_make(const gls_tract_lists *l, const gls_edge_choice *c
     free(key);
     free(s.key);
     free(s.label);
-    gls_node_list_finish(&s.nodes);
     return status;
 }
 

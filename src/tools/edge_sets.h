@@ -5,6 +5,7 @@
 #include <glslines/common.h>
 #include <glslines/streamlines.h>
 
+#include "image/label_ranges.h"
 #include "tools/edges.h"
 
 typedef enum gls_edge_set_kind {
@@ -16,7 +17,7 @@ typedef enum gls_edge_set_kind {
 /* A choice of edges and their streamlines, see the options of `glslines edges`. */
 typedef struct gls_edge_choice {
     gls_edge_set_kind kind;
-    const char *nodes; /* text of --nodes; NULL: all labels from 1 on */
+    gls_label_ranges nodes; /* empty: all labels from 1 on */
     bool exclusive, keep_self, keep_unassigned;
     uint64_t min_count; /* sets of fewer streamlines are left out */
 } gls_edge_choice;
@@ -33,19 +34,6 @@ typedef struct gls_edge_sets {
     uint64_t *first;     /* rows + 1 elements: where the sets of each streamline begin in of[] */
     uint32_t *of;
 } gls_edge_sets;
-
-/* Labels and ranges of labels of --nodes. */
-typedef struct gls_node_list {
-    size_t n, capacity;
-    int32_t (*range)[2];
-} gls_node_list;
-
-/* Parses "1,5-9". text NULL: an empty list. Call gls_node_list_finish() also after a failure. */
-gls_status gls_node_list_parse(const char *text, gls_node_list *list);
-/* Whether the list has a label. */
-bool gls_node_list_has(const gls_node_list *list, int32_t label);
-/* Frees the list. */
-void gls_node_list_finish(gls_node_list *list);
 
 /* Sorts the streamlines of `lists`. Where each has two labels, one whose labels are equal belongs to the node and to
  * the edge with itself, with keep_self. Else a streamline of several labels belongs to each pair of them, with

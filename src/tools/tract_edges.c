@@ -6,6 +6,7 @@
 
 #include <glslines/filters.h>
 
+#include "streamlines/filter_groups.h"
 #include "streamlines/split.h"
 #include "tools/edge_exemplars.h"
 #include "tools/edge_sets.h"
@@ -109,9 +110,7 @@ static gls_status make_exemplars(edging *e)
     if (!status) status = gls_tract_weights_sink(&e->weights, gls_tractogram_reader_info(reader), e->tracks, &sink);
     status = gls_tract_pump(e->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
-    if (!status && e->exemplars.at != e->lists.n)
-        status = gls_fail(GLS_ERR_INPUT, "%s: has labels of %" PRIu64 " streamlines, but the tractogram has %" PRIu64,
-                          e->assignments, e->lists.n, e->exemplars.at);
+    if (!status) status = gls_line_labels_require(e->assignments, e->lists.n, e->exemplars.at, true);
     const bool all = e->files != FILES_PER_EDGE && e->files != FILES_PER_NODE;
     if (!status) status = gls_edge_exemplars_lines(&e->exemplars, &edges, all, &e->lines, &e->line_lists);
     gls_edge_sets_finish(&e->sets);
@@ -233,18 +232,17 @@ static gls_status check(edging *e)
         return gls_fail(GLS_ERR_ARGUMENT, "--files groups: only TRX has groups: name OUT with .trx, not %s", e->out);
     if (o->exclusive && !o->nodes) return gls_fail(GLS_ERR_ARGUMENT, "--exclusive: needs --nodes");
     if (o->step > 0 && !o->exemplars) return gls_fail(GLS_ERR_ARGUMENT, "--step: needs --exemplars");
-    gls_node_list list;
-    gls_status status = gls_node_list_parse(o->nodes, &list);
-    gls_node_list_finish(&list);
     e->choice = (gls_edge_choice){.kind = e->files == FILES_SINGLE     ? GLS_SETS_ONE
                                           : e->files == FILES_PER_NODE ? GLS_SETS_NODES
                                                                        : GLS_SETS_EDGES,
-                                  .nodes = o->nodes,
                                   .exclusive = o->exclusive,
                                   .keep_self = o->keep_self,
                                   .keep_unassigned = o->keep_unassigned,
                                   .min_count = 1};
-    return status;
+    if (o->nodes && !gls_label_ranges_parse(o->nodes, 0, &e->choice.nodes))
+        return gls_fail(GLS_ERR_ARGUMENT, "--nodes %s: must be labels and ranges of labels, as in 1,5-9: at most %d",
+                        o->nodes, GLS_MAX_LABEL_RANGES);
+    return GLS_OK;
 }
 
 gls_status gls_tract_edges(gls_tract_run *run, const void *options, const char *const *file, size_t n)

@@ -9,6 +9,7 @@
 #include <glslines/select.h>
 
 #include "image/grid.h"
+#include "streamlines/filter_groups.h"
 #include "tools/edge_sets.h"
 #include "tools/edges.h"
 #include "tools/matrix_file.h"
@@ -378,9 +379,9 @@ static gls_status report(edit *e, const char *out)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: names streamline %" PRIu64 ", but there are only %" PRIu64 " streamlines, counted from 0",
                         e->o->ids, e->last_id, read);
-    if (e->o->connect.n > 0 && e->labels.n != read)
-        return gls_fail(GLS_ERR_INPUT, "%s: has labels of %" PRIu64 " streamlines, but the tractogram has %" PRIu64,
-                        e->o->assignments, e->labels.n, read);
+    gls_status status =
+        e->o->connect.n > 0 ? gls_line_labels_require(e->o->assignments, e->labels.n, read, true) : GLS_OK;
+    if (status) return status;
     const char *far = gls_selection_far_region(e->selection), *graded = gls_selection_graded_region(e->selection);
     if (far) gls_log(GLS_LOG_WARNING, "%s: lies outside the box of all streamlines: is it in the same space?", far);
     if (graded) gls_log(GLS_LOG_WARNING, "%s: has values between 0 and 1, which count as inside", graded);
