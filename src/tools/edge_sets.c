@@ -19,7 +19,8 @@ typedef struct sorter {
     size_t n, capacity;
     int32_t *label; /* labels of a streamline, ascending */
     size_t n_labels, label_capacity;
-    bool failed; /* memory ran out */
+    uint64_t *left; /* numbers of streamlines without a key, by the reason */
+    bool failed;    /* memory ran out */
 } sorter;
 
 static void add_key(sorter *s, int32_t a, int32_t b)
@@ -42,15 +43,13 @@ static bool is_wanted(const sorter *s, int32_t label)
     return s->choice->nodes.n == 0 || gls_label_ranges_have(&s->choice->nodes, label);
 }
 
-/* Sorts the labels of a streamline and keeps each once. Returns false if --exclusive does not want the streamline. */
+/* Sorts the labels of a streamline and keeps each once. Returns false if memory runs out. */
 static bool take_labels(sorter *s, const int32_t *label, size_t n)
 {
     if (!gls_list_grow(&s->label, n + 1, &s->label_capacity, sizeof *s->label)) {
         s->failed = true;
         return false;
     }
-    for (size_t i = 0; i < n && s->choice->exclusive; i++)
-        if (!is_wanted(s, label[i])) return false;
     if (n > 0) memcpy(s->label, label, n * sizeof *label);
     qsort(s->label, n, sizeof *s->label, by_label);
     s->n_labels = 0;
@@ -59,15 +58,26 @@ static bool take_labels(sorter *s, const int32_t *label, size_t n)
     return true;
 }
 
+/* Finds why a streamline has no key. first: index of its first label that is a region. */
+static gls_edge_reason find_reason(const sorter *s, size_t first)
+{
+    size_t wanted = 0;
+    for (size_t i = first; i < s->n_labels; i++) wanted += is_wanted(s, s->label[i]);
+    if (first == s->n_labels) return GLS_EDGE_UNASSIGNED;
+    if (s->choice->exclusive && wanted < s->n_labels) return GLS_EDGE_NOT_ALL;
+    if (wanted == 0) return GLS_EDGE_OUTSIDE;
+    return first > 0 ? GLS_EDGE_UNASSIGNED : GLS_EDGE_SELF;
+}
+
 /* Adds the keys of a streamline. */
-static void add_streamline(sorter *s, const int32_t *given, size_t n)
+static void add_keys(sorter *s, size_t first)
 {
     const gls_edge_choice *c = s->choice;
-    if (!take_labels(s, given, n)) return;
     const int32_t *label = s->label;
-    const size_t first = s->n_labels > 0 && label[0] == 0 && !s->unassigned ? 1 : 0;
     const bool self = s->pairs && s->n_labels == 1;
     if (self && !c->keep_self) return;
+    for (size_t i = 0; i < s->n_labels && c->exclusive; i++)
+        if (!is_wanted(s, label[i])) return;
     for (size_t i = first; i < s->n_labels; i++) {
         const bool wanted = is_wanted(s, label[i]);
         if (c->kind == GLS_SETS_ONE && wanted) {
@@ -80,6 +90,16 @@ static void add_streamline(sorter *s, const int32_t *given, size_t n)
         for (size_t k = i + 1; k < s->n_labels; k++)
             if (wanted || is_wanted(s, label[k])) add_key(s, label[i], label[k]);
     }
+}
+
+/* Adds the keys of a streamline, or counts why it has none. */
+static void add_streamline(sorter *s, const int32_t *given, size_t n)
+{
+    const size_t before = s->n;
+    if (!take_labels(s, given, n)) return;
+    const size_t first = s->n_labels > 0 && s->label[0] == 0 && !s->unassigned ? 1 : 0;
+    add_keys(s, first);
+    if (s->n == before) s->left[find_reason(s, first)]++;
 }
 
 /* --- The sets. */
@@ -139,7 +159,7 @@ static gls_status note_sets(gls_edge_sets *sets, const uint64_t *own, const uint
 
 gls_status gls_edge_sets_make(const gls_tract_lists *l, const gls_edge_choice *choice, gls_edge_sets *sets)
 {
-    sorter s = {.choice = choice, .pairs = true};
+    sorter s = {.choice = choice, .pairs = true, .left = sets->left};
     uint64_t *key = NULL;
     size_t n = 0;
     *sets = (gls_edge_sets){.rows = l->n};

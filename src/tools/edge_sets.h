@@ -22,6 +22,15 @@ typedef struct gls_edge_choice {
     uint64_t min_count; /* sets of fewer streamlines are left out */
 } gls_edge_choice;
 
+/* Why a streamline belongs to no set. */
+typedef enum gls_edge_reason {
+    GLS_EDGE_UNASSIGNED, /* an end is in no region */
+    GLS_EDGE_SELF,       /* both ends are in the same region, and keep_self is not set */
+    GLS_EDGE_OUTSIDE,    /* no end is in a region of `nodes` */
+    GLS_EDGE_NOT_ALL,    /* exclusive: not all ends are in regions of `nodes` */
+    GLS_EDGE_N_REASONS
+} gls_edge_reason;
+
 /* Largest number of sets that can be groups of a file. */
 #define GLS_MAX_EDGES 65535
 
@@ -33,6 +42,7 @@ typedef struct gls_edge_sets {
     uint64_t rows;       /* number of streamlines */
     uint64_t *first;     /* rows + 1 elements: where the sets of each streamline begin in of[] */
     uint32_t *of;
+    uint64_t left[GLS_EDGE_N_REASONS]; /* number of streamlines in no set, by the reason */
 } gls_edge_sets;
 
 /* Sorts the streamlines of `lists`. Where each has two labels, one whose labels are equal belongs to the node and to

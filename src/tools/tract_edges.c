@@ -36,6 +36,7 @@ typedef struct edging {
     int stem;           /* characters of OUT before its suffix */
     const char *out;    /* the argument OUT */
     const char *suffix; /* of files, such as .tck */
+    gls_tractogram_format format;
     gls_edge_choice choice;
     gls_tract_lists lists; /* labels of each streamline of TRACKS */
     gls_edge_sets sets;    /* the streamlines of each edge, each node, or all */
@@ -44,9 +45,10 @@ typedef struct edging {
     gls_tract_lists line_lists; /* labels of each exemplar */
     gls_streamlines lines;      /* the exemplars */
     gls_grid grid;
-    const gls_grid *has_grid; /* &grid; NULL: the output needs none */
-    gls_tractogram_info own;  /* header of the output */
-    bool opened;              /* TRACKS was read before */
+    const gls_grid *has_grid;          /* &grid; NULL: the output needs none */
+    gls_tractogram_info own;           /* header of the output */
+    bool opened;                       /* TRACKS was read before */
+    uint64_t left[GLS_EDGE_N_REASONS]; /* streamlines of TRACKS that are not wanted, by the reason */
 } edging;
 
 /* Opens TRACKS, without the warnings of the first time. */
@@ -112,6 +114,7 @@ static gls_status make_exemplars(edging *e)
     gls_tractogram_reader_close(reader);
     if (!status) status = gls_line_labels_require(e->assignments, e->lists.n, e->exemplars.at, true);
     const bool all = e->files != FILES_PER_EDGE && e->files != FILES_PER_NODE;
+    memcpy(e->left, e->sets.left, sizeof e->left);
     if (!status) status = gls_edge_exemplars_lines(&e->exemplars, &edges, all, &e->lines, &e->line_lists);
     gls_edge_sets_finish(&e->sets);
     return status;
@@ -186,27 +189,41 @@ static gls_status write_some(edging *e, size_t begin, size_t n)
     return status;
 }
 
+/* Returns the error that no streamline is wanted, with the reasons. */
+static gls_status fail_empty(const edging *e)
+{
+    static const char *const reason[] = {
+        [GLS_EDGE_UNASSIGNED] = "an end without a region (--keep-unassigned)",
+        [GLS_EDGE_SELF] = "both ends in the same region (--keep-self)",
+        [GLS_EDGE_OUTSIDE] = "no end in a region of --nodes",
+        [GLS_EDGE_NOT_ALL] = "an end outside of the regions of --nodes (--exclusive)",
+    };
+    gls_text text = {.data = NULL};
+    for (int k = 0; k < GLS_EDGE_N_REASONS; k++)
+        if (e->left[k] > 0)
+            gls_text_printf(&text, "%s%" PRIu64 " ha%s %s", text.length > 0 ? ", " : "", e->left[k],
+                            e->left[k] == 1 ? "s" : "ve", reason[k]);
+    const char *why = text.data ? text.data : "it has none";
+    gls_status status = gls_fail(GLS_ERR_EMPTY, "%s: no streamline is wanted: %s", e->tracks, why);
+    gls_text_finish(&text);
+    return status;
+}
+
 /* Sorts the streamlines, or the exemplars, and writes the files. */
 static gls_status write_files(edging *e)
 {
     const gls_tract_lists *lists = e->o->exemplars ? &e->line_lists : &e->lists;
-    gls_tractogram_format format;
     gls_tractogram_reader *reader = NULL;
-    char *name = NULL;
     gls_status status = gls_edge_sets_make(lists, &e->choice, &e->sets);
-    if (!status && e->sets.n == 0)
-        status = gls_fail(GLS_ERR_EMPTY, "%s: no streamline is wanted: %s", e->assignments,
-                          e->o->nodes ? "does it have the labels of --nodes?" : "all have an end without a label");
-    if (!status && gls_asprintf(&name, "x%s", e->suffix) < 0) status = gls_no_memory();
-    if (!status) status = gls_tractogram_format_parse(name, &format);
-    free(name);
+    if (!e->o->exemplars) memcpy(e->left, e->sets.left, sizeof e->left);
+    if (!status && e->sets.n == 0) status = fail_empty(e);
     if (!status) status = open_tracks(e, &reader);
     if (!status) {
         const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
         e->own = *info;
         e->own.n_dpg = 0; /* the groups are others */
         if (e->o->exemplars) e->own.n_dps = e->own.n_dpv = e->own.n_header = 0;
-        if (gls_tract_needs_grid(format) || info->has_grid || e->run->options.reference) {
+        if (gls_tract_needs_grid(e->format) || info->has_grid || e->run->options.reference) {
             status = gls_tract_grid_choose(e->run, e->tracks, info, e->out, &e->grid);
             e->has_grid = &e->grid;
         }
@@ -225,6 +242,9 @@ static gls_status check(edging *e)
     const char *dot = strrchr(gls_file_name(e->out), '.');
     const bool named = gls_tractogram_is_name(e->out) && dot;
     e->suffix = named ? dot : ".tck";
+    e->format = GLS_FORMAT_TCK;
+    gls_status status = named ? gls_tractogram_format_parse(e->out, &e->format) : GLS_OK;
+    if (status) return status;
     e->stem = (int)(named ? (size_t)(dot - e->out) : strlen(e->out));
     const bool is_trx = strcmp(e->suffix, ".trx") == 0;
     e->files = o->files != FILES_AUTO ? o->files : is_trx ? FILES_GROUPS : FILES_PER_EDGE;

@@ -76,7 +76,20 @@ expect 2 edges t.trx a.txt e.tck --exclusive
 expect 2 edges t.trx a.txt e.tck --step 2
 for nodes in 3, x 5-3 -1 3,,4; do expect 2 edges t.trx a.txt e.tck --nodes=$nodes; done
 expect 6 edges t.trx a.txt e.tck --nodes 2
-says "no streamline is wanted: does it have the labels of --nodes?"
+says "have no end in a region of --nodes"
+expect 2 edges t.trx a.txt e.tck.gz
+says "e.tck.gz: the name of a tractogram must end in"
+printf '3 3\n%.0s' $(seq "$(grep -vc '#' a.txt)") > self.txt
+expect 6 edges t.trx self.txt e.tck
+says "have both ends in the same region (--keep-self)"
+expect 6 edges t.trx self.txt e.tck --exemplars labels.nii --nodes 4
+says "have no end in a region of --nodes"
+printf '3 8\n%.0s' $(seq "$(grep -vc '#' a.txt)") > pair.txt
+expect 6 edges t.trx pair.txt e.tck --nodes 3 --exclusive
+says "have an end outside of the regions of --nodes (--exclusive)"
+printf '3 0\n%.0s' $(seq "$(grep -vc '#' a.txt)") > open.txt
+expect 6 edges t.trx open.txt e.tck
+says "have an end without a region (--keep-unassigned)"
 expect 3 edges t.trx missing.txt e.tck
 expect 3 edges t.trx data/roi.nii.gz e.tck --exemplars missing.nii
 head -n 20 a.txt > short.txt
