@@ -24,8 +24,8 @@
 /* values of --files, in the order of its choices */
 enum { FILES_AUTO, FILES_GROUPS, FILES_PER_EDGE, FILES_PER_NODE, FILES_SINGLE };
 
-/* Files that are open at the same time. More are written in further readings. */
-enum { MAX_OPEN = 256 };
+/* Sets that are written in one reading at most, and files that stay free for other uses. */
+enum { MAX_SINKS = 256, SPARE_FILES = 16 };
 
 /* State of `glslines edges`. */
 typedef struct edging {
@@ -163,12 +163,20 @@ static gls_status write_groups(edging *e)
     return status;
 }
 
-/* Writes the files of at most MAX_OPEN sets from `begin` on, in one reading. */
+/* Number of sets that one reading writes: their files take up to half of those that the process may open. */
+static size_t sets_at_once(const edging *e)
+{
+    const size_t each = gls_tract_writer_files(e->format, &e->own, 3), half = gls_file_limit() / 2,
+                 n = half > SPARE_FILES ? (half - SPARE_FILES) / each : 0;
+    return n < 1 ? 1 : n > MAX_SINKS ? MAX_SINKS : n;
+}
+
+/* Writes the files of at most MAX_SINKS sets from `begin` on, in one reading. */
 static gls_status write_some(edging *e, size_t begin, size_t n)
 {
     const gls_line_sets sets = {e->sets.first, e->sets.of, e->sets.rows, e->assignments};
-    gls_sink sink[MAX_OPEN], split = {0};
-    char *path[MAX_OPEN] = {NULL};
+    gls_sink sink[MAX_SINKS], split = {0};
+    char *path[MAX_SINKS] = {NULL};
     size_t made = 0;
     gls_status status = GLS_OK;
     for (; made < n && !status; made++) {
@@ -229,8 +237,9 @@ static gls_status write_files(edging *e)
         }
     }
     if (!status && e->files == FILES_GROUPS) status = write_groups(e);
-    for (size_t k = 0; k < e->sets.n && !status && e->files != FILES_GROUPS; k += MAX_OPEN)
-        status = write_some(e, k, e->sets.n - k < MAX_OPEN ? e->sets.n - k : MAX_OPEN);
+    const size_t at_once = sets_at_once(e);
+    for (size_t k = 0; k < e->sets.n && !status && e->files != FILES_GROUPS; k += at_once)
+        status = write_some(e, k, e->sets.n - k < at_once ? e->sets.n - k : at_once);
     gls_tractogram_reader_close(reader);
     return status;
 }

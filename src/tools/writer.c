@@ -376,6 +376,14 @@ bool gls_tract_needs_grid(gls_tractogram_format format)
     return format == GLS_FORMAT_TRX || format == GLS_FORMAT_TRK;
 }
 
+size_t gls_tract_writer_files(gls_tractogram_format format, const gls_tractogram_info *info, size_t n_added)
+{
+    /* beside TCK: weights, table of dps, a file for each component of a dpv; else columns may need scratch files */
+    size_t n = format == GLS_FORMAT_TCK ? 3 : 2 + info->n_dps + info->n_dpv + n_added;
+    for (size_t k = 0; k < info->n_dpv && format == GLS_FORMAT_TCK; k++) n += info->dpv[k].components;
+    return n;
+}
+
 gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *o, gls_sink *sink)
 {
     gls_tractogram_format format;

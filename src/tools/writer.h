@@ -30,6 +30,9 @@ typedef struct gls_tract_output {
  * OUT_dps.tsv with the other values of streamlines, and OUT_NAME.tsf with values of points, as far as there are such
  * columns. A warning names what the format cannot hold. */
 gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *output, gls_sink *sink);
+/* Most files that the writer of a tractogram has open at a time. info: its columns; n_added: number of columns of
+ * streamlines that the command adds. */
+size_t gls_tract_writer_files(gls_tractogram_format format, const gls_tractogram_info *info, size_t n_added);
 /* Puts a filter before *sink that drops the groups of the input and passes on its columns, and the column "weights". */
 gls_status gls_tract_drop_groups(const gls_tractogram_info *info, gls_sink *sink);
 /* Warns that the output lacks the data of groups (dpg) of its input. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
@@ -387,7 +388,8 @@ gls_status gls_output_sync_names(const char *path)
  * without data. */
 static gls_status synchronise(gls_output *output)
 {
-    if (fsync(output->fd) == 0 || errno == EINVAL || errno == EROFS) return GLS_OK;
+    /* a file that was closed while it waited is on the disk already */
+    if (output->fd < 0 || fsync(output->fd) == 0 || errno == EINVAL || errno == EROFS) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
 }
 
@@ -454,6 +456,26 @@ void gls_outputs_note(void (*note)(const char *path))
     atomic_store(&noted_by, note);
 }
 
+/* Closes a complete file that waits in a group, and gives it a temporary name instead, if half of the descriptors that
+ * the process may open are in use: those of a nameless file would stay open until the whole group is complete. */
+static void close_waiting(gls_output *output)
+{
+    char self[64];
+    if ((size_t)output->fd < gls_file_limit() / 2) return;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
+    if (!output->temporary) output->temporary = link_beside(self, output->path);
+    if (!output->temporary) return;
+    close(output->fd);
+    output->fd = -1;
+}
+
+size_t gls_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
+    return (size_t)limit.rlim_cur;
+}
+
 gls_status gls_output_commit(gls_output *output)
 {
     gls_output_group *group = output->group;
@@ -471,6 +493,7 @@ gls_status gls_output_commit(gls_output *output)
         }
     }
     if (!status) {
+        close_waiting(output);
         group->output[group->n++] = *output;
         *output = GLS_OUTPUT_NONE;
     }

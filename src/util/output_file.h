@@ -56,6 +56,8 @@ gls_status gls_output_offer(gls_output *output, const char *second, bool *took);
 bool gls_output_is(const gls_output *output, const char *path);
 /* Appends. GLS_ERR_OUTPUT names the file and the reason; the caller then discards the output. */
 gls_status gls_output_write(gls_output *output, const void *data, size_t bytes);
+/* Number of files that the process may have open at a time. */
+size_t gls_file_limit(void);
 /* Overwrites at an offset from the start of the file; the position for appending stays. Errors as of
  * gls_output_write(). */
 gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *data, size_t bytes);

@@ -123,4 +123,13 @@ expect 0 edges many.tck many.txt many/edge-.tck
 [ "$(find many -name '*.tck' | wc -l)" -eq 700 ] || note "not 700 files"
 expect 0 info many/edge-650-651.tck --count
 says "649"
+# few files at a time, with two files for each edge
+mkdir few
+seq 700 > heavy.txt
+(ulimit -n 128 && exec "$tool" edges many.tck many.txt few/edge-.tck --weights heavy.txt -q) > stdout 2> stderr || note "edges with 128 files"
+[ "$(find few -name '*.tck' | wc -l)$(find few -name '*_weights.txt' | wc -l)" = 700700 ] || note "not 700 files of streamlines and of weights"
+cmp few/edge-650-651.tck many/edge-650-651.tck && contains few/edge-650-651_weights.txt 650 || note "another edge with few files"
+find few -name '.*' | grep part && note "temporary names are left"
+(ulimit -n 128 && exec "$tool" edges many.tck many.txt few/edge-.tck --weights heavy.txt -q) > stdout 2> stderr && note "files were replaced"
+find few -name '.*' | grep part && note "temporary names are left by a failure"
 finish "edges of connectomes and probabilities of regions"
