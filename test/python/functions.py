@@ -298,6 +298,9 @@ class Commands(unittest.TestCase):
                 call()
         with self.assertRaisesRegex(glslines.InputError, "^[^ ]*none.trx: cannot open"):
             glslines.density(path("none.trx"))
+        for name in ("two\nlines.csv", "blank.csv "):
+            with self.assertRaisesRegex(ValueError, "files: the program cannot list"):
+                glslines.permute([path(name)], np.ones((1, 1)), [[1]])
 
     def test_what_arguments_are(self):
         """Arrays that do not say where they lie are refused; lists and arrays of numbers and of images reach the right

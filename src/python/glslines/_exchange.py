@@ -314,6 +314,9 @@ class Folder:
         if isinstance(value, (str, os.PathLike)):
             return _safe(value)
         paths = [os.path.abspath(self.numbers(one, "%s%d" % (name, i))) for i, one in enumerate(value)]
+        for path in paths:
+            if path != path.strip() or "\n" in path:
+                raise ValueError("%s: the program cannot list a name with a line end, or with blanks at its end: %r" % (name, path))
         with open(self.name(name + ".txt"), "w") as file:
             file.writelines(path + "\n" for path in paths)
         return self.name(name + ".txt")
