@@ -63,6 +63,8 @@ typedef struct gls_connectome_options {
     bool symmetric;           /* mirror the upper triangle; default false: the lower one is 0 */
     bool zero_diagonal;       /* default false */
     bool keep_unassigned;     /* adds a first row and column for ends without a region; default false */
+    bool vector; /* one row in place of the matrix: a streamline counts for the region of its last end, whatever that of
+                    its first; default false. Not with GLS_ASSIGN_ALL, symmetric, zero_diagonal and edges */
     bool raw_labels;     /* rows for all labels from 1 to the largest; default false: only for labels that occur, in
                             ascending order */
     const int32_t *rows; /* n_rows labels from 1 on that have rows although they may not occur, in any order; default
@@ -127,7 +129,8 @@ typedef struct gls_connectome_node {
 } gls_connectome_node;
 /* Region i of gls_connectome_nodes(). */
 GLS_API gls_connectome_node gls_connectome_get_node(const gls_connectome *connectome, size_t i);
-/* Number of rows and columns of the matrix: the regions, and one more with keep_unassigned. */
+/* Number of rows and columns of the matrix: the regions, and one more with keep_unassigned. With `vector` there is one
+ * row. */
 GLS_API size_t gls_connectome_size(const gls_connectome *connectome);
 /* Value of a cell by the statistic that the options choose; row and column are below gls_connectome_size(). A cell
  * without streamlines is 0, or NaN for min, max and median. Below the diagonal all cells are 0 unless the option

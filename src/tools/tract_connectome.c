@@ -168,6 +168,7 @@ static gls_status create(connecting *c)
                                       .symmetric = o->symmetric || o->bids,
                                       .zero_diagonal = o->zero_diagonal,
                                       .keep_unassigned = o->keep_unassigned,
+                                      .vector = o->vector,
                                       .edges = o->edges != NULL,
                                       .weights = c->weights.column,
                                       .scale_column = c->scales.column,

@@ -207,7 +207,7 @@ static void add_streamline(gls_connectome *c, const int32_t *node, size_t n, dou
         for (size_t i = 0; i < n; i++)
             for (size_t k = i; k < n; k++) add(c, node[i], node[k], value, weight, length);
     } else {
-        add(c, node[0], node[1], value, weight, length);
+        add(c, c->options.vector ? 0 : node[0], node[1], value, weight, length);
         c->counts.unassigned += (node[0] == 0) + (node[1] == 0);
     }
     c->counts.joined += all ? n > 1 : node[0] > 0 && node[1] > 0;
@@ -232,6 +232,12 @@ static void add_shares(gls_connectome *c, const gls_region_share *share, const i
         c->ends[0] += n[e] == 0;
     }
     c->counts.joined += n[0] > 0 && n[1] > 0;
+    for (int32_t k = 0; k < n[1] && c->options.vector; k++)
+        add(c, 0, end[1][k].region, value, weight * (double)end[1][k].share, length);
+    if (c->options.vector) {
+        if (rest[1] > 0) add(c, 0, 0, value, weight * rest[1], length);
+        return;
+    }
     for (int32_t i = 0; i < n[0]; i++) {
         const double first = (double)end[0][i].share;
         for (int32_t k = 0; k < n[1]; k++)
@@ -402,6 +408,9 @@ static gls_status check_options(const gls_connectome_options *o, const gls_grid 
     GLS_REQUIRE_ENUMERATOR(o->test, GLS_ROI_TEST_VERTEX);
     GLS_REQUIRE(o->scale < 16 && isfinite(o->radius) && (o->rows || o->n_rows == 0));
     GLS_REQUIRE(o->radius > 0 || (o->radius == 0 && o->assignment != GLS_ASSIGN_RADIAL));
+    if (o->vector && (o->assignment == GLS_ASSIGN_ALL || o->symmetric || o->zero_diagonal || o->edges))
+        return gls_fail(GLS_ERR_ARGUMENT, "--vector: has one row, of the regions of last ends: not with --assign all, "
+                                          "--symmetric, --zero-diagonal, --edges and --bids");
     if (o->assignment == GLS_ASSIGN_FORWARD && !(o->radius > 0 && o->radius <= FORWARD_SIDES * least))
         return gls_fail(GLS_ERR_UNSUPPORTED,
                         "--assign forward: the reach of %g mm must be more than 0 and at most %d voxels of %g mm",
@@ -529,6 +538,7 @@ size_t gls_connectome_size(const gls_connectome *c)
 double gls_connectome_value(const gls_connectome *c, size_t row, size_t column)
 {
     if (!c->options.keep_unassigned) row++, column++;
+    if (c->options.vector) row = 0; /* the cells of streamlines whose first end counts as none */
     if (row == column && c->options.zero_diagonal) return 0;
     if (row > column && !c->options.symmetric) return 0;
     size_t a = row < column ? row : column, b = row < column ? column : row, cell = a * (c->nodes.n + 1) + b;
@@ -581,8 +591,8 @@ gls_status gls_connectome_write_grouped(const gls_connectome *c, const char *pat
     gls_status status = gls_output_create(path, overwrite, &output);
     output.group = group;
     if (names) append_header(c, names, separator, &row);
-    for (size_t i = 0; i < n && !status; i++) {
-        if (names) gls_field_append(&row, names[i], separator);
+    for (size_t i = 0; i < (c->options.vector ? 1 : n) && !status; i++) {
+        if (names) gls_field_append(&row, c->options.vector ? "last_end" : names[i], separator);
         for (size_t k = 0; k < n; k++) {
             double value = gls_connectome_value(c, i, k);
             if (k > 0 || names) gls_text_append(&row, &separator, 1);

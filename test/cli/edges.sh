@@ -54,6 +54,25 @@ done
 
 # --- edges ---
 expect 0 connectome t.trx labels.nii c.csv --assignments a.txt --labels raw
+expect 0 connectome t.trx labels.nii row.csv --vector --keep-unassigned --header --force
+expect 0 connectome t.trx soft.nii soft_row.csv --vector --keep-unassigned --labels soft
+expect 0 connectome t.trx soft.nii soft_all.csv --keep-unassigned --labels soft --symmetric
+python3 - << 'END' || note "--vector"
+import collections
+last = collections.Counter(line.split()[1] for line in open("a.txt") if line[0] != "#")
+head, row = (line.strip().split(",") for line in open("row.csv"))
+assert row[0] == "last_end" and len(head) == len(row) and head[0] == "", (head, row)
+assert [float(v) for v in row[1:]] == [last[n] for n in ["0"] + sorted(last, key=int)[1:]], (head, row, last)
+# all weight is there, and each region has less than its row of the matrix
+soft, full = ([[float(v) for v in line.split(",")] for line in open(name)] for name in ("soft_row.csv", "soft_all.csv"))
+count = sum(1 for line in open("a.txt") if line[0] != "#")
+assert len(soft) == 1 and abs(sum(soft[0]) - count) < 1e-6 * count and all(0 < a < sum(b) for a, b in zip(soft[0], full)), (soft, full)
+END
+for words in "--assign all" --symmetric --zero-diagonal "--edges e.tsv"; do
+    # shellcheck disable=SC2086
+    expect 2 connectome t.trx labels.nii e.csv --vector $words
+    says "--vector: has one row"
+done
 expect 0 edges t.trx a.txt groups.trx
 expect 0 edges t.trx labels.nii again.trx
 cmp groups.trx again.trx || note "edges of assignments and of labels"

@@ -215,6 +215,14 @@ def check_connectome(lines):
             same = a.shape == b.shape and np.array_equal(np.isnan(a), np.isnan(b))
             worst = np.nanmax(np.abs(a - b)) / np.nanmax(b) if same else np.inf
             report(f"connectome: {name} {' '.join(mine)}", worst <= bound and np.nanmax(b) > 0, f"{worst:.1e} of the largest cell")
+        np.savetxt(path("weights.txt"), np.random.default_rng(8).random(len(load("many.tck"))), "%.9g")
+        for mine, theirs in (([], []), (["--keep-unassigned", "--assign", "end", "--weights", "weights.txt"], ["-keep_unassigned", "-assignment_end_voxels", "-tck_weights_in", "weights.txt"]),
+                             (["--stat-edge", "mean", "--scale", "length"], ["-stat_edge", "mean", "-scale_length"])):
+            glslines("connectome", "many.tck", "labels.nii.gz", "mine.csv", "--labels", "raw", "--vector", *mine)
+            run("tck2connectome", "many.tck", "labels.nii.gz", "theirs.csv", "-force", "-quiet", "-vector", *theirs)
+            a, b = (np.genfromtxt(path(file), delimiter=",") for file in ("mine.csv", "theirs.csv"))
+            worst = np.abs(a - b).max() / b.max() if a.shape == b.shape else np.inf
+            report(f"connectome: {name} --vector {' '.join(mine)}", worst <= 1e-6 and a.ndim == 1 and (b > 0).sum() > 2, f"{worst:.1e} of the largest cell")
     check_metrics(labels, affine)
 
 
