@@ -110,11 +110,13 @@ gls_status gls_dataset_connect(const gls_dataset_options *o, const gls_dataset_u
     return status;
 }
 
-/* --- Tables of all participants, one for each atlas: connectomes_seg-ATLAS.tsv, and with --wide another. */
+/* --- Tables of all participants, one for each atlas: connectomes_seg-ATLAS.tsv, and with --wide another and a
+ * list of the matrices. */
 
-/* Heads of both tables, by which a later run recognises them. */
+/* Heads of the tables and of the list, by which a later run recognises them. */
 #define HEAD "participant_id\tsession_id\tconnectome\tregion_1\tregion_2\tvalue\n"
 #define WIDE_HEAD "participant_id\tsession_id\tconnectome\t"
+#define LIST_HEAD "# connectomes in the order of the wide table, for 'glslines permute'\n"
 /* Largest file of a matrix, bytes. */
 #define MAX_MATRIX ((size_t)1 << 30)
 
@@ -291,17 +293,27 @@ static void append_pairs(const named_matrix *m, gls_text *wide)
     gls_text_puts(wide, "\n");
 }
 
+/* Appends the path of a matrix to the list: relative to the folder of the data set, in which the list lies. */
+static void append_path(const matrices *m, size_t k, gls_text *list)
+{
+    const char *path = m->path.text[k], *folder = m->options->output;
+    const size_t n = strlen(folder);
+    if (strncmp(path, folder, n) == 0) path += n + strspn(path + n, "/");
+    gls_text_printf(list, "%s\n", path);
+}
+
 /* Writes the tables of the atlas of matrix `begin`, the first of its atlas. */
 static gls_status write_tables(const matrices *m, size_t begin, gls_output_group *group)
 {
     const char *atlas = m->atlas.text[begin];
     char path[GLS_DATASET_MAX_PATH];
-    gls_text out = {0}, wide = {0};
+    gls_text out = {0}, wide = {0}, list = {0};
     const bool is_wide = m->options->wide;
     named_matrix first;
     size_t n = 0;
     gls_status status = read_matrix(m->path.text[begin], &first);
     gls_text_puts(&out, HEAD);
+    gls_text_puts(&list, LIST_HEAD);
     if (!status && is_wide) append_pairs(&first, &wide);
     for (size_t k = begin; k < m->path.n && !status; k++) {
         named_matrix matrix;
@@ -309,11 +321,12 @@ static gls_status write_tables(const matrices *m, size_t begin, gls_output_group
         status = read_matrix(m->path.text[k], &matrix);
         if (!status && is_wide) status = require_regions(&first, &matrix);
         if (!status) status = append_matrix(&matrix, &out, is_wide ? &wide : NULL);
+        append_path(m, k, &list);
         finish_matrix(&matrix);
         n++;
     }
     finish_matrix(&first);
-    if (!status && (out.failed || wide.failed)) status = gls_no_memory();
+    if (!status && (out.failed || wide.failed || list.failed)) status = gls_no_memory();
     if (!status && n < m->n_tractograms)
         gls_log(GLS_LOG_WARNING, "%s: %zu of %zu tractograms have no connectome, see the column missing of group.tsv",
                 atlas, m->n_tractograms - n, m->n_tractograms);
@@ -321,8 +334,11 @@ static gls_status write_tables(const matrices *m, size_t begin, gls_output_group
     if (!status) status = gls_dataset_rewrite(path, HEAD, out.data, out.length, group);
     snprintf(path, sizeof path, "%s/connectomes_%s_wide.tsv", m->options->output, atlas);
     if (!status && is_wide) status = gls_dataset_rewrite(path, WIDE_HEAD, wide.data, wide.length, group);
+    snprintf(path, sizeof path, "%s/connectomes_%s_list.txt", m->options->output, atlas);
+    if (!status && is_wide) status = gls_dataset_rewrite(path, LIST_HEAD, list.data, list.length, group);
     gls_text_finish(&out);
     gls_text_finish(&wide);
+    gls_text_finish(&list);
     return status;
 }
 

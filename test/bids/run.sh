@@ -414,6 +414,11 @@ is_same("connectomes", len({r["connectome"] for r in table}), 2)
 print("FAIL " + "; ".join(faults) if faults else "ok   tables of the level group")
 raise SystemExit(bool(faults))
 PY
+printf '1\n1\n' > joined/design.txt
+echo 1 > joined/contrast.txt
+check "permute takes the list of the wide table" "$program" permute joined/connectomes_seg-Four_list.txt joined/design.txt joined/contrast.txt -o joined/tested --notest -q
+check "in the order of the wide table" test "$(grep -v '^#' joined/connectomes_seg-Four_list.txt | sed 's/.*dwi.//; s/_seg-.*//')" = "$(tail -n 2 joined/connectomes_seg-Four_wide.tsv | cut -f 3)"
+rm joined/tested* joined/design.txt joined/contrast.txt
 sed -i.kept 's/lower-right/lower-middle/g' joined/sub-02/dwi/*_track-boot_seg-Four_relmat.tsv
 exits 3 "matrices of --wide need the same regions" "$program" bids made joined group --wide
 check "regions that differ, in the long table" "$program" bids made joined group
