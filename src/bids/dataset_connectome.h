@@ -10,7 +10,8 @@
 
 /* Writes connectomes_seg-ATLAS.tsv in the output for each atlas: a line for each connectome and pair of regions whose
  * value is not 0; with `wide` also connectomes_seg-ATLAS_wide.tsv, a line for each connectome and a column for each
- * pair, and connectomes_seg-ATLAS_list.txt, their names relative to the output. *n: number of atlases. GLS_ERR_INPUT: a file that is no matrix, or has other regions than others of its atlas.
+ * pair, and connectomes_seg-ATLAS_list.txt, their names relative to the output. *n: number of atlases. GLS_ERR_INPUT: a
+ * file that is no matrix, or has other regions than others of its atlas.
  */
 gls_status gls_dataset_connectomes(const gls_dataset_options *options, size_t *n);
 /* Writes a connectome for each atlas from the tractogram of a unit: STEM_seg-ATLAS_relmat.tsv with its sidecar, and

@@ -16,8 +16,8 @@ typedef struct gls_line_groups {
     const uint64_t *first;
 } gls_line_groups;
 
-/* Requires that a file of labels fits its tractogram. path: the file, for messages; rows: the number of streamlines that
- * it has labels of; n: streamlines of the tractogram so far; complete: there are no more. GLS_ERR_INPUT if not. */
+/* Requires that a file of labels fits its tractogram. path: the file, for messages; rows: the number of streamlines
+ * that it has labels of; n: streamlines of the tractogram so far; complete: there are no more. GLS_ERR_INPUT if not. */
 gls_status gls_line_labels_require(const char *path, uint64_t rows, uint64_t n, bool complete);
 
 /* Makes a filter that adds the groups behind those that streamlines have. GLS_ERR_INPUT if the number of streamlines
