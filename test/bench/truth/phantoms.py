@@ -193,10 +193,10 @@ def make(name, snr, folder):
     (folder / "truth.tsv").write_text("".join(rows))
 
 
-def make_own(tool, snr, folder):
-    """Makes the built-in phantom."""
+def make_own(tool, snr, folder, *options):
+    """Makes the built-in phantom. options: others of `glslines phantom`."""
     folder = Path(folder)
-    subprocess.run([tool, "phantom", folder, "--snr", str(snr), "-q", "--force"], check=True)
+    subprocess.run([tool, "phantom", folder, "--snr", str(snr), *options, "-q", "--force"], check=True)
     tissue = nib.load(folder / "tissue.nii.gz")
     for i, name in enumerate(("wm", "gm", "csf")):
         nib.save(nib.Nifti1Image(np.asarray(tissue.dataobj)[..., i].astype(np.float32), tissue.affine), folder / f"p_{name}.nii.gz")
