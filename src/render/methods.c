@@ -548,9 +548,11 @@ static void write_weights(const writer *w)
         gls_text_puts(w->out, ", from fixels of the distributions"), CITE(w, "sift");
     else if (number_at(w, "parameters/lambda") > 0)
         gls_text_puts(w->out, ", with a penalty on groups"), CITE(w, "commit2");
-    if (name && strcmp(name, "commit") == 0 && text_at(w, "parameters/kernel") &&
-        strcmp(text_at(w, "parameters/kernel"), "life") == 0)
+    const char *kernel = name && strcmp(name, "commit") == 0 ? text_at(w, "parameters/kernel") : NULL;
+    if (kernel && strcmp(kernel, "life") == 0)
         gls_text_puts(w->out, ", with the kernel of LiFE"), CITE(w, "life");
+    if (kernel && strcmp(kernel, "cylinder") == 0)
+        gls_text_puts(w->out, ", with the signal of cylinders"), CITE(w, "cylinder");
     gls_text_puts(w->out, ".");
 }
 

@@ -13,6 +13,7 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
+#include "weights/signal_model.h"
 
 #define GAMMA 2.675987e8              /* gyromagnetic ratio of protons, rad/s/T */
 #define MAX_SCHEME ((size_t)16 << 20) /* bytes */
@@ -48,10 +49,15 @@ static double scheme_bval(const double *row, size_t columns)
     return q * q * (row[4] - row[5] / 3) * 1e-6;
 }
 
-/* Makes the table from n rows. */
-static gls_status make_table(gls_series *s, const double *row, size_t columns, const gls_gradients_options *options)
+/* Makes the table from n rows, and with seven columns the timing. */
+static gls_status make_table(gls_signal_input *in, const double *row, size_t columns,
+                             const gls_gradients_options *options)
 {
+    gls_series *s = &in->series;
     const size_t n = s->dwi->n_volumes;
+    if (columns == 7 && !(in->timing = malloc(n * sizeof *in->timing))) return gls_no_memory();
+    for (size_t i = 0; in->timing && i < n; i++)
+        in->timing[i] = (gls_pulse_timing){row[i * columns + 5], row[i * columns + 4]};
     double *bval = malloc(n * sizeof *bval), (*bvec)[3] = malloc(n * sizeof *bvec);
     gls_status status = bval && bvec ? GLS_OK : gls_no_memory();
     for (size_t i = 0; i < n && !status; i++) {
@@ -66,8 +72,9 @@ static gls_status make_table(gls_series *s, const double *row, size_t columns, c
 }
 
 /* Reads --scheme. A first line without numbers is its header. */
-static gls_status read_scheme(gls_series *s, const char *path, const gls_gradients_options *options)
+static gls_status read_scheme(gls_signal_input *in, const char *path, const gls_gradients_options *options)
 {
+    gls_series *s = &in->series;
     char *text = NULL;
     double *value = NULL;
     size_t bytes, rows, columns;
@@ -86,7 +93,7 @@ static gls_status read_scheme(gls_series *s, const char *path, const gls_gradien
     if (!status && rows != s->dwi->n_volumes)
         status =
             gls_fail(GLS_ERR_INPUT, "%s: has %zu rows, but %s has %zu volumes", path, rows, s->name, s->dwi->n_volumes);
-    if (!status) status = make_table(s, value, columns, options);
+    if (!status) status = make_table(in, value, columns, options);
     free(value);
     free(text);
     return status;
@@ -107,6 +114,35 @@ static gls_status read_peaks(gls_signal_input *in, const gls_weights_cli *o)
     return status;
 }
 
+/* Takes the timing of the pulses from the options, else of the scheme, and checks it. */
+static gls_status find_timing(gls_signal_input *in, const gls_weights_cli *o)
+{
+    const gls_gradients *table = in->series.gradients;
+    if (o->pulse_duration > 0) {
+        free(in->timing);
+        in->timing = malloc(table->n * sizeof *in->timing);
+        if (!in->timing) return gls_no_memory();
+        for (size_t i = 0; i < table->n; i++)
+            in->timing[i] = (gls_pulse_timing){1e-3 * o->pulse_duration, 1e-3 * o->pulse_separation};
+    }
+    if (!in->timing)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--kernel cylinder: needs the timing of the gradients: give --pulse-duration and "
+                        "--pulse-separation, or a --scheme of seven columns");
+    for (size_t i = 0; i < table->n; i++) {
+        gls_pulse_timing *t = &in->timing[i];
+        if (t->duration > 0 && t->separation >= t->duration) continue;
+        if (!table->is_b0[i])
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: volume %zu (counted from 0) has gradients of %g s that begin %g s apart, which is "
+                            "impossible",
+                            o->scheme && !(o->pulse_duration > 0) ? o->scheme : in->series.name, i, t->duration,
+                            t->separation);
+        *t = (gls_pulse_timing){1, 1}; /* without gradients any timing will do */
+    }
+    return GLS_OK;
+}
+
 gls_status gls_signal_input_read(gls_signal_input *in, const gls_weights_cli *o, const char *path)
 {
     gls_gradients_options table = gls_gradients_options_default();
@@ -117,9 +153,10 @@ gls_status gls_signal_input_read(gls_signal_input *in, const gls_weights_cli *o,
     s->name = path;
     gls_status status = gls_image_read(path, o->kernel == SCALAR ? GLS_IMAGE_3D : GLS_IMAGE_4D, &s->dwi);
     if (!status && o->scheme)
-        status = read_scheme(s, o->scheme, &table);
+        status = read_scheme(in, o->scheme, &table);
     else if (!status && o->kernel != SCALAR)
         status = gls_series_read_table(s, in->bval, in->bvec, &table);
+    if (!status && o->kernel == GLS_SIGNAL_CYLINDER) status = find_timing(in, o);
     if (!status && o->mask) status = gls_image_read_on_grid(&s->dwi->grid, path, o->mask, &in->mask);
     if (!status && o->peaks) status = read_peaks(in, o);
     return status;
@@ -132,5 +169,6 @@ void gls_signal_input_finish(gls_signal_input *in)
     gls_image_destroy(in->peaks);
     free(in->bval);
     free(in->bvec);
+    free(in->timing);
     *in = (gls_signal_input){.mask = NULL};
 }

@@ -4,13 +4,15 @@
 
 #include "dwi/series.h"
 #include "tools/tract_results.h"
+#include "weights/cylinder.h"
 
 /* The inputs that were read. All zero is empty. */
 typedef struct gls_signal_input {
-    gls_series series; /* its table is NULL for a map of one volume */
-    gls_image *mask;   /* NULL: all voxels */
-    gls_image *peaks;  /* NULL: none */
-    char *bval, *bvec; /* files of the table */
+    gls_series series;        /* its table is NULL for a map of one volume */
+    gls_image *mask;          /* NULL: all voxels */
+    gls_image *peaks;         /* NULL: none */
+    char *bval, *bvec;        /* files of the table */
+    gls_pulse_timing *timing; /* of each volume; NULL: not known */
 } gls_signal_input;
 
 /* Finds the gradient table, and adds the files to the inputs of the run. */

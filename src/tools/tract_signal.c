@@ -23,7 +23,18 @@ static gls_status check(const gls_weights_cli *o)
     if (o->lambda > 0 && !o->groups) return gls_fail(GLS_ERR_ARGUMENT, "--lambda: needs --groups");
     if (o->debias && !(o->lambda > 0)) return gls_fail(GLS_ERR_ARGUMENT, "--debias: needs --lambda");
     if (o->normalise_maps && !o->maps) return gls_fail(GLS_ERR_ARGUMENT, "--normalise-maps: needs --maps");
-    if (o->kernel != GLS_SIGNAL_STICK && (o->peaks || o->d_iso.n > 0))
+    const bool cylinder = o->kernel == GLS_SIGNAL_CYLINDER;
+    const char *own = o->radii.n > 0            ? "radii"
+                      : o->pulse_duration > 0   ? "pulse-duration"
+                      : o->pulse_separation > 0 ? "pulse-separation"
+                                                : NULL;
+    if (own && !cylinder) return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --kernel cylinder", own);
+    if (cylinder && o->radii.n == 0) return gls_fail(GLS_ERR_ARGUMENT, "--kernel cylinder: needs --radii");
+    if ((o->pulse_duration > 0) != (o->pulse_separation > 0) || o->pulse_separation < o->pulse_duration)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--pulse-duration and --pulse-separation: give both, of which the separation, "
+                        "from start to start, is not the shorter one");
+    if ((o->kernel == GLS_SIGNAL_LIFE || o->kernel == GLS_SIGNAL_SCALAR) && (o->peaks || o->d_iso.n > 0))
         return gls_fail(GLS_ERR_ARGUMENT, "--kernel life and scalar have no --peaks and no --d-iso");
     if (o->kernel == GLS_SIGNAL_LIFE && o->walk == GLS_SIGNAL_VISITS)
         return gls_fail(GLS_ERR_ARGUMENT, "--kernel life counts points: leave out --walk");
@@ -59,6 +70,7 @@ static gls_signal_options options_of(const gls_weights_cli *o, gls_tract_run *ru
     to.kernels.kernel = (gls_signal_kernel)o->kernel;
     to.kernels.d_par = o->d_par > 0 ? o->d_par : o->kernel == GLS_SIGNAL_LIFE ? 1e-3 : to.kernels.d_par;
     to.kernels.d_par_ec = o->d_par_ec > 0 ? o->d_par_ec : to.kernels.d_par;
+    to.kernels.radii = o->radii;
     if (o->d_perp.n > 0) to.kernels.d_perp = o->d_perp;
     if (o->d_iso.n > 0) to.kernels.d_iso = o->d_iso;
     to.limits = (gls_signal_limits){(gls_signal_walk)o->walk, o->min_piece, o->min_length, o->max_length};
@@ -118,6 +130,7 @@ gls_status gls_tract_signal_solve(gls_tract_signal *s, gls_tract_run *run, const
     if (!status) {
         const gls_signal_source source = {.name = series,
                                           .table = s->input.series.gradients,
+                                          .timing = s->input.timing,
                                           .peaks = s->input.peaks,
                                           .peaks_ratio = o->peaks_ratio,
                                           .b0_min = o->b0_min,

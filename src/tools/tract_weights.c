@@ -273,7 +273,7 @@ static gls_status solve_signal(weighting *w, const char *series)
     gls_status status = gls_tract_signal_solve(&w->signal, w->run, w->o, w->tracks, series);
     if (status) return status;
     w->value = w->signal.signal.weight;
-    w->n = w->signal.signal.rows.n;
+    w->n = w->signal.signal.n_lines;
     w->grid = &w->signal.signal.rows.grid;
     w->column = GLS_DPS_COMMIT;
     w->area = w->grid->voxel_size[0] * w->grid->voxel_size[1] * w->grid->voxel_size[2];
@@ -441,7 +441,7 @@ static void log_signal(const weighting *w)
                      "%s: is written, but did not converge: its weights are those of the best iteration", w->output);
     describe(w->run->root, w);
     gls_tract_run_message(w->run, "%s: %zu weights, %zu above 0, objective %.6g to %.6g in %zu iterations (%s)",
-                          w->output, s->rows.n, s->n_positive, s->fit.iteration[0].objective, s->fit.objective,
+                          w->output, s->n_lines, s->n_positive, s->fit.iteration[0].objective, s->fit.objective,
                           s->fit.iterations, gls_signal_stop_name(s->fit.why));
 }
 

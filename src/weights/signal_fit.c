@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/allocation.h"
 #include "util/clock.h"
 #include "util/json_text.h"
 #include "util/maths.h"
@@ -226,7 +227,7 @@ static gls_status solve_groups(gls_signal *s)
 /* Computes the weights from the unknowns, and counts those above 0. */
 static gls_status make_weights(gls_signal *s)
 {
-    const size_t n = s->rows.n;
+    const size_t n = s->n_lines;
     uint8_t *met = calloc(s->groups.n + 1, 1);
     s->weight = malloc((n + 1) * sizeof *s->weight);
     if (!met || !s->weight) {
@@ -235,7 +236,9 @@ static gls_status make_weights(gls_signal *s)
     }
     for (size_t i = 0; i < n; i++) {
         const double norm = s->rows.norm[i];
-        s->weight[i] = norm > 0 ? (float)(s->x[i] / (norm * s->model.stick_norm)) : 0;
+        double sum = 0;
+        for (size_t k = 0; k < s->model.n_radii; k++) sum += s->x[k * n + i] / s->model.stick_norm[k];
+        s->weight[i] = norm > 0 ? (float)(sum / norm) : 0;
         if (!(s->weight[i] > 0)) continue;
         s->n_positive++;
         if (s->groups.of && s->groups.of[i] < s->groups.n) met[s->groups.of[i]] = 1;
@@ -245,13 +248,26 @@ static gls_status make_weights(gls_signal *s)
     return GLS_OK;
 }
 
+/* With several radii: gives each streamline a row and its group for each. */
+static gls_status repeat(gls_signal *s)
+{
+    const gls_signal_kernels *k = &s->options.kernels;
+    const size_t copies = k->kernel == GLS_SIGNAL_CYLINDER ? (size_t)k->radii.n : 1, n = s->n_lines;
+    if (copies == 1) return GLS_OK;
+    if (s->groups.of && !gls_list_resize(&s->groups.of, copies * n, sizeof *s->groups.of)) return gls_no_memory();
+    for (size_t i = n; s->groups.of && i < copies * n; i++) s->groups.of[i] = s->groups.of[i - n];
+    return gls_signal_rows_repeat(&s->rows, &s->directions, copies);
+}
+
 gls_status gls_signal_end(gls_signal *s, gls_device *const *devices, size_t n)
 {
     const double start = gls_clock_seconds();
     s->device = devices;
     s->n_devices = n;
+    s->n_lines = s->rows.n;
     if (s->rows.n_kept == 0) return fail_empty(s);
-    gls_status status = gls_signal_model_init(&s->model, &s->rows, &s->options.kernels, &s->source);
+    gls_status status = repeat(s);
+    if (!status) status = gls_signal_model_init(&s->model, &s->rows, &s->options.kernels, &s->source);
     if (!status) {
         s->x = malloc((s->model.n + 1) * sizeof *s->x);
         s->r = malloc((s->model.n_voxels * s->model.m + 1) * sizeof *s->r);
@@ -284,12 +300,12 @@ void gls_signal_log(const gls_signal *s)
     if (s->n_without_b0 > 0)
         gls_log(GLS_LOG_WARNING, "%zu voxels of the mask have no positive b = 0 signal and are left out",
                 s->n_without_b0);
-    const size_t lost = rows->n - rows->n_kept;
-    if (lost * 100 >= rows->n && lost > 0)
+    const size_t lost = s->n_lines - rows->n_kept;
+    if (lost * 100 >= s->n_lines && lost > 0)
         gls_log(GLS_LOG_WARNING,
                 "%zu of %zu streamlines get a weight of 0 because they are not in the model: %zu have less than two "
                 "points, %zu lie outside, %zu are too short or too long",
-                lost, rows->n, rows->n_short, rows->n_outside, rows->n_length);
+                lost, s->n_lines, rows->n_short, rows->n_outside, rows->n_length);
     if (s->fit.why == GLS_SIGNAL_STOP_LIMIT)
         gls_log(GLS_LOG_WARNING, "--max-iters: ended after %zu iterations, with the objective still falling",
                 s->fit.iterations);
@@ -314,7 +330,7 @@ void gls_signal_describe(cJSON *root, const gls_signal *s)
     const gls_signal_rows *rows = &s->rows;
     const gls_signal_model *m = &s->model;
     cJSON *counts = cJSON_AddObjectToObject(root, "counts"), *model = cJSON_AddObjectToObject(root, "model");
-    gls_json_uint(counts, "streamlines", rows->n);
+    gls_json_uint(counts, "streamlines", s->n_lines);
     gls_json_uint(counts, "streamlines_kept", rows->n_kept);
     gls_json_uint(counts, "without_points", rows->n_short);
     gls_json_uint(counts, "outside", rows->n_outside);

@@ -32,6 +32,7 @@ typedef struct gls_signal {
     gls_signal_model model;
     gls_device *const *device; /* n_devices devices that compute, borrowed */
     size_t n_devices;          /* 0: the CPU computes */
+    size_t n_lines;            /* number of streamlines, which have rows for each radius */
     double *x;
     float *r;      /* residuals of x */
     float *weight; /* for each streamline the signal fraction of 1 mm of it in a voxel */

@@ -190,9 +190,11 @@ static gls_status choose_volumes(gls_signal_model *m, const gls_signal_kernels *
     return GLS_OK;
 }
 
-/* Stores the signal of one compartment for each of n directions u: exp(-b (across + (along - across) (g u)^2)). */
+/* Stores the signal of one compartment for each of n directions u: exp(-b (d[1] + (d[0] - d[1]) (g u)^2)). across:
+ * exponents in place of b d[1] for each volume of the model; NULL: none. */
 static void fill_kernel(const gls_signal_model *m, const gls_signal_source *source, const size_t *volume,
-                        const double (*u)[3], size_t n, const double d[2], bool centred, float *to, double *norm)
+                        const double (*u)[3], size_t n, const double d[2], const double *across, bool centred,
+                        float *to, double *norm)
 {
     double signal[GLS_SIGNAL_MAX_VOLUMES] = {0};
     for (size_t i = 0; i < n; i++) {
@@ -203,7 +205,8 @@ static void fill_kernel(const gls_signal_model *m, const gls_signal_source *sour
             if (table && !table->is_b0[volume[t]]) {
                 const double *g = table->bvec[volume[t]];
                 const double c = u ? g[0] * u[i][0] + g[1] * u[i][1] + g[2] * u[i][2] : 0;
-                s = exp(-table->bval[volume[t]] * (d[1] + (d[0] - d[1]) * c * c));
+                const double b = table->bval[volume[t]], side = across ? across[t] : b * d[1];
+                s = exp(-(side + (b * d[0] - side) * c * c));
             }
             signal[t] = s;
             sum += s;
@@ -217,6 +220,23 @@ static void fill_kernel(const gls_signal_model *m, const gls_signal_source *sour
     }
 }
 
+/* Computes the kernels of streamlines for the k-th radius, which are those of its own directions. */
+static void fill_cylinders(const gls_signal_model *m, const gls_signal_kernels *kernels,
+                           const gls_signal_source *source, const size_t *volume, size_t k)
+{
+    const gls_signal_directions *d = m->rows->directions;
+    const size_t n = d->n / m->n_radii;
+    double b[GLS_SIGNAL_MAX_VOLUMES], across[GLS_SIGNAL_MAX_VOLUMES];
+    gls_pulse_timing timing[GLS_SIGNAL_MAX_VOLUMES];
+    for (size_t t = 0; t < m->m; t++) {
+        b[t] = source->table->bval[volume[t]];
+        timing[t] = source->timing[volume[t]];
+    }
+    gls_cylinder_across(b, timing, m->m, kernels->d_par, 1e-3 * kernels->radii.value[k], across);
+    fill_kernel(m, source, volume, d->direction, n, (const double[]){kernels->d_par, 0}, across, false,
+                m->stick + k * n * m->m, &m->stick_norm[k]);
+}
+
 /* Computes all kernels. */
 static gls_status make_kernels(gls_signal_model *m, const gls_signal_kernels *k, const gls_signal_source *source,
                                const size_t *volume)
@@ -226,16 +246,21 @@ static gls_status make_kernels(gls_signal_model *m, const gls_signal_kernels *k,
     m->stick = malloc((each + 1) * sizeof *m->stick);
     m->zeppelin = malloc((each * m->n_perp + 1) * sizeof *m->zeppelin);
     m->ball = malloc((m->m * m->n_iso + 1) * sizeof *m->ball);
+    m->stick_norm = malloc(m->n_radii * sizeof *m->stick_norm);
     m->zeppelin_norm = malloc((m->n_perp + 1) * sizeof *m->zeppelin_norm);
     m->ball_norm = malloc((m->n_iso + 1) * sizeof *m->ball_norm);
-    if (!m->stick || !m->zeppelin || !m->ball || !m->zeppelin_norm || !m->ball_norm) return gls_no_memory();
+    if (!m->stick || !m->zeppelin || !m->ball || !m->stick_norm || !m->zeppelin_norm || !m->ball_norm)
+        return gls_no_memory();
     const double stick[2] = {k->kernel == GLS_SIGNAL_SCALAR ? 0 : k->d_par, 0};
-    fill_kernel(m, source, volume, d->direction, d->n, stick, k->kernel == GLS_SIGNAL_LIFE, m->stick, &m->stick_norm);
+    for (size_t i = 0; i < m->n_radii && k->kernel == GLS_SIGNAL_CYLINDER; i++) fill_cylinders(m, k, source, volume, i);
+    if (k->kernel != GLS_SIGNAL_CYLINDER)
+        fill_kernel(m, source, volume, d->direction, d->n, stick, NULL, k->kernel == GLS_SIGNAL_LIFE, m->stick,
+                    m->stick_norm);
     for (size_t i = 0; i < m->n_perp; i++)
-        fill_kernel(m, source, volume, d->direction, d->n, (const double[]){k->d_par_ec, k->d_perp.value[i]}, false,
-                    m->zeppelin + i * each, &m->zeppelin_norm[i]);
+        fill_kernel(m, source, volume, d->direction, d->n, (const double[]){k->d_par_ec, k->d_perp.value[i]}, NULL,
+                    false, m->zeppelin + i * each, &m->zeppelin_norm[i]);
     for (size_t i = 0; i < m->n_iso; i++)
-        fill_kernel(m, source, volume, NULL, 1, (const double[]){k->d_iso.value[i], k->d_iso.value[i]}, false,
+        fill_kernel(m, source, volume, NULL, 1, (const double[]){k->d_iso.value[i], k->d_iso.value[i]}, NULL, false,
                     m->ball + i * m->m, &m->ball_norm[i]);
     return GLS_OK;
 }
@@ -306,7 +331,8 @@ gls_status gls_signal_model_init(gls_signal_model *m, gls_signal_rows *rows, con
     size_t *volume = NULL;
     uint32_t number;
     gls_status status = GLS_OK;
-    *m = (gls_signal_model){.rows = rows, .n_streamlines = rows->n};
+    *m = (gls_signal_model){
+        .rows = rows, .n_streamlines = rows->n, .n_radii = k->kernel == GLS_SIGNAL_CYLINDER ? (size_t)k->radii.n : 1};
     for (size_t v = 0; source->all_voxels && v < gls_grid_voxels(&rows->grid) && !status; v++)
         if (!rows->inside || rows->inside[v]) status = gls_signal_rows_number(rows, v, &number);
     m->n_voxels = rows->n_voxels;
@@ -314,7 +340,7 @@ gls_status gls_signal_model_init(gls_signal_model *m, gls_signal_rows *rows, con
         status = gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %zu volumes; at most %d can be used", source->name,
                           source->dwi->n_volumes, GLS_SIGNAL_MAX_VOLUMES);
     if (!status) status = choose_volumes(m, k, source, &volume);
-    if (!status && k->kernel == GLS_SIGNAL_STICK) {
+    if (!status && (k->kernel == GLS_SIGNAL_STICK || k->kernel == GLS_SIGNAL_CYLINDER)) {
         m->n_perp = source->peaks ? (size_t)k->d_perp.n : 0;
         m->n_iso = (size_t)k->d_iso.n;
     }
@@ -332,9 +358,9 @@ gls_status gls_signal_model_init(gls_signal_model *m, gls_signal_rows *rows, con
 
 void gls_signal_model_finish(gls_signal_model *m)
 {
-    void *const memory[] = {m->stick,     m->zeppelin,       m->ball,        m->zeppelin_norm, m->ball_norm, m->y,
-                            m->first_bin, m->direction,      m->first,       m->line,          m->length,    m->scale,
-                            m->peak,      m->peak_direction, m->line_scaled, m->bin_value,     m->voxel_sum};
+    void *const memory[] = {m->stick, m->stick_norm, m->zeppelin,       m->ball,        m->zeppelin_norm, m->ball_norm,
+                            m->y,     m->first_bin,  m->direction,      m->first,       m->line,          m->length,
+                            m->scale, m->peak,       m->peak_direction, m->line_scaled, m->bin_value,     m->voxel_sum};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) free(memory[i]);
     *m = (gls_signal_model){.m = 0};
 }
@@ -474,8 +500,9 @@ static double map_value(const gls_signal_model *m, gls_signal_map map, const dou
     double sum = 0, squares = 0;
     switch (map) {
     case GLS_SIGNAL_MAP_IC:
-        for (size_t b = m->first_bin[v]; b < m->first_bin[v + 1]; b++) sum += column_sum(m, b);
-        return sum / m->stick_norm;
+        for (size_t b = m->first_bin[v]; b < m->first_bin[v + 1]; b++)
+            sum += column_sum(m, b) / m->stick_norm[m->direction[b] / (m->rows->directions->n / m->n_radii)];
+        return sum;
     case GLS_SIGNAL_MAP_EC:
         for (size_t k = 0; k < m->n_perp; k++)
             for (size_t p = m->peak[v]; p < m->peak[v + 1]; p++)

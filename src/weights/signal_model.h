@@ -7,29 +7,32 @@
 #include <glslines/gradients.h>
 #include <glslines/params_fields.h>
 
+#include "weights/cylinder.h"
 #include "weights/signal_rows.h"
 
 #define GLS_SIGNAL_MAX_VOLUMES 4096
 
 /* The share of a streamline in the signal of a voxel. */
 typedef enum gls_signal_kernel {
-    GLS_SIGNAL_STICK, /* exp(-b d (g u)^2) */
-    GLS_SIGNAL_LIFE,  /* as GLS_SIGNAL_STICK, minus its mean over the weighted volumes */
-    GLS_SIGNAL_SCALAR /* 1: the series is a map of one volume */
+    GLS_SIGNAL_STICK,   /* exp(-b d (g u)^2) */
+    GLS_SIGNAL_LIFE,    /* as GLS_SIGNAL_STICK, minus its mean over the weighted volumes */
+    GLS_SIGNAL_SCALAR,  /* 1: the series is a map of one volume */
+    GLS_SIGNAL_CYLINDER /* along as GLS_SIGNAL_STICK, across that of an impermeable cylinder */
 } gls_signal_kernel;
 
 /* Kernels of the compartments; diffusivities in mm2/s. */
 typedef struct gls_signal_kernels {
     gls_signal_kernel kernel;
     double d_par, d_par_ec; /* along streamlines, and along peaks */
+    gls_numbers radii;      /* GLS_SIGNAL_CYLINDER: um; a streamline has an unknown for each */
     gls_numbers d_perp;     /* across peaks: a zeppelin for each peak and value */
     gls_numbers d_iso;      /* a ball for each voxel and value */
 } gls_signal_kernels;
 
-/* The problem. Columns of A: streamlines, then for each d_perp all peaks, then for each d_iso all voxels. Kernels and
- * streamlines are scaled: a kernel to norm 1 in direction 0, a streamline by its gls_signal_rows.norm. Signals of
- * voxels are float32, unknowns double; sums are made in the order of streamlines and voxels, so that the result has the
- * same bytes for any number of threads. */
+/* The problem. Columns of A: streamlines, with several radii all for each of these, then for each d_perp all peaks,
+ * then for each d_iso all voxels. Kernels and streamlines are scaled: a kernel to norm 1 in direction 0, a streamline
+ * by its gls_signal_rows.norm. Signals of voxels are float32, unknowns double; sums are made in the order of
+ * streamlines and voxels, so that the result has the same bytes for any number of threads. */
 typedef struct gls_signal_model {
     size_t m, n_voxels, n_bins;  /* m: number of volumes in use */
     const gls_signal_rows *rows; /* borrowed. The model replaces the bins of its entries by their numbers here */
@@ -37,8 +40,9 @@ typedef struct gls_signal_model {
     size_t first_peak, first_ball, n; /* first columns of peaks and balls, number of columns */
     /* kernels, scaled: of streamlines and of each d_perp a signal for each direction, of each d_iso one signal */
     float *stick, *zeppelin, *ball;
-    double stick_norm, *zeppelin_norm, *ball_norm;
-    float *y; /* n_voxels signals */
+    size_t n_radii; /* 1 but for GLS_SIGNAL_CYLINDER; the rows and directions have been repeated for others */
+    double *stick_norm, *zeppelin_norm, *ball_norm; /* of each radius, d_perp and d_iso */
+    float *y;                                       /* n_voxels signals */
     /* bins of each voxel, their directions, and for each bin the entries of its column */
     uint32_t *first_bin; /* n_voxels + 1 values */
     uint16_t *direction; /* direction of each bin */
@@ -56,11 +60,12 @@ typedef struct gls_signal_model {
 
 /* Where the model gets voxels, signals and peaks from; everything is borrowed, and needed only during the call. */
 typedef struct gls_signal_source {
-    const char *name;           /* name of the series for messages */
-    const gls_image *dwi;       /* the series; a map of one volume for GLS_SIGNAL_SCALAR */
-    const gls_gradients *table; /* gradient table of the series; NULL for GLS_SIGNAL_SCALAR */
-    const gls_image *peaks;     /* peaks as gls_peaks_append() makes them; NULL: none */
-    double peaks_ratio;         /* peaks below this share of the largest in the voxel are left out */
+    const char *name;               /* name of the series for messages */
+    const gls_image *dwi;           /* the series; a map of one volume for GLS_SIGNAL_SCALAR */
+    const gls_gradients *table;     /* gradient table of the series; NULL for GLS_SIGNAL_SCALAR */
+    const gls_pulse_timing *timing; /* of each volume; needed by GLS_SIGNAL_CYLINDER alone */
+    const gls_image *peaks;         /* peaks as gls_peaks_append() makes them; NULL: none */
+    double peaks_ratio;             /* peaks below this share of the largest in the voxel are left out */
     double b0_min;   /* voxels whose mean b = 0 signal is at most this share of the mean over voxels get the signal 0 */
     bool all_voxels; /* voxels of the mask without streamlines are in the model, too */
 } gls_signal_source;

@@ -63,7 +63,18 @@ uint32_t gls_signal_directions_nearest(const gls_signal_directions *d, const dou
 void gls_signal_directions_finish(gls_signal_directions *d)
 {
     free(d->owned);
+    free(d->repeated);
     *d = (gls_signal_directions){.n = 0};
+}
+
+static gls_status repeat_directions(gls_signal_directions *d, size_t copies)
+{
+    d->repeated = malloc(d->n * copies * sizeof *d->repeated);
+    if (!d->repeated) return gls_no_memory();
+    for (size_t i = 0; i < d->n * copies; i++) memcpy(d->repeated[i], d->direction[i % d->n], sizeof *d->repeated);
+    d->direction = (const double(*)[3])d->repeated;
+    d->n *= copies;
+    return GLS_OK;
 }
 
 /* --- Pieces of one streamline. */
@@ -368,6 +379,32 @@ static gls_status reserve(gls_signal_rows *rows, size_t n, uint64_t n_entries)
     return ok ? GLS_OK
               : gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of 6 bytes after %zu streamlines", entries,
                          rows->n);
+}
+
+gls_status gls_signal_rows_repeat(gls_signal_rows *rows, gls_signal_directions *d, size_t copies)
+{
+    const size_t n = rows->n, n_directions = d->n;
+    const uint64_t n_entries = rows->start[n];
+    if (copies * n_directions > UINT16_MAX || rows->n_voxels >= UINT32_MAX / (copies * n_directions) - 1)
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "%zu radii, %zu directions and %zu voxels are too many: give fewer --radii, or a --mask",
+                        copies, n_directions, rows->n_voxels);
+    gls_status status = reserve(rows, (copies - 1) * n, (copies - 1) * n_entries);
+    if (!status) status = repeat_directions(d, copies);
+    if (status) return status;
+    for (size_t r = copies; r-- > 0;) {
+        for (uint64_t i = 0; i < n_entries; i++) {
+            const uint32_t voxel = rows->bin[i] / (uint32_t)n_directions, o = rows->bin[i] % (uint32_t)n_directions;
+            rows->bin[r * n_entries + i] = (uint32_t)(voxel * d->n + r * n_directions + o);
+            rows->length[r * n_entries + i] = rows->length[i];
+        }
+        for (size_t s = 0; s < n; s++) {
+            rows->norm[r * n + s] = rows->norm[s];
+            rows->start[r * n + s + 1] = r * n_entries + rows->start[s + 1];
+        }
+    }
+    rows->n = copies * n;
+    return GLS_OK;
 }
 
 /* Numbers the voxels that the rows of a block meet first, in the order of streamlines, and appends rows without their

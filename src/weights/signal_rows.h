@@ -17,6 +17,7 @@ typedef struct gls_signal_directions {
     size_t n;
     const double (*direction)[3]; /* unit vectors */
     double (*owned)[3];           /* directions that were read from a file; NULL: those of gls_lobe_sphere */
+    double (*repeated)[3];        /* memory of gls_signal_rows_repeat(); NULL: each direction is there once */
 } gls_signal_directions;
 /* Fills *directions: those of gls_lobe_sphere, or with a path those of a text file, three numbers a line.
  * GLS_ERR_INPUT: no directions, or more than 32767. Call gls_signal_directions_finish() even after a failure. */
@@ -77,6 +78,9 @@ gls_status gls_signal_rows_init(gls_signal_rows *rows, const gls_grid *grid, con
 /* Appends the rows of streamlines, which several threads make. GLS_ERR_INPUT: a point is not finite, or too far from
  * the one before; GLS_ERR_UNSUPPORTED: too many voxels. */
 gls_status gls_signal_rows_append(gls_signal_rows *rows, const gls_streamlines *streamlines);
+/* Gives each streamline `copies` rows, whose directions differ: row r n + s of copy r of streamline s has directions r
+ * n_directions + o in place of o. Repeats the directions, too. GLS_ERR_UNSUPPORTED: there are too many then. */
+gls_status gls_signal_rows_repeat(gls_signal_rows *rows, gls_signal_directions *directions, size_t copies);
 /* Numbers a voxel of the grid that has no number yet. */
 gls_status gls_signal_rows_number(gls_signal_rows *rows, uint64_t voxel, uint32_t *number);
 /* Frees everything. */

@@ -103,6 +103,95 @@ check "LiFE" "j('life.json')['counts']['columns'] == $n and j('life.json')['mode
 expect 0 weights t.tck fod_fa.nii.gz -o scalar.txt --method commit --kernel scalar -q
 check "a map" "j('scalar.json')['counts']['volumes'] == 1"
 
+# --- cylinders: a series of their signal gives the weights that it was made of ---
+python3 - << 'END'
+import gzip, math, random, struct
+def bessel(n, x):
+    return sum(math.cos(n * t - x * math.sin(t)) for t in (math.pi * (k + 0.5) / 100 for k in range(100))) / 100
+def zeros(count):
+    slope, found, x = lambda x: (bessel(0, x) - bessel(2, x)) / 2, [], 1.0
+    while len(found) < count:
+        if slope(x) * slope(x + 0.5) < 0:
+            low, high = x, x + 0.5
+            for _ in range(40):
+                middle = (low + high) / 2
+                low, high = (middle, high) if slope(low) * slope(middle) > 0 else (low, middle)
+            found.append(low)
+        x += 0.5
+    return found
+Z = zeros(20)
+def cylinder(b, along, D, radius, short, long):  # m2/s, m, s, b in s/m2
+    gamma_g2 = b / (short**2 * (long - short / 3))
+    total = 0
+    for z in Z:
+        rate = D * (z / radius) ** 2
+        total += (2 * rate * short - 2 + 2 * math.exp(-rate * short) + 2 * math.exp(-rate * long) - math.exp(-rate * (long - short)) - math.exp(-rate * (long + short))) / (
+            D**2 * (z / radius) ** 6 * (z**2 - 1))
+    return math.exp(-b * D * along**2 - 2 * gamma_g2 * total * (1 - along**2))
+random.seed(3)
+bval, g = [0.0, 0.0], [(0.0, 0.0, 0.0)] * 2
+for b in (2000, 6000):
+    for _ in range(15):
+        v = [random.gauss(0, 1) for _ in range(3)]
+        bval.append(b)
+        g.append(tuple(x / math.sqrt(sum(y * y for y in v)) for x in v))
+raw = gzip.open("data/mask.nii.gz").read()
+head, affine = bytearray(raw[:352]), [struct.unpack("<4f", raw[280 + 16 * a : 296 + 16 * a]) for a in range(3)]
+shape, side = struct.unpack("<3h", raw[42:48]), abs(struct.unpack("<f", raw[80:84])[0])
+head[40:50], head[70:74] = struct.pack("<5h", 4, *shape, len(bval)), struct.pack("<2h", 16, 32)
+n = shape[0] * shape[1] * shape[2]
+series = [[0.0] * n for _ in bval]
+K = [cylinder(b * 1e6, u[0], 1.7e-9, 4e-6, 0.03, 0.06) if b else 1 for b, u in zip(bval, g)]
+for k, share in enumerate((0.6, 0.4, 0.25)):
+    for i in range(2, 15):
+        part = share / 2 if i in (2, 14) else share
+        for t, b in enumerate(bval):
+            series[t][(9 * shape[1] + 5 + 3 * k) * shape[0] + i] = 100 * (part * K[t] + (1 - part) * math.exp(-b * 0.003))
+open("tubes.nii", "wb").write(bytes(head) + b"".join(struct.pack(f"<{n}f", *v) for v in series))
+open("tubes.bval", "w").write(" ".join(map(str, bval)))
+open("tubes.bvec", "w").write("\n".join(" ".join(str(u[a]) for u in g) for a in range(3)))
+strength = lambda b: math.sqrt(b * 1e6 / (0.06 - 0.01)) / (2.675987e8 * 0.03)
+open("tubes.scheme", "w").writelines(f"{u[0]} {u[1]} {u[2]} {strength(b)!r} {0.06 if b else 0} {0.03 if b else 0} 0.1\n" for b, u in zip(bval, g))
+open("tubes_wrong.scheme", "w").writelines(f"{u[0]} {u[1]} {u[2]} {strength(b)!r} 0.02 0.03 0.1\n" for b, u in zip(bval, g))
+open("axis.txt", "w").write("1 0 0\n0 1 0\n")
+points = b""
+for k in range(3):
+    for x in range(2, 15):
+        points += struct.pack("<3f", *(r[0] * x + r[1] * (5 + 3 * k) + r[2] * 9 + r[3] for r in affine))
+    points += struct.pack("<3f", *[math.nan] * 3)
+tck = b"mrtrix tracks\ndatatype: Float32LE\ncount: 3\nfile: . 128\nEND\n".ljust(128, b"\0")
+open("tubes.tck", "wb").write(tck + points + struct.pack("<3f", *[math.inf] * 3))
+open("side.txt", "w").write(str(side))
+END
+cylinders() { # OUT WORDS
+    out=$1
+    shift
+    expect 0 weights tubes.tck tubes.nii -o "$out" --method commit --bval tubes.bval --bvec tubes.bvec --d-iso 0.003 --directions axis.txt --device "$device" --max-iters 5000 -q "$@"
+}
+device=cpu
+true="all(abs(a * w('side.txt')[0] / b - 1) < X for a, b in zip(w('FILE.txt'), (0.6, 0.4, 0.25)))"
+cylinders tubes.txt --kernel cylinder --radii 4 --pulse-duration 30 --pulse-separation 60 --tol-fun 1e-8 --maps tubes
+check "cylinders" "$(echo "$true" | sed 's/X/1e-3/; s/FILE/tubes/') and j('tubes.json')['model']['rmse_mean'] < 1e-4"
+cylinders sticks.txt
+check "sticks are no cylinders" "j('sticks.json')['model']['rmse_mean'] > 3e-3"
+cylinders several.txt --kernel cylinder --radii 1,4,9 --pulse-duration 30 --pulse-separation 60
+check "several radii" "$(echo "$true" | sed 's/X/0.05/; s/FILE/several/') and len(w('several.txt')) == 3 and j('several.json')['counts']['columns'] == 9 + 39"
+device=llvmpipe
+cylinders device.txt --kernel cylinder --radii 1,4,9 --pulse-duration 30 --pulse-separation 60
+device=cpu
+check "several radii on a device" "max(abs(a - b) for a, b in zip(w('several.txt'), w('device.txt'))) < 1e-2 * max(w('several.txt'))"
+cylinders thin.txt --kernel cylinder --radii 0.05 --pulse-duration 30 --pulse-separation 60
+check "a thin cylinder is a stick" "max(abs(a - b) for a, b in zip(w('sticks.txt'), w('thin.txt'))) < 1e-3 * max(w('sticks.txt'))"
+expect 0 weights tubes.tck tubes.nii -o scheme7.txt --method commit --scheme tubes.scheme --kernel cylinder --radii 4 --d-iso 0.003 --directions axis.txt --device cpu --tol-fun 1e-8 --max-iters 5000 -q
+check "timing of the scheme" "$(echo "$true" | sed 's/X/1e-3/; s/FILE/scheme7/')"
+expect 3 weights tubes.tck tubes.nii -o e.txt --method commit --scheme tubes_wrong.scheme --kernel cylinder --radii 4
+says "which is impossible"
+for words in "--kernel cylinder" "--kernel cylinder --radii 4" "--radii 4" "--kernel cylinder --radii 0" "--pulse-duration 30 --pulse-separation 60" \
+    "--kernel cylinder --radii 4 --pulse-duration 30" "--kernel cylinder --radii 4 --pulse-duration 30 --pulse-separation 20"; do
+    # shellcheck disable=SC2086
+    expect 2 weights tubes.tck tubes.nii -o e.txt --method commit $words
+done
+
 # --- bad input ---
 refuses() { # CODE WORDS MESSAGE
     # shellcheck disable=SC2086
