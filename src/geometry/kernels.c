@@ -3,13 +3,17 @@
 #include "geometry/kernels.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "util/threads.h"
 
-/* without this pragma gcc does not vectorise square roots */
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("fp-contract=off", "no-math-errno")
+#pragma GCC optimize("fp-contract=off")
 #endif
+
+/* Sums that are added up beside each other. */
+typedef double four __attribute__((vector_size(4 * sizeof(double))));
+typedef float lanes __attribute__((vector_size(GLS_POINT_LANES * sizeof(float))));
 
 #if GLS_CPU_HAS_LEVELS
 #define TARGET GLS_TARGET_AVX512
@@ -25,9 +29,9 @@
 #define NAME(x) x##_plain
 #include "geometry/lanes.h"
 
-#define FUNCTIONS(set)                                          \
-    {                                                           \
-        gaps##set, both##set, exact##set, grow##set, boxes##set \
+#define FUNCTIONS(set)                                                                                          \
+    {                                                                                                           \
+        gaps##set, both##set, exact##set, senses##set, move##set, pull##set, within##set, grow##set, boxes##set \
     }
 static const gls_geometry_kernel kernels[GLS_CPU_LEVELS] = {
     FUNCTIONS(_plain),

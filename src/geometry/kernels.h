@@ -23,7 +23,7 @@ static inline float gls_distance_slack(float extent)
     return 1e-3f + 1e-5f * extent;
 }
 
-/* Functions for one instruction set. The results of mean() and exact() do not depend on it. */
+/* Functions for one instruction set. Only the results of both() depend on it. */
 typedef struct gls_geometry_kernel {
     /* square[i]: square of the distance of position i from q. */
     void (*gaps)(const float *x, const float *y, const float *z, size_t n, const float q[3], float *square);
@@ -32,6 +32,19 @@ typedef struct gls_geometry_kernel {
     /* Mean distance of the points of a from those of b, as QuickBundles computes it: differences in float32, all else
      * in double, points added in order. */
     double (*exact)(const float *a, const float *b, size_t points, size_t pad);
+    /* Sums of the distances of the points of a from those of b and of c, added in order. */
+    void (*senses)(const double *a, const double *b, const double *c, size_t points, size_t pad, double sum[2]);
+    /* Applies a matrix and then a shift to points; float32 copies besides. Returns the sum of the distances of the
+     * points from what `to` held before. */
+    double (*move)(const double *from, const double m[3][3], const double shift[3], size_t points, size_t pad,
+                   double *to, float *copy);
+    /* Adds weight times the derivative of the mean distance of moved points from fixed ones: sum[0] by a shift, sum[1 +
+     * j][i] by element i, j of a matrix that moves the points `from`. The last element of each row is not used. */
+    void (*pull)(const double *fixed, const double *moved, const double *from, size_t points, size_t pad, double weight,
+                 double sum[4][4]);
+    /* Lists the k for which bound[k] is at most far + total[k] or reach[k], ascending. hit: n + 1 elements. Returns
+     * their number. */
+    size_t (*within)(const float *bound, const float *total, const float *reach, size_t n, float far, uint32_t *hit);
     /* c = (c * n + x) / (n + 1), each step rounded to float32; `count` elements. */
     void (*grow)(float *c, const float *x, float n, size_t count);
     /* hit[i]: whether the box of middle mid[k][i] and half sides half[k][i] along axis k overlaps a box that is widened

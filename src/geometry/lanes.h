@@ -16,30 +16,140 @@ TARGET static void NAME(gaps)(const float *restrict x, const float *restrict y, 
 TARGET static void NAME(both)(const float *restrict a, const float *restrict b, const float *restrict c, size_t points,
                               size_t pad, float *ab, float *ac)
 {
-    float s = 0, t = 0;
-#pragma omp simd reduction(+ : s, t)
-    for (size_t p = 0; p < pad; p++) {
-        const float x = a[p], y = a[pad + p], z = a[2 * pad + p];
-        const float bx = x - b[p], by = y - b[pad + p], bz = z - b[2 * pad + p];
-        const float cx = x - c[p], cy = y - c[pad + p], cz = z - c[2 * pad + p];
-        s += sqrtf(bx * bx + by * by + bz * bz);
-        t += sqrtf(cx * cx + cy * cy + cz * cz);
+    float s[GLS_MAX_POINTS], t[GLS_MAX_POINTS];
+    lanes direct = {0}, turned = {0}, one, other;
+    for (size_t from = 0; from < pad; from += GLS_POINT_LANES) {
+#pragma omp simd
+        for (size_t l = 0; l < GLS_POINT_LANES; l++) {
+            const size_t p = from + l;
+            const float x = a[p], y = a[pad + p], z = a[2 * pad + p];
+            const float bx = x - b[p], by = y - b[pad + p], bz = z - b[2 * pad + p];
+            const float cx = x - c[p], cy = y - c[pad + p], cz = z - c[2 * pad + p];
+            s[p] = sqrtf(bx * bx + by * by + bz * bz);
+            t[p] = sqrtf(cx * cx + cy * cy + cz * cz);
+        }
+        memcpy(&one, s + from, sizeof one);
+        memcpy(&other, t + from, sizeof other);
+        direct += one;
+        turned += other;
     }
-    *ab = s / (float)points;
-    *ac = t / (float)points;
+    float sum[2] = {0};
+    for (int l = 0; l < GLS_POINT_LANES; l++) {
+        sum[0] += direct[l];
+        sum[1] += turned[l];
+    }
+    *ab = sum[0] / (float)points;
+    *ac = sum[1] / (float)points;
 }
 
 TARGET static double NAME(exact)(const float *restrict a, const float *restrict b, size_t points, size_t pad)
 {
     double s[GLS_MAX_POINTS], sum = 0;
+    for (size_t from = 0; from < pad; from += GLS_POINT_LANES) {
 #pragma omp simd
-    for (size_t p = 0; p < pad; p++) {
-        const double x = (double)(a[p] - b[p]), y = (double)(a[pad + p] - b[pad + p]),
-                     z = (double)(a[2 * pad + p] - b[2 * pad + p]);
-        s[p] = sqrt(x * x + y * y + z * z);
+        for (size_t l = 0; l < GLS_POINT_LANES; l++) {
+            const size_t p = from + l;
+            const double x = (double)(a[p] - b[p]), y = (double)(a[pad + p] - b[pad + p]),
+                         z = (double)(a[2 * pad + p] - b[2 * pad + p]);
+            s[p] = sqrt(x * x + y * y + z * z);
+        }
     }
     for (size_t p = 0; p < points; p++) sum += s[p];
     return sum / (double)points;
+}
+
+TARGET static void NAME(senses)(const double *restrict a, const double *restrict b, const double *restrict c,
+                                size_t points, size_t pad, double sum[2])
+{
+    double s[GLS_MAX_POINTS], t[GLS_MAX_POINTS], direct = 0, turned = 0;
+    for (size_t from = 0; from < pad; from += GLS_POINT_LANES) {
+#pragma omp simd
+        for (size_t l = 0; l < GLS_POINT_LANES; l++) {
+            const size_t p = from + l;
+            const double x = a[p], y = a[pad + p], z = a[2 * pad + p];
+            const double bx = b[p] - x, by = b[pad + p] - y, bz = b[2 * pad + p] - z;
+            const double cx = c[p] - x, cy = c[pad + p] - y, cz = c[2 * pad + p] - z;
+            s[p] = sqrt(bx * bx + by * by + bz * bz);
+            t[p] = sqrt(cx * cx + cy * cy + cz * cz);
+        }
+    }
+    for (size_t p = 0; p < points; p++) {
+        direct += s[p];
+        turned += t[p];
+    }
+    sum[0] = direct;
+    sum[1] = turned;
+}
+
+TARGET static double NAME(move)(const double *restrict from, const double m[3][3], const double shift[3], size_t points,
+                                size_t pad, double *restrict to, float *restrict copy)
+{
+    double s[GLS_MAX_POINTS] = {0}, sum = 0;
+    for (size_t k = 0; k < 3; k++, to += pad, copy += pad) {
+        const double a = m[k][0], b = m[k][1], c = m[k][2], d = shift[k];
+#pragma omp simd
+        for (size_t p = 0; p < points; p++) {
+            const double at = a * from[p] + b * from[pad + p] + c * from[2 * pad + p] + d, gap = at - to[p];
+            s[p] += gap * gap;
+            to[p] = at;
+            copy[p] = (float)at;
+        }
+    }
+#pragma omp simd reduction(+ : sum)
+    for (size_t p = 0; p < points; p++) sum += sqrt(s[p]);
+    return sum;
+}
+
+TARGET static void NAME(pull)(const double *restrict fixed, const double *restrict moved, const double *restrict from,
+                              size_t points, size_t pad, double weight, double sum[4][4])
+{
+    double part[3][GLS_MAX_POINTS];
+    const double n = (double)points;
+    for (size_t first = 0; first < pad; first += GLS_POINT_LANES) {
+#pragma omp simd
+        for (size_t l = 0; l < GLS_POINT_LANES; l++) {
+            const size_t p = first + l;
+            const double x = moved[p] - fixed[p], y = moved[pad + p] - fixed[pad + p],
+                         z = moved[2 * pad + p] - fixed[2 * pad + p], root = sqrt(x * x + y * y + z * z),
+                         length = root > 1e-12 ? root : 1e-12;
+            part[0][p] = weight * x / length / n;
+            part[1][p] = weight * y / length / n;
+            part[2][p] = weight * z / length / n;
+        }
+    }
+    four a[4];
+    memcpy(a, sum, sizeof a);
+    for (size_t p = 0; p < points; p++) {
+        const four own = {part[0][p], part[1][p], part[2][p], 0};
+        a[0] += own;
+        a[1] += own * from[p];
+        a[2] += own * from[pad + p];
+        a[3] += own * from[2 * pad + p];
+    }
+    memcpy(sum, a, sizeof a);
+}
+
+TARGET static size_t NAME(within)(const float *restrict bound, const float *restrict total, const float *restrict reach,
+                                  size_t n, float far, uint32_t *restrict hit)
+{
+    enum { STRIP = 64 };
+    uint8_t near[STRIP + 8] = {0};
+    size_t count = 0;
+    for (size_t from = 0; from < n; from += STRIP) {
+        const size_t size = n - from < STRIP ? n - from : STRIP;
+        const float *own = bound + from, *moved = total + from, *most = reach + from;
+#pragma omp simd
+        for (size_t k = 0; k < size; k++) near[k] = (own[k] <= far + moved[k]) | (own[k] <= most[k]);
+        for (size_t k = 0; k < size; k += 8) {
+            uint64_t any;
+            memcpy(&any, near + k, sizeof any);
+            for (size_t l = k; any && l < k + 8 && l < size; l++) {
+                hit[count] = (uint32_t)(from + l);
+                count += near[l];
+            }
+        }
+    }
+    return count;
 }
 
 TARGET static void NAME(grow)(float *restrict c, const float *restrict x, float n, size_t count)

@@ -1,6 +1,6 @@
 /* Registration of streamlines. Distances are computed in float32 first; those that may be the least are computed in
- * double, so that the result depends neither on the processor nor on the number of threads. From one evaluation to the
- * next, no distance of a pair shrinks by more than the moving streamline has moved, so that few are computed again. The
+ * double, so that the result depends neither on the processor nor on the number of threads. No distance of a pair
+ * shrinks by more than the moving streamline has moved since it was computed, so that few are computed again. The
  * gradient is that of the pairs that are nearest. */
 #include <glslines/slr.h>
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geometry/features.h"
+#include "geometry/kernels.h"
 #include "util/allocation.h"
 #include "util/minimise.h"
 #include "util/status.h"
@@ -17,8 +17,11 @@
 
 #define DEGREE (3.14159265358979323846 / 180)
 
-/* Largest number of parameters; streamlines that are tested at once. */
-enum { MAX = GLS_SLR_MAX, GROUP = 16 };
+/* Largest number of parameters. */
+enum { MAX = GLS_SLR_MAX };
+/* Way of a streamline in mm, all moves together, above which distances are computed anew: sums of float32 get coarse.
+ */
+#define FAR_AWAY 1000
 
 /* Bounds, mm, degrees, factors; how far parameters change by about equal effect. */
 #define BY_KIND(mm, degrees, scale, shear)                                              \
@@ -34,24 +37,35 @@ typedef struct nearest {
     double distance;
 } nearest;
 
+/* A moving streamline that may be the nearest of a fixed one or have it as the nearest, and their distance. */
+typedef struct pair {
+    uint32_t moving;
+    float distance;
+} pair;
+
 /* State of a registration. */
 typedef struct registration {
     size_t points, pad, n_fixed, n_moving;
-    size_t n;            /* number of parameters */
-    bool symmetric;      /* also the distances of moving streamlines from the nearest fixed ones count */
-    double (*fixed)[3];  /* points of the fixed streamlines, centred */
-    double (*moving)[3]; /* the same of the moving ones */
-    double (*moved)[3];  /* the moving ones after the transform */
-    double centre[2][3]; /* means of fixed and moving streamlines */
-    float *there, *back; /* fixed streamlines in expanded form, and reversed */
-    float *now;          /* moved streamlines in expanded form */
-    float *least; /* n_fixed x n_moving distances; of a pair farther than the nearest ones of both a lower bound */
-    float slack;  /* how far these are from the true ones */
-    bool known;   /* of_fixed, of_moving and least hold those of the evaluation before */
+    size_t n;       /* number of parameters */
+    bool symmetric; /* also the distances of moving streamlines from the nearest fixed ones count */
+    /* points in expanded form: fixed streamlines, centred, and reversed; moving ones, centred, and after the transform
+     */
+    double *fixed, *turned, *moving, *moved;
+    double centre[2][3];       /* means of fixed and moving streamlines */
+    float *there, *back, *now; /* `fixed`, `turned` and `moved` in float32 */
+    float *bound; /* n_fixed x n_moving: a lower bound of the distance, plus the way of the moving one until then */
+    float slack;  /* how far distances in float32 are from the true ones */
+    bool known;   /* of_fixed, of_moving and bound hold those of the evaluation before */
     float (*middle[2])[3]; /* means of the points of fixed and of moved streamlines */
-    float *step;           /* how far each moving streamline has moved since then at most, mm */
+    double *way;           /* for each moving streamline: how far it has moved in all evaluations, mm */
+    float *total;          /* the same in float32 */
     float *far_moving;     /* the nearest fixed streamline of each moved one is no farther, mm */
-    nearest *of_fixed, *of_moving;
+    float *reach;          /* sum of the two */
+    pair *pair;            /* n_fixed x n_moving: those of each fixed streamline, by rising number */
+    size_t *n_pairs;       /* for each fixed streamline */
+    nearest *of_fixed, *of_moving, *chosen, *allocated; /* `chosen` becomes of_moving */
+    float *limit; /* for each moving streamline, and memory of each thread for as many */
+    uint32_t *hit;
     double m[3][3], shift[3], change[MAX][3][3];
     int n_threads;
 } registration;
@@ -146,203 +160,186 @@ void gls_slr_matrix(const double *parameter, size_t n, double matrix[4][4])
 
 /* --- Distances. */
 
-/* Distance of a moved streamline from a fixed one, and from its reverse. */
-static double measure(const registration *r, size_t fixed, size_t moving, bool *reversed)
+/* Distance of a moved streamline from a fixed one or its reverse. other: which of the two is noted. */
+static nearest measure(const registration *r, size_t fixed, size_t moving, size_t other)
 {
-    const double(*a)[3] = (const double(*)[3])r->fixed + fixed * r->points,
-          (*b)[3] = (const double(*)[3])r->moved + moving * r->points;
-    double direct = 0, turned = 0;
-    for (size_t p = 0; p < r->points; p++) {
-        const double *x = a[p], *y = a[r->points - 1 - p], *z = b[p];
-        direct += sqrt((x[0] - z[0]) * (x[0] - z[0]) + (x[1] - z[1]) * (x[1] - z[1]) + (x[2] - z[2]) * (x[2] - z[2]));
-        turned += sqrt((y[0] - z[0]) * (y[0] - z[0]) + (y[1] - z[1]) * (y[1] - z[1]) + (y[2] - z[2]) * (y[2] - z[2]));
-    }
-    *reversed = turned < direct;
-    return (*reversed ? turned : direct) / (double)r->points;
+    const size_t one = 3 * r->pad;
+    double sum[2];
+    gls_geometry_kernels()->senses(r->moved + moving * one, r->fixed + fixed * one, r->turned + fixed * one, r->points,
+                                   r->pad, sum);
+    const bool reversed = sum[1] < sum[0];
+    return (nearest){other, reversed, sum[reversed] / (double)r->points};
 }
 
 /* Mean of points. */
-static void find_middle(const double (*point)[3], size_t points, float middle[3])
+static void find_middle(const double *point, size_t points, size_t pad, float middle[3])
 {
-    double sum[3] = {0};
-    for (size_t p = 0; p < points; p++)
-        for (int k = 0; k < 3; k++) sum[k] += point[p][k];
-    for (int k = 0; k < 3; k++) middle[k] = (float)(sum[k] / (double)points);
+    for (size_t k = 0; k < 3; k++, point += pad) {
+        double sum = 0;
+        for (size_t p = 0; p < points; p++) sum += point[p];
+        middle[k] = (float)(sum / (double)points);
+    }
 }
 
 /* Moves some streamlines. The partners of the evaluation before bound the distances of the present ones. */
 static void move_some(void *user, int thread, size_t from, size_t until)
 {
     registration *r = user;
-    bool reversed;
+    const size_t one = 3 * r->pad;
     (void)thread;
     for (size_t j = from; j < until; j++) {
-        float *now = r->now + j * 3 * r->pad;
-        double moved = 0;
-        for (size_t p = 0; p < r->points; p++) {
-            const double *x = r->moving[j * r->points + p];
-            double square = 0, *to = r->moved[j * r->points + p];
-            for (size_t k = 0; k < 3; k++) {
-                const double at = r->m[k][0] * x[0] + r->m[k][1] * x[1] + r->m[k][2] * x[2] + r->shift[k];
-                square += (at - to[k]) * (at - to[k]);
-                to[k] = at;
-                now[k * r->pad + p] = (float)at;
-            }
-            moved += sqrt(square);
-        }
-        find_middle((const double(*)[3])r->moved + j * r->points, r->points, r->middle[1][j]);
+        double *to = r->moved + j * one;
+        const double moved = gls_geometry_kernels()->move(r->moving + j * one, (const double(*)[3])r->m, r->shift,
+                                                          r->points, r->pad, to, r->now + j * one);
+        find_middle(to, r->points, r->pad, r->middle[1][j]);
         /* more than it is, because differences of distances are rounded */
-        r->step[j] = (float)(moved / (double)r->points) * 1.00001f + 0.01f * r->slack;
-        if (r->known && r->symmetric)
-            r->far_moving[j] = (float)measure(r, r->of_moving[j].other, j, &reversed) + 4 * r->slack;
+        r->way[j] += moved / (double)r->points * 1.00001 + 0.01 * (double)r->slack;
+        r->total[j] = (float)r->way[j];
+        if (r->known && r->symmetric) {
+            nearest *own = &r->of_moving[j];
+            *own = measure(r, own->other, j, own->other);
+            r->far_moving[j] = (float)own->distance + 4 * r->slack;
+        }
+        r->reach[j] = r->far_moving[j] + r->total[j];
     }
 }
 
-/* Computes the distances of fixed streamline i from the moved ones from .. until - 1, at most GROUP of them, that may
- * be the nearest of it or have it as the nearest. far: its nearest one is no farther. Returns the least distance. */
-static float compare_group(registration *r, size_t i, float far, size_t from, size_t until)
+/* Lists the moved streamlines that may be the nearest of fixed streamline i or have it as the nearest, with their
+ * distances. far: its nearest one is no farther. Returns the least distance. */
+static float list_pairs(registration *r, size_t i, float far, uint32_t *hit)
 {
     const gls_geometry_kernel *kernel = gls_geometry_kernels();
-    const float *middle = r->middle[0][i], *far_moving = r->far_moving, *step = r->step;
-    float *row = r->least + i * r->n_moving, least = INFINITY;
-    int any = 0;
-#pragma omp simd reduction(| : any)
-    for (size_t j = from; j < until; j++) {
-        row[j] -= step[j];
-        any |= row[j] <= (far > far_moving[j] ? far : far_moving[j]);
-    }
-    for (size_t j = from; j < until && any; j++) {
-        const float most = far > far_moving[j] ? far : far_moving[j];
-        float d, e;
-        if (row[j] > most) continue;
+    const float *middle = r->middle[0][i];
+    float *bound = r->bound + i * r->n_moving, least = INFINITY;
+    pair *list = r->pair + i * r->n_moving;
+    const size_t one = 3 * r->pad, n = kernel->within(bound, r->total, r->reach, r->n_moving, far, hit);
+    size_t n_pairs = 0;
+    for (size_t k = 0; k < n; k++) {
+        const uint32_t j = hit[k];
+        const float most = far > r->far_moving[j] ? far : r->far_moving[j];
         /* the distance of the means of points is at most that of the streamlines */
         const float *other = r->middle[1][j], x = other[0] - middle[0], y = other[1] - middle[1],
                     z = other[2] - middle[2], gap = sqrtf(x * x + y * y + z * z) - r->slack;
-        if (gap > most) {
-            row[j] = gap;
-            continue;
+        float d = gap, e;
+        if (gap <= most) {
+            kernel->both(r->now + j * one, r->there + i * one, r->back + i * one, r->points, r->pad, &d, &e);
+            d = d < e ? d : e;
+            if (d <= most) list[n_pairs++] = (pair){j, d};
+            least = d < least ? d : least;
         }
-        kernel->both(r->now + j * 3 * r->pad, r->there + i * 3 * r->pad, r->back + i * 3 * r->pad, r->points, r->pad,
-                     &d, &e);
-        row[j] = d < e ? d : e;
-        least = row[j] < least ? row[j] : least;
+        bound[j] = d + r->total[j];
     }
+    r->n_pairs[i] = n_pairs;
     return least;
-}
-
-/* Whether any of n numbers is at most a limit. */
-static bool any_within(const float *row, size_t n, float limit)
-{
-    int any = 0;
-#pragma omp simd reduction(| : any)
-    for (size_t j = 0; j < n; j++) any |= row[j] <= limit;
-    return any;
 }
 
 /* Finds the nearest moved streamline of some fixed ones. */
 static void compare_some(void *user, int thread, size_t from, size_t until)
 {
     registration *r = user;
-    (void)thread;
+    uint32_t *hit = r->hit + (size_t)thread * (r->n_moving + 1);
     for (size_t i = from; i < until; i++) {
-        const float *row = r->least + i * r->n_moving;
-        float least = INFINITY, far = INFINITY;
-        bool reversed;
-        if (r->known) far = (float)measure(r, i, r->of_fixed[i].other, &reversed) + 4 * r->slack;
-        for (size_t j = 0; j < r->n_moving; j += GROUP)
-            least = fminf(least, compare_group(r, i, far, j, j + GROUP < r->n_moving ? j + GROUP : r->n_moving));
-        const float limit = least + 2 * r->slack;
-        r->of_fixed[i].distance = INFINITY;
-        for (size_t first = 0; first < r->n_moving; first += GROUP) {
-            const size_t end = first + GROUP < r->n_moving ? first + GROUP : r->n_moving;
-            if (!any_within(row + first, end - first, limit)) continue;
-            for (size_t j = first; j < end; j++) {
-                if (row[j] > limit) continue;
-                const double d = measure(r, i, j, &reversed);
-                if (d < r->of_fixed[i].distance) r->of_fixed[i] = (nearest){j, reversed, d};
-            }
+        const pair *list = r->pair + i * r->n_moving;
+        nearest best = {.distance = INFINITY}, before = {.other = SIZE_MAX};
+        if (r->known) before = measure(r, i, r->of_fixed[i].other, r->of_fixed[i].other);
+        const float far = r->known ? (float)before.distance + 4 * r->slack : INFINITY,
+                    limit = list_pairs(r, i, far, hit) + 2 * r->slack;
+        for (size_t k = 0; k < r->n_pairs[i]; k++) {
+            const size_t j = list[k].moving;
+            if (list[k].distance > limit) continue;
+            const nearest one = j == before.other ? before : measure(r, i, j, j);
+            if (one.distance < best.distance) best = one;
         }
-    }
-}
-
-/* Finds the nearest fixed streamline of n moved ones, at most GROUP. */
-static void choose_group(registration *r, size_t first, size_t n)
-{
-    float limit[GROUP];
-    bool reversed;
-    for (size_t j = 0; j < n; j++) {
-        limit[j] = INFINITY;
-        r->of_moving[first + j].distance = INFINITY;
-    }
-    for (size_t i = 0; i < r->n_fixed; i++) {
-        const float *row = r->least + i * r->n_moving + first;
-        for (size_t j = 0; j < n; j++) limit[j] = row[j] < limit[j] ? row[j] : limit[j];
-    }
-    for (size_t j = 0; j < n; j++) limit[j] += 2 * r->slack;
-    for (size_t i = 0; i < r->n_fixed; i++) {
-        const float *row = r->least + i * r->n_moving + first;
-        int any = 0;
-#pragma omp simd reduction(| : any)
-        for (size_t j = 0; j < n; j++) any |= row[j] <= limit[j];
-        for (size_t j = 0; j < n && any; j++) {
-            if (row[j] > limit[j]) continue;
-            const double d = measure(r, i, first + j, &reversed);
-            if (d < r->of_moving[first + j].distance) r->of_moving[first + j] = (nearest){i, reversed, d};
-        }
+        r->of_fixed[i] = best;
     }
 }
 
 /* Finds the nearest fixed streamline of some moved ones. */
 static void choose_some(void *user, int thread, size_t from, size_t until)
 {
+    registration *r = user;
+    float *limit = r->limit;
     (void)thread;
-    for (size_t j = from; j < until; j += GROUP) choose_group(user, j, j + GROUP < until ? GROUP : until - j);
+    for (size_t j = from; j < until; j++) {
+        limit[j] = INFINITY;
+        r->chosen[j].distance = INFINITY;
+    }
+    for (int measures = 0; measures < 2; measures++) {
+        for (size_t i = 0; i < r->n_fixed; i++) {
+            const pair *list = r->pair + i * r->n_moving;
+            for (size_t k = 0; k < r->n_pairs[i]; k++) {
+                const size_t j = list[k].moving;
+                if (j < from || j >= until) continue;
+                if (!measures) {
+                    limit[j] = list[k].distance < limit[j] ? list[k].distance : limit[j];
+                    continue;
+                }
+                if (list[k].distance > limit[j]) continue;
+                const nearest one = r->known && r->of_moving[j].other == i ? r->of_moving[j] : measure(r, i, j, i);
+                if (one.distance < r->chosen[j].distance) r->chosen[j] = one;
+            }
+        }
+        for (size_t j = from; j < until && !measures; j++) limit[j] += 2 * r->slack;
+    }
 }
 
-/* Adds the derivatives of the distance of a pair by translation and by the elements of the matrix. */
+/* Adds the derivatives of the distance of a pair. */
 static void differentiate(const registration *r, size_t fixed, size_t moving, bool reversed, double weight,
-                          double by_shift[3], double by_m[3][3])
+                          double sum[4][4])
 {
-    for (size_t p = 0; p < r->points; p++) {
-        const double *a = r->fixed[fixed * r->points + (reversed ? r->points - 1 - p : p)],
-                     *b = r->moved[moving * r->points + p], *x = r->moving[moving * r->points + p];
-        const double e[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]},
-                     length = fmax(sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]), 1e-12);
-        for (int i = 0; i < 3; i++) {
-            const double part = weight * e[i] / length / (double)r->points;
-            by_shift[i] += part;
-            for (int j = 0; j < 3; j++) by_m[i][j] += part * x[j];
-        }
+    const size_t one = 3 * r->pad;
+    gls_geometry_kernels()->pull((reversed ? r->turned : r->fixed) + fixed * one, r->moved + moving * one,
+                                 r->moving + moving * one, r->points, r->pad, weight, sum);
+}
+
+/* Finds the nearest streamlines of both sides. */
+static void find_nearest(registration *r)
+{
+    double farthest = 0;
+    for (size_t j = 0; j < r->n_moving; j++) farthest = fmax(farthest, r->way[j]);
+    if (farthest > FAR_AWAY) {
+        memset(r->way, 0, r->n_moving * sizeof *r->way);
+        r->known = false;
     }
+    if (!r->known) {
+        memset(r->bound, 0, r->n_fixed * r->n_moving * sizeof *r->bound);
+        for (size_t j = 0; j < r->n_moving; j++) r->far_moving[j] = r->symmetric ? INFINITY : 0;
+    }
+    gls_parallel(r->n_moving, 64, r->n_threads, move_some, r);
+    gls_parallel(r->n_fixed, 16, r->n_threads, compare_some, r);
+    if (r->symmetric) {
+        gls_parallel(r->n_moving, 64, r->n_threads, choose_some, r);
+        nearest *const before = r->of_moving;
+        r->of_moving = r->chosen;
+        r->chosen = before;
+    }
+    r->known = true;
 }
 
 /* The metric and its gradient. */
 static double value(void *user, const double *t, double *gradient)
 {
     registration *r = user;
-    double by_shift[3] = {0}, by_m[3][3] = {{0}}, fixed = 0, moving = 0;
+    double by[4][4] = {{0}}, fixed = 0, moving = 0;
     const double to_fixed = 1 / (double)r->n_fixed, to_moving = 1 / (double)r->n_moving;
     find_matrix(t, r->n, r->m, r->change);
     memcpy(r->shift, t, sizeof r->shift);
-    gls_parallel(r->n_moving, 64, r->n_threads, move_some, r);
-    gls_parallel(r->n_fixed, 16, r->n_threads, compare_some, r);
-    if (r->symmetric) gls_parallel(r->n_moving, GROUP, r->n_threads, choose_some, r);
-    r->known = true;
+    find_nearest(r);
     for (size_t i = 0; i < r->n_fixed; i++) {
         const nearest *o = &r->of_fixed[i];
         fixed += o->distance;
-        differentiate(r, i, o->other, o->reversed, to_fixed, by_shift, by_m);
+        differentiate(r, i, o->other, o->reversed, to_fixed, by);
     }
     for (size_t j = 0; j < r->n_moving && r->symmetric; j++) {
         const nearest *o = &r->of_moving[j];
         moving += o->distance;
-        differentiate(r, o->other, j, o->reversed, to_moving, by_shift, by_m);
+        differentiate(r, o->other, j, o->reversed, to_moving, by);
     }
     const double sum = fixed * to_fixed + moving * to_moving;
     for (size_t k = 0; k < r->n; k++) {
-        double g = k < 3 ? by_shift[k] : 0;
+        double g = k < 3 ? by[0][k] : 0;
         for (int i = 0; i < 3 && k >= 3; i++)
-            for (int j = 0; j < 3; j++) g += by_m[i][j] * r->change[k][i][j];
+            for (int j = 0; j < 3; j++) g += by[1 + j][i] * r->change[k][i][j];
         gradient[k] = r->symmetric ? 0.5 * sum * g : g;
     }
     return r->symmetric ? 0.25 * sum * sum : sum;
@@ -350,77 +347,96 @@ static double value(void *user, const double *t, double *gradient)
 
 /* --- Preparation. */
 
-/* Copies points, centres them, and widens *extent to the largest coordinate. */
-static void centre(const float (*point)[3], size_t n, bool centred, double mean[3], double (*out)[3], double *extent)
+/* Expands streamlines, centres them, and widens *extent to the largest coordinate. */
+static void centre(const registration *r, const float (*point)[3], size_t n, bool centred, double mean[3], double *out,
+                   double *extent)
 {
     memset(mean, 0, 3 * sizeof *mean);
-    for (size_t p = 0; p < n && centred; p++)
+    for (size_t p = 0; p < n * r->points && centred; p++)
         for (int k = 0; k < 3; k++) mean[k] += (double)point[p][k];
-    for (int k = 0; k < 3; k++) mean[k] /= (double)n;
-    for (size_t p = 0; p < n; p++)
-        for (int k = 0; k < 3; k++) {
-            out[p][k] = (double)point[p][k] - mean[k];
-            *extent = fmax(*extent, fabs(out[p][k]));
-        }
+    for (int k = 0; k < 3; k++) mean[k] /= (double)(n * r->points);
+    for (size_t i = 0; i < n; i++, out += 3 * r->pad, point += r->points)
+        for (size_t p = 0; p < r->points; p++)
+            for (size_t k = 0; k < 3; k++) {
+                out[k * r->pad + p] = (double)point[p][k] - mean[k];
+                *extent = fmax(*extent, fabs(out[k * r->pad + p]));
+            }
+}
+
+/* Allocates memory. */
+static gls_status reserve(registration *r)
+{
+    const size_t n = r->n_fixed, m = r->n_moving, one = 3 * r->pad;
+    r->fixed = calloc(n * one, sizeof *r->fixed);
+    r->turned = calloc(n * one, sizeof *r->turned);
+    r->moving = calloc(m * one, sizeof *r->moving);
+    r->moved = calloc(m * one, sizeof *r->moved);
+    r->there = calloc(n * one, sizeof *r->there);
+    r->back = calloc(n * one, sizeof *r->back);
+    r->now = calloc(m * one, sizeof *r->now);
+    r->bound = malloc(n * m * sizeof *r->bound);
+    r->pair = malloc(n * m * sizeof *r->pair);
+    r->n_pairs = malloc(n * sizeof *r->n_pairs);
+    r->of_fixed = calloc(n, sizeof *r->of_fixed);
+    r->of_moving = calloc(2 * m, sizeof *r->of_moving);
+    r->middle[0] = malloc(n * sizeof *r->middle[0]);
+    r->middle[1] = malloc(m * sizeof *r->middle[1]);
+    r->way = calloc(m, sizeof *r->way);
+    r->total = malloc(4 * m * sizeof *r->total);
+    r->hit = malloc((size_t)r->n_threads * (m + 1) * sizeof *r->hit);
+    if (!r->fixed || !r->turned || !r->moving || !r->moved || !r->there || !r->back || !r->now || !r->bound ||
+        !r->pair || !r->n_pairs || !r->of_fixed || !r->of_moving || !r->middle[0] || !r->middle[1] || !r->way ||
+        !r->total || !r->hit)
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for the distances of %zu and %zu streamlines", n, m);
+    r->chosen = r->of_moving + m;
+    r->far_moving = r->total + m;
+    r->reach = r->total + 2 * m;
+    r->limit = r->total + 3 * m;
+    r->allocated = r->of_moving;
+    return GLS_OK;
 }
 
 /* Allocates memory, and copies the streamlines. */
 static gls_status prepare(registration *r, const gls_slr_options *o, const float (*fixed)[3], const float (*moving)[3])
 {
-    const size_t n_fixed = r->n_fixed * r->points, n_moving = r->n_moving * r->points;
     double extent = 0;
     r->pad = gls_point_pad(r->points);
-    const size_t one = 3 * r->pad;
-    r->fixed = malloc(n_fixed * sizeof *r->fixed);
-    r->moving = malloc(n_moving * sizeof *r->moving);
-    r->moved = calloc(n_moving, sizeof *r->moved);
-    r->there = calloc(r->n_fixed * one, sizeof *r->there);
-    r->back = calloc(r->n_fixed * one, sizeof *r->back);
-    r->now = calloc(r->n_moving * one, sizeof *r->now);
-    r->least = calloc(r->n_fixed, r->n_moving * sizeof *r->least);
-    r->of_fixed = calloc(r->n_fixed, sizeof *r->of_fixed);
-    r->of_moving = calloc(r->n_moving, sizeof *r->of_moving);
-    r->middle[0] = malloc(r->n_fixed * sizeof *r->middle[0]);
-    r->middle[1] = malloc(r->n_moving * sizeof *r->middle[1]);
-    r->step = malloc(r->n_moving * sizeof *r->step);
-    r->far_moving = malloc(r->n_moving * sizeof *r->far_moving);
-    if (!r->fixed || !r->moving || !r->moved || !r->there || !r->back || !r->now || !r->least || !r->of_fixed ||
-        !r->of_moving || !r->middle[0] || !r->middle[1] || !r->step || !r->far_moving)
-        return gls_fail(GLS_ERR_MEMORY, "out of memory for the distances of %zu and %zu streamlines", r->n_fixed,
-                        r->n_moving);
-    centre(fixed, n_fixed, o->centred, r->centre[0], r->fixed, &extent);
-    centre(moving, n_moving, o->centred, r->centre[1], r->moving, &extent);
-    for (size_t i = 0; i < r->n_fixed; i++)
-        for (size_t p = 0; p < r->points; p++)
-            for (size_t k = 0; k < 3; k++) {
-                const float at = (float)r->fixed[i * r->points + p][k];
-                r->there[i * one + k * r->pad + p] = at;
-                r->back[i * one + k * r->pad + r->points - 1 - p] = at;
-            }
-    for (size_t i = 0; i < r->n_fixed; i++)
-        find_middle((const double(*)[3])r->fixed + i * r->points, r->points, r->middle[0][i]);
-    for (size_t j = 0; j < r->n_moving; j++) r->far_moving[j] = r->symmetric ? INFINITY : 0;
+    r->n_threads = omp_get_max_threads();
+    gls_status status = reserve(r);
+    if (status) return status;
+    centre(r, fixed, r->n_fixed, o->centred, r->centre[0], r->fixed, &extent);
+    centre(r, moving, r->n_moving, o->centred, r->centre[1], r->moving, &extent);
+    for (size_t row = 0; row < 3 * r->n_fixed; row++)
+        for (size_t p = 0; p < r->points; p++) {
+            const size_t to = row * r->pad + r->points - 1 - p;
+            r->turned[to] = r->fixed[row * r->pad + p];
+            r->there[row * r->pad + p] = r->back[to] = (float)r->turned[to];
+        }
+    for (size_t i = 0; i < r->n_fixed; i++) find_middle(r->fixed + i * 3 * r->pad, r->points, r->pad, r->middle[0][i]);
     /* moved streamlines may be larger, and lie farther away */
     r->slack = gls_distance_slack((float)(2 * extent + fabs(o->high[0]) + fabs(o->low[0])));
-    r->n_threads = omp_get_max_threads();
     return GLS_OK;
 }
 
 static void release(registration *r)
 {
     free(r->fixed);
+    free(r->turned);
     free(r->moving);
     free(r->moved);
     free(r->there);
     free(r->back);
     free(r->now);
-    free(r->least);
+    free(r->bound);
+    free(r->pair);
+    free(r->n_pairs);
     free(r->of_fixed);
-    free(r->of_moving);
+    free(r->allocated);
     free(r->middle[0]);
     free(r->middle[1]);
-    free(r->step);
-    free(r->far_moving);
+    free(r->way);
+    free(r->total);
+    free(r->hit);
 }
 
 /* Checks what options may be. */

@@ -121,6 +121,60 @@ static void streamlines_without_partner_have_no_effect(void **state)
     assert_true(off[GLS_SLR_ASYMMETRIC] < 0.5 && off[GLS_SLR_SYMMETRIC] > 2);
 }
 
+/* Mean distance of the streamlines of one set from the nearest of the other, all pairs compared. */
+static double mean_of_nearest(float (*a)[POINTS][3], size_t n, float (*b)[POINTS][3], size_t m)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        double least = INFINITY;
+        for (size_t j = 0; j < m; j++)
+            for (int turned = 0; turned < 2; turned++) {
+                double d = 0;
+                for (size_t p = 0; p < POINTS; p++) {
+                    const float *x = a[i][p], *y = b[j][turned ? POINTS - 1 - p : p];
+                    d += sqrt(pow((double)x[0] - (double)y[0], 2) + pow((double)x[1] - (double)y[1], 2) +
+                              pow((double)x[2] - (double)y[2], 2));
+                }
+                least = fmin(least, d / POINTS);
+            }
+        sum += least / (double)n;
+    }
+    return sum;
+}
+
+/* Bounds spare the registration most pairs, but none that counts, also after long ways. */
+static void values_are_those_of_all_pairs(void **state)
+{
+    static float moved[LINES][POINTS][3];
+    (void)state;
+    for (int far = 0; far < 2; far++)
+        for (int metric = 0; metric < 2; metric++) {
+            make((const double[]){4, -6, 3, 8, -5, 10, 1.1}, GLS_SLR_SIMILARITY);
+            for (size_t i = 0; i < LINES; i++)
+                for (size_t p = 0; p < POINTS; p++) fixed[i][p][0] += (float)(far ? 900 : 0) + (float)(i % 7);
+            gls_slr_options o = gls_slr_options_default();
+            o.metric = (gls_slr_metric)metric;
+            o.centred = !far;
+            for (int k = 0; k < 3 && far; k++) {
+                o.low[k] = -2000;
+                o.high[k] = 2000;
+            }
+            const gls_slr_result r = find(&o);
+            for (size_t i = 0; i < LINES; i++)
+                for (size_t p = 0; p < POINTS; p++)
+                    for (int k = 0; k < 3; k++) {
+                        const float *x = moving[i][p];
+                        moved[i][p][k] = (float)(r.matrix[k][0] * (double)x[0] + r.matrix[k][1] * (double)x[1] +
+                                                 r.matrix[k][2] * (double)x[2] + r.matrix[k][3]);
+                    }
+            const double there = mean_of_nearest(fixed, LINES, moved, LINES),
+                         sum = there + mean_of_nearest(moved, LINES, fixed, LINES),
+                         value = metric == GLS_SLR_SYMMETRIC ? 0.25 * sum * sum : there;
+            assert_true(fabs(r.after - value) < 1e-4 * value);
+            assert_true(value < (metric == GLS_SLR_SYMMETRIC ? 36 : 6));
+        }
+}
+
 static void takes_no_parameter_beyond_bounds(void **state)
 {
     (void)state;
@@ -239,6 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_known_transforms),
         cmocka_unit_test(streamlines_without_partner_have_no_effect),
+        cmocka_unit_test(values_are_those_of_all_pairs),
         cmocka_unit_test(takes_no_parameter_beyond_bounds),
         cmocka_unit_test(is_the_same_on_any_number_of_threads),
         cmocka_unit_test(refuses_what_it_cannot_do),
