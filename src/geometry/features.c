@@ -43,26 +43,32 @@ typedef struct addition {
     float *extent;
 } addition;
 
-/* Resamples streamline i of the block in reverse order. */
-static void resample_reverse(const gls_features *f, const float (*point)[3], size_t n, float (*turned)[3],
-                             float (*out)[3])
-{
-    memcpy(turned, point, n * sizeof *turned);
-    gls_line_reverse(turned, n);
-    gls_line_resample((const float(*)[3])turned, n, f->points, out);
-}
-
 /* Whether the reverse of a streamline, resampled anew, has other points than the streamline in reverse order. */
 static bool is_odd(const gls_features *f, const float (*point)[3], size_t n, const float (*own)[3])
 {
-    float few[512][3], again[GLS_MAX_POINTS][3];
-    float(*turned)[3] = n > sizeof few / sizeof *few ? malloc(n * sizeof *turned) : few;
+    float again[GLS_MAX_POINTS][3];
     bool odd = false;
-    if (!turned) return true; /* the caller then fails with the memory of the reverse, too, or has enough by then */
-    resample_reverse(f, point, n, turned, again);
+    gls_line_resample_backwards(point, n, f->points, again);
     for (size_t p = 0; p < f->points && !odd; p++) odd = memcmp(again[p], own[f->points - 1 - p], sizeof *again) != 0;
-    if (turned != few) free(turned);
     return odd;
+}
+
+/* Largest coordinate of n points; not finite where one of them is not. */
+static float find_extent(const float (*point)[3], size_t n)
+{
+    const float *at = point[0];
+    int32_t largest = 0;
+    float extent;
+    /* positive floats, infinity and NaN are ordered as their bits are */
+#pragma omp simd reduction(max : largest)
+    for (size_t k = 0; k < 3 * n; k++) {
+        int32_t bits;
+        memcpy(&bits, &at[k], sizeof bits);
+        bits &= INT32_MAX;
+        largest = bits > largest ? bits : largest;
+    }
+    memcpy(&extent, &largest, sizeof extent);
+    return extent;
 }
 
 /* Resamples one streamline. */
@@ -73,20 +79,13 @@ static void add_one(void *user, int thread, const gls_streamlines *s, size_t i)
     const float(*point)[3] = s->point + s->offset[i];
     const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
     float(*out)[3] = f->point + (f->n + i) * f->points;
-    bool moves = false, finite = true;
-    float extent = a->extent[thread];
-    for (size_t p = 0; p < n; p++) {
-        for (int k = 0; k < 3; k++) {
-            const float size = fabsf(point[p][k]);
-            finite = finite && isfinite(size);
-            extent = size > extent ? size : extent;
-        }
-        moves = moves || memcmp(point[p], point[0], sizeof *point) != 0;
-    }
-    a->invalid[i] = !finite;
+    const float extent = find_extent(point, n);
+    bool moves = false;
+    a->invalid[i] = !isfinite(extent);
     a->odd[i] = false;
-    if (!finite) return;
-    a->extent[thread] = extent;
+    if (a->invalid[i]) return;
+    for (size_t p = 1; p < n && !moves; p++) moves = memcmp(point[p], point[0], sizeof *point) != 0;
+    a->extent[thread] = extent > a->extent[thread] ? extent : a->extent[thread];
     if (moves) {
         gls_line_resample(point, n, f->points, out);
         a->odd[i] = f->resamples_reverse && is_odd(f, point, n, (const float(*)[3])out);
@@ -136,17 +135,14 @@ static gls_status reserve(gls_features *f, size_t n)
 static gls_status keep_odd(gls_features *f, const gls_streamlines *s, size_t i)
 {
     const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
-    float(*turned)[3] = malloc(n * sizeof *turned);
     size_t capacity = f->odd_capacity;
     /* both lists have the same capacity */
-    bool ok = turned && gls_list_reserve(&f->odd, f->n_odd, &capacity, 16, sizeof *f->odd);
-    ok = ok && gls_list_reserve(&f->odd_point, f->n_odd, &f->odd_capacity, 16, f->points * sizeof *f->odd_point);
-    if (ok) {
-        resample_reverse(f, s->point + s->offset[i], n, turned, f->odd_point + f->n_odd * f->points);
-        f->odd[f->n_odd++] = f->n + i;
-    }
-    free(turned);
-    return ok ? GLS_OK : gls_no_memory();
+    if (!gls_list_reserve(&f->odd, f->n_odd, &capacity, 16, sizeof *f->odd) ||
+        !gls_list_reserve(&f->odd_point, f->n_odd, &f->odd_capacity, 16, f->points * sizeof *f->odd_point))
+        return gls_no_memory();
+    gls_line_resample_backwards(s->point + s->offset[i], n, f->points, f->odd_point + f->n_odd * f->points);
+    f->odd[f->n_odd++] = f->n + i;
+    return GLS_OK;
 }
 
 gls_status gls_features_add(gls_features *f, const gls_streamlines *s)

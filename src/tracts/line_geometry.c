@@ -15,50 +15,11 @@ double gls_point_distance(const float *p, const float *q)
     return sqrt(x * x + y * y + z * z);
 }
 
-/* Length of the step from p to q, mm, from coordinate differences in float32. */
-static double step_length(const float *p, const float *q)
-{
-    const float x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2];
-    return sqrt((double)x * x + (double)y * y + (double)z * z);
-}
-
 double gls_line_length(const float (*point)[3], size_t n)
 {
     double length = 0;
     for (size_t i = 1; i < n; i++) length += gls_point_distance(point[i - 1], point[i]);
     return length;
-}
-
-void gls_line_resample(const float (*point)[3], size_t n, size_t m, float (*out)[3])
-{
-    /* as set_number_of_points() of DIPY to the bit: differences in float32, all sums in double, the position on the
-     * line added up step by step; the last point is copied, so that it is exact */
-    double length = 0;
-    for (size_t i = 1; i < n; i++) length += step_length(point[i - 1], point[i]);
-    const double step = length / (double)(m - 1);
-    double at = 0, before = 0, wanted = 0;
-    size_t done = 0;
-    for (size_t i = 0; wanted < length && done < m;) {
-        if (wanted == at) {
-            memcpy(out[done++], point[i], sizeof *out);
-            wanted += step;
-        } else if (wanted < at) {
-            const double share = 1 - (at - wanted) / (at - before);
-            for (int r = 0; r < 3; r++) {
-                const float side = point[i][r] - point[i - 1][r];
-                out[done][r] = (float)((double)point[i - 1][r] + share * (double)side);
-            }
-            done++;
-            wanted += step;
-            continue;
-        }
-        if (++i == n) break;
-        before = at;
-        at += step_length(point[i - 1], point[i]);
-    }
-    /* a line without length */
-    for (; done < m; done++) memcpy(out[done], point[0], sizeof *out);
-    memcpy(out[m - 1], point[n - 1], sizeof *out);
 }
 
 size_t gls_line_part(const float (*point)[3], size_t n, double from, double until, float (*out)[3])
@@ -344,4 +305,107 @@ void gls_sample_line(const gls_image *image, const double world_to_voxel[3][4], 
 double gls_sample_steps(points point, size_t n, double *weight)
 {
     return gls_cpu_level() >= GLS_CPU_AVX2 ? measure_steps_avx2(point, n, weight) : measure_steps(point, n, weight);
+}
+
+/* --- Resampling. */
+
+/* Lengths of steps that are computed at a time. */
+enum { STEPS = 256 };
+
+/* Lengths in mm of n steps from coordinate differences in float32. */
+INNER void find_steps(points point, size_t n, double *restrict length)
+{
+    for (size_t i = 0; i < n; i++) {
+        const float x = point[i + 1][0] - point[i][0], y = point[i + 1][1] - point[i][1],
+                    z = point[i + 1][2] - point[i][2];
+        length[i] = sqrt((double)x * (double)x + (double)y * (double)y + (double)z * (double)z);
+    }
+}
+
+#if GLS_CPU_HAS_LEVELS
+GLS_TARGET_AVX2 static void find_steps_avx2(points point, size_t n, double *length)
+{
+    find_steps(point, n, length);
+}
+#else
+#define find_steps_avx2 find_steps
+#endif
+
+/* A line that is followed from one of its ends, with the lengths of some of its steps. */
+typedef struct follower {
+    points point;
+    size_t n, first, end; /* steps first .. end - 1, counted along the line, are known */
+    bool backwards;
+    double length[STEPS];
+} follower;
+
+/* Point i of the line as it is followed. */
+INNER const float *point_at(const follower *f, size_t i)
+{
+    return f->point[f->backwards ? f->n - 1 - i : i];
+}
+
+/* Length of the step from point i - 1 to point i. */
+INNER double step_at(follower *f, size_t i)
+{
+    const size_t at = f->backwards ? f->n - 1 - i : i - 1;
+    if (at < f->first || at >= f->end) {
+        const size_t steps = f->n - 1, before = at >= STEPS ? at - STEPS + 1 : 0;
+        f->first = f->backwards ? before : at;
+        f->end = f->backwards ? at + 1 : at + STEPS < steps ? at + STEPS : steps;
+        if (gls_cpu_level() >= GLS_CPU_AVX2)
+            find_steps_avx2(f->point + f->first, f->end - f->first, f->length);
+        else
+            find_steps(f->point + f->first, f->end - f->first, f->length);
+    }
+    return f->length[at - f->first];
+}
+
+/* Resamples a line from its first or its last point on. */
+INNER void resample(points point, size_t n, bool backwards, size_t m, float (*out)[3])
+{
+    /* as set_number_of_points() of DIPY to the bit: differences in float32, all sums in double, the position on the
+     * line added up step by step; the last point is copied, so that it is exact */
+    follower f;
+    f.point = point;
+    f.n = n;
+    f.first = f.end = 0;
+    f.backwards = backwards;
+    double length = 0;
+    for (size_t i = 1; i < n; i++) length += step_at(&f, i);
+    const double step = length / (double)(m - 1);
+    double at = 0, before = 0, wanted = 0;
+    size_t done = 0;
+    for (size_t i = 0; wanted < length && done < m;) {
+        if (wanted == at) {
+            memcpy(out[done++], point_at(&f, i), sizeof *out);
+            wanted += step;
+        } else if (wanted < at) {
+            const double share = 1 - (at - wanted) / (at - before);
+            const float *from = point_at(&f, i - 1), *to = point_at(&f, i);
+            for (int r = 0; r < 3; r++) {
+                const float side = to[r] - from[r];
+                out[done][r] = (float)((double)from[r] + share * (double)side);
+            }
+            done++;
+            wanted += step;
+            continue;
+        }
+        if (++i == n) break;
+        before = at;
+        at += step_at(&f, i);
+    }
+    /* a line without length */
+    for (; done < m; done++) memcpy(out[done], point_at(&f, 0), sizeof *out);
+    memcpy(out[m - 1], point_at(&f, n - 1), sizeof *out);
+}
+
+void gls_line_resample(const float (*point)[3], size_t n, size_t m, float (*out)[3])
+{
+    resample(point, n, false, m, out);
+}
+
+void gls_line_resample_backwards(const float (*point)[3], size_t n, size_t m, float (*out)[3])
+{
+    resample(point, n, true, m, out);
 }

@@ -20,6 +20,8 @@ double gls_line_length(const float (*point)[3], size_t n);
 /* Writes m >= 2 points at equal distances along n >= 1 points; the ends stay exact. As DIPY's set_number_of_points().
  */
 void gls_line_resample(const float (*point)[3], size_t n, size_t m, float (*out)[3]);
+/* The same of the line in reverse order, whose sums may be rounded otherwise. */
+void gls_line_resample_backwards(const float (*point)[3], size_t n, size_t m, float (*out)[3]);
 /* Writes the part of a line from `from` to `until`, in mm from its start. out: memory for n + 1 points. Returns the
  * number of points, at least 1. */
 size_t gls_line_part(const float (*point)[3], size_t n, double from, double until, float (*out)[3]);

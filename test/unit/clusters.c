@@ -14,6 +14,7 @@
 #include <glslines/clusters.h>
 
 #include "geometry/features.h"
+#include "tracts/line_geometry.h"
 #include "util/maths.h"
 
 enum { LINES = 1500, MAX_LINE = 40, POINTS = 12, MAX_LEVELS = 4 };
@@ -379,6 +380,53 @@ static void bad_input(void **state)
     gls_clusters_destroy(c);
 }
 
+/* The point at `wanted` mm of a line of n points, whose steps are added up one by one as DIPY does. */
+static void point_along(float (*line)[3], size_t n, double wanted, float out[3])
+{
+    double at = 0, before = 0;
+    size_t i = 0;
+    while (at < wanted && ++i < n) {
+        const float d[3] = {line[i][0] - line[i - 1][0], line[i][1] - line[i - 1][1], line[i][2] - line[i - 1][2]};
+        before = at;
+        at += sqrt((double)d[0] * (double)d[0] + (double)d[1] * (double)d[1] + (double)d[2] * (double)d[2]);
+    }
+    for (int k = 0; k < 3; k++)
+        out[k] = at == wanted ? line[i][k]
+                              : (float)((double)line[i - 1][k] +
+                                        (1 - (at - wanted) / (at - before)) * (double)(line[i][k] - line[i - 1][k]));
+}
+
+/* Lines of more steps than are computed at a time have the points of a plain loop, in both senses. */
+static void resampling_is_that_of_a_plain_loop(void **state)
+{
+    enum { MOST = 1100 };
+    static float line[2][MOST][3];
+    (void)state;
+    for (size_t n = 2; n <= MOST; n = n < 6 ? n + 1 : n + 73) {
+        for (uint32_t p = 0; p < n; p++)
+            for (uint32_t k = 0; k < 3; k++)
+                line[0][p][k] = line[1][n - 1 - p][k] = (float)(k == 0 ? p : 0) + draw(500000 + p, k);
+        for (int sense = 0; sense < 2; sense++) {
+            float out[POINTS][3], want[3];
+            double length = 0, wanted = 0;
+            for (size_t p = 1; p < n; p++) {
+                const float *a = line[sense][p - 1], *b = line[sense][p],
+                            d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+                length += sqrt((double)d[0] * (double)d[0] + (double)d[1] * (double)d[1] + (double)d[2] * (double)d[2]);
+            }
+            if (sense)
+                gls_line_resample_backwards((const float(*)[3])line[0], n, POINTS, out);
+            else
+                gls_line_resample((const float(*)[3])line[0], n, POINTS, out);
+            for (size_t q = 0; q + 1 < POINTS; q++, wanted += length / (POINTS - 1)) {
+                point_along(line[sense], n, wanted, want);
+                assert_memory_equal(out[q], want, sizeof want);
+            }
+            assert_memory_equal(out[POINTS - 1], line[sense][n - 1], sizeof want);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +435,7 @@ int main(void)
         cmocka_unit_test(each_level_of_a_tree_is_the_serial_one),
         cmocka_unit_test(orders_and_reassignment),
         cmocka_unit_test(bad_input),
+        cmocka_unit_test(resampling_is_that_of_a_plain_loop),
     };
     return cmocka_run_group_tests(tests, make_lines, NULL);
 }
