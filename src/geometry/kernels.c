@@ -29,9 +29,10 @@ typedef float lanes __attribute__((vector_size(GLS_POINT_LANES * sizeof(float)))
 #define NAME(x) x##_plain
 #include "geometry/lanes.h"
 
-#define FUNCTIONS(set)                                                                                          \
-    {                                                                                                           \
-        gaps##set, both##set, exact##set, senses##set, move##set, pull##set, within##set, grow##set, boxes##set \
+#define FUNCTIONS(set)                                                                                            \
+    {                                                                                                             \
+        gaps##set, both##set, parts##set, nearest##set, from_nearest##set, outside##set, exact##set, senses##set, \
+            move##set, pull##set, within##set, grow##set, boxes##set                                              \
     }
 static const gls_geometry_kernel kernels[GLS_CPU_LEVELS] = {
     FUNCTIONS(_plain),
@@ -44,6 +45,19 @@ static const gls_geometry_kernel kernels[GLS_CPU_LEVELS] = {
 const gls_geometry_kernel *gls_geometry_kernels(void)
 {
     return &kernels[gls_cpu_level()];
+}
+
+void gls_points_parts(const float *x, const float *y, size_t points, size_t pad, float part[GLS_PARTS])
+{
+    enum { QUARTERS = GLS_POINT_LANES / 2 };
+    for (size_t k = 0; k < 3; k++, part += GLS_POINT_LANES)
+        for (size_t l = 0; l < GLS_POINT_LANES; l++) {
+            const float *at = (l < QUARTERS ? x : y) + k * pad;
+            const size_t q = l % QUARTERS;
+            double sum = 0;
+            for (size_t p = q * points / QUARTERS; p < (q + 1) * points / QUARTERS; p++) sum += (double)at[p];
+            part[l] = (float)(sum / (double)points);
+        }
 }
 
 void gls_points_mean(const float *a, size_t points, size_t pad, float mean[3])

@@ -3,11 +3,16 @@
 #ifndef GLS_GEOMETRY_KERNELS_H
 #define GLS_GEOMETRY_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Coordinates of one axis are padded to a multiple of this number. */
 #define GLS_POINT_LANES 8
+/* Coordinates, mm, at which no point lies. */
+#define GLS_POINT_FAR 1e15f
+/* Elements that gls_points_parts() writes. */
+enum { GLS_PARTS = 3 * GLS_POINT_LANES };
 /* Largest number of points to which streamlines are resampled for a distance. */
 #define GLS_MAX_POINTS 256
 
@@ -29,6 +34,15 @@ typedef struct gls_geometry_kernel {
     void (*gaps)(const float *x, const float *y, const float *z, size_t n, const float q[3], float *square);
     /* Mean distances of the points of `a` from those of b and of c, in float32, within gls_distance_slack(). */
     void (*both)(const float *a, const float *b, const float *c, size_t points, size_t pad, float *ab, float *ac);
+    /* A lower bound of the lesser of these two distances, from gls_points_parts() of a, twice, and of b and c. */
+    float (*parts)(const float *a, const float *b);
+    /* Distances of the points of a from the nearest points of b: their mean there[0] and the largest there[1]; back:
+     * the same of the points of b from those of a. The padding of b lies at GLS_POINT_FAR. */
+    void (*nearest)(const float *a, const float *b, size_t points, size_t pad, float there[2], float back[2]);
+    /* Mean or, with `largest`, largest distance of the points of a from the nearest points of b, in double. */
+    double (*from_nearest)(const float *a, const float *b, size_t points, size_t pad, bool largest);
+    /* Mean and largest distance of the points of a from a box. */
+    void (*outside)(const float *a, const float low[3], const float high[3], size_t points, size_t pad, float gap[2]);
     /* Mean distance of the points of a from those of b, as QuickBundles computes it: differences in float32, all else
      * in double, points added in order. */
     double (*exact)(const float *a, const float *b, size_t points, size_t pad);
@@ -55,6 +69,11 @@ typedef struct gls_geometry_kernel {
 
 /* The functions for this processor. */
 const gls_geometry_kernel *gls_geometry_kernels(void);
+
+/* Sums of the coordinates of each quarter of the points, divided by the number of all points: four of x, then the four
+ * of the other array, and so on for y and z. The mean distance of two point sets is at least the sum of the distances
+ * of such quarters. x: one point set, y: another one of as many points, such as its reverse. */
+void gls_points_parts(const float *x, const float *y, size_t points, size_t pad, float part[GLS_PARTS]);
 
 /* Mean of the points. */
 void gls_points_mean(const float *a, size_t points, size_t pad, float mean[3]);

@@ -42,6 +42,111 @@ TARGET static void NAME(both)(const float *restrict a, const float *restrict b, 
     *ac = sum[1] / (float)points;
 }
 
+TARGET static float NAME(parts)(const float *restrict a, const float *restrict b)
+{
+    float s[GLS_POINT_LANES];
+#pragma omp simd
+    for (size_t l = 0; l < GLS_POINT_LANES; l++) {
+        const float x = a[l] - b[l], y = a[GLS_POINT_LANES + l] - b[GLS_POINT_LANES + l],
+                    z = a[2 * GLS_POINT_LANES + l] - b[2 * GLS_POINT_LANES + l];
+        s[l] = sqrtf(x * x + y * y + z * z);
+    }
+    const float direct = s[0] + s[1] + s[2] + s[3], turned = s[4] + s[5] + s[6] + s[7];
+    return direct < turned ? direct : turned;
+}
+
+/* Mean and largest of the roots of some squares; their padding becomes 0. */
+TARGET static void NAME(roots)(float *restrict square, size_t points, size_t pad, float root[2])
+{
+    float s[GLS_MAX_POINTS], most[GLS_POINT_LANES] = {0};
+    lanes sum = {0}, one;
+    for (size_t p = points; p < pad; p++) square[p] = 0;
+    for (size_t from = 0; from < pad; from += GLS_POINT_LANES) {
+#pragma omp simd
+        for (size_t l = 0; l < GLS_POINT_LANES; l++) {
+            s[from + l] = sqrtf(square[from + l]);
+            most[l] = square[from + l] > most[l] ? square[from + l] : most[l];
+        }
+        memcpy(&one, s + from, sizeof one);
+        sum += one;
+    }
+    root[0] = 0;
+    for (int l = 0; l < GLS_POINT_LANES; l++) {
+        root[0] += sum[l];
+        most[0] = most[l] > most[0] ? most[l] : most[0];
+    }
+    root[0] /= (float)points;
+    root[1] = sqrtf(most[0]);
+}
+
+TARGET static void NAME(nearest)(const float *restrict a, const float *restrict b, size_t points, size_t pad,
+                                 float there[2], float back[2])
+{
+    float own[GLS_MAX_POINTS], other[GLS_MAX_POINTS];
+    for (size_t q = 0; q < pad; q++) other[q] = INFINITY;
+    for (size_t p = 0; p < points; p++) {
+        const float ax = a[p], ay = a[pad + p], az = a[2 * pad + p];
+        float least[GLS_POINT_LANES];
+        for (int l = 0; l < GLS_POINT_LANES; l++) least[l] = INFINITY;
+        for (size_t from = 0; from < pad; from += GLS_POINT_LANES) {
+#pragma omp simd
+            for (size_t l = 0; l < GLS_POINT_LANES; l++) {
+                const size_t q = from + l;
+                const float x = ax - b[q], y = ay - b[pad + q], z = az - b[2 * pad + q], square = x * x + y * y + z * z;
+                other[q] = square < other[q] ? square : other[q];
+                least[l] = square < least[l] ? square : least[l];
+            }
+        }
+        for (int half = GLS_POINT_LANES / 2; half > 0; half /= 2)
+            for (int l = 0; l < half; l++) least[l] = least[l + half] < least[l] ? least[l + half] : least[l];
+        own[p] = least[0];
+    }
+    NAME(roots)(own, points, pad, there);
+    NAME(roots)(other, points, pad, back);
+}
+
+TARGET static double NAME(from_nearest)(const float *restrict a, const float *restrict b, size_t points, size_t pad,
+                                        bool largest)
+{
+    double sum = 0, most = 0;
+    for (size_t p = 0; p < points; p++) {
+        const double ax = (double)a[p], ay = (double)a[pad + p], az = (double)a[2 * pad + p];
+        double least = INFINITY;
+#pragma omp simd reduction(min : least)
+        for (size_t q = 0; q < points; q++) {
+            const double x = ax - (double)b[q], y = ay - (double)b[pad + q], z = az - (double)b[2 * pad + q];
+            const double square = x * x + y * y + z * z;
+            least = square < least ? square : least;
+        }
+        least = sqrt(least);
+        sum += least;
+        most = least > most ? least : most;
+    }
+    return largest ? most : sum / (double)points;
+}
+
+TARGET static void NAME(outside)(const float *restrict a, const float low[3], const float high[3], size_t points,
+                                 size_t pad, float gap[2])
+{
+    float square[GLS_MAX_POINTS];
+    const float *x = a, *y = a + pad, *z = a + 2 * pad;
+    for (size_t from = 0; from < pad; from += GLS_POINT_LANES) {
+#pragma omp simd
+        for (size_t l = 0; l < GLS_POINT_LANES; l++) {
+            const size_t p = from + l;
+            float dx = low[0] - x[p], dy = low[1] - y[p], dz = low[2] - z[p];
+            dx = x[p] - high[0] > dx ? x[p] - high[0] : dx;
+            dy = y[p] - high[1] > dy ? y[p] - high[1] : dy;
+            dz = z[p] - high[2] > dz ? z[p] - high[2] : dz;
+            dx = dx > 0 ? dx : 0;
+            dy = dy > 0 ? dy : 0;
+            dz = dz > 0 ? dz : 0;
+            square[p] = dx * dx + dy * dy + dz * dz;
+        }
+    }
+    NAME(roots)(square, points, pad, gap);
+}
+
 TARGET static double NAME(exact)(const float *restrict a, const float *restrict b, size_t points, size_t pad)
 {
     double s[GLS_MAX_POINTS], sum = 0;

@@ -179,26 +179,32 @@ static gls_status prepare(gls_neighbours *b)
 
 /* A streamline whose neighbours are sought. */
 typedef struct query {
-    float x[3 * GLS_MAX_POINTS], y[3 * GLS_MAX_POINTS], mean[3], low[3], high[3];
+    float x[3 * GLS_MAX_POINTS], y[3 * GLS_MAX_POINTS], mean[3], low[3], high[3], part[GLS_PARTS];
 } query;
 
-/* Mean or, with `largest`, largest distance of the points of a from the nearest points of b. */
-static double from_nearest(const float *a, const float *b, size_t points, size_t pad, bool largest)
+/* Whether bounds and distances in float32 show that the nearest points of a streamline and of the reference at a place
+ * are farther than a limit. */
+static bool is_beyond(const gls_neighbours *b, const query *q, uint32_t place, float limit)
 {
-    double sum = 0, max = 0;
-    for (size_t p = 0; p < points; p++) {
-        double least = INFINITY;
-        for (size_t q = 0; q < points; q++) {
-            const double x = (double)a[p] - (double)b[q], y = (double)a[pad + p] - (double)b[pad + q],
-                         z = (double)a[2 * pad + p] - (double)b[2 * pad + q];
-            const double square = x * x + y * y + z * z;
-            least = square < least ? square : least;
-        }
-        least = sqrt(least);
-        sum += least;
-        max = least > max ? least : max;
+    const gls_geometry_kernel *kernel = gls_geometry_kernels();
+    const gls_cells *c = &b->cells;
+    const float *r = c->point + place * 3 * c->pad;
+    const int which = b->options.distance == GLS_DISTANCE_HAUSDORFF;
+    float there[2], back[2], low[3], high[3];
+    for (int k = 0; k < 3; k++) {
+        low[k] = b->low[k][place];
+        high[k] = b->high[k][place];
     }
-    return largest ? max : sum / (double)points;
+    for (int exact = 0; exact < 2; exact++) {
+        if (exact) {
+            kernel->nearest(r, q->x, c->points, c->pad, there, back);
+        } else {
+            kernel->outside(r, q->low, q->high, c->points, c->pad, there);
+            kernel->outside(q->x, low, high, c->points, c->pad, back);
+        }
+        if ((which ? fmaxf(there[1], back[1]) : (there[0] + back[0]) / 2) > limit) return true;
+    }
+    return false;
 }
 
 /* Distance of a streamline from the reference at a place, in double; INFINITY where float32 shows that it is above
@@ -210,17 +216,25 @@ static double distance(const gls_neighbours *b, const query *q, uint32_t place, 
     const float *r = c->point + place * 3 * c->pad;
     *reversed = false;
     if (is_of_nearest(b)) {
+        if (is_beyond(b, q, place, limit)) return INFINITY;
         const bool largest = b->options.distance == GLS_DISTANCE_HAUSDORFF;
-        const double there = from_nearest(q->x, r, c->points, c->pad, largest),
-                     back = from_nearest(r, q->x, c->points, c->pad, largest);
+        const double there = kernel->from_nearest(q->x, r, c->points, c->pad, largest),
+                     back = kernel->from_nearest(r, q->x, c->points, c->pad, largest);
         return largest ? fmax(there, back) : (there + back) / 2;
     }
     float d, e;
+    if (kernel->parts(c->part + place * GLS_PARTS, q->part) > limit) return INFINITY;
     kernel->both(r, q->x, q->y, c->points, c->pad, &d, &e);
     if (fminf(d, e) > limit) return INFINITY;
     const double direct = kernel->exact(r, q->x, c->points, c->pad), turned = kernel->exact(r, q->y, c->points, c->pad);
     *reversed = turned < direct;
     return *reversed ? turned : direct;
+}
+
+/* Whether a reference has a length. */
+static bool has_reference(const gls_neighbours *b, size_t id)
+{
+    return b->references.n_void == 0 || gls_features_has(&b->references, id);
 }
 
 /* Finds the places of references that may be within a radius. Returns their number. */
@@ -284,7 +298,7 @@ static bool find_within(const gls_neighbours *b, const query *q, finds *f)
         bool reversed;
         const uint32_t id = c->id[f->place[k]];
         const double d = distance(b, q, f->place[k], limit, &reversed);
-        if (!(d < b->options.radius) || !gls_features_has(&b->references, id)) continue;
+        if (!(d < b->options.radius) || !has_reference(b, id)) continue;
         if (!reserve(f, 1)) return false;
         f->list[f->n++] = (gls_neighbour){id, (float)d, reversed};
     }
@@ -303,9 +317,9 @@ static size_t nearest_within(const gls_neighbours *b, const query *q, finds *f, 
     size_t found = 0;
     for (size_t k = 0; k < n; k++) {
         gls_neighbour one = {.reference = c->id[f->place[k]]};
-        const float limit = found == most ? (float)mm[most - 1] + slack : INFINITY;
+        const float limit = (found == most && mm[most - 1] < (double)radius ? (float)mm[most - 1] : radius) + slack;
         const double d = distance(b, q, f->place[k], limit, &one.reversed);
-        if (!(d < b->options.radius) || !gls_features_has(&b->references, one.reference)) continue;
+        if (!(d < b->options.radius) || !has_reference(b, one.reference)) continue;
         one.distance = (float)d;
         if (found == most && !is_before(&one, d, &best[most - 1], mm[most - 1])) continue;
         size_t at = found < most ? found++ : most - 1;
@@ -360,6 +374,10 @@ static void find_some(void *user, int thread, size_t from, size_t until)
                 q.high[k] = fmaxf(q.high[k], at[p]);
             }
         }
+        gls_points_parts(q.x, q.y, b->points, b->queries.pad, q.part);
+        /* so that no padding is the nearest point */
+        for (size_t p = b->points; p < b->queries.pad && is_of_nearest(b); p++)
+            q.x[p] = q.x[b->queries.pad + p] = q.x[2 * b->queries.pad + p] = GLS_POINT_FAR;
         f->failed = !(b->options.nearest > 0 ? find_nearest(b, &q, f) : find_within(b, &q, f));
         b->where[i].n = f->n - b->where[i].from;
     }

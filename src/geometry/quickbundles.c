@@ -183,19 +183,17 @@ static size_t insert(float *value, uint32_t *id, size_t n, float v, uint32_t whi
 
 /* Finds the nearest copies within a radius. Returns their number, LISTED + 1 at most; value, id: LISTED + 1 elements.
  */
-static size_t list_within(const block_work *w, const listing *l, const float *x, const float *y, float radius,
-                          uint32_t *place, float *gap, float *value, uint32_t *id)
+static size_t list_within(const block_work *w, const listing *l, const float *x, const float *y, const float *part,
+                          float radius, uint32_t *place, float *gap, float *value, uint32_t *id)
 {
     const gls_cells *old = &w->q->old;
     const gls_geometry_kernel *kernel = gls_geometry_kernels();
     const size_t near = gls_cells_near(old, l->mean, radius, place, gap);
     size_t n = 0;
     for (size_t k = 0; k < near; k++) {
-        if (n > LISTED) {
-            /* the barycentres are a lower bound */
-            const float bound = value[LISTED] + w->slack;
-            if (gap[k] > bound * bound) continue;
-        }
+        const float bound = (n > LISTED && value[LISTED] < radius ? value[LISTED] : radius) + w->slack;
+        /* the barycentres of all points and of their quarters are lower bounds */
+        if (gap[k] > bound * bound || kernel->parts(old->part + place[k] * GLS_PARTS, part) > bound) continue;
         float d, e;
         kernel->both(old->point + place[k] * 3 * old->pad, x, y, old->points, old->pad, &d, &e);
         n = insert(value, id, n, d < e ? d : e, old->id[place[k]]);
@@ -209,17 +207,18 @@ static void list_one(const block_work *w, size_t i, uint32_t *place, float *gap)
     const gls_quickbundles *q = w->q;
     const size_t pad = q->now.pad, line = w->line ? (size_t)w->line[w->first + i] : w->first + i;
     listing *l = &q->list[i];
-    float *x = q->feature + i * 6 * pad, *y = x + 3 * pad, value[LISTED + 1];
+    float *x = q->feature + i * 6 * pad, *y = x + 3 * pad, value[LISTED + 1], part[GLS_PARTS];
     uint32_t id[LISTED + 1];
     *l = (listing){.is_void = !gls_features_has(w->f, line), .rest = INFINITY};
     if (l->is_void) return;
     gls_features_expand(w->f, line, x, y);
     gls_points_mean(x, q->now.points, pad, l->mean);
+    gls_points_parts(x, y, q->now.points, pad, part);
     const float threshold = (float)q->threshold;
     for (float radius = threshold + HOT + 2 * w->slack;; radius *= 2) {
         /* beyond all copies and streamlines there is nothing to find */
         const bool whole = q->n_old == 0 || radius > 4 * q->extent;
-        const size_t n = list_within(w, l, x, y, whole ? INFINITY : radius, place, gap, value, id);
+        const size_t n = list_within(w, l, x, y, part, whole ? INFINITY : radius, place, gap, value, id);
         l->rest = n > LISTED ? value[LISTED] : INFINITY;
         if (!whole && radius < l->rest) l->rest = radius;
         l->n = (uint32_t)(n > LISTED ? LISTED : n);

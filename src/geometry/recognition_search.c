@@ -152,10 +152,11 @@ void gls_recognition_look(const gls_recognition *r, gls_worker *w, size_t i)
 {
     const gls_geometry_kernel *kernel = gls_geometry_kernels();
     const gls_cells *c = &r->cells;
-    float x[3 * GLS_MAX_POINTS], y[3 * GLS_MAX_POINTS], mean[3];
+    float x[3 * GLS_MAX_POINTS], y[3 * GLS_MAX_POINTS], mean[3], part[GLS_PARTS];
     const float slack = gls_distance_slack(r->features.extent) + gls_distance_slack(r->widest > 0 ? 300 : 0);
     gls_features_expand(&r->features, i, x, y);
     gls_points_mean(x, POINTS, c->pad, mean);
+    gls_points_parts(x, y, POINTS, c->pad, part);
     const size_t n = gls_cells_near(c, mean, (float)r->widest + slack, w->place, w->gap);
     w->n_near = 0;
     for (size_t k = 0; k < n; k++) {
@@ -163,7 +164,7 @@ void gls_recognition_look(const gls_recognition *r, gls_worker *w, size_t i)
         const double best = w->nearest[m], limit = fmin(best, r->model[m].info.threshold);
         const float gap = (float)limit + slack, *at = c->point + w->place[k] * 3 * c->pad;
         float d, e;
-        if (w->gap[k] > gap * gap) continue;
+        if (w->gap[k] > gap * gap || kernel->parts(c->part + w->place[k] * GLS_PARTS, part) > gap) continue;
         kernel->both(at, x, y, POINTS, c->pad, &d, &e);
         if (fminf(d, e) > gap) continue;
         const double near = fmin(kernel->exact(at, x, POINTS, c->pad), kernel->exact(at, y, POINTS, c->pad));

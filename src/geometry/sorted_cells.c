@@ -18,6 +18,7 @@ void gls_cells_finish(gls_cells *c)
     free(c->place);
     free(c->mean[0]);
     free(c->point);
+    free(c->part);
     *c = (gls_cells){.n = 0};
 }
 
@@ -30,12 +31,14 @@ static gls_status reserve(gls_cells *c, size_t n)
     free(c->place);
     free(c->mean[0]);
     free(c->point);
+    free(c->part);
     c->capacity = 0;
     c->id = malloc(capacity * sizeof *c->id);
     c->place = malloc(capacity * sizeof *c->place);
     c->mean[0] = malloc(3 * capacity * sizeof *c->mean[0]);
     c->point = malloc(capacity * 3 * c->pad * sizeof *c->point);
-    if (!c->id || !c->place || !c->mean[0] || !c->point)
+    c->part = malloc(capacity * GLS_PARTS * sizeof *c->part);
+    if (!c->id || !c->place || !c->mean[0] || !c->point || !c->part)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for the points of %zu streamlines", n);
     c->mean[1] = c->mean[0] + capacity;
     c->mean[2] = c->mean[1] + capacity;
@@ -128,7 +131,11 @@ static void copy_points(void *user, int thread, size_t from, size_t until)
 {
     const filling *f = user;
     (void)thread;
-    for (size_t k = from; k < until; k++) f->source(f->user, f->c->id[k], f->c->point + k * 3 * f->c->pad);
+    for (size_t k = from; k < until; k++) {
+        float *point = f->c->point + k * 3 * f->c->pad;
+        f->source(f->user, f->c->id[k], point);
+        gls_points_parts(point, point, f->c->points, f->c->pad, f->c->part + k * GLS_PARTS);
+    }
 }
 
 gls_status gls_cells_fill(gls_cells *c, size_t n, size_t points, float side, gls_cells_source source, const void *user,

@@ -23,6 +23,7 @@ typedef struct gls_cells {
     /* barycentres, n each */
     float *mean[3];
     float *point; /* n x 3 pad */
+    float *part;  /* n x GLS_PARTS: gls_points_parts() of each set, twice */
     float extent; /* largest coordinate in size */
     /* sets and cells for which memory is allocated */
     size_t capacity, cell_capacity;
