@@ -187,7 +187,13 @@ static gls_status configure(gls_atlas *a, const char *path)
 gls_status gls_atlas_list(const char *path, const char *config, double threshold, gls_atlas *atlas)
 {
     *atlas = (gls_atlas){.n = 0};
-    gls_status status = is_folder(path) ? add_folder(atlas, path, true) : add_file(atlas, path, path, true);
+    char *folder = is_folder(path) ? gls_text_copy(path) : NULL;
+    /* the name of the atlas ends without the slash that shells complete */
+    for (size_t n = folder ? strlen(folder) : 0; n > 1 && folder[n - 1] == '/'; n--) folder[n - 1] = '\0';
+    gls_status status = folder            ? add_folder(atlas, folder, true)
+                        : is_folder(path) ? gls_no_memory()
+                                          : add_file(atlas, path, path, true);
+    free(folder);
     for (size_t k = 0; k < atlas->n; k++) atlas->bundle[k].threshold = threshold;
     if (!status && config) status = configure(atlas, config);
     if (!status && atlas->n == 0)

@@ -18,6 +18,9 @@ OMP_NUM_THREADS=5 "$tool" recognize t.trx atlas --clust-thr 4 --reduction-thr 3 
 same r1.trx r5.trx
 same r.tsv r1.tsv
 same r1.tsv r5.tsv
+# a slash behind the folder is no part of the atlas's name
+expect 0 recognize t.trx atlas/ --clust-thr 4 --reduction-thr 3 --table slash.tsv -q
+same r.tsv slash.tsv
 expect 0 info r.trx
 says "bundle: 1 x uint16"
 says "bundle_margin: 1 x float32"
