@@ -11,6 +11,7 @@
 #include "bids/dataset_names.h"
 #include "bids/dataset_select.h"
 #include "tools/tract_results.h"
+#include "transform/transform.h"
 #include "util/file.h"
 #include "util/output_file.h"
 #include "util/status.h"
@@ -22,6 +23,7 @@
 /* The files from which bundles are recognised. */
 typedef struct recognizing {
     const char *tractogram, *atlas, *transform; /* NULL: none */
+    const gls_dataset_texts *chain;
 } recognizing;
 
 /* Runs `glslines recognize` with the defaults of the command. */
@@ -38,14 +40,34 @@ static gls_status recognize(gls_tract_run *run, const gls_dataset_derived *d, co
     options.table = d->output[1];
     options.atlas_transform = r->transform;
     options.recognized_only = true;
+    for (size_t i = 0; i < r->chain->n; i++) options.transform.value[options.transform.n++] = r->chain->text[i];
     return gls_tract_recognize(run, &options, file, 2);
+}
+
+/* Adds the transforms of a chain to the parameters, and their files to the inputs. */
+static gls_status add_chain(gls_dataset_derived *d, const gls_dataset_texts *chain)
+{
+    gls_status status = GLS_OK;
+    cJSON *list = chain->n > 0 ? cJSON_AddArrayToObject(d->parameters, "transform") : NULL;
+    for (size_t i = 0; i < chain->n; i++) {
+        char *file[3];
+        const size_t n = gls_transform_files(chain->text[i], file);
+        cJSON_AddItemToArray(list, cJSON_CreateString(chain->text[i]));
+        for (size_t k = 0; k < n; k++) {
+            char role[64];
+            snprintf(role, sizeof role, "transform_%zu_%zu", i + 1, k + 1);
+            if (!status) status = gls_dataset_derived_add(d, role, file[k]);
+            free(file[k]);
+        }
+    }
+    return status;
 }
 
 gls_status gls_dataset_recognize(const gls_dataset_options *o, const gls_dataset_unit *u, const char *tractogram,
                                  const char *stem)
 {
     gls_dataset_derived d;
-    const recognizing r = {tractogram, o->bundle_atlas, u->bundle_transform};
+    const recognizing r = {tractogram, o->bundle_atlas, u->bundle_transform, &u->bundle_chain};
     if (!o->bundle_atlas) return GLS_OK;
     gls_dataset_derived_init(&d);
     d.description = "Bundles of an atlas, recognised in a tractogram";
@@ -64,6 +86,7 @@ gls_status gls_dataset_recognize(const gls_dataset_options *o, const gls_dataset
     gls_status status = gls_dataset_derived_add(&d, "tractogram", tractogram);
     if (!status) status = gls_dataset_derived_add(&d, "atlas", o->bundle_atlas);
     if (!status && r.transform) status = gls_dataset_derived_add(&d, "atlas_transform", r.transform);
+    if (!status) status = add_chain(&d, r.chain);
     if (!status) status = gls_dataset_derive(o, &d);
     gls_dataset_derived_finish(&d);
     return status;

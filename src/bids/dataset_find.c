@@ -81,6 +81,7 @@ void gls_dataset_finish(gls_dataset *dataset)
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
         gls_dataset_texts_finish(&u->value);
         gls_dataset_texts_finish(&u->files);
+        gls_dataset_texts_finish(&u->bundle_chain);
     }
     free(dataset->unit);
     free(dataset->ignored);
@@ -315,6 +316,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
     if (!status) status = gls_dataset_find_values(o->job, u);
     if (!status && o->bundle_transform)
         status = gls_dataset_find_value("bundle-transform", o->bundle_transform, u, &u->bundle_transform);
+    if (!status) status = gls_dataset_find_chain(o, u);
     if (!status) status = find_images(o, u);
     if (!status) status = find_tissue(o, u);
     if (!status) status = check_atlases(o, u);

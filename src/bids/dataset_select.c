@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "record/run_params.h"
+#include "transform/transform.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
@@ -162,6 +163,27 @@ gls_status gls_dataset_find_value(const char *option, const char *value, gls_dat
     return set_problem(u, option, value, lacks, *path);
 }
 
+gls_status gls_dataset_find_chain(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    gls_status status = GLS_OK;
+    for (int i = 0; i < o->bundle_chain.n && !status; i++) {
+        const char *value = o->bundle_chain.value[i];
+        char *file[3];
+        gls_text text = {0};
+        const char *lacks = fill(value, strlen(value), u->name, &text);
+        gls_text_append(&text, "", 0);
+        status = add(&u->bundle_chain, gls_text_take(&text));
+        if (status) return status;
+        const size_t n = gls_transform_files(u->bundle_chain.text[i], file);
+        for (size_t k = 0; k < n; k++) {
+            if (!status && !u->problem && (lacks || access(file[k], F_OK) != 0))
+                status = set_problem(u, "bundle-chain", value, lacks, file[k]);
+            free(file[k]);
+        }
+    }
+    return status;
+}
+
 void gls_dataset_take_values(const gls_dataset_unit *u, gls_job_options *job)
 {
     const gls_param *row = gls_params;
@@ -204,6 +226,21 @@ static gls_status check_braces(const char *option, const char *value)
     return GLS_OK;
 }
 
+/* Checks --bundle-chain: one of its transforms is that of the series. */
+static gls_status check_chain(const gls_dataset_options *o, bool several)
+{
+    gls_status status = GLS_OK;
+    bool braces = false;
+    if (!o->bundle_atlas) return gls_fail(GLS_ERR_ARGUMENT, "--bundle-chain: needs --bundle-atlas");
+    if (o->bundle_transform)
+        return gls_fail(GLS_ERR_ARGUMENT, "--bundle-chain and --bundle-transform exclude each other: leave out one");
+    for (int i = 0; i < o->bundle_chain.n && !status; i++) {
+        status = check_braces("bundle-chain", o->bundle_chain.value[i]);
+        braces = braces || strchr(o->bundle_chain.value[i], '{');
+    }
+    return status || braces || !several ? status : fail_shared("bundle-chain", o->bundle_chain.value[0]);
+}
+
 gls_status gls_dataset_check_values(const gls_dataset_options *o, bool several)
 {
     gls_job_options job = *o->job;
@@ -217,6 +254,7 @@ gls_status gls_dataset_check_values(const gls_dataset_options *o, bool several)
     if (o->bundle_transform) status = check_braces("bundle-transform", o->bundle_transform);
     if (!status && o->bundle_transform && several && !strchr(o->bundle_transform, '{'))
         status = fail_shared("bundle-transform", o->bundle_transform);
+    if (!status && o->bundle_chain.n > 0) status = check_chain(o, several);
     for (const char **value; !status && (value = next_value(&job, &row, &next));) {
         gls_dataset_texts files = {.n = 0};
         bool all = false;

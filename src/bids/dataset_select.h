@@ -33,6 +33,8 @@ gls_status gls_dataset_find_values(const gls_job_options *job, gls_dataset_unit 
 /* Sets *path to the value of an option with braces for a unit, from malloc. A missing file becomes the unit's
  * `problem`. */
 gls_status gls_dataset_find_value(const char *option, const char *value, gls_dataset_unit *unit, char **path);
+/* Sets the member `bundle_chain` of a unit that has its name. A missing file becomes the unit's `problem`. */
+gls_status gls_dataset_find_chain(const gls_dataset_options *options, gls_dataset_unit *unit);
 /* Replaces the values with braces in `job` by the values of the unit, which stay owned by the unit. */
 void gls_dataset_take_values(const gls_dataset_unit *unit, gls_job_options *job);
 /* Checks the options of track. GLS_ERR_ARGUMENT: --roi beside --seed-region; braces without an entity in them; or, if

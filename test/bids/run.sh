@@ -356,6 +356,21 @@ check "that its sidecar names" grep -q '"atlas_transform":.*"xfm/sub-01_ses-1_xf
 exits 3 "no such file" from moved --participant-label 02 --bundle-transform 'xfm/sub-{subject}_xfm.txt'
 exits 2 "needs --bundle-atlas" "$program" bids made made_out participant --bundle-transform 'xfm/sub-{subject}_xfm.txt'
 exits 2 "is one file for all series" from moved --bundle-transform to_there.txt
+# the same as a chain from the series to the atlas, of which the first half is the participant's
+printf '1 0 0 10\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > xfm/sub-01_half.txt
+printf '1 0 0 -20\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > rest.txt
+check "--bundle-chain" from moved --participant-label 01 --bundle-chain 'xfm/sub-{subject}_half.txt' --bundle-chain rest.txt,inverse
+"$program" recognize -q "$tracks" moved -t xfm/sub-01_half.txt -t rest.txt,inverse --table same.tsv --force
+check "the table of glslines recognize --transform" cmp same.tsv ${found}_tracts.tsv
+check "which its sidecar names" grep -q '"rest.txt,inverse"' ${found}_tractogram.json
+cp ${found}_tracts.tsv chained.tsv
+printf '1 0 0 -19\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > rest.txt
+check "--bundle-chain with another file" from moved --participant-label 01 --bundle-chain 'xfm/sub-{subject}_half.txt' --bundle-chain rest.txt,inverse
+check "finds other distances" test "$(cmp -s chained.tsv ${found}_tracts.tsv && echo same)" != same
+exits 3 "no such file" from moved --participant-label 02 --bundle-chain 'xfm/sub-{subject}_half.txt' --bundle-chain rest.txt
+exits 2 "needs --bundle-atlas" "$program" bids made made_out participant --bundle-chain 'xfm/sub-{subject}_half.txt'
+exits 2 "is one file for all series" from moved --bundle-chain rest.txt
+exits 2 "exclude each other" from moved --bundle-chain 'xfm/sub-{subject}_half.txt' --bundle-transform 'xfm/sub-{subject}_xfm.txt'
 check "--bundle-atlas in its space again" bundles
 rm models/cluster_000002.trk
 check "--bundle-atlas with another atlas" bundles
