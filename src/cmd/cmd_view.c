@@ -47,7 +47,7 @@ static const gls_option table[] = {
              "Centre and radius of the seed sphere with which the page begins, world mm."),
     GLS_NUMBER("Live tracking", UINT64, nseeds, "nseeds", "N", NULL, GLS_BETWEEN(1, GLS_VIEW_SEEDS), NULL,
                "Number of seeds in the sphere with which the page begins."),
-    GLS_NUMBER("Live tracking", UINT64, seed_seed, "seed-seed", "K", NULL, GLS_BETWEEN(0, 9007199254740992.0), NULL,
+    GLS_NUMBER("Live tracking", UINT64, seed_seed, "seed-seed", "K", NULL, GLS_BETWEEN(0, GLS_VIEW_SEED), NULL,
                "Random seed of the seed positions with which the page begins."),
     {.name = NULL},
 };

@@ -92,10 +92,26 @@ static gls_status read_streamlines(gallery *g, const gls_view_options *options)
     return status;
 }
 
+/* Limits of messages, for the fields of the pages. */
+static const struct {
+    const char *name;
+    int64_t value;
+} limits[] = {{"most seeds", GLS_VIEW_SEEDS},   {"most seed", GLS_VIEW_SEED},
+              {"most place", GLS_VIEW_PLACE},   {"most radius", GLS_VIEW_RADIUS},
+              {"most name", GLS_VIEW_NAME - 1}};
+
+/* Appends a limit of messages, if this name in {{ }} stands for one. */
+static void append_limit(gls_text *out, const char *name)
+{
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (strcmp(name, limits[i].name) == 0) gls_text_printf(out, "%lld", (long long)limits[i].value);
+}
+
 /* Appends what a name in {{ }} of the page stands for. */
 static void append_value(void *user, gls_text *out, const char *name)
 {
     const gallery *g = user;
+    append_limit(out, name);
     if (strcmp(name, "stage") == 0)
         gls_stage_controls(out, g->scene.n_lines, g->total, g->image_name ? g->image_name : "", "");
     if (strcmp(name, "files") != 0) return;
@@ -117,6 +133,13 @@ static gls_status add_page(gls_view_contents *contents, const gallery *g, const 
     cJSON_AddBoolToObject(root, "image", g->image != NULL);
     cJSON_AddBoolToObject(root, "select", g->n_sources > 0);
     cJSON_AddBoolToObject(root, "labels", labels);
+    cJSON *most = cJSON_AddObjectToObject(root, "most");
+    gls_json_uint(most, "shown", GLS_VIEW_SHOWN);
+    gls_json_uint(most, "place", GLS_VIEW_PLACE);
+    gls_json_uint(most, "radius", GLS_VIEW_RADIUS);
+    gls_json_uint(most, "regions", GLS_VIEW_REGIONS);
+    gls_json_uint(most, "bundles", GLS_VIEW_BUNDLES);
+    gls_json_uint(most, "all_regions", GLS_VIEW_ALL_REGIONS);
     /* regions begin in the middle */
     double middle[3];
     for (int a = 0; a < 3; a++) middle[a] = round((g->box.low[a] + g->box.high[a]) / 2);

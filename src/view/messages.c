@@ -9,6 +9,7 @@
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* A number of an object, from low to high. GLS_ERR_ARGUMENT: it is none. */
 static gls_status read_number(const cJSON *entry, const char *name, double low, double high, bool whole, double *v)
@@ -25,21 +26,21 @@ static const cJSON *at(const cJSON *object, const char *name)
     return cJSON_GetObjectItemCaseSensitive(object, name);
 }
 
-/* Reads a list of n coordinates. name: for messages. */
-static gls_status read_place(const cJSON *list, const char *name, int n, double *place)
+/* Reads a list of n coordinates from -most to most. name: for messages. */
+static gls_status read_place(const cJSON *list, const char *name, int n, double most, double *place)
 {
     gls_status status = GLS_OK;
     if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != n)
         return gls_fail(GLS_ERR_ARGUMENT, "message: %s must be a list of %d numbers", name, n);
     for (int i = 0; i < n && !status; i++)
-        status = read_number(cJSON_GetArrayItem(list, i), name, -GLS_VIEW_PLACE, GLS_VIEW_PLACE, false, &place[i]);
+        status = read_number(cJSON_GetArrayItem(list, i), name, -most, most, false, &place[i]);
     return status;
 }
 
 /* Reads the centre and radius of a sphere. */
 static gls_status read_sphere(const cJSON *list, double sphere[4])
 {
-    gls_status status = read_place(list, "sphere", 4, sphere);
+    gls_status status = read_place(list, "sphere", 4, GLS_VIEW_PLACE, sphere);
     if (!status && !(sphere[3] >= 0.001 && sphere[3] <= GLS_VIEW_RADIUS))
         status = gls_fail(GLS_ERR_ARGUMENT, "message: radius must be from 0.001 to %d mm", GLS_VIEW_RADIUS);
     return status;
@@ -60,8 +61,7 @@ static gls_status read_track(const cJSON *track, gls_view_request *request)
         return gls_fail(GLS_ERR_ARGUMENT, "message: track takes id, sphere [x, y, z, r], nseeds and seed");
     gls_status status = read_sphere(at(track, "sphere"), request->sphere);
     if (!status) status = read_number(at(track, "nseeds"), "nseeds", 1, GLS_VIEW_SEEDS, true, &nseeds);
-    /* above 2^53 JSON's numbers are not all whole numbers */
-    if (!status) status = read_number(at(track, "seed"), "seed", 0, 9007199254740992.0, true, &seed);
+    if (!status) status = read_number(at(track, "seed"), "seed", 0, (double)GLS_VIEW_SEED, true, &seed);
     if (status) return status;
     request->nseeds = (uint64_t)nseeds;
     request->seed = (uint64_t)seed;
@@ -71,7 +71,7 @@ static gls_status read_track(const cJSON *track, gls_view_request *request)
 static gls_status read_pick(const cJSON *pick, gls_view_request *request)
 {
     if (cJSON_GetArraySize(pick) != 2) return gls_fail(GLS_ERR_ARGUMENT, "message: pick takes id and at [x, y, z]");
-    return read_place(at(pick, "at"), "at", 3, request->sphere);
+    return read_place(at(pick, "at"), "at", 3, GLS_VIEW_PLACE, request->sphere);
 }
 
 /* Reads one region, and adds it to the request. */
@@ -80,8 +80,8 @@ static gls_status read_region(const cJSON *from, gls_view_request *request)
     const char *role = cJSON_GetStringValue(at(from, "role"));
     const cJSON *sphere = at(from, "sphere"), *box = at(from, "box");
     double label = 0;
-    if (request->n_regions == GLS_VIEW_REGIONS)
-        return gls_fail(GLS_ERR_ARGUMENT, "message: there may be %d regions", GLS_VIEW_REGIONS);
+    if (request->n_regions == GLS_VIEW_ALL_REGIONS)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: all bundles may have %d regions", GLS_VIEW_ALL_REGIONS);
     gls_view_region *to = &request->region[request->n_regions++];
     *to = (gls_view_region){.role = GLS_REGION_INCLUDE, .n = sphere ? 4 : box ? 6 : 0};
     if (role && strcmp(role, "exclude") == 0)
@@ -90,7 +90,7 @@ static gls_status read_region(const cJSON *from, gls_view_request *request)
         return gls_fail(GLS_ERR_ARGUMENT, "message: a region has role (include, exclude) and sphere, box or label");
     if (sphere) return read_sphere(sphere, to->number);
     if (box) {
-        gls_status status = read_place(box, "box", 6, to->number);
+        gls_status status = read_place(box, "box", 6, GLS_VIEW_PLACE + GLS_VIEW_RADIUS, to->number);
         for (int a = 0; a < 3 && !status; a++)
             if (!(to->number[a + 3] - to->number[a] >= 0.01))
                 status =
@@ -106,9 +106,11 @@ static gls_status read_region(const cJSON *from, gls_view_request *request)
 static gls_status read_regions(const cJSON *list, gls_view_request *request)
 {
     const cJSON *region;
-    gls_status status = cJSON_IsArray(list) && cJSON_GetArraySize(list) > 0
-                            ? GLS_OK
-                            : gls_fail(GLS_ERR_ARGUMENT, "message: regions must be a list of one or more");
+    const int n = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
+    gls_status status =
+        n > 0 && n <= GLS_VIEW_REGIONS
+            ? GLS_OK
+            : gls_fail(GLS_ERR_ARGUMENT, "message: regions must be a list of 1 to %d regions", GLS_VIEW_REGIONS);
     cJSON_ArrayForEach(region, list)
     {
         if (!status) status = read_region(region, request);
@@ -187,6 +189,15 @@ static gls_status read_judge(const cJSON *judge, gls_view_request *request)
     return GLS_OK;
 }
 
+/* Whether a text of n bytes is UTF-8 without NUL. */
+static bool is_utf8(const char *text, size_t n)
+{
+    size_t i = 0;
+    for (size_t more; i < n; i += more)
+        if (!text[i] || !(more = gls_utf8_bytes(text + i)) || i + more > n) return false;
+    return true;
+}
+
 gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_request *request)
 {
     static const struct {
@@ -199,18 +210,19 @@ gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_reques
                  [GLS_VIEW_JUDGE] = {"judge", read_judge}};
     enum { N_KINDS = sizeof kinds / sizeof *kinds };
     const char *stopped = NULL;
-    cJSON *root = bytes <= GLS_VIEW_MESSAGE ? gls_json_parse_whole(text, bytes, &stopped) : NULL;
+    const bool fits = bytes <= GLS_VIEW_MESSAGE && is_utf8(text, bytes);
+    cJSON *root = fits ? gls_json_parse_whole(text, bytes, &stopped) : NULL;
     int kind = 0;
     *request = (gls_view_request){.id = 0};
     while (kind < N_KINDS && !at(root, kinds[kind].name)) kind++;
     const cJSON *from = kind < N_KINDS ? at(root, kinds[kind].name) : NULL;
     gls_status status =
-        !root ? gls_fail(GLS_ERR_ARGUMENT, "message: is no JSON of up to %d bytes", GLS_VIEW_MESSAGE)
+        !root ? gls_fail(GLS_ERR_INPUT, "message: is no JSON in UTF-8 of up to %d bytes", GLS_VIEW_MESSAGE)
         : !cJSON_IsObject(root) || cJSON_GetArraySize(root) != 1 || !cJSON_IsObject(from)
             ? gls_fail(GLS_ERR_ARGUMENT, "message: must be an object with one of track, select, pick, save, judge")
             : read_id(from, request);
-    if (!status) status = kinds[kind].read(from, request);
     request->kind = (gls_view_kind)(kind % N_KINDS);
+    if (!status) status = kinds[kind].read(from, request);
     cJSON_Delete(root);
     return status;
 }

@@ -12,18 +12,23 @@
 #include "render/scene_parts.h"
 #include "util/text.h"
 
-/* Largest message of a page, bytes. */
-#define GLS_VIEW_MESSAGE 4096
+/* --- Limits. The page gets them from here: those of its script in /scene.json, those of its fields in their HTML. */
+
+/* Largest message of a page, bytes: more than the largest numbers of bundles and regions take. */
+#define GLS_VIEW_MESSAGE 65536
 /* Largest number of seeds that a page may ask for. */
 #define GLS_VIEW_SEEDS 100000
-/* Largest coordinate and radius of a sphere, mm. */
+/* Largest random seed: above 2^53 JSON's numbers are not all whole numbers. */
+#define GLS_VIEW_SEED (INT64_C(1) << 53)
+/* Largest coordinate of a centre, and largest radius or half width of a region, mm. */
 #define GLS_VIEW_PLACE 10000
 #define GLS_VIEW_RADIUS 1000
 /* Largest number of selected streamlines that are sent. */
 #define GLS_VIEW_SHOWN 100000
-/* Largest numbers of regions, and of bundles, of a message. */
+/* Largest numbers of regions of a bundle, of bundles, and of regions of all bundles of a message. */
 #define GLS_VIEW_REGIONS 32
-#define GLS_VIEW_BUNDLES 16
+#define GLS_VIEW_BUNDLES 32
+#define GLS_VIEW_ALL_REGIONS 256
 /* Size of a note on a participant, with its NUL. */
 #define GLS_VIEW_NOTE 512
 /* Size of a name of a bundle or of saved files, with its NUL. */
@@ -62,7 +67,7 @@ typedef struct gls_view_request {
     double sphere[4]; /* TRACK: centre and radius; PICK: the place; world mm */
     uint64_t nseeds, seed;
     uint64_t shown; /* SELECT: largest number of streamlines to send */
-    gls_view_region region[GLS_VIEW_REGIONS];
+    gls_view_region region[GLS_VIEW_ALL_REGIONS];
     size_t n_regions;
     size_t end[GLS_VIEW_BUNDLES]; /* index of the region behind the last one of each bundle */
     size_t n_bundles;
@@ -83,7 +88,9 @@ typedef struct gls_view_request {
  * {"pick": {"id": 1, "at": [x, y, z]}}
  * {"save": {"id": 1, "name": "text", "force": false, "bundles": [{"name": "AF_L", "regions": [...]}]}}
  * {"judge": {"id": 1, "participant": 0, "judgement": "good", "note": "text"}}, or doubtful, bad, n/a
- * GLS_ERR_ARGUMENT: it is anything else; the message fits into the reason of a closed WebSocket, 123 bytes. */
+ * GLS_ERR_INPUT: it is no JSON in UTF-8. GLS_ERR_ARGUMENT: it is another object, or beyond a limit; id and kind of the
+ * request are those of the message then, as far as it has them, else 0 and GLS_VIEW_TRACK. Errors fit into the reason of
+ * a closed WebSocket, 123 bytes. */
 gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_request *request);
 /* Appends the answer of streamlines: u8 version 1, u8 kind (1 tracked, 2 selected), u16 0, u32 id, u32 number of
  * streamlines, little-endian; then gls_stage_lines(). */

@@ -271,6 +271,16 @@ static int end_page(struct lws *wsi, enum lws_close_status code, const char *why
     return -1;
 }
 
+/* Answers the last request of a page with the last error. exists: files exist. */
+static void answer_error(connection *c, bool exists)
+{
+    gls_text text = {0};
+    c->asks = false;
+    gls_view_answer_error(c->request.id, gls_last_error(), exists, &text);
+    replace(&c->text, &text);
+    lws_callback_on_writable(c->wsi);
+}
+
 /* Receives a part of a message. */
 static int receive(struct lws *wsi, connection *c, const void *part, size_t bytes)
 {
@@ -283,7 +293,11 @@ static int receive(struct lws *wsi, connection *c, const void *part, size_t byte
     c->message[c->bytes] = 0;
     gls_status status = gls_view_request_read(c->message, c->bytes, &c->request);
     c->bytes = 0;
-    if (status) return end_page(wsi, LWS_CLOSE_STATUS_PROTOCOL_ERR, gls_last_error());
+    if (status == GLS_ERR_INPUT) return end_page(wsi, LWS_CLOSE_STATUS_PROTOCOL_ERR, gls_last_error());
+    if (status) {
+        answer_error(c, false);
+        return 0;
+    }
     /* a request that is not answered yet is replaced: the page wants the last place of its sphere */
     c->asks = true;
     return 0;
@@ -363,14 +377,14 @@ static void work(state *s)
         if (!c->asks) continue;
         c->asks = false;
         bool exists = false;
-        gls_status status = do_request(s, &c->request, &text, &lines, &exists);
-        if (status) {
-            free(gls_text_take(&text));
-            free(gls_text_take(&lines));
-            gls_view_answer_error(c->request.id, gls_last_error(), exists, &text);
+        if (do_request(s, &c->request, &text, &lines, &exists)) {
+            gls_text_finish(&text);
+            gls_text_finish(&lines);
+            answer_error(c, exists);
+            continue;
         }
         replace(&c->text, &text);
-        if (!status && lines.length > 0) replace(&c->lines, &lines);
+        if (lines.length > 0) replace(&c->lines, &lines);
         lws_callback_on_writable(c->wsi);
     }
 }
@@ -392,7 +406,7 @@ static void log_line(int level, const char *line)
 static struct lws_vhost *listen_on(struct lws_context *context, const char *name, int port)
 {
     static const struct lws_protocols protocols[] = {
-        {"glslines", on_event, sizeof(connection), GLS_VIEW_MESSAGE, 0, NULL, 0}, {NULL, NULL, 0, 0, 0, NULL, 0}};
+        {"glslines", on_event, sizeof(connection), CHUNK, 0, NULL, 0}, {NULL, NULL, 0, 0, 0, NULL, 0}};
     /* a page whose machine is gone is closed */
     static const lws_retry_bo_t alive = {.secs_since_valid_ping = PATIENCE, .secs_since_valid_hangup = 2 * PATIENCE};
     const struct lws_context_creation_info info = {

@@ -110,26 +110,50 @@ def refused(send, code, what):
             check(code is None, what, "was cut off")
 
 
-bad = ["", "x", "{}", "[]", "null", '{"track": 1}', '{"track": {}}', '{"save": "/etc/passwd"}', request()[:-1], request() + "x", "[" * 4000, "{" * 4000,
+bundle = {"name": "a", "regions": [{"role": "include", "label": 1}]}
+bad = ["", "x", request()[:-1], request() + "x", "[" * 4000, "{" * 4000, request(nseeds=float("nan")), request(seed=float("inf"))]
+for text in bad:
+    refused(lambda page, text=text: page.send(text), 1002, "message " + text[:60])
+refused(lambda page: page.send(request().encode()), 1003, "a binary message")
+refused(lambda page: page.send("x" * 65537), 1009, "a message of 65537 bytes")
+refused(lambda page: page.send("x" * 1000000), 1009, "a message of a megabyte")
+refused(lambda page: [page.send("x" * 40000, 1, False), page.send("x" * 40000, 0)], 1009, "a message of two large parts")
+refused(lambda page: page.send(b"\xff\xfe{}", 1), 1002, "text that is not UTF-8")
+refused(lambda page: page.send(b'{"pick": {"id": 1, "at": "\xff"}}', 1), 1002, "JSON that is not UTF-8")
+
+# --- messages that ask for too much or for something else are answered, and the page goes on ---
+wrong = ["{}", "[]", "null", '{"track": 1}', '{"track": {}}', '{"save": "/etc/passwd"}',
        request().replace("}}", '}, "more": 1}'), request(more=1), request(nseeds=0), request(nseeds=-1), request(nseeds=100001), request(nseeds=1.5), request(nseeds="20"),
-       request(nseeds=float("nan")), request(id=-1), request(id=2**32), request(seed=-1), request(seed=2**60), request(seed=float("inf")), request(sphere=[0, 0, 0]),
+       request(id=-1), request(id=2**32), request(seed=-1), request(seed=2**60), request(sphere=[0, 0, 0]),
        *(json.dumps({"select": {"id": 1, "shown": shown, "regions": regions}}) for shown, regions in (
            (1, []), (1, [{}]), (1, [{"role": "include"}]), (1, [{"role": "seed", "sphere": [0, 0, 0, 1]}]), (1, [{"role": "include", "sphere": [0, 0, 0, 1], "box": [0, 0, 0, 1, 1, 1]}]),
            (1, [{"role": "include", "box": [0, 0, 0, 1, 1, 0]}]), (1, [{"role": "include", "file": "/etc/passwd"}]), (1, [{"role": "include", "label": 0}]), (1, [{"role": "include", "label": 1.5}]),
            (-1, [{"role": "include", "label": 1}]), (100001, [{"role": "include", "label": 1}]), (1, 33 * [{"role": "include", "label": 1}]), (1, "all"))),
        *(json.dumps({"save": {"id": 1, "name": name, "force": force, "bundles": bundles}}) for name, force, bundles in (
-           ("../x", False, [{"name": "a", "regions": [{"role": "include", "label": 1}]}]), ("", False, [{"name": "a", "regions": [{"role": "include", "label": 1}]}]),
-           ("-x", False, [{"name": "a", "regions": [{"role": "include", "label": 1}]}]), ("x", 0, [{"name": "a", "regions": [{"role": "include", "label": 1}]}]), ("x", False, []),
-           ("x", False, 2 * [{"name": "a", "regions": [{"role": "include", "label": 1}]}]), ("x", False, [{"name": "a;b", "regions": [{"role": "include", "label": 1}]}]))),
+           ("../x", False, [bundle]), ("", False, [bundle]), ("-x", False, [bundle]), ("x", 0, [bundle]), ("x", False, []), ("x", False, 2 * [bundle]),
+           ("x", False, [{**bundle, "name": "a;b"}]), ("x" * 64, False, [bundle]), ("x", False, [{**bundle, "name": f"a{i}"} for i in range(33)]),
+           ("x", False, [{"name": f"a{i}", "regions": 32 * bundle["regions"]} for i in range(9)]), ("x", False, [{"name": "a", "regions": 33 * bundle["regions"]}]))),
        '{"pick": {"id": 1, "at": [0, 0]}}', '{"pick": {"id": 1}}',
-       request(sphere=[0, 0, 0, 0]), request(sphere=[0, 0, 0, -1]), request(sphere=[1e9, 0, 0, 5]), request(sphere=["0", 0, 0, 5]), request(sphere=None)]
-for text in bad:
-    refused(lambda page, text=text: page.send(text), 1002, "message " + text[:60])
-refused(lambda page: page.send(request().encode()), 1003, "a binary message")
-refused(lambda page: page.send("x" * 4097), 1009, "a message of 4097 bytes")
-refused(lambda page: page.send("x" * 1000000), 1009, "a message of a megabyte")
-refused(lambda page: [page.send("x" * 3000, 1, False), page.send("x" * 3000, 0)], 1009, "a message of two large parts")
-refused(lambda page: page.send(b"\xff\xfe{}", 1), 1002, "text that is not UTF-8")
+       request(sphere=[0, 0, 0, 0]), request(sphere=[0, 0, 0, -1]), request(sphere=[1e9, 0, 0, 5]), request(sphere=[10001, 0, 0, 5]), request(sphere=["0", 0, 0, 5]), request(sphere=None)]
+with open_page(server) as page:
+    for text in wrong:
+        page.send(text)
+        said = json.loads(page.receive())
+        whole = json.loads(text)
+        inner = next(iter(whole.values()), None) if isinstance(whole, dict) else None
+        asked = inner.get("id", 0) if isinstance(inner, dict) else 0
+        check(said.get("error", "").startswith("message: ") and said["id"] == (asked if 0 <= asked < 2**32 else 0), "message", text[:100], said)
+    check(not os.listdir("saved"), "a message that was refused has saved files", os.listdir("saved"))
+    # the limits of the page are those of the server
+    most = json.loads(server.get("/scene.json")[2])["most"]
+    html = server.get("/")[2].decode()
+    check('id="seed-x" min="-10000" max="10000"' in html and 'id="seed-r" min="0.001" max="1000"' in html and 'id="seed" min="0" max="9007199254740992"' in html
+          and 'id="nseeds" min="1" max="100000"' in html and html.count('maxlength="63"') == 2 and "{{" not in html, "limits of fields")
+    edge = most["place"] + most["radius"]
+    ends = {"role": "exclude", "box": [most["place"] - most["radius"]] * 3 + [edge] * 3}
+    page.send(json.dumps({"select": {"id": 1, "shown": most["shown"], "regions": most["regions"] * [ends]}}))
+    said = json.loads(page.receive())
+    check(said.get("selected") == said["of"] and page.receive(), "a selection at the limits", said)
 
 # --- streamlines: those of the command line ---
 def track(page, **changes):
@@ -257,6 +281,9 @@ with open_page(server) as page:
         check(open("saved/" + name, "rb").read() == first[name], "the recipe makes another", name)
     said, _ = ask(page, "save", name="hand", force=True, bundles=bundles[:1])
     check("files" in said and open("saved/hand.tsv").read().count("\n") == 2, "replacing", said)
+    many = [{"name": f"b{i}", "regions": 8 * [box(-9999.123456789, -9999.123456789, -9999.123456789, 9999.123456789, 9999.123456789, 9999.123456789)]} for i in range(most["bundles"])]
+    said, _ = ask(page, "save", name="many", force=False, bundles=many)
+    check("files" in said and open("saved/many.tsv").read().count(";") == 7 * most["bundles"], "a save at the limits", said)
 
 # --- whatever comes, it lives ---
 half = server.connect()

@@ -11,6 +11,9 @@
   };
   const bytes = async (path) => new Uint8Array(await (await load(path)).arrayBuffer());
   const words = (n) => n.toLocaleString("en"), round = (v) => Number(v.toFixed(2));
+  // Numbers within the limits of the server.
+  const place = (v) => Math.min(scene.most.place, Math.max(-scene.most.place, round(v)));
+  const size = (v) => Math.min(scene.most.radius, Math.max(0.5, round(v)));
   let stage = null, scene = null;
   try {
     scene = await (await load("/scene.json")).json();
@@ -83,11 +86,11 @@
   function hold(name) {
     const list = regions.filter(solid).map((region) => ({ name: region.name, at: region.at, half: region.half,
       round: region.kind === "sphere", colour: colours[region.role],
-      moved(at) { region.at = at.map(round); changed(region, true); },
-      sized(factor) { region.half = region.half.map((v) => Math.min(500, Math.max(0.5, round(v * factor)))); changed(region, true); } }));
+      moved(at) { region.at = at.map(place); changed(region, true); },
+      sized(factor) { region.half = region.half.map((v) => size(v * factor)); changed(region, true); } }));
     const seed = () => ({ name: "seeds", at: seeds().slice(0, 3), half: [0, 0, 0].fill(seeds()[3]), round: true, colour: [255, 255, 255],
-      moved(at) { at.forEach((v, i) => { fields[i].value = round(v); }); hold(); track(); },
-      sized(factor) { fields[3].value = Math.min(500, Math.max(0.5, round(seeds()[3] * factor))); hold(); track(); } });
+      moved(at) { at.forEach((v, i) => { fields[i].value = place(v); }); hold(); track(); },
+      sized(factor) { fields[3].value = size(seeds()[3] * factor); hold(); track(); } });
     stage.hold(scene.live ? [seed(), ...list] : list, name);
   }
   const wire = (region) => ({ role: region.role, ...(region.kind === "sphere" ? { sphere: [...region.at, region.half[0]] }
@@ -103,7 +106,7 @@
       return;
     }
     if (!get("regions").checkValidity()) return;
-    ask("select", () => regions.length > 0 && { shown: moves ? 2000 : 100000, regions: regions.map(wire) });
+    ask("select", () => regions.length > 0 && { shown: moves ? 2000 : scene.most.shown, regions: regions.map(wire) });
     if (moves) rest = setTimeout(() => choose(false), 200);
   }
   answers.select = (answer) => {
@@ -135,7 +138,8 @@
       const role = element("select", { onchange() { region.role = role.value; changed(region, false); } },
         ...[["include", "meet"], ["exclude", "avoid"]].map(([value, text]) => element("option", { value, textContent: text, selected: region.role === value })));
       const names = { sphere: ["x", "y", "z", "radius"], box: ["x", "y", "z", "width", "depth", "height"], label: [] }[region.kind];
-      region.fields = names.map((_, i) => element("input", { type: "number", step: "any", required: true, min: i < 3 ? -10000 : 0.1, max: i < 3 ? 10000 : 1000,
+      region.fields = names.map((_, i) => element("input", { type: "number", step: "any", required: true, min: i < 3 ? -scene.most.place : 0.1,
+        max: i < 3 ? scene.most.place : scene.most.radius * (region.kind === "box" ? 2 : 1),
         oninput() {
           if (!get("regions").checkValidity()) return;
           const v = region.fields.map((field) => Number(field.value));
@@ -153,7 +157,7 @@
     }));
   }
   function add(region) {
-    if (regions.length === 32) { get("selected").textContent = "There may be 32 regions."; return; }
+    if (regions.length === scene.most.regions) { get("selected").textContent = "There may be " + scene.most.regions + " regions."; return; }
     number++;
     regions.push({ name: "region " + number, role: "include", title: region.kind + " " + number, ...region });
     list();
@@ -178,10 +182,17 @@
   // --- Bundles, and saving.
   const fits = (field) => field.value !== "" && field.checkValidity();
   const copy = (list) => list.map((region) => ({ ...region, at: region.at && [...region.at], half: region.half && [...region.half] }));
+  // Keeps the bundle, unless the server would not take all of them. Returns whether it is kept.
   function keep() {
-    kept = kept.filter((bundle) => bundle.name !== get("bundle-name").value);
-    kept.push({ name: get("bundle-name").value, regions: copy(regions), count: get("bundle-name").dataset.count });
+    const others = kept.filter((bundle) => bundle.name !== get("bundle-name").value);
+    const all = others.reduce((n, bundle) => n + bundle.regions.length, regions.length);
+    if (others.length >= scene.most.bundles || all > scene.most.all_regions) {
+      get("saved").textContent = "There may be " + scene.most.bundles + " bundles, with " + scene.most.all_regions + " regions: save these, and remove them.";
+      return false;
+    }
+    kept = [...others, { name: get("bundle-name").value, regions: copy(regions), count: get("bundle-name").dataset.count }];
     show();
+    return true;
   }
   function show() {
     get("kept").replaceChildren(...kept.map((bundle) => element("li", {}, bundle.name + ": " + words(Number(bundle.count)) + " streamlines ",
@@ -193,7 +204,7 @@
   get("keep").addEventListener("click", () => {
     if (regions.length === 0 || !fits(get("bundle-name"))) { get("saved").textContent = "A bundle needs a name of letters, digits, _ and -, and a region."; return; }
     get("saved").textContent = "";
-    keep();
+    if (!keep()) return;
     regions = [];
     get("bundle-name").value = "";
     list();
@@ -201,8 +212,8 @@
     choose(false);
   });
   function save(force) {
-    if (regions.length > 0 && fits(get("bundle-name"))) keep();
     get("replace").hidden = true;
+    if (regions.length > 0 && fits(get("bundle-name")) && !keep()) return;
     if (kept.length === 0 || !fits(get("save-name"))) {
       get("saved").textContent = "Name the bundle, and the files: letters, digits, _ and -.";
       return;
