@@ -98,7 +98,7 @@ static const struct {
     int64_t value;
 } limits[] = {{"most seeds", GLS_VIEW_SEEDS},   {"most seed", GLS_VIEW_SEED},
               {"most place", GLS_VIEW_PLACE},   {"most radius", GLS_VIEW_RADIUS},
-              {"most name", GLS_VIEW_NAME - 1}};
+              {"most name", GLS_VIEW_NAME - 1}, {"most letters", GLS_VIEW_LETTERS}};
 
 /* Appends a limit of messages, if this name in {{ }} stands for one. */
 static void append_limit(gls_text *out, const char *name)
@@ -205,9 +205,10 @@ gls_status gls_view_contents_make(gls_view_contents *contents, const char *const
     return status;
 }
 
-/* Appends the name of the data set. */
+/* Appends the name of the data set, or a limit. */
 static void append_folder(void *user, gls_text *out, const char *name)
 {
+    append_limit(out, name);
     if (strcmp(name, "folder") == 0) gls_html_puts(out, user);
 }
 

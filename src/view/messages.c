@@ -165,19 +165,29 @@ static gls_status read_save(const cJSON *save, gls_view_request *request)
     return status;
 }
 
+/* Copies a note of a participant, with blanks for characters that are no text. */
+static void copy_note(const char *text, char note[GLS_VIEW_NOTE])
+{
+    char escape[GLS_ESCAPE_BYTES];
+    size_t used = 0;
+    for (size_t n; *text; text += n) {
+        n = gls_escape_next(text, escape);
+        const size_t bytes = *escape ? 1 : n;
+        memcpy(note + used, *escape ? " " : text, bytes);
+        used += bytes;
+    }
+    note[used] = 0;
+}
+
 static gls_status read_judge(const cJSON *judge, gls_view_request *request)
 {
     static const char *const words[] = {"n/a", "good", "doubtful", "bad"};
     const char *word = cJSON_GetStringValue(at(judge, "judgement")), *note = cJSON_GetStringValue(at(judge, "note"));
-    const size_t n = note ? strlen(note) : 0;
     double participant;
     size_t k = 0;
-    if (cJSON_GetArraySize(judge) != 4 || !word || !note || n >= GLS_VIEW_NOTE)
+    if (cJSON_GetArraySize(judge) != 4 || !word || !note || strlen(note) >= GLS_VIEW_NOTE)
         return gls_fail(GLS_ERR_ARGUMENT, "message: judge takes id, participant, judgement and note, up to %d bytes",
                         GLS_VIEW_NOTE - 1);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)note[i] < ' ' || note[i] == 127)
-            return gls_fail(GLS_ERR_ARGUMENT, "message: a note has no control characters");
     while (k < sizeof words / sizeof *words && strcmp(word, words[k]) != 0) k++;
     if (k == sizeof words / sizeof *words)
         return gls_fail(GLS_ERR_ARGUMENT, "message: judgement must be good, doubtful, bad or n/a");
@@ -185,7 +195,7 @@ static gls_status read_judge(const cJSON *judge, gls_view_request *request)
     if (status) return status;
     request->participant = (size_t)participant;
     request->judgement = (gls_view_judgement)k;
-    memcpy(request->note, note, n + 1);
+    copy_note(note, request->note);
     return GLS_OK;
 }
 

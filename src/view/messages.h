@@ -29,8 +29,10 @@
 #define GLS_VIEW_REGIONS 32
 #define GLS_VIEW_BUNDLES 32
 #define GLS_VIEW_ALL_REGIONS 256
-/* Size of a note on a participant, with its NUL. */
-#define GLS_VIEW_NOTE 512
+/* Largest number of letters of a note on a participant, in units of 16 bits, as browsers count them. */
+#define GLS_VIEW_LETTERS 200
+/* Size of such a note in UTF-8, with its NUL: a unit takes up to 3 bytes. */
+#define GLS_VIEW_NOTE (3 * GLS_VIEW_LETTERS + 1)
 /* Size of a name of a bundle or of saved files, with its NUL. */
 #define GLS_VIEW_NAME 64
 
@@ -77,7 +79,7 @@ typedef struct gls_view_request {
     /* JUDGE */
     size_t participant;
     gls_view_judgement judgement;
-    char note[GLS_VIEW_NOTE]; /* without control characters */
+    char note[GLS_VIEW_NOTE]; /* UTF-8 without control characters */
 } gls_view_request;
 
 /* Reads a message, an object with one member:
@@ -87,7 +89,8 @@ typedef struct gls_view_request {
  *                                                {"role": "include", "label": 7}]}}
  * {"pick": {"id": 1, "at": [x, y, z]}}
  * {"save": {"id": 1, "name": "text", "force": false, "bundles": [{"name": "AF_L", "regions": [...]}]}}
- * {"judge": {"id": 1, "participant": 0, "judgement": "good", "note": "text"}}, or doubtful, bad, n/a
+ * {"judge": {"id": 1, "participant": 0, "judgement": "good", "note": "text"}}, or doubtful, bad, n/a; control
+ * characters of a note become blanks
  * GLS_ERR_INPUT: it is no JSON in UTF-8. GLS_ERR_ARGUMENT: it is another object, or beyond a limit; id and kind of the
  * request are those of the message then, as far as it has them, else 0 and GLS_VIEW_TRACK. Errors fit into the reason of
  * a closed WebSocket, 123 bytes. */

@@ -4,7 +4,7 @@ import json
 import sys
 from pathlib import Path
 
-from view import Closed, Server, open_page
+from view import Server, open_page
 
 server, folder, table = Server(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
 failures = []
@@ -54,10 +54,15 @@ with open_page(server) as page:
                        ("pick", {"at": [0, 0, 0]}), ("save", {"name": "x", "force": True, "bundles": [{"name": "a", "regions": [{"role": "include", "sphere": [0, 0, 0, 1]}]}]})):
         page.send(json.dumps({kind: {"id": 1, **body}}))
         check("error" in json.loads(page.receive()), kind, "of a data set")
-for judgement, note in (("fine", ""), ("good", "x" * 600), ("good", "two\nlines"), (1, ""), ("good", None)):
-    with open_page(server) as page:
-        try:
-            check("error" in judge(page, 0, judgement, note), "a judgement that is none", judgement)
-        except Closed as closed:
-            check(closed.code == 1002, "a judgement that is none", judgement, closed.code)
+    for judgement, note in (("fine", ""), ("good", "x" * 601), (1, ""), ("good", None)):
+        check(judge(page, 0, judgement, note).get("error", "").startswith("message: "), "a judgement that is none", judgement)
+    check(names[0] not in table.read_text(), "a judgement that was refused is written", table.read_text())
+
+    # --- notes: 200 letters of any script; blanks for what is no text ---
+    check('id="note" maxlength="200"' in server.get("/")[2].decode(), "length of a note in the page")
+    for note, wanted in (("\u6f22" * 200, "\u6f22" * 200), ("\U0001f9e0" * 100, "\U0001f9e0" * 100), ("a\tb\nc\x7f\x85\u2028\u202ed\0e", "a b c    d"), ("\\x80", " ")):
+        said = judge(page, 0, "good", note)
+        check("table" in said and participants()[0]["note"] == wanted, "a note", ascii(note), said, ascii(participants()[0]["note"]))
+        check(table.read_text(encoding="utf-8").splitlines()[1].split("\t")[2].strip('"') == wanted.strip() or wanted.strip() == "", "a note in the table", ascii(note))
+    judge(page, 0, "n/a")
 sys.exit(len(failures) > 0)

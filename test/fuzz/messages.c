@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "file.h"
+#include "util/text.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
@@ -35,6 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         }
         if (strspn(request.name, LETTERS) != strlen(request.name)) abort();
         if (request.judgement > GLS_VIEW_BAD || strpbrk(request.note, "\t\r\n")) abort();
+        for (size_t i = 0, n; request.note[i]; i += n)
+            if (!(n = gls_utf8_bytes(request.note + i))) abort();
     } else if (strlen(gls_last_error()) > 123) {
         abort();
     }

@@ -26,7 +26,7 @@
   function judge(judgement) {
     const p = list[at];
     p.judgement = judgement;
-    p.note = note.value;
+    p.note = note.value.replace(/\p{Surrogate}/gu, ""); // half a character is no JSON
     waiting.push({ participant: at, judgement, note: p.note });
     send();
     show();
