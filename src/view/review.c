@@ -1,11 +1,14 @@
-/* Quality control of a data set: participants with their pictures, and a table of what a person judges of them. The
- * table is written anew with each judgement, so that nothing is lost when the window ends. */
+/* Quality control of a data set: participants with their pictures, and a table of what a person judges of them. Each
+ * judgement is put into the table as it is then, so that nothing is lost when the window ends, or when other people
+ * judge, or edit the table, at the same time. */
 #include "view/review.h"
 
 #include <cJSON.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -125,10 +128,22 @@ static gls_status read_row(gls_view_review *review, char *const *field, size_t n
     return GLS_OK;
 }
 
+/* Forgets all judgements. */
+static void clear(gls_view_review *review)
+{
+    for (size_t i = 0; i < review->n; i++) {
+        review->list[i].judgement = GLS_VIEW_UNJUDGED;
+        free(review->list[i].note);
+        review->list[i].note = NULL;
+    }
+}
+
+/* Reads the table, in place of the judgements of before. */
 static gls_status read_table(gls_view_review *review)
 {
     char *text = NULL, *field[N_COLUMNS];
     size_t bytes = 0, n;
+    clear(review);
     if (access(review->table, F_OK) != 0) return GLS_OK;
     gls_status status = gls_file_read_text(review->table, BYTES, &text, &bytes);
     if (status) return status;
@@ -144,6 +159,19 @@ static gls_status read_table(gls_view_review *review)
     }
     free(text);
     return status;
+}
+
+/* Lets one server at a time read and write the table of a folder. Returns a descriptor that holds the lock until it is
+ * closed; -1: the file system has no locks. */
+static int lock_table(const gls_view_review *review)
+{
+    const int length = (int)(gls_file_name(review->table) - review->table);
+    char *folder = NULL;
+    int fd = -1;
+    if (gls_asprintf(&folder, "%.*s", length, review->table) >= 0) fd = open(folder, O_RDONLY | O_CLOEXEC);
+    free(folder);
+    if (fd >= 0) flock(fd, LOCK_EX);
+    return fd;
 }
 
 static gls_status write_table(const gls_view_review *review)
@@ -212,16 +240,26 @@ gls_status gls_view_review_picture(const gls_view_review *review, size_t partici
     return status ? status : bytes->failed ? gls_no_memory() : GLS_OK;
 }
 
-gls_status gls_view_review_judge(gls_view_review *review, const gls_view_request *request, gls_text *json)
+/* Puts a judgement into the table. */
+static gls_status judge(gls_view_review *review, const gls_view_request *request)
 {
-    if (request->participant >= review->n) return gls_fail(GLS_ERR_ARGUMENT, "there is no such participant");
+    gls_status status = read_table(review);
+    if (status) return status;
     gls_view_participant *p = &review->list[request->participant];
     char *note = *request->note ? gls_text_copy(request->note) : NULL;
     if (*request->note && !note) return gls_no_memory();
     free(p->note);
     p->note = note;
     p->judgement = request->judgement;
-    gls_status status = write_table(review);
+    return write_table(review);
+}
+
+gls_status gls_view_review_judge(gls_view_review *review, const gls_view_request *request, gls_text *json)
+{
+    if (request->participant >= review->n) return gls_fail(GLS_ERR_ARGUMENT, "there is no such participant");
+    const int lock = lock_table(review);
+    gls_status status = judge(review, request);
+    if (lock >= 0) close(lock);
     if (status) return status;
     cJSON *root = cJSON_CreateObject();
     gls_json_uint(root, "id", request->id);

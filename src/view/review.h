@@ -31,7 +31,8 @@ gls_status gls_view_review_open(gls_view_review *review, const char *folder, con
 gls_status gls_view_review_list(const gls_view_review *review, gls_text *json);
 /* Appends the bytes of a picture. GLS_ERR_ARGUMENT: there is no such picture. */
 gls_status gls_view_review_picture(const gls_view_review *review, size_t participant, size_t picture, gls_text *bytes);
-/* Notes a judgement, and writes the table. Appends JSON with its path. */
+/* Reads the table again, and writes it with a judgement. Appends JSON with its path. GLS_ERR_INPUT: the table has
+ * another form by now. */
 gls_status gls_view_review_judge(gls_view_review *review, const gls_view_request *request, gls_text *json);
 /* Frees everything. */
 void gls_view_review_close(gls_view_review *review);

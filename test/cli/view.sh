@@ -92,11 +92,15 @@ rm set/desc-qc_participants.tsv
 printf 'participant_id\tjudgement\tnote\nsub-gone\tdoubtful\tof before\n' > judged/desc-qc_participants.tsv
 before=$(files)
 for round in 1 2; do
+    start set --save-to judged -q || continue
+    first=$(cat stdaddress) other=$pid
     if start set --save-to judged -q; then
-        python3 "$here/view_review.py" "$(cat stdaddress)" set judged/desc-qc_participants.tsv || note "a data set, round $round"
+        python3 "$here/view_review.py" "$first" set judged/desc-qc_participants.tsv "$(cat stdaddress)" || note "a data set, round $round"
         kill -TERM $pid
         wait $pid
     fi
+    kill -TERM "$other"
+    wait "$other"
 done
 [ "$(grep -c . judged/desc-qc_participants.tsv)" -eq 3 ] || note "judgements: $(cat judged/desc-qc_participants.tsv)"
 printf 'participant_id\tjudgement\tnote\nsub-gone\tdoubtful\tof before\n' > judged/desc-qc_participants.tsv

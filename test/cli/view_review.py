@@ -1,12 +1,13 @@
-"""Checks a running `glslines view` of a data set: view_review.py ADDRESS FOLDER TABLE. Prints what fails."""
+"""Checks two running `glslines view` of one data set: view_review.py ADDRESS FOLDER TABLE OTHER_ADDRESS. Prints what fails."""
 
 import json
 import sys
+import threading
 from pathlib import Path
 
 from view import Server, open_page
 
-server, folder, table = Server(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
+server, folder, table, other = Server(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), Server(sys.argv[4])
 failures = []
 
 
@@ -57,6 +58,32 @@ with open_page(server) as page:
     for judgement, note in (("fine", ""), ("good", "x" * 601), (1, ""), ("good", None)):
         check(judge(page, 0, judgement, note).get("error", "").startswith("message: "), "a judgement that is none", judgement)
     check(names[0] not in table.read_text(), "a judgement that was refused is written", table.read_text())
+
+    # --- a table that others write meanwhile: their rows stay, and those that they removed stay away ---
+    before = table.read_text()
+    table.write_text("participant_id\tjudgement\tnote\nsub-gone\tbad\tchanged by hand\n" + names[2] + "\tgood\t'=by hand\n")
+    judge(page, 0, "doubtful")
+    rows = table.read_text().splitlines()
+    check(sorted(rows[1:]) == sorted([names[0] + "\tdoubtful\tn/a", "sub-gone\tbad\tchanged by hand", names[2] + "\tgood\t'=by hand"]), "a table that was edited", rows)
+    table.write_text("participant_id\tjudgement\n" + names[2] + "\tgood\n")
+    check("has not the columns" in judge(page, 0, "good").get("error", "") and table.read_text().count("\n") == 2, "a table of another form is replaced")
+    table.write_text(before)
+
+    # --- two servers that write the table at the same time ---
+    def judge_often(address, number):
+        with open_page(address) as one:
+            for i in range(40):
+                said = judge(one, number, "good", f"note {i}")
+                check("table" in said, "a judgement beside another server", said)
+
+    threads = [threading.Thread(target=judge_often, args=a) for a in ((server, 0), (other, 2))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    rows = table.read_text().splitlines()
+    check(rows.count(names[0] + "\tgood\tnote 39") == 1 and rows.count(names[2] + "\tgood\tnote 39") == 1, "two servers", rows)
+    table.write_text(before)
 
     # --- notes: 200 letters of any script; blanks for what is no text ---
     check('id="note" maxlength="200"' in server.get("/")[2].decode(), "length of a note in the page")
