@@ -96,9 +96,8 @@ static gls_status read_streamlines(gallery *g, const gls_view_options *options)
 static const struct {
     const char *name;
     int64_t value;
-} limits[] = {{"most seeds", GLS_VIEW_SEEDS},   {"most seed", GLS_VIEW_SEED},
-              {"most place", GLS_VIEW_PLACE},   {"most radius", GLS_VIEW_RADIUS},
-              {"most name", GLS_VIEW_NAME - 1}, {"most letters", GLS_VIEW_LETTERS}};
+} limits[] = {{"most seeds", GLS_VIEW_SEEDS},   {"most seed", GLS_VIEW_SEED},     {"most place", GLS_VIEW_PLACE},
+              {"most radius", GLS_VIEW_RADIUS}, {"most name", GLS_VIEW_NAME - 1}, {"most letters", GLS_VIEW_LETTERS}};
 
 /* Appends a limit of messages, if this name in {{ }} stands for one. */
 static void append_limit(gls_text *out, const char *name)

@@ -80,7 +80,7 @@ static void find_parts(void *user, int thread, const gls_streamlines *in, size_t
     }
     if (finite)
         __atomic_fetch_or(&l->usable[line / 64], UINT64_C(1) << line % 64, __ATOMIC_RELAXED);
-    else if (n > 0)
+    else
         __atomic_fetch_add(&l->n_unusable, 1, __ATOMIC_RELAXED);
 }
 
@@ -165,6 +165,7 @@ static gls_status read_file(gls_view_lines *l, const char *path, const gls_tract
     *file = (gls_view_points){.path = path, .fd = -1, .line = l->n, .point = l->n_points};
     gls_status status = gls_tractogram_reader_open(path, &read, &reader);
     if (status) return status;
+    l->has_grid &= gls_tractogram_reader_info(reader)->has_grid;
     if (gls_trx_points_at(reader, &file->at)) {
         file->fd = fcntl(reader->fd, F_DUPFD_CLOEXEC, 0);
         if (file->fd < 0) status = gls_fail(GLS_ERR_INPUT, "%s: %s", path, strerror(errno));
@@ -184,6 +185,7 @@ gls_status gls_view_lines_read(gls_view_lines *l, const char *const *path, size_
 {
     gls_status status = (l->file = calloc(n + 1, sizeof *l->file)) ? GLS_OK : gls_no_memory();
     l->box = *box;
+    l->has_grid = true;
     for (size_t i = 0; i < n && !status; i++) status = read_file(l, path[i], options, go_on);
     if (status || l->n == 0) return status;
     /* the room that doubling has left */

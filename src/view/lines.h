@@ -31,7 +31,8 @@ typedef struct gls_view_lines {
     uint32_t *within;
     uint64_t n_points;
     uint64_t *usable;    /* a bit for each streamline: it has points, and all are finite */
-    uint64_t n_unusable; /* with a point that is not finite */
+    uint64_t n_unusable; /* the others */
+    bool has_grid;       /* all files know the grid of an image */
     gls_box box;         /* of all finite points, world mm */
     uint8_t (*part)[6];  /* smallest and largest coordinates of each part of a streamline, in 255ths of the box */
     size_t n_parts;

@@ -92,8 +92,8 @@ typedef struct gls_view_request {
  * {"judge": {"id": 1, "participant": 0, "judgement": "good", "note": "text"}}, or doubtful, bad, n/a; control
  * characters of a note become blanks
  * GLS_ERR_INPUT: it is no JSON in UTF-8. GLS_ERR_ARGUMENT: it is another object, or beyond a limit; id and kind of the
- * request are those of the message then, as far as it has them, else 0 and GLS_VIEW_TRACK. Errors fit into the reason of
- * a closed WebSocket, 123 bytes. */
+ * request are those of the message then, as far as it has them, else 0 and GLS_VIEW_TRACK. Errors fit into the reason
+ * of a closed WebSocket, 123 bytes. */
 gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_request *request);
 /* Appends the answer of streamlines: u8 version 1, u8 kind (1 tracked, 2 selected), u16 0, u32 id, u32 number of
  * streamlines, little-endian; then gls_stage_lines(). */

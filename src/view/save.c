@@ -127,8 +127,10 @@ static gls_status run_segment(saving *s)
     const gls_tract_common *input = s->d->input;
     const char *words[16] = {"segment", s->d->path[0], s->file[TABLE], "--output", s->file[TRACTOGRAM]};
     size_t n = 5;
-    if (input->reference) words[n++] = "--reference";
-    if (input->reference) words[n++] = input->reference;
+    /* the image behind the streamlines is in their space */
+    const char *reference = input->reference ? input->reference : s->d->lines.has_grid ? NULL : s->image;
+    if (reference) words[n++] = "--reference";
+    if (reference) words[n++] = reference;
     if (input->vtk_space) words[n++] = "--vtk-space";
     if (input->vtk_space) words[n++] = axes[input->vtk_space];
     if (input->recover) words[n++] = "--recover";
@@ -181,15 +183,19 @@ static gls_status answer(const saving *s, const char *note, gls_text *json)
     return json->failed ? gls_no_memory() : GLS_OK;
 }
 
-gls_status gls_view_save(const gls_view_dissection *d, const char *image, const gls_view_request *request,
-                         gls_text *json, bool *exists)
+gls_status gls_view_save(gls_view_dissection *d, const char *image, const gls_view_request *request, gls_text *json,
+                         bool *exists)
 {
     saving s = {.d = d, .request = request, .image = image};
     char *note = NULL;
     *exists = false;
     if (d->n_paths != 1)
         return gls_fail(GLS_ERR_ARGUMENT, "save: bundles are made of one tractogram, and view has %zu", d->n_paths);
-    gls_status status = name_files(&s, exists);
+    gls_status status = gls_beside_end(&d->reading, GLS_OK);
+    if (!status && !d->lines.has_grid && !d->input->reference && !image)
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and bundles need one: give 'glslines view' an image",
+                          d->path[0]);
+    if (!status) status = name_files(&s, exists);
     if (!status) status = write_table(&s);
     if (!status) s.n_made = TABLE + 1;
     gls_text_puts(&s.script,

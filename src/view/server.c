@@ -405,8 +405,8 @@ static void log_line(int level, const char *line)
 /* Listens on one address of the loopback interface. NULL: it cannot. */
 static struct lws_vhost *listen_on(struct lws_context *context, const char *name, int port)
 {
-    static const struct lws_protocols protocols[] = {
-        {"glslines", on_event, sizeof(connection), CHUNK, 0, NULL, 0}, {NULL, NULL, 0, 0, 0, NULL, 0}};
+    static const struct lws_protocols protocols[] = {{"glslines", on_event, sizeof(connection), CHUNK, 0, NULL, 0},
+                                                     {NULL, NULL, 0, 0, 0, NULL, 0}};
     /* a page whose machine is gone is closed */
     static const lws_retry_bo_t alive = {.secs_since_valid_ping = PATIENCE, .secs_since_valid_hangup = 2 * PATIENCE};
     const struct lws_context_creation_info info = {

@@ -79,6 +79,21 @@ if start t.trx --atlas labels.nii --lut names.txt --save-to saved --max-streamli
 fi
 [ "$before" = "$(files)" ] || note "view has written files"
 
+# --- saving: a tractogram without a grid, beside an image ---
+expect 0 convert t.trx t.tck -q
+# saves ARGUMENTS...: a bundle of view ARGUMENTS can be saved, and its script makes it again
+saves() {
+    start "$@" --save-to saved --atlas labels.nii -q || return
+    python3 "$here/view_save.py" "$(cat stdaddress)" "$tool" saved again 7 || note "saving of view $*"
+    kill -TERM $pid
+    wait $pid
+    rm -rf saved
+    mkdir saved
+}
+before=$(files)
+saves t.tck fit_fa.nii.gz
+[ "$before" = "$(files)" ] || note "saving has left files"
+
 # --- a data set: pictures, and a table of judgements that goes on ---
 mkdir -p set/sub-01/figures set/sub-02/ses-a/figures set/sub-03 set/code judged
 expect 0 render t.trx -o "set/sub-01/figures/sub-01_views.png" -q

@@ -1,0 +1,53 @@
+"""Saves a bundle in a running `glslines view`, and runs its script again: view_save.py ADDRESS TOOL FOLDER NAME [LABEL]. Prints what fails.
+
+Run it in the folder in which view runs. The bundle is that of a sphere of 9 mm in the middle, without the label."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from view import Server, open_page, read_trx
+
+address, tool, folder, name, *label = sys.argv[1:]
+folder, failures = Path(folder), []
+
+
+def check(passed, *what):
+    if not passed:
+        failures.append(what)
+        print("FAIL:", *what)
+
+
+def ask(page, kind, **body):
+    page.send(json.dumps({kind: {"id": 3, **body}}))
+    return json.loads(page.receive())
+
+
+regions = [{"role": "include", "sphere": [0, 0, 0, 9]}, *({"role": "exclude", "label": int(number)} for number in label)]
+program = {**os.environ, "PATH": os.path.dirname(os.path.abspath(tool)) + ":" + os.environ["PATH"]}
+with open_page(Server(address)) as page:
+    selected = ask(page, "select", shown=0, regions=regions)
+    check(selected.get("selected", 0) > 20, "select", selected)
+    page.receive()
+    words = shlex.split(selected["command"])
+    said = ask(page, "save", name=name, force=False, bundles=[{"name": "one", "regions": regions}])
+    files = [folder / (name + suffix) for suffix in (".tsv", ".trx", ".json", ".png", ".sh")]
+    check([os.path.normpath(f) for f in said.get("files", [])] == [str(f) for f in files], "save", said)
+    if "files" in said:
+        first = {f: f.read_bytes() for f in files}
+        for f in files[1:4]:
+            f.unlink()
+        script = str(files[4])
+        subprocess.run(["sh", "./" + script, "--quiet"], check=True, env=program)
+        for f in files[:2] + files[3:4]:
+            check(f.read_bytes() == first[f], "the script makes another", f)
+        check(len(read_trx(files[1])) == selected["selected"], "the bundle has", len(read_trx(files[1])), "streamlines:", selected)
+    edit = [w if w not in ("selected.trx", "selected.tck") else str(folder / ("edited" + w[-4:])) for w in words[1:]]
+    subprocess.run([tool, *edit, "--quiet", "--force"], check=True)
+    counted = subprocess.run([tool, "info", edit[2], "--count", "--json"], check=True, capture_output=True, text=True).stdout
+    counted = json.loads(counted)["tractograms"][0]["streamlines"]
+    check(counted == selected["selected"], "the command line selects", counted, "others:", selected)
+sys.exit(len(failures) > 0)
