@@ -43,8 +43,16 @@ typedef struct segmentation {
     gls_group_data *dpg;
     const gls_column **group; /* for each bundle, the column that says which streamlines of a batch are members */
     gls_bundle_files files;
-    uint64_t recognized; /* streamlines in any bundle */
+    uint64_t recognized;     /* streamlines in any bundle */
+    gls_filter_counts valid; /* with --invalid drop, of each pass */
 } segmentation;
+
+/* Puts --invalid in front of a sink, which it takes: so both passes count the same streamlines. */
+static gls_status drop_invalid(segmentation *s, gls_sink *sink)
+{
+    const gls_sink next = *sink;
+    return s->o->invalid ? gls_filter_valid_create(&s->valid, &next, sink) : GLS_OK;
+}
 
 /* First pass: reads the rules and decides which streamlines belong to which bundle. */
 static gls_status collect(segmentation *s, const char *rules)
@@ -71,9 +79,10 @@ static gls_status collect(segmentation *s, const char *rules)
                                            o->clean_min,      o->clean_core,     o->clean_length};
     if (!status) status = gls_tract_bundles_read(s->run, rules, &options, &space, &s->bundles);
     gls_transform_finish(&space);
-    if (!status) status = gls_tract_open(s->run, s->tracks, false, &reader);
+    if (!status) status = gls_tract_open(s->run, s->tracks, o->invalid, &reader);
     gls_sink sink = {0};
     if (!status) sink = gls_bundles_sink(s->bundles);
+    if (!status) status = drop_invalid(s, &sink);
     if (!status) status = gls_tract_weights_sink(&weights, gls_tractogram_reader_info(reader), s->tracks, &sink);
     status = gls_tract_pump(s->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
@@ -148,7 +157,7 @@ static gls_status write(segmentation *s)
     gls_sink sink = {0}, *all = NULL;
     gls_filter_counts valid;
     size_t n = 0;
-    gls_status status = gls_tract_open(s->run, s->tracks, false, &reader);
+    gls_status status = gls_tract_open(s->run, s->tracks, s->o->invalid, &reader);
     const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
     if (!status) status = prepare(s, info);
     if (!status && !(all = calloc(s->n + 2, sizeof *all))) status = gls_no_memory();
@@ -169,6 +178,7 @@ static gls_status write(segmentation *s)
     if (!status)
         status = gls_bundles_filter(s->bundles, s->o->keep_all ? GLS_BUNDLES_REST_KEPT : GLS_BUNDLES_REST_DROPPED,
                                     &next, &sink);
+    if (!status) status = drop_invalid(s, &sink);
     status = gls_tract_pump(s->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     free(all);
@@ -237,6 +247,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
     }
     if (!status) {
         uint64_t total = gls_bundles_streamlines(s.bundles);
+        if (o->invalid) gls_tract_run_count(run, "invalid", s.valid.taken - s.valid.kept);
         gls_tract_run_count(run, "read", total);
         /* if all bundles are empty, the regions are probably in another space */
         if (empty == s.n && total > 0)

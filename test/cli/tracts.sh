@@ -627,6 +627,25 @@ grep -q '"lost":.*"dpg [a-zA-Z0-9_-]*/n_flipped' seg.trk.json || note "data of g
 expect 0 edit seg.trx seg.trx both_segments.trx
 says "leaves out the data of groups"
 expect 2 segment t.trx b.tsv
+# points that are not finite: an error, or left out by both passes, with their weights
+printf 'bundle\tinclude\nall\t0,0,0,50\n' > ball.tsv
+for number in 1 2 3; do printf '%s\n' $number; done > three.txt
+python3 - << 'END'
+import struct
+nan = float("nan")
+for name, lines in (("holed", [[(0, 0, 0), (1, 1, 1)], [(2, 2, 2), (nan, 0, 0)], [(3, 3, 3), (4, 4, 4)]]), ("whole_two", [[(0, 0, 0), (1, 1, 1)], [(3, 3, 3), (4, 4, 4)]])):
+    with open(name + ".tck", "wb") as f:
+        f.write(b"mrtrix tracks\ndatatype: Float32LE\ncount: %d\nfile: . 64\nEND\n" % len(lines))
+        f.write(b"\0" * (64 - f.tell()))
+        for line in lines:
+            f.write(b"".join(struct.pack("<3f", *p) for p in line) + struct.pack("<3f", nan, nan, nan))
+        f.write(struct.pack("<3f", *[float("inf")] * 3))
+END
+expect 3 segment holed.tck ball.tsv -o holed.trx --reference data/mask.nii.gz
+expect 0 segment holed.tck ball.tsv -o holed.trx --reference data/mask.nii.gz --invalid drop --weights three.txt --table holed.tsv
+expect 0 segment whole_two.tck ball.tsv -o whole_two.trx --reference data/mask.nii.gz
+same holed.trx whole_two.trx
+grep -q '"invalid":1,' holed.json && awk -F '\t' 'NR == 2 && $3 == 4 { found = 1 } END { exit !found }' holed.tsv || note "segment --invalid drop: $(cat holed.tsv)"
 printf 'bundle\tstrat\na\tx\n' > bad.tsv
 expect 3 segment t.trx bad.tsv -o seg2.trx
 says "strat"
