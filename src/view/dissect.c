@@ -265,7 +265,8 @@ static void append_edit(const gls_view_dissection *d, const gls_view_request *re
     }
     if (d->input->vtk_space) gls_text_printf(out, " --vtk-space %s", axes[d->input->vtk_space]);
     if (d->input->recover) gls_text_puts(out, " --recover");
-    if (d->lines.n_unusable > 0) gls_text_puts(out, " --invalid drop");
+    /* of 'edit', keep drops these streamlines; its drop also drops those outside the grid */
+    if (d->lines.n_unusable > 0) gls_text_puts(out, " --invalid keep");
 }
 
 /* Packs the streamlines that are shown. *n: their number. */

@@ -134,6 +134,8 @@ static gls_status run_segment(saving *s)
     if (input->vtk_space) words[n++] = "--vtk-space";
     if (input->vtk_space) words[n++] = axes[input->vtk_space];
     if (input->recover) words[n++] = "--recover";
+    if (s->d->lines.n_unusable > 0) words[n++] = "--invalid";
+    if (s->d->lines.n_unusable > 0) words[n++] = "drop";
     return run(s, words);
 }
 

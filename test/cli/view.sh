@@ -79,8 +79,17 @@ if start t.trx --atlas labels.nii --lut names.txt --save-to saved --max-streamli
 fi
 [ "$before" = "$(files)" ] || note "view has written files"
 
-# --- saving: a tractogram without a grid, beside an image ---
+# --- saving: a tractogram without a grid, beside an image; one with a point that is not finite ---
 expect 0 convert t.trx t.tck -q
+python3 - << 'END'
+import struct, zipfile
+with zipfile.ZipFile("t.trx") as a, zipfile.ZipFile("holed.trx", "w") as b:
+    for name in a.namelist():
+        data = bytearray(a.read(name))
+        if name.startswith("positions"):
+            data[12 * 7 : 12 * 7 + 4] = struct.pack("<f", float("nan"))
+        b.writestr(name, data)
+END
 # saves ARGUMENTS...: a bundle of view ARGUMENTS can be saved, and its script makes it again
 saves() {
     start "$@" --save-to saved --atlas labels.nii -q || return
@@ -92,6 +101,7 @@ saves() {
 }
 before=$(files)
 saves t.tck fit_fa.nii.gz
+saves holed.trx
 [ "$before" = "$(files)" ] || note "saving has left files"
 
 # --- a data set: pictures, and a table of judgements that goes on ---
