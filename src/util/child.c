@@ -15,6 +15,9 @@
 
 #include "util/clock.h"
 
+/* Time that a child has to end after SIGTERM, seconds. */
+#define GRACE 5
+
 /* Exit handler of the child, which ends the child before the exit handlers of the parent would run: the child must not
  * flush or close what belongs to the parent. */
 static void leave(void)
@@ -44,6 +47,7 @@ bool gls_child_fork(gls_child *child, bool quiet, void (*work)(void *user, int f
 {
     int ends[2];
     pid_t parent = getpid();
+    child->go_on = NULL;
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
     child->pid = fork();
     if (child->pid == 0) {
@@ -64,6 +68,7 @@ bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *envi
 {
     int ends[2];
     posix_spawn_file_actions_t actions;
+    child->go_on = NULL;
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
@@ -79,16 +84,22 @@ bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *envi
 
 /* Reads lines until the child closes its end of the pipe; text behind the last line end is dropped. Returns false when
  * the time is over, or poll() fails. */
-static bool read_lines(int fd, double seconds, gls_child_line line, void *user)
+static bool read_lines(const gls_child *child, double seconds, gls_child_line line, void *user)
 {
     char text[8192];
     size_t used = 0;
+    const int fd = child->fd;
     double end = gls_clock_seconds() + seconds;
-    for (;;) {
+    for (bool asked = child->go_on;;) {
         struct pollfd waiting = {.fd = fd, .events = POLLIN};
+        if (asked && !child->go_on()) {
+            kill(child->pid, SIGTERM);
+            asked = false;
+            end = gls_clock_seconds() + GRACE;
+        }
         double left = end - gls_clock_seconds();
         if (left <= 0) return false;
-        int ready = poll(&waiting, 1, (int)(left * 1000) + 1);
+        int ready = poll(&waiting, 1, asked ? 100 : (int)(left * 1000) + 1);
         if (ready < 0 && errno != EINTR) return false;
         if (ready <= 0) continue;
         ssize_t n = read(fd, text + used, sizeof text - 1 - used);
@@ -111,7 +122,7 @@ static bool read_lines(int fd, double seconds, gls_child_line line, void *user)
 gls_child_end gls_child_attend(gls_child *child, double seconds, gls_child_line line, void *user)
 {
     int state = 0;
-    gls_child_end end = {.late = !read_lines(child->fd, seconds, line, user)};
+    gls_child_end end = {.late = !read_lines(child, seconds, line, user)};
     close(child->fd);
     /* a child whose time is over may hang in a driver, where only SIGKILL ends it */
     if (end.late) kill(child->pid, SIGKILL);

@@ -115,7 +115,8 @@ gls_cpu gls_cpu_level(void);
 typedef struct gls_child {
     /* process id */
     pid_t pid;
-    int fd; /* reading end of the pipe to which the child writes */
+    int fd;              /* reading end of the pipe to which the child writes */
+    bool (*go_on)(void); /* asked ten times a second; false: the child gets SIGTERM. NULL, as it begins: not asked */
 } gls_child;
 
 /* Forks. The child calls work(user, fd), which writes lines to fd, and ends. In the child no exit handler of the parent
@@ -136,7 +137,7 @@ typedef struct gls_child_end {
 /* Receives a line of the child without its line end. Return true to restart the time limit. */
 typedef bool (*gls_child_line)(void *user, const char *line);
 /* Reads lines until the child ends or `seconds` have passed, kills the child in the second case, and waits for its end.
- * Call this once for every child. */
+ * A child that got SIGTERM has 5 seconds to end by itself. Call this once for every child. */
 gls_child_end gls_child_attend(gls_child *child, double seconds, gls_child_line line, void *user);
 
 /* --- OpenBLAS: whether memory suffices for it, and its number of threads. Its functions are in util/lapack.h. */

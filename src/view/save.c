@@ -3,12 +3,16 @@
 #include "view/save.h"
 
 #include <cJSON.h>
+#include <errno.h>
+#include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "util/file.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/threads.h"
@@ -16,28 +20,37 @@
 
 /* Longest time of a command, seconds. */
 #define PATIENCE 3600
+/* Exit codes of a command whose outputs cannot be written, and of a fault of the program. */
+enum { NO_OUTPUT = 4, FAULT = 1 };
 
 /* The files of a save, in the order in which they are written. Commands write a sidecar beside their file. */
 enum { TABLE, TRACTOGRAM, SIDECAR, PICTURE, RECIPE, N_FILES };
 static const char *const suffix[N_FILES] = {".tsv", ".trx", ".json", ".png", ".sh"};
 
-/* State of a save. */
-typedef struct saving {
+/* State of a save. Of the dissection its thread reads nothing that a selection changes. */
+struct gls_view_saving {
     const gls_view_dissection *d;
-    const gls_view_request *request;
+    gls_view_request request;
     const char *image;
+    char n_threads[16];
     char *file[N_FILES];
+    char *aside;     /* folder of the files that are replaced; NULL: none */
+    int n_made;      /* files that exist now, in their order */
     gls_text script; /* the recipe */
     char *said;      /* last line of the command that runs */
-    int n_made;      /* files that exist now, in their order */
-} saving;
+    bool stopped;    /* it ended by a signal, or could not write */
+    char *note;      /* why there is no picture; NULL: there is one */
+    gls_beside work;
+    int ended; /* set by its thread */
+};
+typedef struct gls_view_saving saving;
 
 /* --- The table. */
 
 /* Appends the regions of bundle k that have a role, with ; between them. */
 static gls_status append_regions(const saving *s, size_t k, gls_region_role role, gls_text *out)
 {
-    const gls_view_request *r = s->request;
+    const gls_view_request *r = &s->request;
     bool first = true;
     for (size_t i = k > 0 ? r->end[k - 1] : 0; i < r->end[k]; i++) {
         gls_text region = {0};
@@ -65,14 +78,14 @@ static gls_status write_table(const saving *s)
     gls_text table = {0};
     gls_status status = GLS_OK;
     gls_text_puts(&table, "bundle\tinclude\texclude\n");
-    for (size_t k = 0; k < s->request->n_bundles && !status; k++) {
-        gls_text_printf(&table, "%s\t", s->request->bundle[k]);
+    for (size_t k = 0; k < s->request.n_bundles && !status; k++) {
+        gls_text_printf(&table, "%s\t", s->request.bundle[k]);
         status = append_regions(s, k, GLS_REGION_INCLUDE, &table);
         gls_text_puts(&table, "\t");
         if (!status) status = append_regions(s, k, GLS_REGION_EXCLUDE, &table);
         gls_text_puts(&table, "\n");
     }
-    return gls_text_write(&table, s->file[TABLE], s->request->force, NULL, status);
+    return gls_text_write(&table, s->file[TABLE], false, NULL, status);
 }
 
 /* --- Commands. */
@@ -94,7 +107,8 @@ static bool keep_line(void *user, const char *line)
 /* Runs 'glslines WORD...', and notes it in the recipe. words: ends with NULL. */
 static gls_status run(saving *s, const char *const *words)
 {
-    char *arguments[24] = {(char *)(uintptr_t) "glslines"};
+    char *arguments[28] = {(char *)(uintptr_t) "glslines"};
+    const char *const own[] = {"--quiet", "--nthreads", s->n_threads};
     size_t n = 1;
     gls_child child;
     gls_text line = {0};
@@ -106,15 +120,18 @@ static gls_status run(saving *s, const char *const *words)
     }
     gls_text_puts(&line, " \"$@\"\n");
     char *text = gls_text_take(&line);
-    if (s->request->force) arguments[n++] = (char *)(uintptr_t) "--force";
-    arguments[n++] = (char *)(uintptr_t) "--quiet";
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) arguments[n++] = (char *)(uintptr_t)own[i];
     gls_status status = text ? GLS_OK : gls_no_memory();
     if (!status && !gls_child_spawn(&child, arguments, environ))
         status = gls_fail(GLS_ERR_UNSUPPORTED, "save: %s cannot be started", words[0]);
     if (!status) {
+        child.go_on = s->d->go_on;
         const gls_child_end end = gls_child_attend(&child, PATIENCE, keep_line, s);
-        if (end.late || end.signal || end.code != 0)
-            status = gls_fail(GLS_ERR_OUTPUT, "%s", s->said ? s->said : "save: the command did not end well");
+        const size_t own_name = s->said && strncmp(s->said, "glslines: ", 10) == 0 ? 10 : 0;
+        s->stopped = end.late || end.signal || end.code > 128 || end.code == NO_OUTPUT || end.code == FAULT;
+        if (s->stopped || end.code != 0)
+            status =
+                gls_fail(GLS_ERR_OUTPUT, "%s", s->said ? s->said + own_name : "save: the command did not end well");
     }
     if (!status) gls_text_puts(&s->script, text);
     free(text);
@@ -156,28 +173,105 @@ static gls_status name_files(saving *s, bool *exists)
     const gls_view_dissection *d = s->d;
     const char *name = gls_file_name(d->path[0]);
     const int folder = d->folder ? (int)strlen(d->folder) : (int)(name - d->path[0]);
+    const bool force = s->request.force;
     const char *const inputs[] = {d->path[0], d->atlas, d->input->reference, s->image};
     gls_status status = GLS_OK;
     for (int i = 0; i < N_FILES && !status; i++) {
         if (gls_asprintf(&s->file[i], "%.*s%s%s%s", folder, d->folder ? d->folder : d->path[0], d->folder ? "/" : "",
-                         s->request->name, suffix[i]) < 0)
+                         s->request.name, suffix[i]) < 0)
             return gls_no_memory();
-        status = gls_output_check(s->file[i], s->request->force, inputs, sizeof inputs / sizeof *inputs);
-        *exists = status && !s->request->force && access(s->file[i], F_OK) == 0;
+        status = gls_output_check(s->file[i], force, inputs, sizeof inputs / sizeof *inputs);
+        /* what cannot be replaced is no question */
+        *exists = status && !force && access(s->file[i], F_OK) == 0 &&
+                  !gls_output_check(s->file[i], true, inputs, sizeof inputs / sizeof *inputs);
+        if (status && !*exists) status = gls_output_check(s->file[i], true, inputs, sizeof inputs / sizeof *inputs);
     }
     return status;
 }
 
-/* Appends the answer. note: why there is no picture; NULL: there is one. */
-static gls_status answer(const saving *s, const char *note, gls_text *json)
+/* Moves a file to or from the folder of those that are replaced. */
+static gls_status move(const saving *s, int i, bool back)
+{
+    char *path = NULL;
+    if (gls_asprintf(&path, "%s/old%s", s->aside, suffix[i]) < 0) return gls_no_memory();
+    const bool moved = rename(back ? path : s->file[i], back ? s->file[i] : path) == 0 || errno == ENOENT;
+    free(path);
+    return moved ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: %s", s->file[i], strerror(errno));
+}
+
+/* Puts the files that are replaced into a folder beside them, so that a failure can bring them back. */
+static gls_status set_aside(saving *s)
+{
+    gls_status status = GLS_OK;
+    bool any = false;
+    for (int i = 0; i < N_FILES; i++) any |= access(s->file[i], F_OK) == 0;
+    if (!s->request.force || !any) return GLS_OK;
+    const int folder = (int)(gls_file_name(s->file[TABLE]) - s->file[TABLE]);
+    if (gls_asprintf(&s->aside, "%.*s.glslines-XXXXXX", folder, s->file[TABLE]) < 0) return gls_no_memory();
+    if (!mkdtemp(s->aside)) {
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", s->aside, strerror(errno));
+        free(s->aside);
+        s->aside = NULL;
+    }
+    for (int i = 0; i < N_FILES && !status; i++) status = move(s, i, false);
+    return status;
+}
+
+/* Ends with all files or none: after a failure the new ones are removed, and the old ones come back. */
+static gls_status settle(saving *s, gls_status status)
+{
+    for (int i = 0; i < s->n_made && status; i++) unlink(s->file[i]);
+    for (int i = 0; i < N_FILES && s->aside; i++) {
+        char *old = NULL;
+        if (status)
+            status = move(s, i, true) ? GLS_ERR_OUTPUT : status;
+        else if (gls_asprintf(&old, "%s/old%s", s->aside, suffix[i]) >= 0)
+            unlink(old);
+        free(old);
+    }
+    if (s->aside) rmdir(s->aside);
+    return status;
+}
+
+/* Makes the files. */
+static gls_status make_files(saving *s)
+{
+    gls_status status = set_aside(s);
+    if (!status) status = write_table(s);
+    if (!status) s->n_made = TABLE + 1;
+    gls_text_puts(&s->script,
+                  "#!/bin/sh\n# Bundles made in the window of glslines. Run this script in the folder in which "
+                  "'glslines view' ran; --force replaces files.\nset -e\n");
+    if (!status) status = run_segment(s);
+    if (!status) s->n_made = SIDECAR + 1;
+    /* where there is no device, or nothing to draw, there is no picture, and the bundles are kept */
+    if (!status && run_render(s)) {
+        s->note = gls_text_copy(gls_last_error());
+        if (s->stopped || !s->note) status = GLS_ERR_OUTPUT;
+    }
+    if (!status && !s->note) s->n_made = PICTURE + 1;
+    return gls_text_write(&s->script, s->file[RECIPE], false, NULL, status);
+}
+
+/* gls_beside.work: the whole save. */
+static gls_status work(void *user)
+{
+    saving *s = user;
+    gls_status status = settle(s, make_files(s));
+    __atomic_store_n(&s->ended, 1, __ATOMIC_RELEASE);
+    return status;
+}
+
+/* Appends the answer. */
+static gls_status answer(const saving *s, gls_text *json)
 {
     cJSON *root = cJSON_CreateObject();
-    gls_json_uint(root, "id", s->request->id);
+    gls_json_uint(root, "id", s->request.id);
     cJSON_AddStringToObject(root, "kind", "save");
     cJSON *files = cJSON_AddArrayToObject(root, "files");
     for (int i = 0; i < N_FILES; i++)
-        if (i != PICTURE || !note) cJSON_AddItemToArray(files, cJSON_CreateString(s->file[i]));
-    if (note) cJSON_AddStringToObject(root, "note", note);
+        if (i != PICTURE || !s->note) cJSON_AddItemToArray(files, cJSON_CreateString(s->file[i]));
+    if (s->note) cJSON_AddStringToObject(root, "note", s->note);
     char *text = gls_json_print_line(root);
     if (text) gls_text_puts(json, text);
     cJSON_free(text);
@@ -185,36 +279,54 @@ static gls_status answer(const saving *s, const char *note, gls_text *json)
     return json->failed ? gls_no_memory() : GLS_OK;
 }
 
-gls_status gls_view_save(gls_view_dissection *d, const char *image, const gls_view_request *request, gls_text *json,
-                         bool *exists)
+static void destroy(saving *s)
 {
-    saving s = {.d = d, .request = request, .image = image};
-    char *note = NULL;
+    for (int i = 0; i < N_FILES; i++) free(s->file[i]);
+    gls_text_finish(&s->script);
+    free(s->aside);
+    free(s->said);
+    free(s->note);
+    free(s);
+}
+
+gls_status gls_view_save_begin(gls_view_dissection *d, const char *image, const gls_view_request *request,
+                               gls_view_saving **begun, bool *exists)
+{
     *exists = false;
+    *begun = NULL;
     if (d->n_paths != 1)
         return gls_fail(GLS_ERR_ARGUMENT, "save: bundles are made of one tractogram, and view has %zu", d->n_paths);
     gls_status status = gls_beside_end(&d->reading, GLS_OK);
     if (!status && !d->lines.has_grid && !d->input->reference && !image)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and bundles need one: give 'glslines view' an image",
                           d->path[0]);
-    if (!status) status = name_files(&s, exists);
-    if (!status) status = write_table(&s);
-    if (!status) s.n_made = TABLE + 1;
-    gls_text_puts(&s.script,
-                  "#!/bin/sh\n# Bundles made in the window of glslines. Run this script in the folder in which "
-                  "'glslines view' ran; --force replaces files.\nset -e\n");
-    if (!status) status = run_segment(&s);
-    if (!status) s.n_made = SIDECAR + 1;
-    /* without a device there is no picture, and the bundles are kept */
-    if (!status && run_render(&s)) note = gls_text_copy(gls_last_error());
-    if (!status && !note) s.n_made = PICTURE + 1;
-    status = gls_text_write(&s.script, s.file[RECIPE], request->force, NULL, status);
-    if (!status) status = answer(&s, note, json);
-    for (int i = 0; i < N_FILES; i++) {
-        if (status && i < s.n_made && !request->force) unlink(s.file[i]);
-        free(s.file[i]);
+    if (status) return status;
+    saving *s = malloc(sizeof *s);
+    if (!s) return gls_no_memory();
+    *s = (saving){.d = d, .request = *request, .image = image};
+    gls_snprintf(s->n_threads, sizeof s->n_threads, "%d", omp_get_max_threads());
+    s->work = (gls_beside){.name = "saving", .work = work, .user = s};
+    status = name_files(s, exists);
+    if (!status) {
+        *begun = s;
+        /* a failure without a thread is one of the end */
+        (void)gls_beside_begin(&s->work);
+    } else {
+        destroy(s);
     }
-    free(note);
-    free(s.said);
+    return status;
+}
+
+bool gls_view_save_ended(const gls_view_saving *s)
+{
+    return __atomic_load_n(&s->ended, __ATOMIC_ACQUIRE);
+}
+
+gls_status gls_view_save_end(gls_view_saving *s, gls_text *json)
+{
+    if (!s) return GLS_OK;
+    gls_status status = gls_beside_end(&s->work, GLS_OK);
+    if (!status) status = answer(s, json);
+    destroy(s);
     return status;
 }

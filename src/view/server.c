@@ -1,6 +1,6 @@
 /* The server of the window: sends the files of the page, and tracks, selects and saves what its pages ask for over a
  * WebSocket. It listens on the loopback interface alone, and refuses whatever does not bring its token. HTTP and
- * WebSockets are those of libwebsockets; one thread serves and tracks. */
+ * WebSockets are those of libwebsockets; one thread serves and tracks, and another one saves. */
 #include "view/server.h"
 
 #include "util/status.h"
@@ -54,9 +54,10 @@ typedef struct connection {
     struct connection *next;
     char message[GLS_VIEW_MESSAGE + 1]; /* the part of a message that came so far */
     size_t bytes;
-    bool asks; /* the last request has no answer yet */
+    bool asks; /* the last request of a place has no answer yet */
     gls_view_request request;
     answer text, lines; /* to be sent; newer ones replace them */
+    answer said;        /* to be sent: that of a save or a judgement, of which each has its answer */
 } connection;
 
 /* State of the server. */
@@ -65,7 +66,10 @@ typedef struct state {
     gls_session session;
     connection *page; /* list of open pages */
     int n_pages;
-    double empty_since; /* time since which no page is open */
+    double empty_since;      /* time since which no page is open */
+    gls_view_saving *saving; /* NULL: nothing is saved */
+    connection *saver;       /* the page that saves; NULL: it is closed */
+    uint32_t save_id;        /* number of its request */
     lws_sorted_usec_list_t tick;
 } state;
 
@@ -252,15 +256,14 @@ static void replace(answer *a, gls_text *text)
 /* Sends one of the answers. */
 static int send_answer(struct lws *wsi, connection *c)
 {
-    const bool is_text = c->text.room;
-    answer *a = is_text ? &c->text : &c->lines;
+    answer *a = c->text.room ? &c->text : c->lines.room ? &c->lines : &c->said;
     if (!a->room) return 0;
     /* libwebsockets keeps the part that the page does not take yet, and asks for nothing more until it is sent */
-    const int sent = lws_write(wsi, a->room + LWS_PRE, a->bytes, is_text ? LWS_WRITE_TEXT : LWS_WRITE_BINARY);
+    const int sent = lws_write(wsi, a->room + LWS_PRE, a->bytes, a == &c->lines ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
     free(a->room);
     a->room = NULL;
     if (sent < 0) return -1;
-    if (c->lines.room) lws_callback_on_writable(wsi);
+    if (c->lines.room || c->said.room) lws_callback_on_writable(wsi);
     return 0;
 }
 
@@ -271,19 +274,65 @@ static int end_page(struct lws *wsi, enum lws_close_status code, const char *why
     return -1;
 }
 
-/* Answers the last request of a page with the last error. exists: files exist. */
-static void answer_error(connection *c, bool exists)
+/* Sends an answer. Takes the text. */
+static void send_text(connection *c, answer *to, gls_text *text)
 {
-    gls_text text = {0};
-    c->asks = false;
-    gls_view_answer_error(c->request.id, gls_last_error(), exists, &text);
-    replace(&c->text, &text);
+    replace(to, text);
     lws_callback_on_writable(c->wsi);
 }
 
-/* Receives a part of a message. */
-static int receive(struct lws *wsi, connection *c, const void *part, size_t bytes)
+/* Sends the last error as the answer to request number id. exists: files exist. */
+static void send_error(connection *c, answer *to, uint32_t id, bool exists)
 {
+    gls_text text = {0};
+    gls_view_answer_error(id, gls_last_error(), exists, &text);
+    send_text(c, to, &text);
+}
+
+/* Begins to save what a page asks for. */
+static void begin_save(state *s, connection *c, const gls_view_request *request)
+{
+    bool exists = false;
+    gls_status status = s->saving ? gls_fail(GLS_ERR_OUTPUT, "a save goes on: wait until it is done")
+                                  : gls_view_save_begin(s->server->dissection, s->server->contents->image, request,
+                                                        &s->saving, &exists);
+    if (status) {
+        send_error(c, &c->said, request->id, exists);
+        return;
+    }
+    s->saver = c;
+    s->save_id = request->id;
+}
+
+/* Answers the page that saved, if the save has ended. */
+static void end_save(state *s)
+{
+    gls_text text = {0};
+    if (!s->saving || !gls_view_save_ended(s->saving)) return;
+    gls_status status = gls_view_save_end(s->saving, &text);
+    s->saving = NULL;
+    if (s->saver && status)
+        send_error(s->saver, &s->saver->said, s->save_id, false);
+    else if (s->saver)
+        send_text(s->saver, &s->saver->said, &text);
+    gls_text_finish(&text);
+}
+
+/* Notes what a page judges. */
+static void judge(state *s, connection *c, const gls_view_request *request)
+{
+    gls_text text = {0};
+    if (gls_view_review_judge(s->server->review, request, &text))
+        send_error(c, &c->said, request->id, false);
+    else
+        send_text(c, &c->said, &text);
+    gls_text_finish(&text);
+}
+
+/* Receives a part of a message. */
+static int receive(state *s, struct lws *wsi, connection *c, const void *part, size_t bytes)
+{
+    static gls_view_request request;
     if (lws_frame_is_binary(wsi)) return end_page(wsi, LWS_CLOSE_STATUS_UNACCEPTABLE_OPCODE, "message: must be text");
     if (c->bytes + bytes + lws_remaining_packet_payload(wsi) > GLS_VIEW_MESSAGE)
         return end_page(wsi, LWS_CLOSE_STATUS_MESSAGE_TOO_LARGE, "message: is too large");
@@ -291,15 +340,21 @@ static int receive(struct lws *wsi, connection *c, const void *part, size_t byte
     c->bytes += bytes;
     if (lws_remaining_packet_payload(wsi) > 0 || !lws_is_final_fragment(wsi)) return 0;
     c->message[c->bytes] = 0;
-    gls_status status = gls_view_request_read(c->message, c->bytes, &c->request);
+    gls_status status = gls_view_request_read(c->message, c->bytes, &request);
     c->bytes = 0;
     if (status == GLS_ERR_INPUT) return end_page(wsi, LWS_CLOSE_STATUS_PROTOCOL_ERR, gls_last_error());
+    const bool stays = request.kind == GLS_VIEW_SAVE || request.kind == GLS_VIEW_JUDGE;
     if (status) {
-        answer_error(c, false);
-        return 0;
+        send_error(c, stays ? &c->said : &c->text, request.id, false);
+    } else if (request.kind == GLS_VIEW_SAVE) {
+        begin_save(s, c, &request);
+    } else if (request.kind == GLS_VIEW_JUDGE) {
+        judge(s, c, &request);
+    } else {
+        /* a request that is not answered yet is replaced: the page wants the last place of its sphere */
+        c->request = request;
+        c->asks = true;
     }
-    /* a request that is not answered yet is replaced: the page wants the last place of its sphere */
-    c->asks = true;
     return 0;
 }
 
@@ -320,6 +375,8 @@ static void close_page(state *s, connection *c)
     *at = c->next;
     free(c->text.room);
     free(c->lines.room);
+    free(c->said.room);
+    if (s->saver == c) s->saver = NULL;
     if (--s->n_pages == 0) s->empty_since = gls_clock_seconds();
 }
 
@@ -334,7 +391,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     case LWS_CALLBACK_HTTP_WRITEABLE: return send_body(wsi, c);
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: return confirm_page(s, wsi);
     case LWS_CALLBACK_ESTABLISHED: open_page(s, wsi, c); return 0;
-    case LWS_CALLBACK_RECEIVE: return receive(wsi, c, in, bytes);
+    case LWS_CALLBACK_RECEIVE: return receive(s, wsi, c, in, bytes);
     case LWS_CALLBACK_SERVER_WRITEABLE: return send_answer(wsi, c);
     case LWS_CALLBACK_CLOSED: close_page(s, c); return 0;
     case LWS_CALLBACK_CLOSED_HTTP:
@@ -355,16 +412,14 @@ static bool step(void *user, const gls_progress *progress)
     return server->go_on();
 }
 
-/* Does what a page asks for. *exists: it failed because files exist. */
-static gls_status do_request(state *s, const gls_view_request *request, gls_text *text, gls_text *lines, bool *exists)
+/* Does what a page asks for. */
+static gls_status do_request(state *s, const gls_view_request *request, gls_text *text, gls_text *lines)
 {
     const gls_view_server *server = s->server;
     const gls_monitor monitor = {.user = (void *)(uintptr_t)server, .step = step};
     switch (request->kind) {
     case GLS_VIEW_SELECT: return gls_view_dissection_select(server->dissection, request, text, lines);
     case GLS_VIEW_PICK: return gls_view_dissection_pick(server->dissection, request, text);
-    case GLS_VIEW_JUDGE: return gls_view_review_judge(server->review, request, text);
-    case GLS_VIEW_SAVE: return gls_view_save(server->dissection, server->contents->image, request, text, exists);
     default: return gls_view_live_track(server->live, request, &monitor, text, lines);
     }
 }
@@ -376,17 +431,16 @@ static void work(state *s)
         gls_text text = {0}, lines = {0};
         if (!c->asks) continue;
         c->asks = false;
-        bool exists = false;
-        if (do_request(s, &c->request, &text, &lines, &exists)) {
-            gls_text_finish(&text);
-            gls_text_finish(&lines);
-            answer_error(c, exists);
-            continue;
+        if (do_request(s, &c->request, &text, &lines)) {
+            send_error(c, &c->text, c->request.id, false);
+        } else {
+            send_text(c, &c->text, &text);
+            if (lines.length > 0) replace(&c->lines, &lines);
         }
-        replace(&c->text, &text);
-        if (lines.length > 0) replace(&c->lines, &lines);
-        lws_callback_on_writable(c->wsi);
+        gls_text_finish(&text);
+        gls_text_finish(&lines);
     }
+    end_save(s);
 }
 
 /* Does nothing: lws_service() returns when its time has come, so that the server sees signals and the clock. */
@@ -458,13 +512,17 @@ gls_status gls_view_serve(const gls_view_server *server)
                           server->port);
     }
     while (!status && server->go_on()) {
-        if (server->idle_seconds > 0 && s.n_pages == 0 && gls_clock_seconds() - s.empty_since > server->idle_seconds)
+        if (server->idle_seconds > 0 && s.n_pages == 0 && !s.saving &&
+            gls_clock_seconds() - s.empty_since > server->idle_seconds)
             break;
         lws_sul_schedule(context, 0, &s.tick, wake, 200 * LWS_US_PER_MS);
         if (lws_service(context, 0) < 0) break;
         work(&s);
     }
     lws_sul_cancel(&s.tick);
+    gls_text text = {0};
+    (void)gls_view_save_end(s.saving, &text);
+    gls_text_finish(&text);
     if (context) lws_context_destroy(context);
     return status;
 }

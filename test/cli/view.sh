@@ -12,6 +12,7 @@ fi
 
 # starts view with ARGUMENTS, and waits for its address
 start() {
+    rm -f stdaddress
     "$tool" view "$@" > stdaddress 2> stderr &
     pid=$!
     for _ in $(seq 200); do
@@ -103,6 +104,21 @@ before=$(files)
 saves t.tck fit_fa.nii.gz
 saves holed.trx
 [ "$before" = "$(files)" ] || note "saving has left files"
+
+# --- a signal during a save: the server ends at once, and the files that it was to replace are there ---
+cp labels.nii slow.nii
+if start t.trx --atlas slow.nii --save-to saved -q; then
+    timeout 60 python3 "$here/view_stop.py" "$(cat stdaddress)" slow.nii saved || note "a save that goes on"
+    begun=$(date +%s)
+    kill -TERM $pid
+    wait $pid
+    code=$?
+    [ $code -eq 0 ] && [ $(($(date +%s) - begun)) -le 9 ] || note "a signal during a save: exit code $code after $(($(date +%s) - begun)) s"
+    diff -r saved saved.before || note "a signal during a save leaves other files"
+    [ -z "$(ls -A saved | grep '^\.')" ] || note "a signal during a save leaves $(ls -A saved)"
+fi
+rm -rf saved saved.before slow.nii
+mkdir saved
 
 # --- a data set: pictures, and a table of judgements that goes on ---
 mkdir -p set/sub-01/figures set/sub-02/ses-a/figures set/sub-03 set/code judged

@@ -140,7 +140,7 @@ with open_page(server) as page:
         page.send(text)
         said = json.loads(page.receive())
         whole = json.loads(text)
-        inner = next(iter(whole.values()), None) if isinstance(whole, dict) else None
+        inner = next(iter(whole.values()), None) if isinstance(whole, dict) and len(whole) == 1 else None
         asked = inner.get("id", 0) if isinstance(inner, dict) else 0
         check(said.get("error", "").startswith("message: ") and said["id"] == (asked if 0 <= asked < 2**32 else 0), "message", text[:100], said)
     check(not os.listdir("saved"), "a message that was refused has saved files", os.listdir("saved"))
@@ -281,6 +281,16 @@ with open_page(server) as page:
         check(open("saved/" + name, "rb").read() == first[name], "the recipe makes another", name)
     said, _ = ask(page, "save", name="hand", force=True, bundles=bundles[:1])
     check("files" in said and open("saved/hand.tsv").read().count("\n") == 2, "replacing", said)
+    kept = {name: open("saved/" + name, "rb").read() for name in os.listdir("saved")}
+    said, _ = ask(page, "save", name="hand", force=True, bundles=[{"name": "a", "regions": [label(987654)]}])
+    check("987654" in said.get("error", ""), "a save that replaces files and fails", said)
+    check({name: open("saved/" + name, "rb").read() for name in os.listdir("saved")} == kept, "a save that fails has changed files", os.listdir("saved"))
+    os.mkdir("saved/folder.tsv")
+    said, _ = ask(page, "save", name="folder", force=False, bundles=bundles[:1])
+    check("exists" not in said and "folder.tsv" in said.get("error", ""), "a folder of the name of a file", said)
+    os.rmdir("saved/folder.tsv")
+    said, _ = ask(page, "save", name="empty", force=False, bundles=[{"name": "a", "regions": [sphere(500, 0, 0, 1)]}])
+    check("note" in said and "saved/empty.trx" in said["files"] and "saved/empty.png" not in said["files"], "a bundle without streamlines", said)
     many = [{"name": f"b{i}", "regions": 8 * [box(-9999.123456789, -9999.123456789, -9999.123456789, 9999.123456789, 9999.123456789, 9999.123456789)]} for i in range(most["bundles"])]
     said, _ = ask(page, "save", name="many", force=False, bundles=many)
     check("files" in said and open("saved/many.tsv").read().count(";") == 7 * most["bundles"], "a save at the limits", said)

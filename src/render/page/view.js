@@ -31,32 +31,39 @@
   });
   if (!stage) return;
 
-  // One request is under way at a time. Of each kind the last one waits: what a region passed meanwhile is not asked for.
-  const waiting = new Map(), answers = {};
-  let id = 0, busy = null;
+  // One request of a place is under way at a time, busy. Of each kind the last one waits: what a region passed meanwhile is
+  // not asked for.
+  const waiting = new Map(), asked = new Map(), answers = {};
+  let id = 0, busy = 0;
+  function post(kind, body) {
+    asked.set(++id, kind);
+    socket.send(JSON.stringify({ [kind]: { id, ...body } }));
+  }
   function send() {
     if (busy || waiting.size === 0 || socket.readyState !== WebSocket.OPEN) return;
     const [kind, make] = waiting.entries().next().value;
     waiting.delete(kind);
     const body = make();
     if (!body) { send(); return; }
-    busy = kind;
-    socket.send(JSON.stringify({ [kind]: { id: ++id, ...body } }));
+    post(kind, body);
+    busy = id;
   }
   function ask(kind, make) {
     waiting.set(kind, make);
     send();
   }
   function answered() {
-    busy = null;
+    busy = 0;
     send();
   }
   socket.addEventListener("open", send);
   socket.addEventListener("message", (event) => {
     if (typeof event.data === "string") {
-      const answer = JSON.parse(event.data), kind = busy;
+      const answer = JSON.parse(event.data), kind = asked.get(answer.id);
+      asked.delete(answer.id);
+      if (!kind) return;
       answers[kind](answer);
-      if (answer.error || !["track", "select"].includes(kind)) answered();
+      if (answer.id === busy && (answer.error || kind === "pick")) answered();
       return;
     }
     // u8 version, u8 kind, u16, u32 id, u32 streamlines, then the bytes of decode()
@@ -213,14 +220,18 @@
   });
   function save(force) {
     get("replace").hidden = true;
-    if (regions.length > 0 && fits(get("bundle-name")) && !keep()) return;
+    if (regions.length > 0 && !fits(get("bundle-name"))) {
+      get("saved").textContent = "Name the bundle of these regions with letters, digits, _ and -, or remove the regions.";
+      return;
+    }
+    if (regions.length > 0 && !keep()) return;
     if (kept.length === 0 || !fits(get("save-name"))) {
       get("saved").textContent = "Name the bundle, and the files: letters, digits, _ and -.";
       return;
     }
     get("saved").textContent = "Saving ...";
-    ask("save", () => ({ name: get("save-name").value, force,
-      bundles: kept.map((bundle) => ({ name: bundle.name, regions: bundle.regions.map(wire) })) }));
+    post("save", { name: get("save-name").value, force,
+      bundles: kept.map((bundle) => ({ name: bundle.name, regions: bundle.regions.map(wire) })) });
   }
   answers.save = (answer) => {
     get("saved").textContent = answer.error || "Saved: " + answer.files.join(", ") + (answer.note ? ". No picture: " + answer.note : "");

@@ -1,0 +1,45 @@
+"""Begins a save that cannot end in a running `glslines view`: view_stop.py ADDRESS ATLAS FOLDER. Prints what fails.
+
+The commands of the save wait for the atlas, which becomes a pipe without a writer. Meanwhile the server answers other pages. The caller ends the
+server, and looks whether FOLDER is as FOLDER.before."""
+
+import json
+import os
+import shutil
+import sys
+import time
+
+from view import Server, open_page
+
+server, atlas, folder = Server(sys.argv[1]), sys.argv[2], sys.argv[3]
+failures = []
+
+
+def check(passed, *what):
+    if not passed:
+        failures.append(what)
+        print("FAIL:", *what)
+
+
+def ask(page, kind, **body):
+    page.send(json.dumps({kind: {"id": 3, **body}}))
+    return json.loads(page.receive())
+
+
+save = {"name": "x", "bundles": [{"name": "a", "regions": [{"role": "include", "label": 7}]}]}
+with open_page(server) as page, open_page(server) as other:
+    check("files" in ask(page, "save", force=False, **save), "the first save")
+    shutil.copytree(folder, folder + ".before")
+    os.remove(atlas)
+    os.mkfifo(atlas)
+    page.send(json.dumps({"save": {"id": 4, "force": True, **save}}))
+    begun = time.monotonic()
+    said = ask(other, "select", shown=0, regions=[{"role": "include", "sphere": [0, 0, 0, 9]}])
+    check(said.get("selected", 0) > 0 and time.monotonic() - begun < 5, "a selection during a save", said, time.monotonic() - begun, "s")
+    other.receive()
+    said = ask(other, "save", force=True, **save)
+    check("a save goes on" in said.get("error", ""), "a second save", said)
+    end = time.monotonic() + 10
+    while os.path.exists(os.path.join(folder, "x.trx")) and time.monotonic() < end:
+        time.sleep(0.05)
+sys.exit(len(failures) > 0)
