@@ -133,6 +133,27 @@ static int serve(const view_values *v, gls_status status, gls_view_contents *con
     return cmd_finish(status);
 }
 
+/* Refuses options that would have no effect. n: files; live: options of track are given; folder: is a data set. */
+static int check_effects(const view_values *v, const cmd_arguments *arguments, size_t n, bool live, bool folder)
+{
+    static const char *const of_tracts[] = {"atlas", "max-streamlines", "reference", "vtk-space", "recover", NULL},
+                             *const of_seeds[] = {"seed-sphere", "nseeds", "seed-seed", NULL};
+    gls_tractogram_format format;
+    struct stat entry;
+    size_t n_tracts = 0;
+    for (size_t i = 0; i < n && !folder; i++)
+        n_tracts += gls_tractogram_format_parse(arguments->positional[i], &format) == GLS_OK;
+    const char *tracts = cmd_options_first(arguments, of_tracts), *seeds = cmd_options_first(arguments, of_seeds);
+    if (v->lut && !v->atlas) return cmd_error(CMD_EXIT_USAGE, "--lut: needs --atlas, whose labels it names");
+    if (tracts && n_tracts == 0) return cmd_error(CMD_EXIT_USAGE, "--%s: needs a tractogram", tracts);
+    if (seeds && !live) return cmd_error(CMD_EXIT_USAGE, "--%s: needs options of 'track' behind --", seeds);
+    if (v->save_to && n_tracts != 1 && !folder)
+        return cmd_error(CMD_EXIT_USAGE, "--save-to: needs one tractogram, whose bundles are saved, or a data set");
+    if (v->save_to && (stat(v->save_to, &entry) != 0 || !S_ISDIR(entry.st_mode)))
+        return cmd_error(CMD_EXIT_OUTPUT, "--save-to: %s: is no folder: make it first", v->save_to);
+    return CMD_EXIT_OK;
+}
+
 /* Entry of the command: reads the files, prepares tracking, and serves until a signal. */
 static int run_view(void *values, const cmd_arguments *arguments)
 {
@@ -158,15 +179,14 @@ static int run_view(void *values, const cmd_arguments *arguments)
     if (n + n_words == 0)
         return cmd_error(CMD_EXIT_USAGE,
                          "view: takes tractograms, an image, or options of 'track' behind --; got none");
-    if (n_words > 0) {
-        int code = parse_track(v, arguments->positional + n, n_words, &track, &track_arguments);
-        if (code) return code;
-    }
     /* a folder of a data set; TRX may be a folder, too */
     const char *folder = n == 1 && n_words == 0 ? arguments->positional[0] : NULL;
     if (folder && (stat(folder, &entry) != 0 || !S_ISDIR(entry.st_mode) ||
                    gls_tractogram_format_parse(folder, &format) == GLS_OK))
         folder = NULL;
+    int code = check_effects(v, arguments, n, n_words > 0, folder);
+    if (!code && n_words > 0) code = parse_track(v, arguments->positional + n, n_words, &track, &track_arguments);
+    if (code) return code;
     cmd_interrupt_catch();
     if (folder) {
         status = gls_view_review_open(&review, folder, v->save_to);

@@ -29,6 +29,9 @@ expect 0 fit data/dwi.nii.gz --model csd -o fit -q
 set -- --sh fit_sh.nii.gz --sh-basis descoteaux07_legacy --fa fit_fa.nii.gz --mask data/mask.nii.gz --dg prob --device llvmpipe
 expect 0 track "$@" --roi data/roi.nii.gz --nseeds 700 -o t.trx -q
 
+printf "7\tFront left\n8\tFront right\n" > names.txt
+expect 0 convert t.trx t.tck -q
+
 # --- what it refuses ---
 expect 2 view
 says "got none"
@@ -57,9 +60,21 @@ expect 2 view t.trx -- "$@" --nseeds 5
 says "before --: --seed-sphere"
 expect 2 view t.trx -- "$@" --roi data/roi.nii.gz
 
+# options without effect are refused by name; each needs what it is for
+for option in "--atlas labels.nii" "--max-streamlines 5" "--reference fit_fa.nii.gz" "--vtk-space ras" --recover "--save-to ." "--lut names.txt" "--nseeds 5" "--seed-seed 5" "--seed-sphere 0,0,0,5"; do
+    for files in fit_fa.nii.gz data "t.trx t.tck"; do
+        case "$files$option" in data--save* | "t.trx"*--[amrv]*) continue ;; esac
+        # shellcheck disable=SC2086
+        expect 2 view $files $option
+        says "${option%% *}: needs "
+    done
+done
+expect 4 view t.trx --save-to missing
+says "is no folder"
+expect 4 view t.trx --save-to names.txt
+
 # --- a server: who may use it, what it sends, what it endures; it writes nothing ---
 python3 "$here/view.py" data/mask.nii.gz labels.nii
-printf "7\tFront left\n8\tFront right\n" > names.txt
 mkdir saved
 before=$(files)
 if start t.trx --atlas labels.nii --lut names.txt --save-to saved --max-streamlines 200 --seed-sphere -1,2,3,4 --nseeds 50 --seed-seed 9 -q -- "$@"; then
@@ -81,7 +96,6 @@ fi
 [ "$before" = "$(files)" ] || note "view has written files"
 
 # --- saving: a tractogram without a grid, beside an image; one with a point that is not finite ---
-expect 0 convert t.trx t.tck -q
 python3 - << 'END'
 import struct, zipfile
 with zipfile.ZipFile("t.trx") as a, zipfile.ZipFile("holed.trx", "w") as b:
