@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/file.h"
@@ -64,13 +65,24 @@ static gls_status each(const char *folder, int (*wanted)(const struct dirent *en
     return status;
 }
 
+/* Whether a path is of this kind, such as S_IFREG; symbolic links are followed. */
+static bool is_kind(const char *path, mode_t kind)
+{
+    struct stat entry;
+    return stat(path, &entry) == 0 && (entry.st_mode & S_IFMT) == kind;
+}
+
 static gls_status add_picture(void *user, const char *folder, const char *name)
 {
     gls_view_participant *p = user;
     char *path = NULL, **list = realloc(p->picture, (p->n_pictures + 1) * sizeof *list);
     if (list) p->picture = list;
     if (!list || gls_asprintf(&path, "%s/%s", folder, name) < 0) return gls_no_memory();
-    p->picture[p->n_pictures++] = path;
+    /* a pipe of such a name would never end */
+    if (is_kind(path, S_IFREG))
+        p->picture[p->n_pictures++] = path;
+    else
+        free(path);
     return GLS_OK;
 }
 
@@ -98,12 +110,12 @@ static gls_status add_participant(void *user, const char *folder, const char *na
 {
     gls_view_review *review = user;
     char *path = NULL;
-    gls_status status = add_name(review, name);
-    if (status) return status;
-    gls_view_participant *p = &review->list[review->n - 1];
-    status = add_figures(p, folder, name);
-    if (!status && gls_asprintf(&path, "%s/%s", folder, name) < 0) status = gls_no_memory();
-    if (!status) status = each(path, is_session, add_figures, p);
+    if (gls_asprintf(&path, "%s/%s", folder, name) < 0) return gls_no_memory();
+    const bool is_folder = is_kind(path, S_IFDIR);
+    gls_status status = is_folder ? add_name(review, name) : GLS_OK;
+    gls_view_participant *p = status || !is_folder ? NULL : &review->list[review->n - 1];
+    if (p) status = add_figures(p, folder, name);
+    if (p && !status) status = each(path, is_session, add_figures, p);
     free(path);
     return status;
 }
@@ -195,7 +207,8 @@ gls_status gls_view_review_open(gls_view_review *review, const char *folder, con
 {
     if (gls_asprintf(&review->table, "%s/desc-qc_participants.tsv", save_to ? save_to : folder) < 0)
         return gls_no_memory();
-    gls_status status = each(folder, is_participant, add_participant, review);
+    gls_status status = gls_output_check(review->table, true, NULL, 0);
+    if (!status) status = each(folder, is_participant, add_participant, review);
     if (!status && review->n == 0)
         status = gls_fail(GLS_ERR_INPUT, "%s: has no participants: a data set has folders sub-LABEL", folder);
     return status ? status : read_table(review);
@@ -232,7 +245,8 @@ gls_status gls_view_review_picture(const gls_view_review *review, size_t partici
 {
     char *data = NULL;
     size_t n = 0;
-    if (participant >= review->n || picture >= review->list[participant].n_pictures)
+    if (participant >= review->n || picture >= review->list[participant].n_pictures ||
+        !is_kind(review->list[participant].picture[picture], S_IFREG))
         return gls_fail(GLS_ERR_ARGUMENT, "there is no such picture");
     gls_status status = gls_file_read(review->list[participant].picture[picture], BYTES, &data, &n);
     if (!status) gls_text_append(bytes, data, n);

@@ -135,7 +135,11 @@ rm -rf saved saved.before slow.nii
 mkdir saved
 
 # --- a data set: pictures, and a table of judgements that goes on ---
-mkdir -p set/sub-01/figures set/sub-02/ses-a/figures set/sub-03 set/code judged
+mkdir -p set/sub-01/figures set/sub-02/ses-a/figures set/sub-03 set/code set/sub-01/figures/folder.png judged
+# a file is no participant, a pipe no picture
+: > set/sub-04
+mkdir set/sub-03/figures
+mkfifo set/sub-03/figures/pipe.png
 expect 0 render t.trx -o "set/sub-01/figures/sub-01_views.png" -q
 expect 0 render t.trx --views left -o "set/sub-02/ses-a/figures/of left.png" -q
 expect 3 view set/code
@@ -144,6 +148,9 @@ printf 'name\tvalue\n' > set/desc-qc_participants.tsv
 expect 3 view set
 says "has not the columns"
 rm set/desc-qc_participants.tsv
+mkdir set/desc-qc_participants.tsv
+expect 4 view set
+rmdir set/desc-qc_participants.tsv
 printf 'participant_id\tjudgement\tnote\nsub-gone\tdoubtful\tof before\n' > judged/desc-qc_participants.tsv
 before=$(files)
 for round in 1 2; do

@@ -27,10 +27,11 @@ def judge(page, number, judgement, note=""):
 
 
 # --- participants and pictures, by numbers alone ---
-names = sorted(p.name for p in folder.glob("sub-*"))
+names = sorted(p.name for p in folder.glob("sub-*") if p.is_dir())
 check([p["name"] for p in participants() if p["pictures"] or p["judgement"] == "n/a"] == names, "participants", participants())
 for number, name in enumerate(names):
     pictures = sorted((folder / name).glob("figures/*.png")) + sorted((folder / name).glob("ses-*/figures/*.png"))
+    pictures = [p for p in pictures if p.is_file()]
     check(participants()[number]["pictures"] == [p.name for p in pictures], "pictures of", name)
     for k, picture in enumerate(pictures):
         status, headers, body = server.get(f"/picture/{number}/{k}")
