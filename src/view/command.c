@@ -35,6 +35,18 @@ void gls_view_numbers(double *number, int n, char text[160])
     }
 }
 
+size_t gls_view_read_words(const gls_tract_common *input, const char *reference, const char **word)
+{
+    static const char *const axes[] = {[GLS_VTK_SPACE_STATED] = "stated", "ras", "lps"};
+    size_t n = 0;
+    if (reference) word[n++] = "--reference";
+    if (reference) word[n++] = reference;
+    if (input->vtk_space) word[n++] = "--vtk-space";
+    if (input->vtk_space) word[n++] = axes[input->vtk_space];
+    if (input->recover) word[n++] = "--recover";
+    return n;
+}
+
 gls_status gls_view_region_text(const gls_view_region *region, const char *atlas, gls_text *out)
 {
     char text[160];

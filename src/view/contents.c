@@ -148,11 +148,8 @@ static gls_status add_page(gls_view_contents *contents, const gallery *g, const 
         gls_json_uint(begin, "nseeds", live->first.nseeds);
         gls_json_uint(begin, "seed", live->first.seed);
     }
-    char *json = gls_json_print_line(root);
-    gls_text_puts(&text, json ? json : "null");
-    cJSON_free(json);
-    cJSON_Delete(root);
-    return add(contents, "/scene.json", "application/json", &text);
+    status = gls_view_answer_end(root, &text);
+    return status ? status : add(contents, "/scene.json", "application/json", &text);
 }
 
 /* Makes all files of the server. */

@@ -44,25 +44,8 @@ gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *js
         cJSON_AddItemToArray(list, row);
     }
     free(label);
-    char *text = gls_json_print_line(list);
-    gls_text_puts(json, text ? text : "[]");
-    cJSON_free(text);
-    cJSON_Delete(list);
-    return status;
-}
-
-/* Appends an object of JSON, and frees it. */
-static gls_status print(cJSON *root, gls_text *json)
-{
-    char *text = gls_json_print_line(root);
-    if (text) gls_text_puts(json, text);
-    cJSON_Delete(root);
-    if (!text || json->failed) {
-        cJSON_free(text);
-        return gls_no_memory();
-    }
-    cJSON_free(text);
-    return GLS_OK;
+    const gls_status printed = gls_view_answer_end(list, json);
+    return status ? status : printed;
 }
 
 gls_status gls_view_dissection_pick(const gls_view_dissection *d, const gls_view_request *request, gls_text *json)
@@ -75,12 +58,10 @@ gls_status gls_view_dissection_pick(const gls_view_dissection *d, const gls_view
     gls_affine_apply((const double(*)[4])to_voxel, request->sphere, at);
     if (gls_region_voxel_at(&d->labels->grid, at, &voxel)) label = d->labels->data[voxel];
     const char *name = gls_label_table_name(&d->names, label);
-    cJSON *root = cJSON_CreateObject();
-    gls_json_uint(root, "id", request->id);
-    cJSON_AddStringToObject(root, "kind", "pick");
+    cJSON *root = gls_view_answer_begin(request->id, "pick");
     cJSON_AddNumberToObject(root, "label", label);
     cJSON_AddStringToObject(root, "name", name ? name : "");
-    return print(root, json);
+    return gls_view_answer_end(root, json);
 }
 
 /* --- Reading. */
@@ -244,8 +225,7 @@ static gls_status combine(gls_view_dissection *d, const gls_view_request *reques
 /* Appends the command line that selects the same streamlines. */
 static void append_edit(const gls_view_dissection *d, const gls_view_request *request, const texts *t, gls_text *out)
 {
-    static const char *const axes[] = {"stated", "ras", "lps"};
-    const char *dot = strrchr(d->path[0], '.');
+    const char *word[GLS_VIEW_READ_WORDS], *dot = strrchr(d->path[0], '.');
     gls_text_puts(out, "glslines edit");
     for (size_t i = 0; i < d->n_paths; i++) {
         gls_text_puts(out, " ");
@@ -259,12 +239,11 @@ static void append_edit(const gls_view_dissection *d, const gls_view_request *re
         gls_text_printf(out, " --%s=", gls_region_role_name(request->region[i].role));
         gls_view_word(out, t->text[i]);
     }
-    if (d->input->reference) {
-        gls_text_puts(out, " --reference ");
-        gls_view_word(out, d->input->reference);
+    const size_t n = gls_view_read_words(d->input, d->input->reference, word);
+    for (size_t i = 0; i < n; i++) {
+        gls_text_puts(out, " ");
+        gls_view_word(out, word[i]);
     }
-    if (d->input->vtk_space) gls_text_printf(out, " --vtk-space %s", axes[d->input->vtk_space]);
-    if (d->input->recover) gls_text_puts(out, " --recover");
     /* of 'edit', keep drops these streamlines; its drop also drops those outside the grid */
     if (d->lines.n_unusable > 0) gls_text_puts(out, " --invalid keep");
 }
@@ -309,9 +288,7 @@ gls_status gls_view_dissection_select(gls_view_dissection *d, const gls_view_req
     if (!status) status = pack(d, request, count, lines, &shown);
     if (!status) {
         append_edit(d, request, &t, &command);
-        cJSON *root = cJSON_CreateObject();
-        gls_json_uint(root, "id", request->id);
-        cJSON_AddStringToObject(root, "kind", "select");
+        cJSON *root = gls_view_answer_begin(request->id, "select");
         gls_json_uint(root, "selected", count);
         gls_json_uint(root, "of", d->lines.n);
         gls_json_uint(root, "shown", shown);
@@ -319,7 +296,7 @@ gls_status gls_view_dissection_select(gls_view_dissection *d, const gls_view_req
         char *text = gls_text_take(&command);
         if (text) cJSON_AddStringToObject(root, "command", text);
         free(text);
-        status = print(root, json);
+        status = gls_view_answer_end(root, json);
     }
     finish_texts(&t);
     return status;

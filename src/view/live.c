@@ -72,18 +72,12 @@ gls_status gls_view_live_track(gls_view_live *live, const gls_view_request *requ
                      (unsigned long long)asked.nseeds, (unsigned long long)asked.seed) < 0)
         status = gls_no_memory();
     if (!status) {
-        cJSON *root = cJSON_CreateObject();
-        gls_json_uint(root, "id", asked.id);
-        cJSON_AddStringToObject(root, "kind", "track");
+        cJSON *root = gls_view_answer_begin(asked.id, "track");
         gls_json_uint(root, "seeds", asked.nseeds);
         gls_json_uint(root, "streamlines", scene.n_lines);
         gls_json_double(root, "seconds", gls_clock_seconds() - start);
         cJSON_AddStringToObject(root, "command", command);
-        char *printed = gls_json_print_line(root);
-        if (printed) gls_text_puts(json, printed);
-        cJSON_free(printed);
-        cJSON_Delete(root);
-        if (!printed || json->failed) status = gls_no_memory();
+        status = gls_view_answer_end(root, json);
     }
     free(command);
     gls_scene_finish(&scene);

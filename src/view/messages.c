@@ -165,6 +165,21 @@ static gls_status read_save(const cJSON *save, gls_view_request *request)
     return status;
 }
 
+static const char *const judgements[] = {
+    [GLS_VIEW_UNJUDGED] = "n/a", [GLS_VIEW_GOOD] = "good", [GLS_VIEW_DOUBTFUL] = "doubtful", [GLS_VIEW_BAD] = "bad"};
+
+gls_view_judgement gls_view_judgement_parse(const char *word)
+{
+    int k = 0;
+    while (k < GLS_VIEW_JUDGEMENTS && strcmp(word, judgements[k]) != 0) k++;
+    return (gls_view_judgement)k;
+}
+
+const char *gls_view_judgement_word(gls_view_judgement judgement)
+{
+    return judgements[judgement];
+}
+
 /* Copies a note of a participant, with blanks for characters that are no text. */
 static void copy_note(const char *text, char note[GLS_VIEW_NOTE])
 {
@@ -181,20 +196,17 @@ static void copy_note(const char *text, char note[GLS_VIEW_NOTE])
 
 static gls_status read_judge(const cJSON *judge, gls_view_request *request)
 {
-    static const char *const words[] = {"n/a", "good", "doubtful", "bad"};
     const char *word = cJSON_GetStringValue(at(judge, "judgement")), *note = cJSON_GetStringValue(at(judge, "note"));
     double participant;
-    size_t k = 0;
     if (cJSON_GetArraySize(judge) != 4 || !word || !note || strlen(note) >= GLS_VIEW_NOTE)
         return gls_fail(GLS_ERR_ARGUMENT, "message: judge takes id, participant, judgement and note, up to %d bytes",
                         GLS_VIEW_NOTE - 1);
-    while (k < sizeof words / sizeof *words && strcmp(word, words[k]) != 0) k++;
-    if (k == sizeof words / sizeof *words)
+    request->judgement = gls_view_judgement_parse(word);
+    if (request->judgement == GLS_VIEW_JUDGEMENTS)
         return gls_fail(GLS_ERR_ARGUMENT, "message: judgement must be good, doubtful, bad or n/a");
     gls_status status = read_number(at(judge, "participant"), "participant", 0, UINT32_MAX, true, &participant);
     if (status) return status;
     request->participant = (size_t)participant;
-    request->judgement = (gls_view_judgement)k;
     copy_note(note, request->note);
     return GLS_OK;
 }
@@ -256,14 +268,28 @@ gls_status gls_view_answer_lines(uint32_t id, int kind, const gls_scene *scene, 
     return gls_stage_lines(scene, out);
 }
 
-void gls_view_answer_error(uint32_t id, const char *why, bool exists, gls_text *out)
+cJSON *gls_view_answer_begin(uint32_t id, const char *kind)
 {
     cJSON *root = cJSON_CreateObject();
     gls_json_uint(root, "id", id);
-    cJSON_AddStringToObject(root, "error", why);
-    if (exists) cJSON_AddTrueToObject(root, "exists");
+    if (kind) cJSON_AddStringToObject(root, "kind", kind);
+    return root;
+}
+
+gls_status gls_view_answer_end(cJSON *root, gls_text *out)
+{
     char *text = gls_json_print_line(root);
     if (text) gls_text_puts(out, text);
+    const bool printed = text && !out->failed;
     cJSON_free(text);
     cJSON_Delete(root);
+    return printed ? GLS_OK : gls_no_memory();
+}
+
+void gls_view_answer_error(uint32_t id, const char *why, bool exists, gls_text *out)
+{
+    cJSON *root = gls_view_answer_begin(id, NULL);
+    cJSON_AddStringToObject(root, "error", why);
+    if (exists) cJSON_AddTrueToObject(root, "exists");
+    (void)gls_view_answer_end(root, out);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cJSON.h>
 #include <glslines/common.h>
 #include <glslines/regions.h>
 
@@ -51,8 +52,13 @@ typedef enum gls_view_judgement {
     GLS_VIEW_UNJUDGED,
     GLS_VIEW_GOOD,
     GLS_VIEW_DOUBTFUL,
-    GLS_VIEW_BAD
+    GLS_VIEW_BAD,
+    GLS_VIEW_JUDGEMENTS
 } gls_view_judgement;
+/* The judgement of a word, in messages and tables: n/a, good, doubtful, bad; GLS_VIEW_JUDGEMENTS: it is none. */
+gls_view_judgement gls_view_judgement_parse(const char *word);
+/* The word of a judgement. */
+const char *gls_view_judgement_word(gls_view_judgement judgement);
 
 /* A region that streamlines meet or avoid. */
 typedef struct gls_view_region {
@@ -98,6 +104,10 @@ gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_reques
 /* Appends the answer of streamlines: u8 version 1, u8 kind (1 tracked, 2 selected), u16 0, u32 id, u32 number of
  * streamlines, little-endian; then gls_stage_lines(). */
 gls_status gls_view_answer_lines(uint32_t id, int kind, const gls_scene *scene, gls_text *out);
+/* Begins the answer to a request in JSON; kind: its name in messages; NULL: none. */
+cJSON *gls_view_answer_begin(uint32_t id, const char *kind);
+/* Appends an answer on one line, and frees it. */
+gls_status gls_view_answer_end(cJSON *root, gls_text *out);
 /* Appends the answer that a request failed, as JSON: its number, and why. exists: because files exist. */
 void gls_view_answer_error(uint32_t id, const char *why, bool exists, gls_text *out);
 

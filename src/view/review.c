@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "util/file.h"
-#include "util/json_text.h"
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/text_tables.h"
@@ -23,9 +22,6 @@
 
 static const char *const columns[] = {"participant_id", "judgement", "note"};
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
-static const char *const words[] = {
-    [GLS_VIEW_UNJUDGED] = "n/a", [GLS_VIEW_GOOD] = "good", [GLS_VIEW_DOUBTFUL] = "doubtful", [GLS_VIEW_BAD] = "bad"};
-
 /* --- Folders. */
 
 /* For scandir(): names by bytes, in any locale. */
@@ -124,17 +120,16 @@ static gls_status add_participant(void *user, const char *folder, const char *na
 
 static gls_status read_row(gls_view_review *review, char *const *field, size_t n, size_t line)
 {
-    size_t i = 0, judgement = 0;
-    while (judgement < sizeof words / sizeof *words && n == N_COLUMNS && strcmp(field[1], words[judgement]) != 0)
-        judgement++;
-    if (n != N_COLUMNS || judgement == sizeof words / sizeof *words)
+    size_t i = 0;
+    const gls_view_judgement judgement = n == N_COLUMNS ? gls_view_judgement_parse(field[1]) : GLS_VIEW_JUDGEMENTS;
+    if (judgement == GLS_VIEW_JUDGEMENTS)
         return gls_fail(GLS_ERR_INPUT, "%s: line %zu: is no judgement: participant, good, doubtful, bad or n/a, note",
                         review->table, line);
     while (i < review->n && strcmp(review->list[i].name, field[0]) != 0) i++;
     /* a judgement of someone who is not there any more is kept */
     gls_status status = i == review->n ? add_name(review, field[0]) : GLS_OK;
     if (status) return status;
-    review->list[i].judgement = (gls_view_judgement)judgement;
+    review->list[i].judgement = judgement;
     free(review->list[i].note);
     review->list[i].note = strcmp(field[2], "n/a") == 0 ? NULL : gls_text_copy(field[2]);
     return GLS_OK;
@@ -194,7 +189,7 @@ static gls_status write_table(const gls_view_review *review)
     for (size_t i = 0; i < review->n; i++) {
         const gls_view_participant *p = &review->list[i];
         if (p->judgement == GLS_VIEW_UNJUDGED && !p->note) continue;
-        gls_text_printf(&table, "%s\t%s\t", p->name, words[p->judgement]);
+        gls_text_printf(&table, "%s\t%s\t", p->name, gls_view_judgement_word(p->judgement));
         gls_field_append(&table, p->note ? p->note : "n/a", '\t');
         gls_text_puts(&table, "\n");
     }
@@ -214,17 +209,6 @@ gls_status gls_view_review_open(gls_view_review *review, const char *folder, con
     return status ? status : read_table(review);
 }
 
-/* Appends an object of JSON, and frees it. */
-static gls_status print(cJSON *root, gls_text *json)
-{
-    char *text = gls_json_print_line(root);
-    if (text) gls_text_puts(json, text);
-    cJSON_Delete(root);
-    const bool printed = text && !json->failed;
-    cJSON_free(text);
-    return printed ? GLS_OK : gls_no_memory();
-}
-
 gls_status gls_view_review_list(const gls_view_review *review, gls_text *json)
 {
     cJSON *list = cJSON_CreateArray();
@@ -234,11 +218,11 @@ gls_status gls_view_review_list(const gls_view_review *review, gls_text *json)
         cJSON_AddStringToObject(one, "name", p->name);
         for (size_t k = 0; k < p->n_pictures; k++)
             cJSON_AddItemToArray(names, cJSON_CreateString(gls_file_name(p->picture[k])));
-        cJSON_AddStringToObject(one, "judgement", words[p->judgement]);
+        cJSON_AddStringToObject(one, "judgement", gls_view_judgement_word(p->judgement));
         cJSON_AddStringToObject(one, "note", p->note ? p->note : "");
         cJSON_AddItemToArray(list, one);
     }
-    return print(list, json);
+    return gls_view_answer_end(list, json);
 }
 
 gls_status gls_view_review_picture(const gls_view_review *review, size_t participant, size_t picture, gls_text *bytes)
@@ -275,11 +259,9 @@ gls_status gls_view_review_judge(gls_view_review *review, const gls_view_request
     gls_status status = judge(review, request);
     if (lock >= 0) close(lock);
     if (status) return status;
-    cJSON *root = cJSON_CreateObject();
-    gls_json_uint(root, "id", request->id);
-    cJSON_AddStringToObject(root, "kind", "judge");
+    cJSON *root = gls_view_answer_begin(request->id, "judge");
     cJSON_AddStringToObject(root, "table", review->table);
-    return print(root, json);
+    return gls_view_answer_end(root, json);
 }
 
 void gls_view_review_close(gls_view_review *review)

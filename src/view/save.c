@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "util/file.h"
-#include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/status.h"
@@ -140,17 +139,12 @@ static gls_status run(saving *s, const char *const *words)
 
 static gls_status run_segment(saving *s)
 {
-    static const char *const axes[] = {"stated", "ras", "lps"};
     const gls_tract_common *input = s->d->input;
     const char *words[16] = {"segment", s->d->path[0], s->file[TABLE], "--output", s->file[TRACTOGRAM]};
     size_t n = 5;
     /* the image behind the streamlines is in their space */
     const char *reference = input->reference ? input->reference : s->d->lines.has_grid ? NULL : s->image;
-    if (reference) words[n++] = "--reference";
-    if (reference) words[n++] = reference;
-    if (input->vtk_space) words[n++] = "--vtk-space";
-    if (input->vtk_space) words[n++] = axes[input->vtk_space];
-    if (input->recover) words[n++] = "--recover";
+    n += gls_view_read_words(input, reference, words + n);
     if (s->d->lines.n_unusable > 0) words[n++] = "--invalid";
     if (s->d->lines.n_unusable > 0) words[n++] = "drop";
     return run(s, words);
@@ -265,18 +259,12 @@ static gls_status work(void *user)
 /* Appends the answer. */
 static gls_status answer(const saving *s, gls_text *json)
 {
-    cJSON *root = cJSON_CreateObject();
-    gls_json_uint(root, "id", s->request.id);
-    cJSON_AddStringToObject(root, "kind", "save");
+    cJSON *root = gls_view_answer_begin(s->request.id, "save");
     cJSON *files = cJSON_AddArrayToObject(root, "files");
     for (int i = 0; i < N_FILES; i++)
         if (i != PICTURE || !s->note) cJSON_AddItemToArray(files, cJSON_CreateString(s->file[i]));
     if (s->note) cJSON_AddStringToObject(root, "note", s->note);
-    char *text = gls_json_print_line(root);
-    if (text) gls_text_puts(json, text);
-    cJSON_free(text);
-    cJSON_Delete(root);
-    return json->failed ? gls_no_memory() : GLS_OK;
+    return gls_view_answer_end(root, json);
 }
 
 static void destroy(saving *s)
