@@ -1,5 +1,6 @@
 /* `glslines view`: shows tractograms in a browser, selects streamlines by regions that are moved, and tracks as a seed
  * sphere is moved. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -133,6 +134,14 @@ static int serve(const view_values *v, gls_status status, gls_view_contents *con
     return cmd_finish(status);
 }
 
+/* Puts ./ in front of a name that begins with a dash or a blank, so that it stays a name in command lines and tables.
+ */
+static void begin_plainly(const char **name, char *room, size_t size)
+{
+    if (!*name || !strchr("- ", **name) || (size_t)snprintf(room, size, "./%s", *name) >= size) return;
+    *name = room;
+}
+
 /* Refuses options that would have no effect. n: files; live: options of track are given; folder: is a data set. */
 static int check_effects(const view_values *v, const cmd_arguments *arguments, size_t n, bool live, bool folder)
 {
@@ -159,7 +168,11 @@ static int run_view(void *values, const cmd_arguments *arguments)
 {
     static track_options track;
     static cmd_arguments track_arguments;
-    const view_values *v = values;
+    static char room[3][PATH_MAX];
+    view_values *v = values;
+    begin_plainly(&v->atlas, room[0], sizeof *room);
+    begin_plainly(&v->save_to, room[1], sizeof *room);
+    begin_plainly(&v->input.reference, room[2], sizeof *room);
     gls_view_contents contents = {.n = 0};
     gls_view_live live = {.job = NULL};
     gls_view_dissection dissection = {.input = &v->input, .atlas = v->atlas, .folder = v->save_to};

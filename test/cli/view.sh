@@ -116,6 +116,19 @@ saves() {
 }
 before=$(files)
 saves t.tck fit_fa.nii.gz
+# names that look like options, that begin with a blank, or have what shells and tables take for something else
+cp t.trx "odd ; 't.trx"
+mkdir -p "./-odd dir"
+for atlas in "-lab 'els; \\.nii" " labels .nii"; do
+    cp labels.nii "./$atlas"
+    if start "odd ; 't.trx" fit_fa.nii.gz "--save-to=-odd dir" "--atlas=$atlas" "--reference=$atlas" -q; then
+        python3 "$here/view_save.py" "$(cat stdaddress)" "$tool" "-odd dir" again 7 || note "saving with the atlas $atlas"
+        kill -TERM $pid
+        wait $pid
+    fi
+    rm -f "./$atlas" ./-odd\ dir/*
+done
+rm -r "./-odd dir" "odd ; 't.trx"
 saves holed.trx
 [ "$before" = "$(files)" ] || note "saving has left files"
 

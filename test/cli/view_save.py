@@ -45,7 +45,7 @@ with open_page(Server(address)) as page:
         for f in files[:2] + files[3:4]:
             check(f.read_bytes() == first[f], "the script makes another", f)
         check(len(read_trx(files[1])) == selected["selected"], "the bundle has", len(read_trx(files[1])), "streamlines:", selected)
-    edit = [w if w not in ("selected.trx", "selected.tck") else str(folder / ("edited" + w[-4:])) for w in words[1:]]
+    edit = [w if w not in ("selected.trx", "selected.tck") else "./" + str(folder / ("edited" + w[-4:])) for w in words[1:]]
     subprocess.run([tool, *edit, "--quiet", "--force"], check=True)
     counted = subprocess.run([tool, "info", edit[2], "--count", "--json"], check=True, capture_output=True, text=True).stdout
     counted = json.loads(counted)["tractograms"][0]["streamlines"]
