@@ -5,6 +5,7 @@
 #include <cJSON.h>
 #include <inttypes.h>
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 /* Smallest step of coordinates, in mm: finer steps would only make the data larger. */
 #define FINEST 0.03f
@@ -42,39 +44,56 @@ static void store_float(uint8_t *at, float v)
     put32(at, word);
 }
 
-/* Packs streamlines. Layout: u32 lines, u32 points, f32 scale mm, f32 origin[3] mm, u16 count[lines]; then for x, y and
- * z the differences along each line as 16 bits, the first from 0. Little-endian; coordinate = origin + scale * sum. */
-static void pack(const gls_scene *scene, uint8_t *bytes)
+/* Lines that are packed, each where its values belong. */
+typedef struct packing {
+    const gls_scene *scene;
+    float low[3], scale;
+    uint8_t *counts, *values;
+} packing;
+
+/* Packs lines from .. until - 1. */
+static void pack_lines(void *user, int thread, size_t from, size_t until)
 {
-    float low[3] = {0};
-    double extent = 0;
-    for (int a = 0; a < 3; a++) {
-        float high = low[a] = scene->n_points > 0 ? scene->point[0][a] : 0;
-        for (size_t i = 0; i < scene->n_points; i++) {
-            low[a] = fminf(low[a], scene->point[i][a]);
-            high = fmaxf(high, scene->point[i][a]);
-        }
-        extent = fmax(extent, (double)high - low[a]);
-        store_float(bytes + 12 + 4 * a, low[a]);
-    }
-    /* 16 bits over the longest side of the box */
-    float scale = fmaxf((float)(extent / 65535), FINEST);
-    put32(bytes, (uint32_t)scene->n_lines);
-    put32(bytes + 4, (uint32_t)scene->n_points);
-    store_float(bytes + 8, scale);
-    uint8_t *counts = bytes + 24, *values = counts + 2 * scene->n_lines;
-    for (size_t line = 0; line < scene->n_lines; line++) {
+    const packing *p = user;
+    const gls_scene *scene = p->scene;
+    (void)thread;
+    for (size_t line = from; line < until; line++) {
         uint64_t begin = scene->offset[line], end = scene->offset[line + 1];
-        put16(counts + 2 * line, (uint32_t)(end - begin));
+        put16(p->counts + 2 * line, (uint32_t)(end - begin));
         /* store differences of rounded positions, because they compress well; their sums have no more error than one
          * rounding */
         for (int a = 0; a < 3; a++)
             for (uint64_t i = begin, before = 0; i < end; i++) {
-                uint32_t v = (uint32_t)lround(fmin(((double)scene->point[i][a] - low[a]) / scale, 65535));
-                put16(values + 2 * ((size_t)a * scene->n_points + i), v - (uint32_t)before);
+                uint32_t v = (uint32_t)lround(fmin(((double)scene->point[i][a] - p->low[a]) / p->scale, 65535));
+                put16(p->values + 2 * ((size_t)a * scene->n_points + i), v - (uint32_t)before);
                 before = v;
             }
     }
+}
+
+/* Packs streamlines. Layout: u32 lines, u32 points, f32 scale mm, f32 origin[3] mm, u16 count[lines]; then for x, y and
+ * z the differences along each line as 16 bits, the first from 0. Little-endian; coordinate = origin + scale * sum. */
+static void pack(const gls_scene *scene, uint8_t *bytes)
+{
+    packing p = {.scene = scene, .counts = bytes + 24, .values = bytes + 24 + 2 * scene->n_lines};
+    double extent = 0;
+    for (int a = 0; a < 3; a++) {
+        float low = scene->n_points > 0 ? scene->point[0][a] : 0, high = low;
+        for (size_t i = 0; i < scene->n_points; i++) {
+            const float v = scene->point[i][a];
+            low = v < low ? v : low;
+            high = v > high ? v : high;
+        }
+        p.low[a] = low;
+        extent = fmax(extent, (double)high - low);
+        store_float(bytes + 12 + 4 * a, low);
+    }
+    /* 16 bits over the longest side of the box */
+    p.scale = fmaxf((float)(extent / 65535), FINEST);
+    put32(bytes, (uint32_t)scene->n_lines);
+    put32(bytes + 4, (uint32_t)scene->n_points);
+    store_float(bytes + 8, p.scale);
+    gls_parallel(scene->n_lines, 256, omp_get_max_threads(), pack_lines, &p);
 }
 
 gls_status gls_stage_lines(const gls_scene *scene, gls_text *out)

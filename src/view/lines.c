@@ -253,26 +253,66 @@ static gls_status fail_changed(const gls_view_lines *l)
 
 /* --- Regions. */
 
+/* The six bytes of a part, and two of the next. */
+typedef uint8_t bytes __attribute__((vector_size(8)));
+
 /* A search for the streamlines that meet regions. */
 typedef struct search {
     const gls_view_lines *lines;
     const gls_rois *rois;
     size_t n; /* regions */
     uint64_t *const *met;
-    uint8_t low[3], high[3]; /* box of all regions, in the units of the parts */
-    gls_roi_hits *hits;      /* one for each thread */
-    points *points;          /* the same */
-    bool *failed;            /* the same: points could not be read */
+    float low[3], high[3]; /* box of all regions, mm */
+    bytes least, most;     /* the same in the units of the parts: a part whose bytes all lie between comes near */
+    gls_roi_hits *hits;    /* one for each thread */
+    points *points;        /* the same */
+    bool *failed;          /* the same: points could not be read */
 } search;
 
 /* Whether a part of a streamline comes near. */
 static bool comes_near(const search *s, const uint8_t (*part)[6], uint64_t n)
 {
-    for (uint64_t k = 0; k < n; k++)
-        if (part[k][0] <= s->high[0] && part[k][1] <= s->high[1] && part[k][2] <= s->high[2] &&
-            part[k][3] >= s->low[0] && part[k][4] >= s->low[1] && part[k][5] >= s->low[2])
-            return true;
+    for (uint64_t k = 0; k < n; k++) {
+        bytes v;
+        uint64_t all;
+        memcpy(&v, part[k], sizeof v);
+        const bytes fits = (bytes)((v >= s->least) & (v <= s->most));
+        memcpy(&all, &fits, sizeof all);
+        if (all == UINT64_MAX) return true;
+    }
     return false;
+}
+
+/* On which sides of the box of all regions a point lies: a bit for each. */
+static unsigned sides(const search *s, const float p[3])
+{
+    unsigned side = 0;
+    for (int a = 0; a < 3; a++) side |= (unsigned)(p[a] < s->low[a]) << a | (unsigned)(p[a] > s->high[a]) << (a + 3);
+    return side;
+}
+
+/* Finds the regions that a streamline meets. Only the points from the first to the last segment that come near are
+ * tested: whether a segment meets a region does not depend on the others. */
+static void find(const search *s, gls_roi_hits *hits, const float (*point)[3], size_t n)
+{
+    size_t first = n, last = 0;
+    unsigned before = sides(s, point[0]);
+    for (size_t i = 1; i < n; i++) {
+        const unsigned side = sides(s, point[i]);
+        if (!(side & before)) {
+            first = first < i ? first : i - 1;
+            last = i;
+        }
+        before = side;
+    }
+    const bool part = first < last && last - first + 1 < n;
+    if (n > 1 && first == n && hits->met) {
+        memset(hits->met, 0, s->n);
+        return;
+    }
+    if (part) gls_rois_find(s->rois, hits, point + first, last - first + 1);
+    /* a streamline without length is a point, but a part of one that has a length is none */
+    if (!part || hits->length == 0) gls_rois_find(s->rois, hits, point, n);
 }
 
 /* Tests the streamlines of block number `from` to block `until` - 1. Where many come near, the points of a block are
@@ -303,7 +343,7 @@ static void search_blocks(void *user, int thread, size_t from, size_t until)
             if (!whole && !read_points(file_of(l, line), at, at + points, p)) s->failed[thread] = true;
             if (s->failed[thread]) break;
             gls_roi_hits *hits = &s->hits[thread];
-            gls_rois_find(s->rois, hits, (const float(*)[3])p->point + (whole ? at - start : 0), (size_t)points);
+            find(s, hits, (const float(*)[3])p->point + (whole ? at - start : 0), (size_t)points);
             for (size_t k = 0; k < s->n && !hits->failed; k++)
                 if (hits->met[k]) s->met[k][line / 64] |= UINT64_C(1) << line % 64;
         }
@@ -323,10 +363,13 @@ static bool find_box(search *s)
             box.high[a] = fmax(box.high[a], high[a] + MARGIN);
         }
     }
+    s->most = (bytes){0} - 1;
     for (int a = 0; a < 3; a++) {
         if (!(box.low[a] <= all->high[a] && box.high[a] >= all->low[a])) return false;
-        s->low[a] = coarse(all, a, box.low[a]);
-        s->high[a] = coarse(all, a, box.high[a]);
+        s->low[a] = (float)box.low[a];
+        s->high[a] = (float)box.high[a];
+        s->most[a] = coarse(all, a, box.high[a]);
+        s->least[a + 3] = coarse(all, a, box.low[a]);
     }
     return true;
 }
@@ -360,24 +403,72 @@ gls_status gls_view_lines_meet(const gls_view_lines *l, const gls_rois *rois, si
 
 /* --- Sending. */
 
+/* Streamlines that are sent together, so that threads share the work on them. */
+#define BATCH 4096
+
+/* Streamlines whose points are read for sending. */
+typedef struct sending {
+    const gls_view_lines *lines;
+    const uint64_t *line; /* their indices */
+    uint64_t offset[BATCH + 1];
+    float (*point)[3];
+    int failed;
+} sending;
+
+/* Reads points of streamlines from .. until - 1 of a batch. */
+static void read_batch(void *user, int thread, size_t from, size_t until)
+{
+    sending *s = user;
+    (void)thread;
+    for (size_t i = from; i < until; i++) {
+        points to = {s->point + s->offset[i], (size_t)(s->offset[i + 1] - s->offset[i])};
+        const uint64_t at = first_of(s->lines, s->line[i]);
+        if (!read_points(file_of(s->lines, s->line[i]), at, at + to.capacity, &to))
+            __atomic_store_n(&s->failed, 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* Lists the streamlines to send: of `count` ones, `most`. */
+static void choose(const gls_view_lines *l, const uint64_t *set, uint64_t count, uint64_t most, uint64_t *line)
+{
+    uint64_t seen = 0, n = 0;
+    for (size_t w = 0; w < GLS_VIEW_WORDS(l->n); w++)
+        for (uint64_t bits = set[w]; bits; bits &= bits - 1, seen++)
+            /* of the streamlines up to this one, a share of most / count is sent */
+            if ((seen + 1) * most / count > seen * most / count) line[n++] = w * 64 + (uint64_t)__builtin_ctzll(bits);
+}
+
+/* Sends the n streamlines of a batch. */
+static gls_status send_batch(sending *s, size_t n, const gls_sink *sink)
+{
+    s->offset[0] = 0;
+    for (size_t i = 0; i < n; i++)
+        s->offset[i + 1] = s->offset[i] + first_of(s->lines, s->line[i] + 1) - first_of(s->lines, s->line[i]);
+    void *point = realloc(s->point, (size_t)(s->offset[n] + 1) * sizeof *s->point);
+    if (!point) return gls_no_memory();
+    s->point = point;
+    gls_parallel(n, 64, omp_get_max_threads(), read_batch, s);
+    if (s->failed) return fail_changed(s->lines);
+    return gls_sink_append(sink, &(gls_streamlines){.n = n, .offset = s->offset, .point = (const float(*)[3])s->point});
+}
+
 gls_status gls_view_lines_send(const gls_view_lines *l, const uint64_t *set, uint64_t count, uint64_t most,
                                const gls_sink *sink)
 {
-    points p = {.point = NULL};
-    uint64_t seen = 0;
-    gls_status status = GLS_OK;
     if (most > count) most = count;
-    for (uint64_t line = 0; line < l->n && !status && most > 0; line++) {
-        if (!(set[line / 64] >> line % 64 & 1)) continue;
-        /* of the streamlines up to this one, a share of most / count is sent */
-        const bool chosen = (seen + 1) * most / count > seen * most / count;
-        seen++;
-        if (!chosen) continue;
-        const uint64_t from = first_of(l, line), offset[2] = {0, first_of(l, line + 1) - from};
-        if (!read_points(file_of(l, line), from, from + offset[1], &p)) status = fail_changed(l);
-        const gls_streamlines one = {.n = 1, .offset = offset, .point = (const float(*)[3])p.point};
-        if (!status) status = gls_sink_append(sink, &one);
+    uint64_t *line = malloc((size_t)(most + 1) * sizeof *line);
+    sending *s = malloc(sizeof *s);
+    gls_status status = line && s ? GLS_OK : gls_no_memory();
+    if (!status) {
+        choose(l, set, count, most, line);
+        *s = (sending){.lines = l};
     }
-    free(p.point);
+    for (uint64_t i = 0; i < most && !status; i += BATCH) {
+        s->line = line + i;
+        status = send_batch(s, (size_t)(most - i < BATCH ? most - i : BATCH), sink);
+    }
+    if (s) free(s->point);
+    free(s);
+    free(line);
     return status;
 }
