@@ -134,7 +134,7 @@ static int serve(const view_values *v, gls_status status, gls_view_contents *con
     return cmd_finish(status);
 }
 
-/* Puts ./ in front of a name that begins with a dash or a blank, so that it stays a name in command lines and tables.
+/* Writes ./ in front of a name that begins with a dash or a blank, so that it stays a name in command lines and tables.
  */
 static void begin_plainly(const char **name, char *room, size_t size)
 {

@@ -47,7 +47,7 @@ typedef struct segmentation {
     gls_filter_counts valid; /* with --invalid drop, of each pass */
 } segmentation;
 
-/* Puts --invalid in front of a sink, which it takes: so both passes count the same streamlines. */
+/* Adds --invalid in front of a sink, which it takes: so both passes count the same streamlines. */
 static gls_status drop_invalid(segmentation *s, gls_sink *sink)
 {
     const gls_sink next = *sink;

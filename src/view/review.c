@@ -1,5 +1,5 @@
 /* Quality control of a data set: participants with their pictures, and a table of what a person judges of them. Each
- * judgement is put into the table as it is then, so that nothing is lost when the window ends, or when other people
+ * judgement goes into the table as it is then, so that nothing is lost when the window ends, or when other people
  * judge, or edit the table, at the same time. */
 #include "view/review.h"
 
@@ -238,7 +238,7 @@ gls_status gls_view_review_picture(const gls_view_review *review, size_t partici
     return status ? status : bytes->failed ? gls_no_memory() : GLS_OK;
 }
 
-/* Puts a judgement into the table. */
+/* Reads the table again, and writes it with a judgement. */
 static gls_status judge(gls_view_review *review, const gls_view_request *request)
 {
     gls_status status = read_table(review);

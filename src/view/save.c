@@ -193,7 +193,7 @@ static gls_status move(const saving *s, int i, bool back)
     return moved ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: %s", s->file[i], strerror(errno));
 }
 
-/* Puts the files that are replaced into a folder beside them, so that a failure can bring them back. */
+/* Moves the files that are replaced to a folder beside them, so that a failure can bring them back. */
 static gls_status set_aside(saving *s)
 {
     gls_status status = GLS_OK;
@@ -212,7 +212,7 @@ static gls_status set_aside(saving *s)
 }
 
 /* Ends with all files or none: after a failure the new ones are removed, and the old ones come back. */
-static gls_status settle(saving *s, gls_status status)
+static gls_status conclude(saving *s, gls_status status)
 {
     for (int i = 0; i < s->n_made && status; i++) unlink(s->file[i]);
     for (int i = 0; i < N_FILES && s->aside; i++) {
@@ -251,7 +251,7 @@ static gls_status make_files(saving *s)
 static gls_status work(void *user)
 {
     saving *s = user;
-    gls_status status = settle(s, make_files(s));
+    gls_status status = conclude(s, make_files(s));
     __atomic_store_n(&s->ended, 1, __ATOMIC_RELEASE);
     return status;
 }
