@@ -3,13 +3,14 @@
 Run it in the folder in which view runs. The bundle is that of a sphere of 9 mm in the middle, without the label."""
 
 import json
+import math
 import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-from view import Server, open_page, read_trx
+from view import Server, decode, open_page, read_trx
 
 address, tool, folder, name, *label = sys.argv[1:]
 folder, failures = Path(folder), []
@@ -28,7 +29,10 @@ def ask(page, kind, **body):
 
 regions = [{"role": "include", "sphere": [0, 0, 0, 9]}, *({"role": "exclude", "label": int(number)} for number in label)]
 program = {**os.environ, "PATH": os.path.dirname(os.path.abspath(tool)) + ":" + os.environ["PATH"]}
-with open_page(Server(address)) as page:
+server = Server(address)
+shown, _ = decode(server.get("/lines")[2])
+check(len(shown) > 20 and all(math.isfinite(v) for line in shown for point in line for v in point), "streamlines of the page")
+with open_page(server) as page:
     selected = ask(page, "select", shown=0, regions=regions)
     check(selected.get("selected", 0) > 20, "select", selected)
     page.receive()

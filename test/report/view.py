@@ -171,6 +171,8 @@ def select(browser):
     click(browser, "keep")
     check(re.match(r"one: [\d,]+ streamlines", text(browser, "kept")) and text(browser, "regions") == "" and text(browser, "edit-command") == "", "a kept bundle", text(browser, "kept"))
     click(browser, "add-sphere")
+    click(browser, "save-bundles")
+    check("Name the bundle of these regions" in text(browser, "saved") and not (folder / "hand.tsv").exists(), "a save that leaves out regions", text(browser, "saved"))
     browser.value("document.getElementById('bundle-name').value = 'two', true")
     browser.wait("document.getElementById('edit-command').textContent !== ''")
     click(browser, "save-bundles")
@@ -186,6 +188,13 @@ def select(browser):
     picture(browser, "saved.png", "#select")
     browser.value("document.querySelector('#kept button').click(), true")
     check(browser.value("document.querySelectorAll('#regions fieldset').length") == 3 and browser.value("document.getElementById('bundle-name').value") == "one", "a kept bundle is changed")
+    # at the limits of the server it is not asked for more, and the page stays connected
+    click(browser, "add-box")
+    browser.value("(() => { const f = [...document.querySelectorAll('#regions fieldset:last-child input')].slice(0, 3); f.forEach((v) => { v.value = 10000; }); "
+                  "f[0].dispatchEvent(new Event('input', { bubbles: true })); return true; })()")
+    check(browser.wait("document.getElementById('edit-command').textContent.includes('9990,9990,9990,10010,10010,10010')"), "a box at the limit", text(browser, "edit-command"))
+    said = browser.value("(() => { for (let i = 0; i < 33; i++) document.getElementById('add-sphere').click(); return document.getElementById('selected').textContent; })()")
+    check(said == "There may be 32 regions." and browser.value("document.querySelectorAll('#regions fieldset').length") == 32 and text(browser, "connection") == "", "33 regions", said, text(browser, "connection"))
     while browser.value("document.querySelectorAll('#regions fieldset').length"):
         browser.value("document.querySelector('#regions button').click(), true")
     check(text(browser, "selected") == "", "the last region is gone, and the selection stays", text(browser, "selected"))
