@@ -142,7 +142,7 @@ if start t.trx --atlas slow.nii --save-to saved -q; then
     code=$?
     [ $code -eq 0 ] && [ $(($(date +%s) - begun)) -le 9 ] || note "a signal during a save: exit code $code after $(($(date +%s) - begun)) s"
     diff -r saved saved.before || note "a signal during a save leaves other files"
-    [ -z "$(ls -A saved | grep '^\.')" ] || note "a signal during a save leaves $(ls -A saved)"
+    [ -z "$(find saved -mindepth 1 -name '.*')" ] || note "a signal during a save leaves $(ls -A saved)"
 fi
 rm -rf saved saved.before slow.nii
 mkdir saved
