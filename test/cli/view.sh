@@ -107,7 +107,7 @@ with zipfile.ZipFile("t.trx") as a, zipfile.ZipFile("holed.trx", "w") as b:
 END
 # saves ARGUMENTS...: a bundle of view ARGUMENTS can be saved, and its script makes it again
 saves() {
-    start "$@" --save-to saved --atlas labels.nii -q || return
+    start "$@" --save-to saved --atlas labels.nii --nthreads 1 -q || return
     python3 "$here/view_save.py" "$(cat stdaddress)" "$tool" saved again 7 || note "saving of view $*"
     kill -TERM $pid
     wait $pid
@@ -121,7 +121,7 @@ cp t.trx "odd ; 't.trx"
 mkdir -p "./-odd dir"
 for atlas in "-lab 'els; \\.nii" " labels .nii"; do
     cp labels.nii "./$atlas"
-    if start "odd ; 't.trx" fit_fa.nii.gz "--save-to=-odd dir" "--atlas=$atlas" "--reference=$atlas" -q; then
+    if start "odd ; 't.trx" fit_fa.nii.gz "--save-to=-odd dir" "--atlas=$atlas" "--reference=$atlas" --nthreads 1 -q; then
         python3 "$here/view_save.py" "$(cat stdaddress)" "$tool" "-odd dir" again 7 || note "saving with the atlas $atlas"
         kill -TERM $pid
         wait $pid

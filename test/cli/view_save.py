@@ -42,6 +42,8 @@ with open_page(server) as page:
     check([os.path.normpath(f) for f in said.get("files", [])] == [str(f) for f in files], "save", said)
     if "files" in said:
         first = {f: f.read_bytes() for f in files}
+        line = json.loads(first[files[2]])["command_line"]
+        check("--nthreads" in line and line[line.index("--nthreads") + 1] == "1", "number of threads of view --nthreads 1", line)
         for f in files[1:4]:
             f.unlink()
         script = str(files[4])
