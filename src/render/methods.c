@@ -549,8 +549,7 @@ static void write_weights(const writer *w)
     else if (number_at(w, "parameters/lambda") > 0)
         gls_text_puts(w->out, ", with a penalty on groups"), CITE(w, "commit2");
     const char *kernel = name && strcmp(name, "commit") == 0 ? text_at(w, "parameters/kernel") : NULL;
-    if (kernel && strcmp(kernel, "life") == 0)
-        gls_text_puts(w->out, ", with the kernel of LiFE"), CITE(w, "life");
+    if (kernel && strcmp(kernel, "life") == 0) gls_text_puts(w->out, ", with the kernel of LiFE"), CITE(w, "life");
     if (kernel && strcmp(kernel, "cylinder") == 0)
         gls_text_puts(w->out, ", with the signal of cylinders"), CITE(w, "cylinder");
     gls_text_puts(w->out, ".");

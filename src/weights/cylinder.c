@@ -5,7 +5,7 @@
 #include <math.h>
 
 #define N_MODES 60
-#define LEAST_SHARE 1e-7 /* the sum ends at a term below this share of it */
+#define MIN_SHARE 1e-7 /* the sum ends at a term below this share of it */
 
 /* Derivative of the Bessel function J1. */
 static double j1_slope(double x)
@@ -44,7 +44,7 @@ void gls_cylinder_across(const double *b, const gls_pulse_timing *timing, size_t
                                   exp(-rate * (long_time - short_time)) - exp(-rate * (long_time + short_time));
             const double term = number / (rate * rate * a * a * (zero[k] * zero[k] - 1));
             sum += term;
-            if (term < LEAST_SHARE * sum) break;
+            if (term < MIN_SHARE * sum) break;
         }
         /* b = (gamma G delta)^2 (Delta - delta / 3) gives the square of gamma G */
         across[i] = 2 * sum * b[i] / (short_time * short_time * (long_time - short_time / 3));
