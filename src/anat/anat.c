@@ -31,6 +31,8 @@
 #define MIN_GREY 0.45
 #define MAX_GREY 0.92
 #define MAX_FLUID 0.55
+#define MAX_GROWTH 12.0 /* mm, by which the rim of a mask may be moved until intensities are right */
+#define MAX_APART 4.0   /* mm between the centres of the masks of T1 and series, where both images have voxels */
 #define MAX_VOXELS ((double)(1 << 28))
 
 void gls_anat_inputs_finish(gls_anat_inputs *in)
@@ -207,12 +209,8 @@ static gls_status first_mask(const gls_anat_inputs *in, const gls_anat *a, gls_i
                         in->fixed.name);
     const size_t n = gls_grid_voxels(&from->grid);
     gls_status status = make_set(from, 0, &set);
-    if (!status && labels) status = gls_morphology_dilate_mm(&from->grid, set, LABEL_CLOSING);
-    if (!status && labels) {
-        for (size_t v = 0; v < n; v++) set[v] = !set[v];
-        status = gls_morphology_dilate_mm(&from->grid, set, LABEL_CLOSING);
-        for (size_t v = 0; v < n; v++) set[v] = !set[v];
-    }
+    if (!status && labels) status = gls_brain_mask_grow(&from->grid, LABEL_CLOSING, set);
+    if (!status && labels) status = gls_brain_mask_grow(&from->grid, -LABEL_CLOSING, set);
     if (!status && from != in->fixed_mask.image) status = gls_morphology_fill_holes(from->grid.dim, set);
     if (!status && gls_morphology_count(from->grid.dim, set) == 0)
         status = gls_fail(GLS_ERR_INPUT, "brain mask: has no voxel: give one of the brain");
@@ -279,8 +277,9 @@ static gls_status compare_with_series(const gls_anat_inputs *in, const uint8_t *
 {
     gls_image *seen = NULL, *brain = NULL, *ones = NULL;
     const size_t n = gls_grid_voxels(&a->grid);
-    size_t both = 0, sum = 0;
-    a->dice_series = NAN;
+    size_t both = 0, sum = 0, count[2] = {0};
+    double centre[2][3] = {{0}}, square = 0;
+    a->dice_series = a->series_apart = NAN;
     if (!in->brain.image) return GLS_OK;
     gls_status status = gls_image_create(&in->brain.image->grid, 1, &ones);
     for (size_t v = 0; !status && v < gls_grid_voxels(&ones->grid); v++) ones->data[v] = 1;
@@ -288,14 +287,117 @@ static gls_status compare_with_series(const gls_anat_inputs *in, const uint8_t *
     if (!status) status = bring(a, in->brain.image, FROM_SERIES, GLS_RESAMPLE_NEAREST, &brain);
     for (size_t v = 0; v < n && !status; v++) {
         if (!(seen->data[v] > 0)) continue;
-        both += mask[v] && brain->data[v] > 0;
-        sum += (size_t)(mask[v] > 0) + (brain->data[v] > 0);
+        const bool in_both[2] = {mask[v] > 0, brain->data[v] > 0};
+        int32_t at[3];
+        gls_grid_centre(&a->grid, v, at);
+        for (int k = 0; k < 2; k++) {
+            count[k] += in_both[k];
+            for (int r = 0; r < 3 && in_both[k]; r++) centre[k][r] += a->grid.voxel_size[r] * at[r];
+        }
+        both += in_both[0] && in_both[1];
+        sum += (size_t)in_both[0] + in_both[1];
     }
     if (!status && sum > 0) a->dice_series = 2 * (double)both / (double)sum;
+    for (int r = 0; r < 3 && count[0] > 0 && count[1] > 0; r++)
+        square += pow(centre[0][r] / (double)count[0] - centre[1][r] / (double)count[1], 2);
+    if (count[0] > 0 && count[1] > 0) a->series_apart = sqrt(square);
     gls_image_destroy(seen);
     gls_image_destroy(brain);
     gls_image_destroy(ones);
     return status;
+}
+
+/* Whether intensities of classes are those of a T1 image in a mask of the brain. *grey, fluid: shares of the intensity
+ * of white matter. */
+static bool has_contrast(const gls_tissue_classes *c, double *grey, double *fluid)
+{
+    *grey = exp(c->mean[GLS_CLASS_GM] - c->mean[GLS_CLASS_WM]);
+    *fluid = exp(c->mean[GLS_CLASS_CSF] - c->mean[GLS_CLASS_WM]);
+    return *grey >= MIN_GREY && *grey <= MAX_GREY && *fluid <= MAX_FLUID;
+}
+
+/* Moves the rim of a mask inwards or outwards until the classes have the contrast of a T1 image. A mask that no step
+ * mends stays as it is. */
+static gls_status grow(const gls_anat_inputs *in, const gls_image *prior, uint8_t *set, gls_tissue_classes *c,
+                       gls_anat *a)
+{
+    const size_t n = gls_grid_voxels(&a->grid);
+    const double step = fmax(2, a->grid.voxel_size[0]);
+    double grey, fluid;
+    if (has_contrast(c, &grey, &fluid)) return GLS_OK;
+    const double sign = grey < MIN_GREY ? -1 : 1;
+    uint8_t *trial = malloc(n);
+    gls_status status = trial ? GLS_OK : gls_no_memory();
+    for (double mm = step; mm <= MAX_GROWTH && a->mask_grown == 0 && !status; mm += step) {
+        gls_tissue_classes tried = {.rounds = 0};
+        memcpy(trial, set, n);
+        status = gls_brain_mask_grow(&a->grid, sign * mm, trial);
+        if (status || gls_morphology_count(a->grid.dim, trial) == 0 ||
+            gls_tissue_classes_find(&tried, a->t1, trial, prior, NULL, in->t1.name) != GLS_OK)
+            break;
+        if (has_contrast(&tried, &grey, &fluid)) {
+            const gls_tissue_classes before = *c;
+            *c = tried;
+            tried = before;
+            memcpy(set, trial, n);
+            a->mask_grown = sign * mm;
+        }
+        gls_tissue_classes_finish(&tried);
+    }
+    free(trial);
+    return status;
+}
+
+/* Moves a mask that lies beside the brain. It stays if there the classes have not the contrast of a T1 image, or
+ * explain the intensities worse. */
+static gls_status move_to_brain(const gls_anat_inputs *in, const gls_image *prior, uint8_t *set, gls_tissue_classes *c,
+                                gls_anat *a)
+{
+    const size_t n = gls_grid_voxels(&a->grid);
+    double shift[3], grey, fluid;
+    gls_status status = gls_brain_mask_find_shift(a->t1, c, set, shift);
+    const double length = sqrt(shift[0] * shift[0] + shift[1] * shift[1] + shift[2] * shift[2]);
+    if (status || length == 0) return status;
+    gls_tissue_classes tried = {.rounds = 0};
+    uint8_t *trial = malloc(n);
+    if (!trial) return gls_no_memory();
+    memcpy(trial, set, n);
+    status = gls_brain_mask_move(&a->grid, shift, trial);
+    if (!status && gls_tissue_classes_find(&tried, a->t1, trial, prior, NULL, in->t1.name) == GLS_OK &&
+        has_contrast(&tried, &grey, &fluid) && tried.score > c->score) {
+        const gls_tissue_classes before = *c;
+        *c = tried;
+        tried = before;
+        memcpy(set, trial, n);
+        a->mask_moved = length;
+    }
+    gls_tissue_classes_finish(&tried);
+    free(trial);
+    return status;
+}
+
+/* Mends a first mask that is bad: one that holds skull or lacks fluid, then one that lies beside the brain. */
+static gls_status mend(const gls_anat_inputs *in, const gls_image *prior, uint8_t *set, gls_tissue_classes *c,
+                       gls_anat *a)
+{
+    double grey, fluid;
+    const gls_status status = grow(in, prior, set, c, a);
+    return status || !has_contrast(c, &grey, &fluid) ? status : move_to_brain(in, prior, set, c, a);
+}
+
+/* Takes the mask of the template as registration brought it, where the one that tissue made of it has not the figures
+ * of a brain. */
+static gls_status check_correction(const gls_anat_inputs *in, const gls_image *prior, const uint8_t *set, uint8_t *mask,
+                                   gls_anat *a)
+{
+    const size_t n = gls_grid_voxels(&a->grid);
+    double grey, fluid;
+    a->dice = gls_brain_mask_dice(set, mask, n);
+    a->uncorrected = in->fixed.image && (a->dice < MIN_DICE || !has_contrast(&a->classes, &grey, &fluid));
+    if (!a->uncorrected) return GLS_OK;
+    memcpy(mask, set, n);
+    gls_tissue_classes_finish(&a->classes);
+    return gls_tissue_classes_find(&a->classes, a->t1, mask, prior, NULL, in->t1.name);
 }
 
 /* Makes the T1 on the grid, the mask, the classes in it, and their fractions. */
@@ -314,13 +416,14 @@ static gls_status find_brain(const gls_anat_inputs *in, const gls_image *first, 
     if (!status) status = make_set(brought, 0.5f, &set);
     if (!status && !(mask = malloc(n))) status = gls_no_memory();
     if (!status) status = gls_tissue_classes_find(&begin, a->t1, set, prior, NULL, in->t1.name);
+    if (!status) status = mend(in, prior, set, &begin, a);
     if (!status) status = gls_brain_mask_correct(a->t1, &begin, set, mask);
     if (!status) status = gls_tissue_classes_find(&a->classes, a->t1, mask, prior, &begin, in->t1.name);
+    if (!status) status = check_correction(in, prior, set, mask, a);
     if (!status) status = gls_tissue_classes_fractions(&a->classes, a->t1, mask, &a->fractions);
     if (!status) status = gls_image_create(&a->grid, 1, &a->mask);
     if (!status) status = compare_with_series(in, mask, a);
     if (!status) {
-        a->dice = gls_brain_mask_dice(set, mask, n);
         a->millilitre = (double)gls_morphology_count(a->grid.dim, mask) * fabs(gls_grid_determinant(&a->grid)) / 1000;
         for (size_t v = 0; v < n; v++) {
             a->mask->data[v] = mask[v];
@@ -337,28 +440,47 @@ static gls_status find_brain(const gls_anat_inputs *in, const gls_image *first, 
 
 static void warn_of_brain(const gls_anat_inputs *in, gls_anat *a)
 {
-    if ((a->millilitre < MIN_ML || a->millilitre > MAX_ML) && ++a->warnings)
-        gls_log(GLS_LOG_WARNING, "%s: its brain mask has %.0f ml: look at the mask on the T1", in->t1.name,
-                a->millilitre);
-    if (a->dice < MIN_DICE && ++a->warnings)
+    const char *t1 = in->t1.name, *of = in->fixed.image ? "the template" : "the series";
+    const char *option = in->fixed.image ? "--template-mask" : "--dwi-mask";
+    double grey, fluid;
+    if (a->mask_moved > 0 && ++a->warnings)
         gls_log(GLS_LOG_WARNING,
-                "%s: tissue moved the brain mask far from that of %s (Dice %.2f): look at the mask on the T1",
-                in->t1.name, in->fixed.image ? "the template" : "the series", a->dice);
+                "%s: the brain mask of %s lay %.0f mm beside the brain, and was moved: look at the mask on the T1, and "
+                "give another %s",
+                t1, of, a->mask_moved, option);
+    if (a->mask_grown != 0 && ++a->warnings)
+        gls_log(GLS_LOG_WARNING,
+                "%s: the brain mask of %s %s, and its rim was moved by %.0f mm: look at the mask on the T1, and give "
+                "another %s",
+                t1, of, a->mask_grown < 0 ? "held skull" : "lacked fluid", fabs(a->mask_grown), option);
+    if ((a->millilitre < MIN_ML || a->millilitre > MAX_ML) && ++a->warnings)
+        gls_log(GLS_LOG_WARNING, "%s: its brain mask has %.0f ml: look at the mask on the T1", t1, a->millilitre);
+    if (a->uncorrected && ++a->warnings)
+        gls_log(
+            GLS_LOG_WARNING,
+            "%s: the brain mask that tissue makes of that of the template is not that of a brain (Dice of both %.2f): "
+            "that of the template is taken: look at it on the T1",
+            t1, a->dice);
+    else if (a->dice < MIN_DICE && ++a->warnings)
+        gls_log(GLS_LOG_WARNING,
+                "%s: tissue moved the brain mask far from that of the series (Dice %.2f): look at the mask on the T1",
+                t1, a->dice);
     if (a->dice_series < MIN_DICE_SERIES && ++a->warnings)
         gls_log(GLS_LOG_WARNING,
                 "%s: its brain mask and that of the series differ (Dice %.2f): one of them is wrong, or the T1 does "
-                "not lie "
-                "on the series: look at both",
-                in->t1.name, a->dice_series);
-    const double *mean = a->classes.mean, grey = exp(mean[GLS_CLASS_GM] - mean[GLS_CLASS_WM]),
-                 fluid = exp(mean[GLS_CLASS_CSF] - mean[GLS_CLASS_WM]);
-    if ((grey < MIN_GREY || grey > MAX_GREY || fluid > MAX_FLUID) && ++a->warnings)
+                "not lie on the series: look at both",
+                t1, a->dice_series);
+    else if (a->series_apart > MAX_APART && a->mask_moved == 0 && ++a->warnings)
+        gls_log(
+            GLS_LOG_WARNING,
+            "%s: the centres of its brain mask and that of the series lie %.0f mm apart: look at both, and give the "
+            "series a mask that lies on it (--dwi-mask, --mask), such as the one that is written here",
+            t1, a->series_apart);
+    if (!has_contrast(&a->classes, &grey, &fluid) && ++a->warnings)
         gls_log(GLS_LOG_WARNING,
                 "%s: its tissue is probably wrong: what was found as grey matter has %.2f of the intensity of white "
-                "matter, "
-                "as fluid %.2f: is it a T1 image, or is the brain mask too %s? Give another %s",
-                in->t1.name, grey, fluid, grey < MIN_GREY ? "large" : "small",
-                in->fixed.image ? "--template-mask" : "--dwi-mask");
+                "matter, as fluid %.2f: is it a T1 image, or is the brain mask too %s? Give another %s",
+                t1, grey, fluid, grey < MIN_GREY ? "large" : "small", option);
 }
 
 /* --- Tissue and labels. */
@@ -443,7 +565,11 @@ void gls_anat_describe(const gls_anat *a, cJSON *root)
     cJSON *brain = cJSON_AddObjectToObject(root, "brain");
     gls_json_double(brain, "volume_ml", a->millilitre);
     gls_json_double(brain, "dice_with_first_mask", a->dice);
+    cJSON_AddBoolToObject(brain, "rim_follows_tissue", !a->uncorrected);
+    gls_json_double(brain, "first_mask_moved_mm", a->mask_moved);
+    gls_json_double(brain, "first_mask_grown_mm", a->mask_grown);
     if (isfinite(a->dice_series)) gls_json_double(brain, "dice_with_series_mask", a->dice_series);
+    if (isfinite(a->series_apart)) gls_json_double(brain, "centres_apart_mm", a->series_apart);
     gls_json_double(brain, "voxel_mm", a->grid.voxel_size[0]);
     cJSON *tissue = cJSON_AddObjectToObject(root, "tissue");
     gls_json_uint(tissue, "rounds", a->classes.rounds);

@@ -48,10 +48,14 @@ typedef struct gls_anat {
     gls_image *five;           /* five tissue types */
     gls_labels *labels;        /* NULL without */
     gls_tissue_classes classes;
-    bool cut;           /* the template shows the brain alone, and the T1 was cut to it */
-    double millilitre;  /* of the brain */
-    double dice;        /* of the mask with the one that registration brought */
-    double dice_series; /* of the mask with that of the series; not a number: none is given */
+    bool cut;            /* the template shows the brain alone, and the T1 was cut to it */
+    double millilitre;   /* of the brain */
+    double mask_moved;   /* mm, by which the first mask lay beside the brain and was moved; 0: it lay right */
+    double mask_grown;   /* mm, by which its rim was moved outwards (negative: inwards) to get the contrast of a T1 */
+    bool uncorrected;    /* the rim does not follow tissue, which would have moved it too far */
+    double dice;         /* of the first mask, moved and grown, with the one that tissue made of it */
+    double dice_series;  /* of the mask with that of the series; not a number: none is given */
+    double series_apart; /* mm between the centres of both, where the series has voxels; not a number: none is given */
     int warnings;
 } gls_anat;
 

@@ -1,4 +1,5 @@
-/* Brain masks: a first mask is moved at its rim by what tissue the T1 image shows there. */
+/* Brain masks: one that lies beside the brain is brought there, and the rim of each is moved by what tissue the T1
+ * image shows there. */
 #include "anat/brain_mask.h"
 
 #include <math.h>
@@ -6,12 +7,17 @@
 #include <string.h>
 
 #include "image/morphology.h"
+#include "registration/trilinear.h"
 #include "util/status.h"
 
 #define REACH 3.0 /* mm, how far the rim may move */
 #define FAR 3.0   /* standard deviations beyond which an intensity is of no class */
 #define OPENING 1 /* voxels */
 #define CLOSING 2
+/* A mask lies beside the brain if a shift of MIN_SHIFT mm or more makes its rim darker by this factor. */
+#define MIN_SHIFT 5.0
+#define MAX_SHIFT 15.0
+#define DARKER 0.93
 
 /* The class of a voxel by its intensity; GLS_CLASSES: none. */
 static int class_of(const gls_image *t1, const gls_tissue_classes *c, size_t v)
@@ -66,6 +72,122 @@ gls_status gls_brain_mask_correct(const gls_image *t1, const gls_tissue_classes 
         status = gls_fail(GLS_ERR_INPUT, "brain mask: nothing is left of it: compare the T1 with the template by eye");
     free(outer);
     free(rim);
+    return status;
+}
+
+/* The rim of a mask, and the image in which it is to be dark. */
+typedef struct rim {
+    const gls_grid *grid;
+    float *value;      /* intensity without bias as a share of that of white matter, 1 at most */
+    float (*point)[3]; /* voxel coordinates */
+    size_t n;
+} rim;
+
+/* Lists the voxels of a mask with a neighbour outside. */
+static gls_status find_rim(const gls_image *t1, const gls_tissue_classes *c, const uint8_t *mask, rim *r)
+{
+    const int32_t *dim = t1->grid.dim;
+    const size_t n = gls_grid_voxels(&t1->grid), nx = (size_t)dim[0], nxy = nx * (size_t)dim[1];
+    uint8_t *inner = malloc(n);
+    *r = (rim){.grid = &t1->grid, .value = malloc(n * sizeof *r->value)};
+    if (inner) memcpy(inner, mask, n);
+    gls_status status = inner && r->value ? gls_morphology_erode(dim, inner, 1) : gls_no_memory();
+    for (size_t v = 0; v < n && !status; v++) {
+        const double y = (double)t1->data[v] / exp((double)c->bias[v] + c->mean[GLS_CLASS_WM]);
+        r->value[v] = y > 0 ? (float)fmin(y, 1) : 0;
+        r->n += mask[v] && !inner[v];
+    }
+    if (!status && !(r->point = malloc((r->n + 1) * sizeof *r->point))) status = gls_no_memory();
+    for (size_t v = 0, k = 0; v < n && !status; v++) {
+        if (!mask[v] || inner[v]) continue;
+        r->point[k][0] = (float)(v % nx);
+        r->point[k][1] = (float)(v % nxy / nx);
+        r->point[k++][2] = (float)(v / nxy);
+    }
+    free(inner);
+    return status;
+}
+
+/* Mean intensity along the rim after a shift, mm. */
+static double brightness(const rim *r, const double shift[3])
+{
+    double sum = 0;
+    for (size_t k = 0; k < r->n; k++) {
+        float p[3];
+        for (int a = 0; a < 3; a++) p[a] = r->point[k][a] + (float)(shift[a] / r->grid->voxel_size[a]);
+        const gls_corners c = gls_corners_at(r->grid->dim, p);
+        sum += (double)gls_corners_value(&c, r->value);
+    }
+    return sum / (double)r->n;
+}
+
+/* Goes to the darkest place, by steps along the axes that halve from 4 to 1 mm. Returns the brightness there. */
+static double climb(const rim *r, double shift[3])
+{
+    double best = brightness(r, shift);
+    for (double step = 4; step >= 1;) {
+        double found[3], least = best;
+        for (int k = 0; k < 6; k++) {
+            double next[3] = {shift[0], shift[1], shift[2]};
+            next[k / 2] += k % 2 ? step : -step;
+            const double value = fabs(next[k / 2]) <= MAX_SHIFT ? brightness(r, next) : INFINITY;
+            if (value < least) {
+                least = value;
+                memcpy(found, next, sizeof next);
+            }
+        }
+        if (least < best)
+            memcpy(shift, found, sizeof found);
+        else
+            step /= 2;
+        best = least;
+    }
+    return best;
+}
+
+gls_status gls_brain_mask_find_shift(const gls_image *t1, const gls_tissue_classes *c, const uint8_t *mask,
+                                     double shift[3])
+{
+    rim r;
+    gls_status status = find_rim(t1, c, mask, &r);
+    shift[0] = shift[1] = shift[2] = 0;
+    if (!status && r.n > 0) {
+        const double before = brightness(&r, shift), after = climb(&r, shift);
+        const double length = sqrt(shift[0] * shift[0] + shift[1] * shift[1] + shift[2] * shift[2]);
+        if (length < MIN_SHIFT || after > DARKER * before) shift[0] = shift[1] = shift[2] = 0;
+    }
+    free(r.value);
+    free(r.point);
+    return status;
+}
+
+gls_status gls_brain_mask_move(const gls_grid *grid, const double shift[3], uint8_t *mask)
+{
+    const size_t n = gls_grid_voxels(grid), nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
+    uint8_t *from = malloc(n);
+    if (!from) return gls_no_memory();
+    memcpy(from, mask, n);
+    for (size_t v = 0; v < n; v++) {
+        const size_t at[3] = {v % nx, v / nx % ny, v / nx / ny};
+        size_t voxel = 0;
+        bool inside = true;
+        for (int a = 2; a >= 0; a--) {
+            const double p = (double)at[a] - rint(shift[a] / grid->voxel_size[a]);
+            inside = inside && p >= 0 && p < grid->dim[a];
+            voxel = voxel * (size_t)grid->dim[a] + (inside ? (size_t)p : 0);
+        }
+        mask[v] = inside && from[voxel];
+    }
+    free(from);
+    return GLS_OK;
+}
+
+gls_status gls_brain_mask_grow(const gls_grid *grid, double mm, uint8_t *mask)
+{
+    const size_t n = gls_grid_voxels(grid);
+    for (size_t v = 0; v < n && mm < 0; v++) mask[v] = !mask[v];
+    const gls_status status = gls_morphology_dilate_mm(grid, mask, fabs(mm));
+    for (size_t v = 0; v < n && mm < 0; v++) mask[v] = !mask[v];
     return status;
 }
 

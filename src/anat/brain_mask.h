@@ -9,6 +9,14 @@
  * removed, holes filled. GLS_ERR_INPUT: nothing is left. */
 gls_status gls_brain_mask_correct(const gls_image *t1, const gls_tissue_classes *classes, const uint8_t *first,
                                   uint8_t *mask);
+/* Finds how far a mask lies beside the brain: the shift, mm along the axes of the grid, that brings its rim into the
+ * dark between brain and scalp. Shifts of less than 5 mm, and those that make the rim little darker, are 0. */
+gls_status gls_brain_mask_find_shift(const gls_image *t1, const gls_tissue_classes *classes, const uint8_t *mask,
+                                     double shift[3]);
+/* Moves a mask by a shift, mm, rounded to voxels. */
+gls_status gls_brain_mask_move(const gls_grid *grid, const double shift[3], uint8_t *mask);
+/* Moves the rim of a mask outwards by this many mm, inwards if it is negative. */
+gls_status gls_brain_mask_grow(const gls_grid *grid, double mm, uint8_t *mask);
 /* Overlap of two sets of n voxels: twice the common ones by the sum of both. */
 double gls_brain_mask_dice(const uint8_t *a, const uint8_t *b, size_t n);
 

@@ -52,6 +52,7 @@ if __name__ == "__main__":
     save("brain.nii", brain)
     save("wide.nii", lambda x, y, z: brain(0.92 * x, 0.93 * y, 0.92 * z))  # with a part of the skull
     save("narrow.nii", lambda x, y, z: brain(1.15 * x, 1.15 * y, 1.15 * z))  # without the fluid around the brain
+    save("beside.nii", lambda x, y, z: brain(x - 5, y - 5, z + 4))
     save("tpl-Head_T1w.nii", bend(t1))
     save("mask.nii", bend(brain))
     save("alone.nii", bend(lambda x, y, z: t1(x, y, z) * brain(x, y, z)))
