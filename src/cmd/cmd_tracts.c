@@ -269,7 +269,8 @@ const cmd_command command_search = {
                    "directions. TRACKS is read as a stream; the references need 24 bytes for each of --points.",
     .positionals =
         CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK, VTK or VTP, also .gz.", "REFERENCES",
-                  "Tractogram in the same space, such as a bundle or an atlas.", "OUT", "The table of --output."),
+                  "Tractogram such as a bundle or an atlas, in the same space, or in another with --transform.", "OUT",
+                  "The table of --output."),
     .max_positionals = 3,
     .examples = CMD_TEXTS(
         "Streamlines within 8 mm of those of a bundle:", "glslines search tracks.trx arcuate.trk --tracks near.trx",

@@ -9,8 +9,10 @@
 
 #include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
+#include "tools/chain.h"
 #include "tools/tract_results.h"
 #include "tools/writer.h"
+#include "transform/move_points.h"
 #include "util/numbers.h"
 #include "util/status.h"
 
@@ -171,9 +173,11 @@ static gls_status create_tracks(search *s, const char *tracks, const gls_tractog
     return GLS_OK;
 }
 
-/* Reads the references. */
+/* Reads the references, and brings them to the space of the streamlines. All must come there, as they are numbered. */
 static gls_status read_references(search *s, const char *path)
 {
+    gls_transform space = {.n = 0};
+    gls_move_counts moved = {.dropped = 0};
     const gls_search_cli *o = s->o;
     gls_tractogram_reader *reader = NULL;
     gls_neighbours_options options = gls_neighbours_options_default();
@@ -182,11 +186,22 @@ static gls_status read_references(search *s, const char *path)
     options.radius = o->radius;
     options.nearest = (uint32_t)o->nearest;
     gls_status status = gls_neighbours_create(&options, &s->neighbours);
+    if (!status) status = gls_chain_read(s->run, &o->transform, &space);
     if (!status) status = gls_tract_open(s->run, path, false, &reader);
     gls_sink sink = {0};
     if (!status) sink = gls_neighbours_references(s->neighbours);
+    if (!status && space.n > 0) {
+        const gls_sink next = sink;
+        status = gls_filter_move_create(&space, false, &moved, &next, &sink);
+    }
     status = gls_tract_pump(s->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
+    gls_transform_finish(&space);
+    if (!status && moved.dropped > 0)
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: %s of its streamlines lie outside of the transform: bring it to the space of the "
+                          "streamlines by 'glslines transform' first, which says what becomes of them",
+                          path, GLS_COUNT(moved.dropped));
     if (status) return status;
     const uint64_t n_void = gls_neighbours_void(s->neighbours);
     if (gls_neighbours_count(s->neighbours) == 0) gls_log(GLS_LOG_WARNING, "%s: has no streamlines", path);
@@ -217,6 +232,7 @@ gls_status gls_tract_search(gls_tract_run *run, const void *options, const char 
     (void)n;
     if (!o->output && !o->tracks) return gls_fail(GLS_ERR_ARGUMENT, "search: needs an output: --output or --tracks");
     gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(file[0], file[1], run->options.reference));
+    if (!status) status = gls_chain_note(run, &o->transform);
     if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output));
     if (!status) status = gls_tract_run_writes(run, o->tracks);
     if (!status) status = read_references(&s, file[1]);

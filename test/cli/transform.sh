@@ -63,6 +63,20 @@ expect 0 transform lines.tck -t turn.txt,inverse -t turn.txt -o same.tck
 # to the other space by the field of positions, and back by its inverse
 expect 0 transform lines.tck -t positions.nii -o forth.tck
 expect 0 edit forth.tck again.tck --warp positions.nii
+# references of another space come to that of the streamlines
+expect 0 search lines.tck lines.tck near.csv --radius 6
+expect 0 search lines.tck turned.tck turned_near.csv --radius 6 -t turn.txt,inverse
+expect 0 search lines.tck turned.tck without_near.csv --radius 6
+contains turned_near.json "points of the fixed image to points of the moving image"
+python3 - << 'END' || note "references of another space"
+read = lambda name: [[float(v) for v in line.split(",")] for line in open(name).read().split("\n")[1:] if line]
+here, there, without = map(read, ("near.csv", "turned_near.csv", "without_near.csv"))
+assert len(here) == len(there) == 13 and all(abs(x - y) < 1e-4 for p, q in zip(here, there) for x, y in zip(p, q)), (here, there)
+assert without != there
+END
+printf '1 0 0 60\n0 1 0 0\n0 0 1 0\n' > beyond.txt
+expect 3 search lines.tck turned.tck x.csv -t positions.nii,inverse -t beyond.txt
+says "turned.tck: 5 of its streamlines lie outside of the transform"
 # labels of the other space go where the streamlines went: the grid moves by a matrix, voxels are looked up by a field
 expect 0 connectome lines.tck labels.nii here.csv --assign end
 expect 0 connectome turned.tck labels.nii turned.csv --assign end --transform turn.txt
