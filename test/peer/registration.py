@@ -89,12 +89,9 @@ save("moving.nii", lambda p: p, True, 1)
 save("fixed.nii", turned, False, 2)
 register("-o", "linear", "--type", "affine")
 m = np.loadtxt("linear_affine.txt")
-mine = errors(CENTRES @ m[:3, :3].T + m[:3, 3], turned(CENTRES)).mean()
-theirs = ants.registration(ants.image_read("fixed.nii"), ants.image_read("moving.nii"), "Affine")
-peer = errors(ants_points(theirs["fwdtransforms"]), turned(CENTRES)).mean()
-print("affine, two contrasts: mean error %.3f mm, of ANTs %.3f mm" % (mine, peer))
-check("affine, two contrasts: mean error, mm", mine, 0.5)
-check("affine, two contrasts: mean error beside that of ANTs, mm", mine, peer + 0.2)
+mine = errors(CENTRES @ m[:3, :3].T + m[:3, 3], turned(CENTRES))
+check("affine, two contrasts: mean error, mm", mine.mean(), 0.5)
+check("affine, two contrasts: largest error, mm", mine.max(), 1.0)
 
 def field(name):
     """Displacements of a field of ITK, RAS mm, on the grid of these images."""
@@ -131,7 +128,7 @@ check("rigid map: mean error, voxel", errors(CENTRES @ m[:3, :3].T + m[:3, 3], C
 
 # --- known warps, and inverses ---
 save("moving.nii", lambda p: p, False, 3)
-for name, warp, bar in (("bent by 6 mm", bent, 0.35), ("waves of 6 mm, 60 mm long", waves(6, 60, 1), 0.35), ("waves of 8 mm, 45 mm long", waves(8, 45, 2), 0.45)):
+for name, warp, bar in (("bent by 6 mm", bent, 0.35), ("waves of 6 mm, 60 mm long", waves(6, 60, 1), 0.35), ("waves of 8 mm, 45 mm long", waves(8, 45, 2), 0.35)):
     save("fixed.nii", warp, False, 4)
     register("-o", "bent", "--force")
     m = np.loadtxt("bent_affine.txt")
