@@ -317,7 +317,7 @@ static bool has_contrast(const gls_tissue_classes *c, double *grey, double *flui
 }
 
 /* Moves the rim of a mask inwards or outwards until the classes have the contrast of a T1 image. A mask that no step
- * mends stays as it is. */
+ * repairs stays as it is. */
 static gls_status grow(const gls_anat_inputs *in, const gls_image *prior, uint8_t *set, gls_tissue_classes *c,
                        gls_anat *a)
 {
@@ -376,9 +376,9 @@ static gls_status move_to_brain(const gls_anat_inputs *in, const gls_image *prio
     return status;
 }
 
-/* Mends a first mask that is bad: one that holds skull or lacks fluid, then one that lies beside the brain. */
-static gls_status mend(const gls_anat_inputs *in, const gls_image *prior, uint8_t *set, gls_tissue_classes *c,
-                       gls_anat *a)
+/* Repairs a first mask that is bad: one that holds skull or lacks fluid, then one that lies beside the brain. */
+static gls_status repair(const gls_anat_inputs *in, const gls_image *prior, uint8_t *set, gls_tissue_classes *c,
+                         gls_anat *a)
 {
     double grey, fluid;
     const gls_status status = grow(in, prior, set, c, a);
@@ -416,7 +416,7 @@ static gls_status find_brain(const gls_anat_inputs *in, const gls_image *first, 
     if (!status) status = make_set(brought, 0.5f, &set);
     if (!status && !(mask = malloc(n))) status = gls_no_memory();
     if (!status) status = gls_tissue_classes_find(&begin, a->t1, set, prior, NULL, in->t1.name);
-    if (!status) status = mend(in, prior, set, &begin, a);
+    if (!status) status = repair(in, prior, set, &begin, a);
     if (!status) status = gls_brain_mask_correct(a->t1, &begin, set, mask);
     if (!status) status = gls_tissue_classes_find(&a->classes, a->t1, mask, prior, &begin, in->t1.name);
     if (!status) status = check_correction(in, prior, set, mask, a);

@@ -83,13 +83,13 @@ expect 0 anat sub-7_T1w.nii --dwi series.nii -o plain --device cpu
 [ "$(ls plain | wc -l)" -eq 10 ] || note "other files than 10: $(ls plain)"
 
 grep -q "tissue is probably wrong" stderr && note "a warning of tissue that is right"
-# a mask with skull, without fluid, or beside the brain is mended, and the message says how
+# a mask with skull, without fluid, or beside the brain is repaired, and the message says how
 for mask in wide:"held skull, and its rim was moved by 4 mm" narrow:"lacked fluid, and its rim was moved by 8 mm" beside:"mm beside the brain, and was moved"; do
     made=of_${mask%%:*}
     expect 0 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask ${mask%%:*}.nii -o $made --device cpu
     says "${mask#*:}"
     contains $made/sub-7_space-dwi_desc-5tt_probseg.json '"verdict":	"look at the warnings'
-    python3 - "$here" $made ${mask%%:*}.nii << 'END' || note "${mask%%:*}.nii is not mended"
+    python3 - "$here" $made ${mask%%:*}.nii << 'END' || note "${mask%%:*}.nii is not repaired"
 import gzip, sys
 sys.path.insert(0, sys.argv[1])
 from head_images import *
@@ -106,7 +106,7 @@ print(was, now)
 assert now > 0.95 > was
 END
 done
-# what no step mends is warned of: an image that is no T1; and a mask of the series that lies beside that of the template
+# what no step repairs is warned of: an image that is no T1; and a mask of the series that lies beside that of the template
 expect 0 anat b0.nii --dwi b0.nii --dwi-mask brain.nii -o of_b0 --device cpu
 says "tissue is probably wrong"
 expect 0 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask beside.nii $template -o of_both --device cpu
