@@ -263,11 +263,11 @@ gls_status gls_atlas_check(const gls_recognition *r, const char *atlas, const ch
     static const char *const axes[] = {"", "x", "y", "x and y"};
     const gls_mirror mirror = gls_recognition_mirror(r);
     uint64_t total = 0;
-    size_t n_registered = 0, n_bound = 0, n_far = 0;
+    size_t n_registered = 0, n_bound = 0, n_far = 0, n_empty = 0;
     for (size_t k = 0; k < gls_recognition_models(r); k++) {
         const gls_model_info m = gls_recognition_model(r, k);
         total += m.streamlines;
-        if (m.streamlines == 0)
+        if (m.streamlines == 0 && ++n_empty)
             gls_log(GLS_LOG_WARNING, "%s: the bundle %s has no streamlines", m.atlas, m.bundle);
         else if (m.is_far && ++n_far)
             gls_log(GLS_LOG_WARNING, "%s: no streamlines of %s are near the bundle %s", m.atlas, tracks, m.bundle);
@@ -282,7 +282,7 @@ gls_status gls_atlas_check(const gls_recognition *r, const char *atlas, const ch
                 atlas, n_bound, n_registered, tracks);
     if (total == 0) return gls_fail(GLS_ERR_INPUT, "%s: all its bundles are empty", atlas);
     /* a few bundles lie aside of the others, and one may be much like another one mirrored */
-    const bool many = gls_recognition_bundles(r) >= MANY;
+    const bool many = gls_recognition_models(r) - n_empty >= MANY && gls_recognition_bundles(r) >= MANY;
     if (mirror.axes && many)
         gls_log(GLS_LOG_WARNING,
                 "%s: mirrored along %s its streamlines are %.1f mm from those of %s, but %.1f mm as they lie: if its "

@@ -188,8 +188,9 @@ static void report(const recognising *r)
         gls_tract_run_count(r->run, b.name, b.count);
         empty += b.count == 0;
     }
-    gls_tract_run_message(r->run, "%s of %s streamlines in %zu bundles, %zu of them empty", GLS_COUNT(found),
-                          GLS_COUNT(n), gls_recognition_bundles(all), empty);
+    gls_tract_run_message(r->run, "%s of %s streamlines in %zu bundle%s, %zu of them empty", GLS_COUNT(found),
+                          GLS_COUNT(n), gls_recognition_bundles(all), gls_recognition_bundles(all) == 1 ? "" : "s",
+                          empty);
 }
 
 gls_status gls_tract_recognize(gls_tract_run *run, const void *options, const char *const *file, size_t n)

@@ -132,6 +132,20 @@ assert a == b and min(a) > 3, (a, b)
 END
 expect 0 recognize t.trx bent --table away.tsv --threshold 2
 says "give --transform or --atlas-transform"
+# three bundles and two empty ones may lie aside of all streamlines; five with streamlines are in another space
+printf '1 0 0 90\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > aside.txt
+expect 0 edit t.trx aside.tck --transform aside.txt -q
+expect 0 edit t.trx aside.tck both.tck --fields common -q
+cp -r atlas few
+for b in fourth fifth; do "$tool" edit t.trx few/$b.tck --min-length 5000 -q; done
+expect 0 recognize both.tck few --table few.tsv
+says "in 5 bundles, 2 of them empty"
+! grep -q "mean of its streamlines" stderr || note "a few bundles were said to lie in another space"
+for b in fourth fifth; do cp atlas/second.one.tck few/$b.tck; done
+expect 0 recognize both.tck few --table few.tsv --force
+says "mean of its streamlines"
+expect 0 recognize t.trx atlas/first.trk --table alone.tsv
+says "in 1 bundle, 0 of them empty"
 expect 2 recognize t.trx bent --table x.tsv -t bent.nii -t there.txt --atlas-transform there.txt
 says "--transform and --atlas-transform exclude each other"
 
