@@ -468,7 +468,8 @@ gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *c
     gls_tractogram_format format;
     gls_grid grid;
     const gls_grid *chosen = NULL;
-    const bool common = o->fields && strcmp(o->fields, "common") == 0;
+    /* files need not agree on columns that none of the output has */
+    const bool common = o->fields && (strcmp(o->fields, "common") == 0 || strcmp(o->fields, "none") == 0);
     gls_status status = check(o);
     if (!status) status = gls_tractogram_format_parse(file[n - 1], &format);
     if (!status) status = note_files(&e, file, n);
