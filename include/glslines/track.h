@@ -205,9 +205,8 @@ typedef struct gls_track_input {
                                    bad end; to switch the stop map off, set stop_threshold below all its values */
     bool seeds_have_directions; /* each seed has a direction, near which its streamline starts; only for seeds that the
                                    library draws by itself (seed_dynamic), else false */
-    uint64_t
-        n_seeds; /* number of seeds that will be tracked; 0: not known. Changes no result: with few seeds a software
-                    renderer gets kernels that compile faster and track slower, if it never saw the others */
+    uint64_t n_seeds; /* number of seeds that will be tracked; 0: not known. Changes no result: for few seeds a
+                         software renderer may get kernels that compile faster and track more slowly */
 } gls_track_input;
 
 /* The mapping that GLS_MAPPING_AUTO stands for on a device, for getters with work that invocations can share. */

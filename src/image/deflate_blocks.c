@@ -14,12 +14,9 @@
 #define MOST_LITERALS 286
 #define MOST_DISTANCES 30
 #define END_OF_BLOCK 256
-#define LENGTH_CODES 19   /* number of codes for lengths of codes */
-#define LONGEST_LENGTH 7  /* bits of the longest of them */
-#define LONGEST_CODE 15   /* bits of the longest code of literals or distances */
-#define HEADER_BYTES 400u /* no header is longer: 17 + 19 x 3 bits, 316 lengths of at most 7 + 7 bits, and 8 to read \
-                           */
-
+#define LENGTH_CODES 19  /* number of codes for lengths of codes */
+#define LONGEST_LENGTH 7 /* bits of the longest of them */
+#define LONGEST_CODE 15  /* bits of the longest code of literals or distances */
 /* Bits of deflate data, the lowest of a byte first. */
 typedef struct bits {
     const unsigned char *data;
@@ -94,15 +91,62 @@ static bool is_header(const unsigned char *data, uint64_t at)
            is_whole(all + n_literals, n_distances, LONGEST_CODE, true);
 }
 
+/* Adds, in 128ths, the shares of the words that two codes for lengths take, whose lengths stand in six bits. */
+static void fill_shares(unsigned char share[64])
+{
+    static const unsigned char one[8] = {0, 64, 32, 16, 8, 4, 2, 1};
+    for (unsigned i = 0; i < 64; i++) share[i] = one[i & 7] + one[i >> 3];
+}
+
+/* Whether the bits from `at` on may be a header: its first three bits, the numbers of codes, and the lengths of the
+ * codes for lengths, which take all words. Rejects nearly all bits that are none, fast. */
+static bool may_be_header(const unsigned char *data, uint64_t at, const unsigned char share[64])
+{
+    const uint64_t head = look(&(bits){data, at});
+    if ((head & 7) != HEAD || (head >> 3 & 31) > 29 || (head >> 8 & 31) > 29) return false;
+    const unsigned n_lengths = (unsigned)(head >> 13 & 15) + 4;
+    uint64_t lengths = look(&(bits){data, at + 17}) & (((uint64_t)1 << 3 * n_lengths) - 1);
+    unsigned sum = 0;
+    for (; lengths > 0; lengths >>= 6) sum += share[lengths & 63];
+    return sum == 128;
+}
+
 uint64_t gls_deflate_find_block(const unsigned char *data, size_t n)
 {
-    if (n < HEADER_BYTES) return UINT64_MAX;
-    for (uint64_t byte = 0; byte <= n - HEADER_BYTES; byte++) {
-        const unsigned word = data[byte] | (unsigned)data[byte + 1] << 8;
-        for (unsigned bit = 0; bit < 8; bit++)
-            if ((word >> bit & 7u) == HEAD && is_header(data, 8 * byte + bit)) return 8 * byte + bit;
-    }
+    unsigned char share[64];
+    if (n < GLS_DEFLATE_HEADER) return UINT64_MAX;
+    fill_shares(share);
+    for (uint64_t at = 0; at <= 8 * (uint64_t)(n - GLS_DEFLATE_HEADER); at++)
+        if (may_be_header(data, at, share) && is_header(data, at)) return at;
     return UINT64_MAX;
+}
+
+/* Appends the lowest n bits of a value. */
+static void put(unsigned char *out, unsigned *at, unsigned value, unsigned n)
+{
+    for (unsigned k = 0; k < n; k++, ++*at) out[*at / 8] |= (unsigned char)((value >> k & 1u) << *at % 8);
+}
+
+unsigned gls_deflate_fill(unsigned rest, unsigned char out[GLS_DEFLATE_FILLING])
+{
+    unsigned at = 0;
+    memset(out, 0, GLS_DEFLATE_FILLING);
+    /* A block of 91 bits, which leave 3: literals have two codes of one bit, 0 for the byte 0 and 1 for the end;
+     * lengths have two codes of one bit, 0 for the length 1 and 1 for a run of zeros. */
+    if (rest % 2 == 1) {
+        put(out, &at, HEAD, 3);
+        put(out, &at, 0, 5 + 5);
+        put(out, &at, 14, 4);
+        for (unsigned i = 0; i < 18; i++) put(out, &at, i == 2 || i == 17, 3); /* places of 18, zeros, and of 1 */
+        put(out, &at, 0, 1);
+        put(out, &at, 1 | (138 - 11) << 1, 8);
+        put(out, &at, 1 | (117 - 11) << 1, 8);
+        put(out, &at, 0, 2);
+        put(out, &at, 1, 1);
+    }
+    /* blocks of 10 bits, which leave 2: with the codes that RFC 1951 fixes, and no byte */
+    while (at % 8 != rest) put(out, &at, 2, 10);
+    return at;
 }
 
 bool gls_deflate_find_end(const unsigned char *data, size_t n, uint64_t *end)

@@ -23,16 +23,18 @@
 #endif
 
 /* PIECE_IN, PIECE_OUT: largest size of a piece, packed and unpacked, bytes; MOST_OUT: the same of a piece that refers
- * to bytes before it. CHUNK, CHUNK_OF_BLOCKS: bytes in which a thread looks for marks, and for the start of one block,
- * at a time. FIRST_CHUNKS: number of chunks that are searched first, to find out whether the member has marks. */
+ * to bytes before it. CHUNK: bytes in which a thread looks for marks at a time. CHUNK_OF_BLOCKS: distance of the places
+ * from which a thread looks for the start of one block, in SEARCHED bytes: zlib's blocks are shorter. FIRST_CHUNKS:
+ * number of chunks that are searched first, to find out whether the member has such places. */
 #define PIECE_OUT ((size_t)1 << 20)
 #define PIECE_IN (PIECE_OUT + 4096)
-#define MOST_OUT ((size_t)8 << 20)
+#define MOST_OUT ((size_t)4 << 20)
 #define CHUNK ((size_t)256 << 10)
 #define CHUNK_OF_BLOCKS ((size_t)128 << 10)
+#define SEARCHED ((size_t)64 << 10)
 #define FIRST_CHUNKS 5
-#define THREADS_FOR_TWICE \
-    6 /* unpacking twice takes three times the processor time: with fewer threads it gains little */
+/* With fewer threads unpacking pieces twice, which takes three times the processor time, gains little. */
+#define THREADS_FOR_TWICE 6
 #define MAX_THREADS 16
 #define PIECES(n_threads) (2 * (n_threads) + 4) /* largest number of pieces that are unpacked together */
 #define CHUNKS(n_threads) (8 * (n_threads))     /* number of chunks in which ends of pieces are looked for at a time */
@@ -51,6 +53,7 @@ static const unsigned char probe[PROBE_HEAD + PROBED] = {PROBED, 0,    0xff - PR
 /* A piece: the compressed data between two places, and their unpacked bytes. */
 typedef struct piece {
     uint64_t first, end;   /* positions in the file of its first bit, and behind its last bit */
+    uint64_t behind;       /* position in the file of the first bit behind it, or behind the member that it ends */
     uint64_t at;           /* position of its unpacked bytes in those of the member */
     unsigned char *out[2]; /* out[1]: what the second filling of the bytes before makes of it, if refers is true */
     size_t room[2];
@@ -70,6 +73,7 @@ struct gls_gzip_pieces {
     uint64_t place;         /* position in the file, in bits, behind the pieces that were unpacked */
     uint64_t n_out, n_read; /* n_out: number of bytes of the member unpacked so far; n_read: read or skipped */
     uint32_t crc;           /* checksum of the bytes that were unpacked */
+    uint32_t crc_read;      /* checksum of the bytes that were read */
     bool over;              /* true: the last piece was unpacked */
     unsigned char *in[MAX_THREADS];
     size_t n_marks, next; /* n_marks: number of marks (ends of pieces) found; next: index of the first unused one */
@@ -114,17 +118,17 @@ static void find_some(void *user, int thread, size_t from, size_t until)
 {
     gls_gzip_pieces *t = user;
     const unsigned char *p = t->in[thread];
-    const size_t chunk = t->blocks ? CHUNK_OF_BLOCKS : CHUNK, more = t->blocks ? 400 : 4;
+    const size_t chunk = t->blocks ? CHUNK_OF_BLOCKS : CHUNK, looks = t->blocks ? SEARCHED : CHUNK + 4;
     for (size_t c = from; c < until; c++) {
         /* a block begins at t->place itself: the next piece begins a chunk behind it */
         const uint64_t at = t->place / 8 + (t->blocks ? c + 1 : c) * chunk,
                        left = at < t->input->bytes ? t->input->bytes - at : 0;
-        const size_t n = left < chunk + more ? (size_t)left : chunk + more;
+        const size_t n = left < looks ? (size_t)left : looks;
         t->n_found[c] = 0;
         if (gls_regular_read(t->input->path, t->input->fd, at, t->in[thread], n)) continue;
         if (t->blocks) {
             const uint64_t found = gls_deflate_find_block(p, n);
-            if (found < 8 * chunk) t->marks[c * MARKS + t->n_found[c]++] = 8 * at + found;
+            if (found != UINT64_MAX) t->marks[c * MARKS + t->n_found[c]++] = 8 * at + found;
             continue;
         }
         for (size_t i = 4; i < n && t->n_found[c] < MARKS; i += p[i] == 0xff ? 1 : p[i] == 0 ? 2 : 4) {
@@ -193,8 +197,8 @@ static bool unpack(const unsigned char *in, size_t n, unsigned char *out, size_t
 /* Gives output k of a piece more room. */
 static bool grow(piece *p, int k)
 {
-    const size_t room = p->room[k] > 0 ? 2 * p->room[k] : PIECE_OUT;
-    unsigned char *out = room <= MOST_OUT ? realloc(p->out[k], room) : NULL;
+    const size_t twice = p->room[k] > 0 ? 2 * p->room[k] : PIECE_OUT, room = twice < MOST_OUT ? twice : MOST_OUT;
+    unsigned char *out = room > p->room[k] ? realloc(p->out[k], room) : NULL;
     if (!out) return false;
     p->out[k] = out;
     p->room[k] = room;
@@ -203,7 +207,7 @@ static bool grow(piece *p, int k)
 
 /* Unpacks raw deflate data to output k of a piece, like unpack(), with bytes before their start. before: these bytes;
  * NULL: there are none. */
-static bool unpack_behind(const unsigned char *in, size_t n, const unsigned char *before, piece *p, int k)
+static bool unpack_behind(const unsigned char *in, size_t n, const unsigned char *before, piece *p, int k, size_t *used)
 {
     bool over = false, more = true;
     size_t made = 0;
@@ -238,12 +242,13 @@ static bool unpack_behind(const unsigned char *in, size_t n, const unsigned char
     inflateEnd(&z);
 #endif
     p->n = made;
+    *used = n - z.avail_in;
     return over;
 }
 
 /* Unpacks data to both outputs of a piece, with two fillings of the bytes before. Byte i of the fillings is the lower
  * byte of i, and this plus 1 .. 128, which tells the upper byte. */
-static bool unpack_twice(const unsigned char *in, size_t n, piece *p)
+static bool unpack_twice(const unsigned char *in, size_t n, piece *p, size_t *used)
 {
     unsigned char before[2][GLS_DEFLATE_WINDOW];
     for (unsigned i = 0; i < GLS_DEFLATE_WINDOW; i++) {
@@ -251,26 +256,28 @@ static bool unpack_twice(const unsigned char *in, size_t n, piece *p)
         before[1][i] = (unsigned char)(i + 1 + (i >> 8));
     }
     p->refers = true;
-    if (!unpack_behind(in, n, before[0], p, 0)) return false;
+    if (!unpack_behind(in, n, before[0], p, 0, used)) return false;
     const size_t made = p->n;
-    return unpack_behind(in, n, before[1], p, 1) && p->n == made;
+    return unpack_behind(in, n, before[1], p, 1, used) && p->n == made;
 }
 
-/* Reads a piece from the file to in[ROOM_IN] such that it begins with a byte, and puts the probe behind it. Returns the
- * number of bytes, with the probe; 0: the file cannot be read, or the piece is too large. */
-static size_t read_piece(const gls_gzip_pieces *t, const piece *p, unsigned char *in)
+/* Reads a piece from the file to in[ROOM_IN]. Its first bits are those of empty blocks, where it begins within a byte,
+ * and the probe stands behind it. *start: position in the file, in bits, that in[0] would have. Returns the number of
+ * bytes, with the probe; 0: the file cannot be read, or the piece is too large. */
+static size_t read_piece(const gls_gzip_pieces *t, const piece *p, unsigned char *in, uint64_t *start)
 {
-    const unsigned shift = p->first % 8;
-    const uint64_t n_bits = p->end - p->first, first = p->first / 8, behind = (p->end + 7) / 8;
-    size_t n = (size_t)(n_bits / 8);
+    unsigned char filling[GLS_DEFLATE_FILLING];
+    const unsigned lead = gls_deflate_fill(p->first % 8, filling) / 8, kept = (1u << p->first % 8) - 1,
+                   rest = p->end % 8;
+    const uint64_t first = p->first / 8, behind = (p->end + 7) / 8;
+    size_t n = lead + (size_t)(p->end / 8 - first);
     if (behind - first > PIECE_IN ||
-        gls_regular_read(t->input->path, t->input->fd, first, in, (size_t)(behind - first)))
+        gls_regular_read(t->input->path, t->input->fd, first, in + lead, (size_t)(behind - first)))
         return 0;
-    in[behind - first] = 0;
-    for (size_t i = 0; shift > 0 && i < behind - first; i++)
-        in[i] = (unsigned char)(in[i] >> shift | in[i + 1] << (8 - shift));
+    memcpy(in, filling, lead);
+    in[lead] = (unsigned char)((filling[lead] & kept) | (in[lead] & ~kept));
+    *start = 8 * first - 8 * (uint64_t)lead;
     /* the bits 1, 0, 0 behind the last bit of the piece, and 0 up to a whole byte */
-    const unsigned rest = n_bits % 8;
     in[n] = (unsigned char)((rest > 0 ? in[n] & ((1u << rest) - 1) : 0) | 1u << rest);
     if (rest > 5) in[++n] = 0;
     memcpy(in + n + 1, probe, sizeof probe);
@@ -292,21 +299,22 @@ static void unpack_piece(const gls_gzip_pieces *t, int thread, piece *p)
     unsigned char *in = t->in[thread];
     const bool begins = p->first == t->begin;
     size_t used = 0;
-    uint64_t end;
+    uint64_t start, end;
     p->fits = p->last = p->refers = false;
-    const size_t n = read_piece(t, p, in);
+    p->behind = p->end;
+    const size_t n = read_piece(t, p, in, &start);
     if (n == 0) return;
-    bool over = t->blocks ? begins && unpack_behind(in, n, NULL, p, 0)
+    bool over = t->blocks ? begins && unpack_behind(in, n, NULL, p, 0, &used)
                           : unpack(in, n, p->out[0], PIECE_OUT + PROBED, &used, &p->n);
-    if (!over && !begins && t->n_threads >= THREADS_FOR_TWICE) over = unpack_twice(in, n, p);
+    if (!over && !begins && t->n_threads >= THREADS_FOR_TWICE) over = unpack_twice(in, n, p, &used);
     if (!over) return;
-    if (p->end / 8 < t->input->bytes && take_probe(p)) {
-        p->fits = true;
-    } else if (gls_deflate_find_end(in, n, &end) && p->first + end <= p->end) {
-        const uint64_t behind = (p->first + end + 7) / 8;
-        p->fits = p->last = behind + TRAILER <= t->input->bytes &&
-                            !gls_regular_read(t->input->path, t->input->fd, behind, p->trailer, TRAILER);
-        p->end = 8 * (behind + TRAILER);
+    if (used == n) {
+        p->fits = p->end / 8 < t->input->bytes && take_probe(p);
+    } else if (gls_deflate_find_end(in, n, &end) && start + end <= p->end) {
+        const uint64_t trailer = (start + end + 7) / 8;
+        p->fits = p->last = trailer + TRAILER <= t->input->bytes &&
+                            !gls_regular_read(t->input->path, t->input->fd, trailer, p->trailer, TRAILER);
+        p->behind = 8 * (trailer + TRAILER);
     }
     if (p->fits && !p->refers) p->crc = gls_crc32(0, p->out[0], p->n);
 }
@@ -386,7 +394,7 @@ static bool cut_first(gls_gzip_pieces *t)
         t->blocks = true;
         t->to_end = false;
         t->n_marks = t->next = 0;
-        t->n_chunks = CHUNKS(t->n_threads);
+        t->n_chunks = FIRST_CHUNKS;
         cut_pieces(t);
     }
     return t->n_pieces > 0 && t->pieces[0].end < 8 * t->input->bytes;
@@ -410,7 +418,7 @@ static bool unpack_next(gls_gzip_pieces *t)
         if (!p->fits || !connect(t, p)) return false;
         p->at = t->n_out;
         t->n_out += p->n;
-        t->place = p->end;
+        t->place = p->behind;
         t->over = p->last;
         if (p->last) t->n_pieces = i + 1;
     }
@@ -424,23 +432,28 @@ static bool unpack_next(gls_gzip_pieces *t)
     return true;
 }
 
-/* A range of unpacked bytes that is copied. */
+/* A range of unpacked bytes that is copied. n, crc: number and checksum of the bytes that come from a piece. */
 typedef struct copy {
     const gls_gzip_pieces *t;
     unsigned char *to;
     uint64_t first, end; /* positions in the member */
+    size_t n[PIECES(MAX_THREADS)];
+    uint32_t crc[PIECES(MAX_THREADS)];
 } copy;
 
 /* Copies from each piece the bytes that lie in the range; called by gls_parallel(). */
 static void copy_some(void *user, int thread, size_t from, size_t until)
 {
-    const copy *c = user;
+    copy *c = user;
     (void)thread;
     for (size_t i = from; i < until; i++) {
         const piece *p = &c->t->pieces[i];
         const uint64_t first = p->at > c->first ? p->at : c->first, after = p->at + p->n,
                        end = after < c->end ? after : c->end;
-        if (first < end) memcpy(c->to + (first - c->first), p->out[0] + (first - p->at), (size_t)(end - first));
+        c->n[i] = first < end ? (size_t)(end - first) : 0;
+        if (c->n[i] == 0) continue;
+        memcpy(c->to + (first - c->first), p->out[0] + (first - p->at), c->n[i]);
+        c->crc[i] = gls_crc32(0, p->out[0] + (first - p->at), c->n[i]);
     }
 }
 
@@ -454,11 +467,18 @@ bool gls_gzip_pieces_read(gls_gzip_pieces *t, void *data, size_t bytes, size_t *
         if (t->n_read > t->n_out) return false;
         const uint64_t left = t->n_out - t->n_read, n = left < bytes - *got ? left : bytes - *got;
         if (n == 0) break;
-        copy c = {t, (unsigned char *)data + *got, t->n_read, t->n_read + n};
+        copy c = {.t = t, .to = (unsigned char *)data + *got, .first = t->n_read, .end = t->n_read + n};
         gls_parallel((size_t)t->n_pieces, 1, n > PIECE_OUT ? t->n_threads : 1, copy_some, &c);
+        for (int i = 0; i < t->n_pieces; i++)
+            if (c.n[i] > 0) t->crc_read = gls_crc32_join(t->crc_read, c.crc[i], c.n[i]);
         t->n_read += n;
         *got += (size_t)n;
     }
     *end = t->place / 8;
     return true;
+}
+
+uint32_t gls_gzip_pieces_crc(const gls_gzip_pieces *t)
+{
+    return t->crc_read;
 }

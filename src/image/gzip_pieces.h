@@ -16,5 +16,7 @@ void gls_gzip_pieces_destroy(gls_gzip_pieces *pieces);
  * correct, and *end is the position in the file behind it. Returns false if the data behind the first *got bytes are
  * damaged, or cannot be unpacked in pieces. */
 bool gls_gzip_pieces_read(gls_gzip_pieces *pieces, void *data, size_t bytes, size_t *got, uint64_t *end);
+/* Checksum of all bytes that gls_gzip_pieces_read() has stored. */
+uint32_t gls_gzip_pieces_crc(const gls_gzip_pieces *pieces);
 
 #endif

@@ -325,7 +325,8 @@ static gls_status read_packed(gls_stream *s, void *data, size_t bytes, size_t *g
 }
 
 /* Reads from the pieces; behind the last one, prepares for the next member, if there is one. If the pieces do not fit
- * together, goes back to the inflater, which still stands where the pieces began, and skips what was read of them. */
+ * together, goes back to the inflater, which still stands where the pieces began, and skips what was read of them, if
+ * it is the same. */
 static gls_status read_pieces(gls_stream *s, void *data, size_t bytes, size_t *got)
 {
     unsigned char again[32768];
@@ -333,6 +334,8 @@ static gls_status read_pieces(gls_stream *s, void *data, size_t bytes, size_t *g
     const bool fit = gls_gzip_pieces_read(s->pieces, data, bytes, got, &end);
     s->n_read += *got;
     if (*got == bytes) return GLS_OK;
+    const uint32_t crc_read = gls_gzip_pieces_crc(s->pieces);
+    uint32_t crc = 0;
     gls_gzip_pieces_destroy(s->pieces);
     s->pieces = NULL;
     if (fit) {
@@ -344,9 +347,12 @@ static gls_status read_pieces(gls_stream *s, void *data, size_t bytes, size_t *g
         size_t n;
         gls_status status = read_packed(s, again, left < sizeof again ? (size_t)left : sizeof again, &n);
         if (status) return status;
+        crc = gls_crc32(crc, again, n);
         left -= n;
     }
-    return GLS_OK;
+    if (crc == crc_read) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: several threads unpacked other bytes than one does: set OMP_NUM_THREADS=1",
+                    s->path);
 }
 
 gls_status gls_stream_read(gls_stream *s, void *data, size_t bytes, size_t *got)

@@ -471,7 +471,7 @@ static gls_status begin_dynamic(void *user)
 static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
     gls_track_input input = gls_job_inputs_tracker_input(&job->inputs);
-    if (job->params.select == 0) input.n_seeds = gls_job_seeds(job);
+    if (job->params.select == 0 && job->devices.n == 1) input.n_seeds = gls_job_seeds(job);
     gls_beside dynamic = {.name = "segment FODs", .work = begin_dynamic, .user = job, .logs_first = true};
     gls_beside axes = {.name = "check axes", .work = check_axes, .user = job, .logs_first = true};
     double start = gls_clock_seconds();

@@ -365,6 +365,13 @@ static void one_window(void **state)
         pack_image(&packed, &data, 131072, levels[k / 2]);
         assert_true(is_in_pieces(&data, 10));
         check_threads(&packed, packed.n);
+        if (k == 2) { /* stored blocks, which begin on byte borders, between the others */
+            bytes noisy = make_data(6000000, 5);
+            pack_image(&packed, &noisy, noisy.n, 6);
+            assert_true(is_in_pieces(&noisy, 10));
+            check_threads(&packed, packed.n);
+            free(noisy.data);
+        }
         if (k == 3) { /* another member, and bytes, behind it */
             pack_image(&packed, &data, data.n, 6);
             pack(&packed, data.data, 200000, 6, false);
@@ -373,6 +380,24 @@ static void one_window(void **state)
         }
         free(data.data);
     }
+    free(packed.data);
+}
+
+/* A member whose data end with the bytes that the reader puts behind a piece, before a member with marks: all of the
+ * packed bytes have to be used, or the second member would be skipped. */
+static void ends_like_a_piece(void **state)
+{
+    (void)state;
+    static const unsigned char end[] = {0x9d, 0x3b, 0xe2, 0x57, 0xc8, 0x14, 0x6f, 0xa1};
+    bytes first = make_data(200000, 3), second = make_data(3000000, 5), packed = {0};
+    append(&first, end, sizeof end);
+    pack(&packed, first.data, first.n, 6, false);
+    pack_pieces(&packed, &second, 65536, 6, true, false);
+    check_threads(&packed, packed.n);
+    append(&first, second.data, second.n);
+    check_same(&first, 1 << 20);
+    free(first.data);
+    free(second.data);
     free(packed.data);
 }
 
@@ -478,7 +503,7 @@ int main(void)
         cmocka_unit_test(one_member),    cmocka_unit_test(several_members), cmocka_unit_test(cut_short),
         cmocka_unit_test(damaged),       cmocka_unit_test(pieces),          cmocka_unit_test(no_pieces),
         cmocka_unit_test(marks_in_data), cmocka_unit_test(mark_near_end),   cmocka_unit_test(damaged_pieces),
-        cmocka_unit_test(one_window),    cmocka_unit_test(damaged_window)};
+        cmocka_unit_test(one_window),    cmocka_unit_test(damaged_window),  cmocka_unit_test(ends_like_a_piece)};
     int fd = mkstemp(path);
     if (fd < 0) return 1;
     close(fd);

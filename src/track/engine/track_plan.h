@@ -37,11 +37,11 @@ typedef struct gls_mapping_kind {
     uint32_t (*slots_each)(const gls_device_info *limits);
 } gls_mapping_kind;
 
-/* --- Sizes of batches and buffers. */
-
-/* The mapping of one invocation for each streamline, with loops in place of source that is written out: it compiles
- * in a fifth of the time, and tracks as many times slower. */
+/* The mapping of one invocation for each streamline, with loops in place of source that is written out: kernels compile
+ * in a fifth of the time, and take five times as long to track. */
 extern const gls_mapping_kind gls_mapping_single_looped;
+
+/* --- Sizes of batches and buffers. */
 
 /* The mapping that GLS_MAPPING_AUTO stands for with a getter on a device. */
 gls_mapping gls_mapping_meant(const gls_getter *getter, const gls_device_info *device);
