@@ -37,6 +37,12 @@ static double largest_number(const double affine[3][4])
     return largest;
 }
 
+bool gls_affine_has_last_row(const double row[4])
+{
+    /* the comparison also refuses NaN */
+    return fabs(row[0]) + fabs(row[1]) + fabs(row[2]) + fabs(row[3] - 1) <= 1e-5;
+}
+
 bool gls_affine_is_usable(const double affine[3][4])
 {
     return gls_affine_det(affine) != 0 && largest_number(affine) <= MAX_NUMBER;

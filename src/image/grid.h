@@ -26,5 +26,7 @@ size_t gls_image_stem(const char *path);
 #define GLS_VOLUMES(n) (size_t)(n), (n) == 1 ? "" : "s"
 /* Whether an affine map can be used: its numbers and those of its inverse are at most 1e15, as an image's must be. */
 bool gls_affine_is_usable(const double affine[3][4]);
+/* Whether a row is the last one of an affine map, 0 0 0 1, to within what programs lose that compute in float32. */
+bool gls_affine_has_last_row(const double row[4]);
 
 #endif

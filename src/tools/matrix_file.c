@@ -19,8 +19,7 @@ gls_status gls_matrix_file_read(const char *path, bool invert, double map[3][4])
     gls_status status = gls_table_read(path, &values, &rows, &columns);
     if (status) return status;
     bool fits = (rows == 4 || rows == 3) && columns == 4;
-    /* the last row of an affine map is 0 0 0 1 */
-    fits = fits && (rows == 3 || (values[12] == 0 && values[13] == 0 && values[14] == 0 && values[15] == 1));
+    fits = fits && (rows == 3 || gls_affine_has_last_row(values + 12));
     if (fits) memcpy(forward, values, sizeof forward);
     free(values);
     if (!fits || !gls_affine_is_usable((const double(*)[4])forward))

@@ -199,7 +199,7 @@ static gls_status read_references(search *s, const char *path)
     gls_transform_finish(&space);
     if (!status && moved.dropped > 0)
         status = gls_fail(GLS_ERR_INPUT,
-                          "%s: %s of its streamlines lie outside of the transform: bring it to the space of the "
+                          "%s: has streamlines outside of the transform (%s): bring it to the space of the "
                           "streamlines by 'glslines transform' first, which says what becomes of them",
                           path, GLS_COUNT(moved.dropped));
     if (status) return status;

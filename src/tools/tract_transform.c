@@ -71,8 +71,8 @@ static gls_status transform_tracks(gls_tract_run *run, const gls_transform_cli *
                         in);
     if (c.outside > 0)
         gls_log(GLS_LOG_WARNING,
-                "%s: %" PRIu64 " of %" PRIu64 " points lie outside of the transform: %" PRIu64
-                " streamlines are split or shortened, %" PRIu64 " left out",
+                "%s: points outside of the transform: %" PRIu64 " of %" PRIu64
+                "; streamlines that are split or shortened: %" PRIu64 ", left out: %" PRIu64,
                 in, c.outside, c.points, c.split, c.dropped);
     gls_tract_run_message(run, "%s: %" PRIu64 " streamlines of %" PRIu64, o->output, c.written, c.streamlines);
     return GLS_OK;

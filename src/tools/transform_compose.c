@@ -83,6 +83,16 @@ static gls_status write_field(gls_tract_run *run, const gls_transform_cli *o, co
     return status;
 }
 
+/* Refuses the images whose grids the file does not need. */
+static gls_status check_images(const gls_transform_cli *o, bool field)
+{
+    const bool both = !field && (o->to == TO_FSL || o->to == TO_LTA);
+    const char *unused = o->moving && !both ? "moving" : o->template_image && !both && !field ? "template" : NULL;
+    if (!unused) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "--%s: has no effect on %s, %s: leave it out", unused, o->output,
+                    field ? "a field" : "a matrix without the grids of images");
+}
+
 gls_status gls_transform_compose_chain(gls_tract_run *run, const gls_transform_cli *o, const gls_transform *t)
 {
     bool fields = gls_image_is_output(o->output);
@@ -90,7 +100,9 @@ gls_status gls_transform_compose_chain(gls_tract_run *run, const gls_transform_c
     if (fields && !gls_image_is_output(o->output))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: the chain has a field, whose file is an image: .nii, .nii.gz, .mif",
                         o->output);
-    gls_status status = fields ? write_field(run, o, t) : write_affine(run, o, t);
+    gls_status status = check_images(o, fields);
+    if (status) return status;
+    status = fields ? write_field(run, o, t) : write_affine(run, o, t);
     if (!status) gls_tract_run_message(run, "%s: %zu transforms in one", o->output, t->n);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/grid.h"
 #include "image/reorient.h"
 #include "transform/affine.h"
 #include "transform/itk_files.h"
@@ -85,7 +86,7 @@ static gls_status read_table(const gls_transform_source *s, const text *f, const
     if (status) return status;
     const bool afni = strcmp(format, "afni") == 0, square = columns == 4 && (rows == 3 || rows == 4);
     bool fits = square || (afni && rows * columns == 12);
-    if (fits && rows == 4) fits = value[12] == 0 && value[13] == 0 && value[14] == 0 && value[15] == 1;
+    if (fits && rows == 4) fits = gls_affine_has_last_row(value + 12);
     for (size_t i = 0; i < 12 && fits; i++) fits = isfinite(value[i]);
     if (fits) memcpy(map, value, 12 * sizeof *value);
     free(value);
@@ -157,8 +158,7 @@ static gls_status read_lta(const text *f, double map[3][4])
         if (where < 0 && rows < 4 && gls_transform_row(line, value) == 4) memcpy(m[rows++], value, sizeof m[0]);
         if (where >= 0) take_volume_line(&image[where], line);
     }
-    const bool affine = rows == 4 && m[3][0] == 0 && m[3][1] == 0 && m[3][2] == 0 && m[3][3] == 1;
-    if (!affine || (type != 0 && type != 1))
+    if (rows != 4 || !gls_affine_has_last_row(m[3]) || (type != 0 && type != 1))
         return gls_fail(GLS_ERR_INPUT,
                         "%s: is no .lta of type 0 (voxels) or 1 (RAS) with a matrix of 4 rows, the last 0 0 0 1",
                         f->path);

@@ -63,7 +63,7 @@ static gls_status read_intent(const char *path, intent *in)
     return GLS_OK;
 }
 
-/* How the values of a field are to be turned. */
+/* Says what the values of a field are, and so how they become displacements in RAS mm. */
 typedef struct meaning {
     const char *format;
     gls_field_meaning values;
@@ -184,7 +184,10 @@ static gls_status add_field(const char *path, const gls_image *fields, size_t k,
     if (status) return status;
     const size_t n = 3 * gls_grid_voxels(&fields->grid);
     memcpy(step.field->data, fields->data + k * n, n * sizeof *fields->data);
-    status = gls_field_check_lengths(step.field, path);
+    double frame[3][4];
+    gls_transform_fsl_frame(&fields->grid, frame);
+    const double(*const place)[4] = (const double(*)[4])(m->fsl ? frame : fields->grid.affine);
+    status = gls_field_check_lengths(step.field, m->values == GLS_FIELD_POSITIONS ? place : NULL, path);
     if (!status) status = check_values(path, step.field, m);
     if (status) {
         gls_image_destroy(step.field);

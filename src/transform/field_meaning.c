@@ -14,8 +14,12 @@
 #define MAX_GROWTH_OF_DISPLACEMENTS 0.3
 #define MIN_GROWTH_OF_POSITIONS 0.5
 
-/* Longer vectors, mm, are taken for damage: no image of a body lies so far from its origin, or from another one. */
+/* Longer ways, mm, are taken for damage: no image of a body lies so far from another one. */
 #define FARTHEST 1e4
+
+/* The number by which fields mark voxels that have no value, if they are converted as MRtrix3's manual says; float32
+ * rounds it up by 1. */
+#define MARK 2147483647.0
 
 /* Sums over voxels for a linear fit of the three values to the voxel's place. */
 typedef struct sums {
@@ -121,22 +125,39 @@ bool gls_field_is_fsl(const gls_image *field)
     return from_fsl < from_world;
 }
 
-gls_status gls_field_check_lengths(const gls_image *field, const char *path)
+/* Says why a field is refused that moves voxel v by `length` mm. */
+static gls_status refuse_length(const gls_image *field, size_t v, double length, const char *path)
 {
-    const int32_t *dim = field->grid.dim;
-    const size_t n = gls_grid_voxels(&field->grid);
+    const size_t nx = (size_t)field->grid.dim[0], ny = (size_t)field->grid.dim[1];
+    const double value = (double)field->data[v];
+    if (value == MARK || value == MARK + 1)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: marks voxels that have no value by 2147483647, as voxel %zu,%zu,%zu: replace the marks by "
+                        "MRtrix3's 'warpcorrect FILE OUT -marker 2147483647'",
+                        path, v % nx, v / nx % ny, v / nx / ny);
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: has a vector of %.3g mm at voxel %zu,%zu,%zu: it is damaged, or not of the format that "
+                    "it is taken for",
+                    path, length, v % nx, v / nx % ny, v / nx / ny);
+}
+
+gls_status gls_field_check_lengths(const gls_image *field, const double place[3][4], const char *path)
+{
+    const size_t n = gls_grid_voxels(&field->grid), nx = (size_t)field->grid.dim[0], ny = (size_t)field->grid.dim[1];
     bool any = false;
     for (size_t v = 0; v < n; v++) {
-        const double d[3] = {field->data[v], field->data[n + v], field->data[2 * n + v]};
-        const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        if (!isnan(length) && length > FARTHEST)
-            return gls_fail(
-                GLS_ERR_INPUT,
-                "%s: has a vector of %.3g mm at voxel %zu,%zu,%zu: it is damaged, or not of the format that "
-                "it is taken for",
-                path, length, v % (size_t)dim[0], v / (size_t)dim[0] % (size_t)dim[1],
-                v / (size_t)dim[0] / (size_t)dim[1]);
-        any |= !isnan(length);
+        const double at[3] = {(double)(v % nx), (double)(v / nx % ny), (double)(v / nx / ny)};
+        double from[3] = {0}, square = 0, size = 0;
+        if (place) gls_affine_apply(place, at, from);
+        for (size_t r = 0; r < 3; r++) {
+            const double value = (double)field->data[r * n + v];
+            square += (value - from[r]) * (value - from[r]);
+            size += fabs(value);
+        }
+        if (isnan(square)) continue;
+        any = true;
+        /* positions of 0 0 0 say that a voxel has none */
+        if (sqrt(square) > FARTHEST && (!place || size > 0)) return refuse_length(field, v, sqrt(square), path);
     }
     return any ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is empty: no voxel of the field has three numbers", path);
 }

@@ -205,7 +205,7 @@ static gls_status end_walk(walk *w, gls_status status)
 
 /* --- Groups. */
 
-/* What is looked for in a group, and what was found. */
+/* The member of a group that is looked for, and what was found of it. */
 typedef struct member {
     const char *name;
     size_t n;        /* bytes of the name */

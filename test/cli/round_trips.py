@@ -36,7 +36,9 @@ def run(*words):
 
 
 def compose(chain, to, out):
-    return run("transform", "compose", *[w for text in chain for w in ("-t", text)], "--to", to, "--moving", "moving.nii", "--template", "fixed.nii", "-o", out)
+    field, both = out.endswith(".nii"), to in ("fsl", "lta")
+    grids = (["--template", "fixed.nii"] if field or both else []) + (["--moving", "moving.nii"] if both and not field else [])
+    return run("transform", "compose", *[w for text in chain for w in ("-t", text)], "--to", to, *grids, "-o", out)
 
 
 def images_of(name):

@@ -76,7 +76,7 @@ assert without != there
 END
 printf '1 0 0 60\n0 1 0 0\n0 0 1 0\n' > beyond.txt
 expect 3 search lines.tck turned.tck x.csv -t positions.nii,inverse -t beyond.txt
-says "turned.tck: 5 of its streamlines lie outside of the transform"
+says "turned.tck: has streamlines outside of the transform (5): bring it"
 # labels of the other space go where the streamlines went: the grid moves by a matrix, voxels are looked up by a field
 expect 0 connectome lines.tck labels.nii here.csv --assign end
 expect 0 connectome turned.tck labels.nii turned.csv --assign end --transform turn.txt
@@ -169,6 +169,11 @@ assert len(a) == len(b) == 300 and max(abs(x - y) for x, y in zip(a, b)) < 1e-4
 END
 expect 2 transform compose -t turn.txt --to fsl -o x.mat
 says "needs --moving IMAGE and --template IMAGE"
+for words in "--moving labels.nii -o x.txt" "--moving labels.nii -t positions.nii -o x.nii.gz" "--template labels.nii --to itk -o x.txt"; do
+    # shellcheck disable=SC2086
+    expect 2 transform compose -t turn.txt $words
+    says "${words%% *}: has no effect on x."
+done
 expect 2 transform compose -t positions.nii --to afni -o x.nii
 expect 2 transform compose -t positions.nii -o x.txt
 expect 2 transform compose -t little.txt -t positions.nii -o x.nii
@@ -244,7 +249,20 @@ nifti("none.nii", (n, n, n, 3, 2), shift + [math.nan] * len(shift))
 for name, third in (("full", place), ("shifts", shift), ("full_none", [math.nan] * len(place)), ("full_far", [1e20 if i == 7 else v for i, v in enumerate(place)])):
     mif(name + ".mif", "+0,+1,+2,+3,+4", place * 3 + third)
 mif("first.mif", "+1,+2,+3,+0,+4", place * 4)
+# positions far from the origin of the world, as on a grid in micrometres; a voxel without a position; and with marks
+low, step = 20000.0, 25.0
+atlas = volumes(lambda x, y, z: (x + 8, y, z - 5))
+for a in range(3): atlas[a * n ** 3 + 511] = 0.0
+nifti("atlas.nii", (n, n, n, 3), atlas)
+for a in range(3): atlas[a * n ** 3 + 9] = 2147483647.0
+nifti("marks.nii", (n, n, n, 3), atlas)
+open("inside.txt", "w").write("1 0 0 20080\n0 1 0 20080\n0 0 1 20080\n0 0 0 0.9999999403953552\n")
 END
+expect 0 transform lines.tck -t atlas.nii,inverse -t inside.txt,inverse -o by_atlas.tck
+says "by_atlas.tck: 5 streamlines of 5"
+expect 3 transform lines.tck -t marks.nii,from=mrtrix -o x.tck
+says "marks voxels that have no value by 2147483647, as voxel 1,1,0"
+says "'warpcorrect FILE OUT -marker 2147483647'"
 expect 0 transform lines.tck -t both.nii -o by_both.tck
 expect 0 transform lines.tck -t full.mif -o by_full.tck
 for name in six:"has 6 volumes, but a field has three" twelve:"has 12 volumes" places:"write_mapping() writes fields of displacements, but its values look like positions" \

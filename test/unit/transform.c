@@ -196,6 +196,9 @@ static void test_damaged(void **state)
         {"freesurfer_voxel.lta", "\nvolume", 7, 1, "W", 1, "its src volume info lacks"},
         {"freesurfer_ras.lta", "1.000000000000000e+00 \nsrc", 26, 0, "2", 1, "the last 0 0 0 1"},
     };
+    /* the last row may be rounded, as by programs that invert a map in float32 */
+    static const char last[] = "1.000000000000000e+00 \nsrc", rounded[] = "9.999999403953552e-01";
+    assert_int_equal(read_changed("freesurfer_ras.lta", last, 26, 0, rounded, sizeof rounded - 1), GLS_OK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const gls_status status =
             read_changed(cases[i].name, cases[i].from, cases[i].n, cases[i].at, cases[i].to, cases[i].n_to);
