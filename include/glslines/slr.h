@@ -55,6 +55,7 @@ typedef struct gls_slr_result {
 
 /* Finds the transform that brings `moving` to `fixed`: that with the least metric. Distances are MDF. fixed, moving: n
  * streamlines of `points` points each, world mm, finite. The result does not depend on the number of threads.
+ * Memory: 12 bytes for each pair of a fixed and a moving streamline, 1.2 GB for 10,000 of each.
  * GLS_ERR_ARGUMENT: no streamlines; options that contradict each other. */
 GLS_API gls_status gls_slr_find(const gls_slr_options *options, const float (*fixed)[3], size_t n_fixed,
                                 const float (*moving)[3], size_t n_moving, size_t points, gls_slr_result *result);

@@ -378,7 +378,7 @@ static gls_status reserve(registration *r)
     r->pair = malloc(n * m * sizeof *r->pair);
     r->n_pairs = malloc(n * sizeof *r->n_pairs);
     r->of_fixed = calloc(n, sizeof *r->of_fixed);
-    r->of_moving = calloc(2 * m, sizeof *r->of_moving);
+    r->of_moving = r->allocated = calloc(2 * m, sizeof *r->of_moving);
     r->middle[0] = malloc(n * sizeof *r->middle[0]);
     r->middle[1] = malloc(m * sizeof *r->middle[1]);
     r->way = calloc(m, sizeof *r->way);
@@ -392,7 +392,6 @@ static gls_status reserve(registration *r)
     r->far_moving = r->total + m;
     r->reach = r->total + 2 * m;
     r->limit = r->total + 3 * m;
-    r->allocated = r->of_moving;
     return GLS_OK;
 }
 
