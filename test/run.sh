@@ -271,7 +271,7 @@ stage_fuzz() {
     fuzz "${GLS_FUZZ_SECONDS:-400}"
 }
 
-# clang's analyser over all code of src, with the checks of .clang-tidy and with assertions: a finding is a failure, but of the five
+# clang's analyser over all code of src, with the checks of .clang-tidy and with assertions: a finding fails it, except one of the five
 # checks of which it says otherwise.
 analyse_c() {
     quietly env CC=clang cmake -S . -B "$build/analyse" -G Ninja -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_BUILD_TYPE=Debug || return 1

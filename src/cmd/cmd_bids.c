@@ -103,9 +103,8 @@ static const gls_option table[] = {
     GLS_TEXTS(
         RUN, data.bundle_chain, "bundle-chain", "FILE[,inverse]", "none",
         "Transform that maps points of each series to the space of --bundle-atlas, as --transform of 'glslines "
-        "recognize'; "
-        "give it several times for a chain, from the series to its T1 and from there to a template; the names have "
-        "entities in braces as those of --bundle-transform."),
+        "recognize'; give it several times for a chain, from the series to its T1 and from there to a template; the "
+        "names have entities in braces as those of --bundle-transform."),
     GLS_FLAG(RUN, data.fit_outputs, "fit-outputs",
              "Also write FA and the model: model-tensor_param-fa_dwimap and model-MODEL_param-sh_dwimap (msmt: "
              "param-wm, param-gm, param-csf)."),

@@ -22,7 +22,7 @@ static inline size_t gls_point_pad(size_t points)
     return (points + GLS_POINT_LANES - 1) / GLS_POINT_LANES * GLS_POINT_LANES;
 }
 
-/* How far a distance in float32 may lie from that in double, mm, where no coordinate exceeds `extent`. */
+/* Returns by how many mm a distance in float32 may differ from that in double. No coordinate exceeds `extent`. */
 static inline float gls_distance_slack(float extent)
 {
     return 1e-3f + 1e-5f * extent;

@@ -375,7 +375,7 @@ static void find_some(void *user, int thread, size_t from, size_t until)
             }
         }
         gls_points_parts(q.x, q.y, b->points, b->queries.pad, q.part);
-        /* so that no padding is the nearest point */
+        /* padding lies far away, so that it is never the nearest point */
         for (size_t p = b->points; p < b->queries.pad && is_of_nearest(b); p++)
             q.x[p] = q.x[b->queries.pad + p] = q.x[2 * b->queries.pad + p] = GLS_POINT_FAR;
         f->failed = !(b->options.nearest > 0 ? find_nearest(b, &q, f) : find_within(b, &q, f));
