@@ -76,10 +76,16 @@ typedef struct permuting {
 
 /* --- Inputs. */
 
+/* Reads a matrix of finite numbers. */
 static gls_status read_numbers(permuting *p, const char *path, numbers *m)
 {
     gls_status status = gls_tract_run_reads(p->run, path);
-    return status ? status : gls_table_read(path, &m->value, &m->rows, &m->columns);
+    if (!status) status = gls_table_read(path, &m->value, &m->rows, &m->columns);
+    for (size_t i = 0; !status && i < m->rows * m->columns; i++)
+        if (!isfinite(m->value[i]))
+            status = gls_fail(GLS_ERR_INPUT, "%s: column %zu of row %zu is not finite: write a number", path,
+                              i % m->columns + 1, i / m->columns + 1);
+    return status;
 }
 
 /* Reads the names of the files of the subjects, which are relative to the folder of the list. */
@@ -406,8 +412,8 @@ static double corrected(const double *sorted, size_t n, double value)
 static void fill(const permuting *p, size_t h, file_kind kind, const double *sorted, double *value)
 {
     const gls_permutation_result *r = &p->result[h];
-    const double *deviation = p->effects.deviation;
     for (size_t e = 0; e < p->n_elements; e++) {
+        const double deviation = p->effects.deviation[e] > 0 ? p->effects.deviation[e] : p->effects.noise[e];
         double effect = 0;
         for (size_t k = 0; k < p->design.columns && kind >= ABS_EFFECT; k++)
             effect += p->hypothesis[h].contrast[k] * p->effects.beta[k * p->n_elements + e];
@@ -418,7 +424,7 @@ static void fill(const permuting *p, size_t h, file_kind kind, const double *sor
                    : kind == UNCORRECTED   ? (double)r->below[e] / (double)p->n_shuffles
                    : kind == CONTRIBUTIONS ? (double)r->contributions[e]
                    : kind == ABS_EFFECT    ? effect
-                   : deviation[e] > 0      ? effect / deviation[e]
+                   : r->statistic[e] != 0  ? effect / deviation
                                            : 0;
     }
 }

@@ -66,28 +66,32 @@ static double z_of_f(double f, double rank, double dof)
 
 /* --- The model. */
 
-/* Share of the sum of squares of an element below which what is left of it is rounding noise, and counts as zero. */
-#define NOISE 1e-20
-
 /* Makes v, vector k of the basis, of n numbers, orthogonal to the vectors before it and of length 1. share: k + 1
  * numbers, which become the shares of all these vectors in v as it was. Returns false if less than 1e-6 of its length
  * is left. */
-static bool orthonormalise(double *basis, size_t k, size_t n, double *share)
+static bool orthonormalise(long double *basis, size_t k, size_t n, long double *share)
 {
-    double *v = basis + k * n, before = 0, after = 0;
+    long double *v = basis + k * n, before = 0, after = 0;
     for (size_t i = 0; i < n; i++) before += v[i] * v[i];
     memset(share, 0, k * sizeof *share);
     for (int twice = 0; twice < 2; twice++)
         for (size_t j = 0; j < k; j++) {
-            double dot = 0;
+            long double dot = 0;
             for (size_t i = 0; i < n; i++) dot += basis[j * n + i] * v[i];
             for (size_t i = 0; i < n; i++) v[i] -= dot * basis[j * n + i];
             share[j] += dot;
         }
     for (size_t i = 0; i < n; i++) after += v[i] * v[i];
-    share[k] = sqrt(after);
+    share[k] = sqrtl(after);
     for (size_t i = 0; i < n && after > 0; i++) v[i] /= share[k];
     return after > 1e-12 * before;
+}
+
+/* Share of the sum of squares of an element of n numbers up to which what the columns of a design leave of it is
+ * rounding noise: more than ten times the largest of 200,000 elements that columns explained wholly. */
+static double noise_share(size_t n)
+{
+    return 64 * (double)n * DBL_EPSILON * DBL_EPSILON;
 }
 
 /* A design X of n rows and p columns as a product. All zero is empty. */
@@ -106,24 +110,28 @@ static void finish_factors(factors *f)
 static gls_status factor(const double *design, size_t n, size_t p, factors *f)
 {
     *f = (factors){malloc((n + 1) * p * sizeof *f->q), malloc(p * p * sizeof *f->r)};
-    if (!f->q || !f->r) return gls_no_memory();
-    for (size_t k = 0; k < p; k++) {
-        for (size_t i = 0; i < n; i++) f->q[k * n + i] = design[i * p + k];
-        if (!orthonormalise(f->q, k, n, f->r + k * p))
-            return gls_fail(GLS_ERR_INPUT, "the design is rank-deficient: a column follows from the others");
+    /* a column that is nearly constant, such as years, has few exact digits beside its mean: long doubles keep more */
+    long double *q = malloc((n + 1) * p * sizeof *q), *share = malloc(p * sizeof *share);
+    gls_status status = f->q && f->r && q && share ? GLS_OK : gls_no_memory();
+    for (size_t k = 0; k < p && !status; k++) {
+        for (size_t i = 0; i < n; i++) q[k * n + i] = design[i * p + k];
+        if (!orthonormalise(q, k, n, share))
+            status = gls_fail(GLS_ERR_INPUT, "the design is rank-deficient: a column follows from the others");
+        for (size_t i = 0; i < n; i++) f->q[k * n + i] = (double)q[k * n + i];
+        for (size_t j = 0; j <= k; j++) f->r[k * p + j] = (double)share[j];
     }
-    return GLS_OK;
+    free(q);
+    free(share);
+    return status;
 }
 
-/* Sets v to X (X'X)^-1 c' of a row c of the contrasts. share: memory for p numbers. */
-static void ask(const factors *f, size_t n, size_t p, const double *c, double *share, double *v)
+/* Sets w to the shares of the vectors q in X (X'X)^-1 c' of a row c of the contrasts. */
+static void ask(const factors *f, size_t p, const double *c, long double *w)
 {
-    memset(v, 0, n * sizeof *v);
     for (size_t k = 0; k < p; k++) {
-        share[k] = c[k];
-        for (size_t j = 0; j < k; j++) share[k] -= f->r[k * p + j] * share[j];
-        share[k] /= f->r[k * p + k];
-        for (size_t i = 0; i < n; i++) v[i] += share[k] * f->q[k * n + i];
+        w[k] = c[k];
+        for (size_t j = 0; j < k; j++) w[k] -= f->r[k * p + j] * w[j];
+        w[k] /= f->r[k * p + k];
     }
 }
 
@@ -132,21 +140,29 @@ static gls_status make_basis(gls_linear_model *m, const double *design, const gl
 {
     const size_t n = m->n, p = m->n_columns;
     factors f;
-    double *share = malloc((p + 1) * sizeof *share);
+    /* w: the basis as shares of the vectors q, which cannot leave what the columns span */
+    long double *w = malloc((p + 1) * p * sizeof *w), *share = malloc((p + 1) * sizeof *share);
     size_t made = 0;
     gls_status status = factor(design, n, p, &f);
-    if (!status && !share) status = gls_no_memory();
-    for (size_t r = 0; r < h->n_rows + p && !status && made < p; r++) {
-        double *v = m->basis + made * n;
+    if (!status && (!w || !share)) status = gls_no_memory();
+    for (size_t r = 0; r < h->n_rows + p && !status; r++) {
+        long double *v = w + made * p;
         if (r < h->n_rows)
-            ask(&f, n, p, h->contrast + r * p, share, v);
+            ask(&f, p, h->contrast + r * p, v);
         else
-            memcpy(v, f.q + (r - h->n_rows) * n, n * sizeof *v);
-        if (orthonormalise(m->basis, made, n, share))
+            for (size_t k = 0; k < p; k++) v[k] = k == r - h->n_rows;
+        if (made < p && orthonormalise(w, made, p, share))
             made++;
         else if (r < h->n_rows)
             status = gls_fail(GLS_ERR_INPUT, "a row of the contrasts is zero or follows from the others of its F-test");
     }
+    for (size_t k = 0; k < p && !status; k++)
+        for (size_t i = 0; i < n; i++) {
+            long double sum = 0;
+            for (size_t j = 0; j < p; j++) sum += w[k * p + j] * f.q[j * n + i];
+            m->basis[k * n + i] = (double)sum;
+        }
+    free(w);
     free(share);
     finish_factors(&f);
     return status;
@@ -162,7 +178,7 @@ static void remove_others(gls_linear_model *m)
             const double v = m->residual[i * m->n_elements + e];
             squares += v * v;
         }
-        m->noise[e] = NOISE * squares;
+        m->noise[e] = fmax(noise_share(m->n) * squares, DBL_MIN);
         for (size_t k = m->n_rows; k < m->n_columns; k++) {
             const double *b = m->basis + k * m->n;
             double dot = 0;
@@ -210,8 +226,10 @@ void gls_linear_model_finish(gls_linear_model *m)
     *m = (gls_linear_model){.n = 0};
 }
 
-/* Fits one element: its coefficients go to b[0], b[n_elements] ... Returns the standard deviation of the residuals. */
-static double fit_element(const factors *f, const double *y, size_t n, size_t n_elements, size_t p, double *b)
+/* Fits one element: its coefficients go to b[0], b[n_elements] ... *noise: standard deviation up to which residuals are
+ * rounding noise. Returns that of the residuals. */
+static double fit_element(const factors *f, const double *y, size_t n, size_t n_elements, size_t p, double *b,
+                          double *noise)
 {
     double squares = 0, all = 0;
     for (size_t k = 0; k < p; k++) {
@@ -228,7 +246,9 @@ static double fit_element(const factors *f, const double *y, size_t n, size_t n_
         for (size_t j = k + 1; j < p; j++) b[k * n_elements] -= f->r[j * p + k] * b[j * n_elements];
         b[k * n_elements] /= f->r[k * p + k];
     }
-    return squares > NOISE * all ? sqrt(squares / ((double)n - (double)p)) : 0;
+    const double least = fmax(noise_share(n) * all, DBL_MIN), dof = (double)n - (double)p;
+    *noise = sqrt(least / dof);
+    return squares > least ? sqrt(squares / dof) : 0;
 }
 
 gls_status gls_effects_find(gls_effects *found, const double *y, size_t n, size_t n_elements, const double *design,
@@ -236,13 +256,14 @@ gls_status gls_effects_find(gls_effects *found, const double *y, size_t n, size_
 {
     factors f;
     *found = (gls_effects){.beta = malloc(n_columns * n_elements * sizeof *found->beta),
-                           .deviation = malloc(n_elements * sizeof *found->deviation)};
+                           .deviation = malloc(n_elements * sizeof *found->deviation),
+                           .noise = malloc(n_elements * sizeof *found->noise)};
     gls_status status = factor(design, n, n_columns, &f);
-    if (!status && (!found->beta || !found->deviation)) status = gls_no_memory();
+    if (!status && (!found->beta || !found->deviation || !found->noise)) status = gls_no_memory();
     if (!status) {
 #pragma omp parallel for
         for (size_t e = 0; e < n_elements; e++)
-            found->deviation[e] = fit_element(&f, y + e, n, n_elements, n_columns, found->beta + e);
+            found->deviation[e] = fit_element(&f, y + e, n, n_elements, n_columns, found->beta + e, found->noise + e);
     }
     finish_factors(&f);
     return status;
@@ -252,6 +273,7 @@ void gls_effects_finish(gls_effects *f)
 {
     free(f->beta);
     free(f->deviation);
+    free(f->noise);
     *f = (gls_effects){.beta = NULL};
 }
 
@@ -370,7 +392,8 @@ static double find_rest(const gls_linear_model *m, const double *product, size_t
     return squares;
 }
 
-/* Computes statistic, z and enhanced values of one shuffle. Both are 0 where nothing but noise is left. */
+/* Computes statistic, z and enhanced values of one shuffle. They are 0 where the other columns leave nothing but noise.
+ * What no column explains counts as noise at least, so that an effect without residuals has a large, finite value. */
 static void shuffle(const test *t, const uint32_t *permutation, size_t stride, worker *w)
 {
     const gls_linear_model *m = t->m;
@@ -393,7 +416,7 @@ static void shuffle(const test *t, const uint32_t *permutation, size_t stride, w
         double rest = m->total[e] - asked - others;
         /* the difference is not exact where it is small */
         if (rest < 1e-8 * m->total[e]) rest = find_rest(m, w->product, e, permutation, stride);
-        const double f = rest > m->noise[e] ? asked / rank / (rest / m->dof) : 0,
+        const double f = asked / rank / (fmax(rest, m->noise[e]) / m->dof),
                      signed_root = w->product[e] > 0 ? sqrt(f) : -sqrt(f);
         w->statistic[e] = m->is_f || f == 0 ? f : signed_root;
         w->z[e] = f == 0 ? 0 : m->is_f ? z_of_f(f, rank, m->dof) : z_of_t(signed_root, m->dof);

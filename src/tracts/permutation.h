@@ -26,13 +26,14 @@ typedef struct gls_linear_model {
     double *basis;    /* n_columns x n: orthonormal, first n_rows of what the hypothesis asks, then of the others */
     double *residual; /* n x n_elements: measurements without what the other columns explain */
     double *total;    /* for each element the sum of its squares; 0: noise alone is left, and its residual is 0 */
-    double *noise;    /* for each element: a sum of squares of at most this is rounding noise */
+    double *noise;    /* for each element: a sum of squares of at most this is rounding noise; above 0 */
 } gls_linear_model;
 
 /* Effects of a model: for each element. */
 typedef struct gls_effects {
     double *beta;      /* n_columns x n_elements: coefficients of the design */
     double *deviation; /* n_elements: standard deviation of the residuals; 0 if they are rounding noise */
+    double *noise;     /* n_elements: standard deviation up to which they are; above 0 */
 } gls_effects;
 
 /* Methods by which values of neighbouring elements support each other. */
@@ -46,8 +47,10 @@ typedef struct gls_enhancer {
     double dh, extent, height; /* GLS_ENHANCE_TFNBS: step of heights, exponents */
 } gls_enhancer;
 
-/* Result of the test of one hypothesis; arrays of n_elements. An element of which the model leaves only rounding noise,
- * such as one that is the same in all subjects, has the values 0 and no part in null_max. All zero is empty. */
+/* Result of the test of one hypothesis; arrays of n_elements. An element of which the columns that the hypothesis does
+ * not ask for leave only rounding noise, such as one that is the same in all subjects, has the values 0 and no part in
+ * null_max. One that the model explains wholly, with what is asked for, has the value of residuals as large as rounding
+ * noise: about 1e14 as t. All zero is empty. */
 typedef struct gls_permutation_result {
     double *statistic, *z, *enhanced; /* of the data: t or F, as a standard normal, and after enhancement */
     double *null_max;                 /* for each shuffle the largest enhanced value */

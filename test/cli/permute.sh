@@ -83,6 +83,8 @@ for name in glob.glob("flat_*_t*.csv") + glob.glob("flat_*_F*.csv"):
     # t2 and F1 of both.txt ask for the year
     noise = [0, 1, 2] if "both" in sys.argv[1] and not name.endswith("t1.csv") else [0, 1, 2, 3, 4]
     what = name.split("_")[1]
+    if what == "tvalue" and noise[-1] == 4:
+        assert abs(read(name)[5]) > 1e8, (name, read(name))
     if what in ("tvalue", "Fvalue", "Zstat", "null"):
         assert all(read(name)[k] == 0 for k in noise), (name, read(name))
         assert read(name)[6] != 0 or read(name)[7] != 0, name
@@ -96,6 +98,44 @@ printf 'constant0.txt\n%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 > constant.txt
 echo 0.1 > constant0.txt
 expect 0 permute constant.txt years.txt contrast.txt -o constant --type vector --nshuffles 50
 [ "$(sort -u constant_null_dist_t1.txt)" = 0 ] && [ "$(cat constant_null_contributions_t1.csv)" = 0 ] || note "constants in the maximum"
+
+# data are kept however small their differences are beside their mean; an effect without residuals has a huge t
+python3 - << 'END'
+import random
+random.seed(3)
+with open("near.txt", "w") as files:
+    for s in range(12):
+        files.write(f"near{s}.txt\n")
+        near = 1e6 + random.gauss(2e-4 * (s % 2), 1e-4)
+        with open(f"near{s}.txt", "w") as f:
+            f.writelines(f"{v!r}\n" for v in (near, near - 1e6, s % 2, 5 - 2.1 * (s % 2), random.gauss(0, 1)))
+open("group.txt", "w").writelines(f"1 {s % 2}\n" for s in range(12))
+open("second.txt", "w").write("0 1\n")
+open("three.txt", "w").write("1 0\n0 1\n1 1\n")
+open("all_rows.txt", "w").write("1 1 1\n")
+open("two_rows.txt", "w").write("1 1 0\n")
+END
+expect 0 permute near.txt group.txt second.txt -o near --type vector --nshuffles 2000
+python3 - << 'END' || note "differences beside a large mean, or effects without residuals"
+from statistics import mean, variance
+def read(name):
+    return [float(v) for v in open(name)]
+data = [read(f"near{s}.txt")[1] for s in range(12)]
+a, b = data[::2], data[1::2]
+t = (mean(b) - mean(a)) / ((variance(a) + variance(b)) / 2 / 3) ** 0.5
+found, p = read("near_tvalue_t1.csv"), read("near_fwe_1mpvalue_t1.csv")
+assert t > 2 and abs(found[0] - t) < 1e-4 * t and abs(found[1] - t) < 1e-9 * t, (found, t)
+assert 1e10 < found[2] < 1e20 and -1e20 < found[3] < -1e10 and abs(found[4]) < 10, found
+assert p[2] > 0.99 and p[3] == 0, p
+# one shuffle of 462 keeps the groups or exchanges them
+assert 0 < sum(v > 20 for v in read("near_null_dist_t1.txt")) < 20, "effects without residuals in shuffles"
+effect, deviation = read("near_std_effect_t1.csv"), read("near_std_dev.csv")
+assert deviation[2] == deviation[3] == 0 and 1e10 < effect[2] < 1e20 and -1e20 < effect[3] < -1e10, (deviation, effect)
+END
+# a row that follows from the others is refused, also where they ask for all that the columns span
+expect 0 permute near.txt group.txt three.txt -o rows --type vector --notest --ftests two_rows.txt --fonly
+expect 3 permute near.txt group.txt three.txt -o e --type vector --notest --ftests all_rows.txt --fonly
+says "follows from the others of its F-test"
 
 # a signal ends a long test, which shows its progress
 "$tool" permute plain.txt design.txt contrast.txt -o long --enhance tfnbs --nshuffles 1000000 --tfce-dh 0.001 --progress json > events 2>&1 &
@@ -138,6 +178,14 @@ expect 3 permute plain.txt design.txt zero.txt -o e
 says "a row of the contrasts is zero"
 expect 3 permute plain.txt design.txt contrast.txt -o e --ftests ftests.txt
 says "follows from the others of its F-test"
+for value in nan inf; do
+    sed "2s/1 1 1/1 $value 1/" design.txt > bad.txt
+    expect 3 permute plain.txt bad.txt contrast.txt -o e
+    says "bad.txt: column 2 of row 2 is not finite"
+    echo "0 $value 0" > bad.txt
+    expect 3 permute plain.txt design.txt bad.txt -o e
+    says "bad.txt: column 2 of row 1 is not finite"
+done
 echo "0 1" > narrow.txt
 expect 3 permute plain.txt design.txt narrow.txt -o e
 says "has 2 columns, but the design has 3"
