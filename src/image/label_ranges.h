@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Largest number of labels and ranges of labels in a text. */
-#define GLS_MAX_LABEL_RANGES 256
+#include <glslines/common.h>
 
 typedef struct gls_label_range {
     int32_t first, last;
@@ -16,12 +15,13 @@ typedef struct gls_label_range {
 /* All zero is empty. */
 typedef struct gls_label_ranges {
     size_t n;
-    gls_label_range range[GLS_MAX_LABEL_RANGES];
+    gls_label_range *range; /* from malloc */
 } gls_label_ranges;
 
-/* Parses a text of labels of at least `least`. Returns false if the text is none, or has more than
- * GLS_MAX_LABEL_RANGES. */
-bool gls_label_ranges_parse(const char *text, int32_t least, gls_label_ranges *ranges);
+/* Parses a text of labels of at least `least`, in its order. GLS_ERR_ARGUMENT: the text is none; the caller says where
+ * it stands. Call gls_label_ranges_finish() after success; after a failure *ranges is empty. */
+gls_status gls_label_ranges_parse(const char *text, int32_t least, gls_label_ranges *ranges);
+void gls_label_ranges_finish(gls_label_ranges *ranges);
 /* Whether a range has the label. */
 bool gls_label_ranges_have(const gls_label_ranges *ranges, int32_t label);
 

@@ -95,14 +95,18 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
     const char *colon = exists ? NULL : strrchr(text, ':');
     /* The last colon separates labels from the path if no file has the whole text as its name and no slash follows. */
     bool labels = colon && colon > text && !strchr(colon, '/');
-    if (labels && !gls_label_ranges_parse(colon + 1, 1, &out->labels))
-        return gls_fail(
-            GLS_ERR_ARGUMENT,
-            "--%s %s: after ':' come labels from 1 to %d, as in 3,7,1000-1035: at most %d labels and ranges", option,
-            text, GLS_LABEL_MAX, GLS_MAX_LABEL_RANGES);
-    out->path = gls_text_copy(text);
+    gls_label_ranges ranges = {.n = 0};
+    gls_status status = labels ? gls_label_ranges_parse(colon + 1, 1, &ranges) : GLS_OK;
+    gls_label_ranges_finish(&ranges);
+    if (status == GLS_ERR_ARGUMENT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: after ':' come labels from 1 to %d, as in 3,7,1000-1035", option,
+                        text, GLS_LABEL_MAX);
+    out->path = status ? NULL : gls_text_copy(text);
     if (!out->path) return gls_no_memory();
-    if (labels) out->path[colon - text] = '\0';
+    if (labels) {
+        out->path[colon - text] = '\0';
+        out->labels = out->path + (colon - text) + 1;
+    }
     return GLS_OK;
 }
 
@@ -171,13 +175,15 @@ static gls_status fail_absent(const char *name, const gls_label_range *range)
 }
 
 /* Marks the voxels with a label that the text names. GLS_ERR_INPUT: no voxel has a label of one of the ranges. */
-static gls_status mark_labels(const gls_labels *labels, const gls_region_text *text, const char *name,
-                              gls_region_area *area)
+static gls_status mark_labels(const gls_labels *labels, const char *text, const char *name, gls_region_area *area)
 {
     const size_t n = gls_grid_voxels(&labels->grid);
+    gls_label_ranges ranges;
     gls_status status = begin(&labels->grid, name, area);
-    for (size_t i = 0; i < text->labels.n && !status; i++) {
-        const gls_label_range *range = &text->labels.range[i];
+    if (!status) status = gls_label_ranges_parse(text, 1, &ranges);
+    if (status) return status;
+    for (size_t i = 0; i < ranges.n && !status; i++) {
+        const gls_label_range *range = &ranges.range[i];
         bool found = false;
         for (size_t v = 0; v < n; v++) {
             if (labels->data[v] < range->first || labels->data[v] > range->last) continue;
@@ -187,6 +193,7 @@ static gls_status mark_labels(const gls_labels *labels, const gls_region_text *t
         if (!found) status = fail_absent(name, range);
     }
     for (size_t v = 0; v < n && !status; v++) area->voxels += area->inside[v];
+    gls_label_ranges_finish(&ranges);
     return status;
 }
 
@@ -229,9 +236,9 @@ gls_status gls_region_area_read(const char *option, const char *text, gls_region
         return GLS_OK;
     }
     if (parsed.is_box) return make_box(parsed.number, text, area);
-    if (parsed.labels.n > 0) {
+    if (parsed.labels) {
         status = gls_labels_read_known(parsed.path, &labels);
-        if (!status) status = mark_labels(labels, &parsed, text, area);
+        if (!status) status = mark_labels(labels, parsed.labels, text, area);
     } else {
         status = gls_image_read(parsed.path, GLS_IMAGE_3D, &image);
         if (!status) status = mark_positive(option, image, text, area);

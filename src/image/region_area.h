@@ -26,9 +26,9 @@ void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3]);
 /* The parts of a region's text. */
 typedef struct gls_region_text {
     bool is_sphere, is_box;
-    double number[6]; /* x, y, z and radius of a sphere; two opposite corners of a box, the lower numbers first */
-    char *path;       /* path of an image; from malloc; NULL: a sphere or a box */
-    gls_label_ranges labels; /* empty: the region is all voxels > 0 */
+    double number[6];   /* x, y, z and radius of a sphere; two opposite corners of a box, the lower numbers first */
+    char *path;         /* path of an image; from malloc; NULL: a sphere or a box */
+    const char *labels; /* text for gls_label_ranges_parse(), in the memory of path; NULL: all voxels > 0 */
 } gls_region_text;
 
 /* Splits the text of a region. GLS_ERR_ARGUMENT for an invalid text. option: for messages. */

@@ -22,7 +22,7 @@ typedef struct gls_edge_choice {
     uint64_t min_count; /* sets of fewer streamlines are left out */
 } gls_edge_choice;
 
-/* Why a streamline belongs to no set. */
+/* Reasons for which a streamline belongs to no set. */
 typedef enum gls_edge_reason {
     GLS_EDGE_UNASSIGNED, /* an end is in no region */
     GLS_EDGE_SELF,       /* both ends are in the same region, and keep_self is not set */

@@ -268,10 +268,10 @@ static gls_status check(edging *e)
                                   .keep_self = o->keep_self,
                                   .keep_unassigned = o->keep_unassigned,
                                   .min_count = 1};
-    if (o->nodes && !gls_label_ranges_parse(o->nodes, 0, &e->choice.nodes))
-        return gls_fail(GLS_ERR_ARGUMENT, "--nodes %s: must be labels and ranges of labels, as in 1,5-9: at most %d",
-                        o->nodes, GLS_MAX_LABEL_RANGES);
-    return GLS_OK;
+    if (o->nodes) status = gls_label_ranges_parse(o->nodes, 0, &e->choice.nodes);
+    if (status == GLS_ERR_ARGUMENT)
+        return gls_fail(status, "--nodes %s: must be labels and ranges of labels, as in 1,5-9", o->nodes);
+    return status;
 }
 
 gls_status gls_tract_edges(gls_tract_run *run, const void *options, const char *const *file, size_t n)
@@ -302,6 +302,7 @@ gls_status gls_tract_edges(gls_tract_run *run, const void *options, const char *
     gls_tract_lists_finish(&e.line_lists);
     gls_edge_sets_finish(&e.sets);
     gls_edge_exemplars_finish(&e.exemplars);
+    gls_label_ranges_finish(&e.choice.nodes);
     gls_tract_weights_close(&e.weights);
     return status;
 }

@@ -63,15 +63,19 @@ static void test_text(void **state)
     assert_int_equal(gls_region_text_parse("include", "1,-2.5,3e1,4", &t), GLS_OK);
     assert_true(t.is_sphere && t.number[0] == 1 && t.number[1] == -2.5 && t.number[2] == 30 && t.number[3] == 4);
     assert_int_equal(gls_region_text_parse("include", "x.nii:3,7,1000-1035", &t), GLS_OK);
-    assert_true(!t.is_sphere && t.labels.n == 3 && strcmp(t.path, "x.nii") == 0);
-    const gls_label_range *range = t.labels.range;
-    assert_true(range[1].first == 7 && range[1].last == 7 && range[2].first == 1000 && range[2].last == 1035);
+    assert_true(!t.is_sphere && strcmp(t.path, "x.nii") == 0 && strcmp(t.labels, "3,7,1000-1035") == 0);
+    gls_label_ranges ranges;
+    assert_int_equal(gls_label_ranges_parse(t.labels, 1, &ranges), GLS_OK);
+    const gls_label_range *range = ranges.range;
+    assert_true(ranges.n == 3 && range[1].first == 7 && range[1].last == 7);
+    assert_true(range[2].first == 1000 && range[2].last == 1035);
+    gls_label_ranges_finish(&ranges);
     free(t.path);
     assert_int_equal(gls_region_text_parse("include", "c:/x.nii", &t), GLS_OK);
-    assert_true(t.labels.n == 0 && strcmp(t.path, "c:/x.nii") == 0);
+    assert_true(!t.labels && strcmp(t.path, "c:/x.nii") == 0);
     free(t.path);
     assert_int_equal(gls_region_text_parse("include", scratch("a:7.nii"), &t), GLS_OK);
-    assert_int_equal(t.labels.n, 0);
+    assert_null(t.labels);
     free(t.path);
     static const char *const spheres[] = {"1,2,3", "1,2,3,4,5", "1,2,3,0", "1,2,3,-1"};
     for (size_t i = 0; i < sizeof spheres / sizeof *spheres; i++)
