@@ -89,8 +89,7 @@ static const gls_option table[] = {
         RUN, data.wide, "wide",
         "Level group: also write connectomes_seg-NAME_wide.tsv, with a line for each connectome and a column for each "
         "pair of regions, which all must have, and connectomes_seg-NAME_list.txt with their names, as 'glslines "
-        "permute' "
-        "takes it."),
+        "permute' takes it."),
     GLS_TEXT(
         RUN, data.bundle_atlas, "bundle-atlas", "ATLAS", "none",
         "Also recognise the bundles of this atlas in each tractogram, as 'glslines recognize' does: "
