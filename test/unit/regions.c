@@ -70,6 +70,11 @@ static void test_text(void **state)
     assert_true(ranges.n == 3 && range[1].first == 7 && range[1].last == 7);
     assert_true(range[2].first == 1000 && range[2].last == 1035);
     gls_label_ranges_finish(&ranges);
+    char many[8192] = "1";
+    for (int i = 1; i < 1000; i++) snprintf(many + strlen(many), sizeof many - strlen(many), ",%d", 2 * i + 1);
+    assert_int_equal(gls_label_ranges_parse(many, 1, &ranges), GLS_OK);
+    assert_true(ranges.n == 1000 && gls_label_ranges_have(&ranges, 1999) && !gls_label_ranges_have(&ranges, 1998));
+    gls_label_ranges_finish(&ranges);
     free(t.path);
     assert_int_equal(gls_region_text_parse("include", "c:/x.nii", &t), GLS_OK);
     assert_true(!t.labels && strcmp(t.path, "c:/x.nii") == 0);
