@@ -92,6 +92,19 @@ static bool is_left_over(const char *name, const char *path)
            host == host_number() && pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
 }
 
+/* Removes a folder and the files in it. name: in the folder of the descriptor at. */
+static void remove_folder(int at, const char *name)
+{
+    const int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *names = fd >= 0 ? fdopendir(fd) : NULL;
+    for (struct dirent *entry; names && (entry = readdir(names));) unlinkat(fd, entry->d_name, 0);
+    if (names)
+        closedir(names);
+    else if (fd >= 0)
+        close(fd);
+    unlinkat(at, name, AT_REMOVEDIR);
+}
+
 /* Removes what killed processes left of this file in its folder. */
 static void remove_left_overs(const char *path)
 {
@@ -99,9 +112,31 @@ static void remove_left_overs(const char *path)
     char *folder = dir ? strndup(path, (size_t)dir) : strdup(".");
     DIR *names = folder ? opendir(folder) : NULL;
     for (struct dirent *entry; names && (entry = readdir(names));)
-        if (entry->d_name[0] == '.' && is_left_over(entry->d_name, path)) unlinkat(dirfd(names), entry->d_name, 0);
+        if (entry->d_name[0] == '.' && is_left_over(entry->d_name, path) &&
+            unlinkat(dirfd(names), entry->d_name, 0) != 0 && errno == EISDIR)
+            remove_folder(dirfd(names), entry->d_name);
     if (names) closedir(names);
     free(folder);
+}
+
+char *gls_output_folder_make(const char *path)
+{
+    remove_left_overs(path);
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        char *name = temporary_name(path, attempt);
+        if (!name) errno = ENOMEM;
+        if (!name || mkdir(name, 0700) == 0) return name;
+        const int reason = errno;
+        free(name);
+        errno = reason;
+        if (reason != EEXIST) break;
+    }
+    return NULL;
+}
+
+void gls_output_folder_remove(const char *folder)
+{
+    remove_folder(AT_FDCWD, folder);
 }
 
 /* Opens a nameless file in the folder of path; -1 if the file system has no such files. The file gets its name later

@@ -93,6 +93,12 @@ gls_status gls_output_group_make_folder(gls_output_group *group, const char *pat
 /* Waits until the names in the folder of path are on the disk. GLS_ERR_OUTPUT on failure. */
 gls_status gls_output_sync_names(const char *path);
 
+/* Makes a hidden, empty folder for files from which the output `path` is made, in the folder of path. Also removes what
+ * killed processes have left of this output. Returns the name, which the caller frees; NULL with errno on failure. */
+char *gls_output_folder_make(const char *path);
+/* Removes such a folder, with the files in it. */
+void gls_output_folder_remove(const char *folder);
+
 /* Opens a nameless scratch file in the folder of the output; the file vanishes when fd is closed. */
 gls_status gls_output_scratch(const gls_output *output, int *fd);
 

@@ -244,7 +244,8 @@ static void append_edit(const gls_view_dissection *d, const gls_view_request *re
         gls_text_puts(out, " ");
         gls_view_word(out, word[i]);
     }
-    /* of 'edit', keep drops these streamlines; its drop also drops those outside the grid */
+    /* 'edit --invalid keep' drops the streamlines that cannot be used; 'drop' would also drop those with points
+     * outside the grid */
     if (d->lines.n_unusable > 0) gls_text_puts(out, " --invalid keep");
 }
 

@@ -1,11 +1,12 @@
 /* Saving what was done in the window: the bundles as a table of rules, from which the program itself makes a tractogram
- * and a picture, so that both are those of the command line. */
+ * and a picture, so that both are those of the command line. All files are made in a hidden folder, and get their
+ * names together at the end, so that the files that they replace stay until then, even if the program is killed. */
 #include "view/save.h"
 
+#include <arpa/inet.h>
 #include <cJSON.h>
 #include <errno.h>
 #include <omp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@
 
 /* Longest time of a command, seconds. */
 #define PATIENCE 3600
+/* Largest sidecar, and largest picture, bytes. */
+#define NAMED_BYTES ((size_t)64 << 20)
 /* Exit codes of a command whose outputs cannot be written, and of a fault of the program. */
 enum { NO_OUTPUT = 4, FAULT = 1 };
 
@@ -33,12 +36,12 @@ struct gls_view_saving {
     const char *image;
     char n_threads[16];
     char *file[N_FILES];
-    char *aside;     /* folder of the files that are replaced; NULL: none */
-    int n_made;      /* files that exist now, in their order */
-    gls_text script; /* the recipe */
-    char *said;      /* last line of the command that runs */
-    bool stopped;    /* it ended by a signal, or could not write */
-    char *note;      /* why there is no picture; NULL: there is one */
+    char *folder;        /* folder in which the files are made */
+    char *made[N_FILES]; /* paths of the files in that folder; there is no recipe */
+    gls_text script;     /* the recipe */
+    char *said;          /* last line of the command that runs */
+    bool stopped;        /* it ended by a signal, or could not write */
+    char *note;          /* why there is no picture; NULL: there is one */
     gls_beside work;
     int ended; /* set by its thread */
 };
@@ -84,7 +87,31 @@ static gls_status write_table(const saving *s)
         if (!status) status = append_regions(s, k, GLS_REGION_EXCLUDE, &table);
         gls_text_puts(&table, "\n");
     }
-    return gls_text_write(&table, s->file[TABLE], false, NULL, status);
+    return gls_text_write(&table, s->made[TABLE], false, NULL, status);
+}
+
+/* --- The folder in which the files are made. */
+
+static gls_status make_folder(saving *s)
+{
+    s->folder = gls_output_folder_make(s->file[TABLE]);
+    if (!s->folder) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", s->file[TABLE], strerror(errno));
+    for (int i = 0; i < N_FILES; i++)
+        if (gls_asprintf(&s->made[i], "%s/%s", s->folder, gls_file_name(s->file[i])) < 0) return gls_no_memory();
+    return GLS_OK;
+}
+
+/* Replaces the paths of files in the folder by those that the files get at the end: takes "FOLDER/" out of n bytes.
+ * Returns the number of bytes that are left. */
+static size_t name_as_finished(const saving *s, char *data, size_t n)
+{
+    const size_t before = (size_t)(gls_file_name(s->folder) - s->folder);
+    const size_t length = strlen(s->folder) + 1 - before;
+    /* this path has the slash */
+    const char *name = s->made[TABLE] + before;
+    for (char *at = data; (at = memmem(at, n - (size_t)(at - data), name, length)); n -= length)
+        memmove(at, at + length, n - length - (size_t)(at - data));
+    return n;
 }
 
 /* --- Commands. */
@@ -95,6 +122,7 @@ static bool keep_line(void *user, const char *line)
     saving *s = user;
     char *copy = gls_text_copy(line);
     if (copy && *copy) {
+        name_as_finished(s, copy, strlen(copy) + 1);
         free(s->said);
         s->said = copy;
     } else {
@@ -113,9 +141,11 @@ static gls_status run(saving *s, const char *const *words)
     gls_text line = {0};
     gls_text_puts(&line, "glslines");
     for (; words[n - 1] && n < 20; n++) {
+        int i = 0;
         arguments[n] = (char *)(uintptr_t)words[n - 1];
+        while (i < N_FILES && words[n - 1] != s->made[i]) i++;
         gls_text_puts(&line, " ");
-        gls_view_word(&line, words[n - 1]);
+        gls_view_word(&line, i < N_FILES ? s->file[i] : words[n - 1]);
     }
     gls_text_puts(&line, " \"$@\"\n");
     char *text = gls_text_take(&line);
@@ -140,7 +170,7 @@ static gls_status run(saving *s, const char *const *words)
 static gls_status run_segment(saving *s)
 {
     const gls_tract_common *input = s->d->input;
-    const char *words[16] = {"segment", s->d->path[0], s->file[TABLE], "--output", s->file[TRACTOGRAM]};
+    const char *words[16] = {"segment", s->d->path[0], s->made[TABLE], "--output", s->made[TRACTOGRAM]};
     size_t n = 5;
     /* the image behind the streamlines is in their space */
     const char *reference = input->reference ? input->reference : s->d->lines.has_grid ? NULL : s->image;
@@ -152,7 +182,7 @@ static gls_status run_segment(saving *s)
 
 static gls_status run_render(saving *s)
 {
-    const char *words[16] = {"render", s->file[TRACTOGRAM], "--output", s->file[PICTURE], "--color", "groups"};
+    const char *words[16] = {"render", s->made[TRACTOGRAM], "--output", s->made[PICTURE], "--color", "groups"};
     size_t n = 6;
     if (s->image) words[n++] = "--image";
     if (s->image) words[n++] = s->image;
@@ -183,68 +213,92 @@ static gls_status name_files(saving *s, bool *exists)
     return status;
 }
 
-/* Moves a file to or from the folder of those that are replaced. */
-static gls_status move(const saving *s, int i, bool back)
+/* Adds a copy of a file that was made to the files that get their names together. A copy, because a name may be a link
+ * to a file in another file system. */
+static gls_status add_copy(const saving *s, int i, gls_output_group *group)
 {
-    char *path = NULL;
-    if (gls_asprintf(&path, "%s/old%s", s->aside, suffix[i]) < 0) return gls_no_memory();
-    const bool moved = rename(back ? path : s->file[i], back ? s->file[i] : path) == 0 || errno == ENOENT;
-    free(path);
-    return moved ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: %s", s->file[i], strerror(errno));
-}
-
-/* Moves the files that are replaced to a folder beside them, so that a failure can bring them back. */
-static gls_status set_aside(saving *s)
-{
-    gls_status status = GLS_OK;
-    bool any = false;
-    for (int i = 0; i < N_FILES; i++) any |= access(s->file[i], F_OK) == 0;
-    if (!s->request.force || !any) return GLS_OK;
-    const int folder = (int)(gls_file_name(s->file[TABLE]) - s->file[TABLE]);
-    if (gls_asprintf(&s->aside, "%.*s.glslines-XXXXXX", folder, s->file[TABLE]) < 0) return gls_no_memory();
-    if (!mkdtemp(s->aside)) {
-        status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", s->aside, strerror(errno));
-        free(s->aside);
-        s->aside = NULL;
-    }
-    for (int i = 0; i < N_FILES && !status; i++) status = move(s, i, false);
+    char piece[1 << 16];
+    size_t got = 0;
+    gls_input input;
+    gls_output output = GLS_OUTPUT_NONE;
+    gls_status status = gls_input_open(s->made[i], &input);
+    if (!status) status = gls_output_create(s->file[i], s->request.force, &output);
+    output.group = group;
+    do {
+        if (!status) status = gls_input_read(&input, piece, sizeof piece, &got);
+        if (!status) status = gls_output_write(&output, piece, got);
+    } while (!status && got == sizeof piece);
+    gls_input_close(&input);
+    if (!status) return gls_output_commit(&output);
+    gls_output_discard(&output);
     return status;
 }
 
-/* Ends with all files or none: after a failure the new ones are removed, and the old ones come back. */
+/* Replaces paths in the chunks of a PNG file. Returns the number of bytes that are left; 0: the file is damaged. */
+static size_t name_in_picture(const saving *s, char *data, size_t n)
+{
+    size_t from = 8, to = 8;
+    while (n >= 20 && n - from >= 12) {
+        uint32_t length, sum;
+        memcpy(&length, data + from, 4);
+        length = ntohl(length);
+        if (length > n - from - 12) return 0;
+        /* a chunk: length of the data, type, data, checksum of both */
+        const size_t left = name_as_finished(s, data + from + 4, length + 4);
+        memmove(data + to + 4, data + from + 4, left);
+        from += length + 12;
+        length = htonl((uint32_t)left - 4);
+        sum = htonl(gls_crc32(0, data + to + 4, left));
+        memcpy(data + to, &length, 4);
+        memcpy(data + to + 4 + left, &sum, 4);
+        to += left + 8;
+    }
+    return n >= 20 && from == n ? to : 0;
+}
+
+/* Adds a file that names others: the sidecar, with its command line, or the picture, with its tractogram. */
+static gls_status add_named(const saving *s, int i, gls_output_group *group)
+{
+    char *data = NULL;
+    size_t n = 0;
+    gls_status status = gls_file_read(s->made[i], NAMED_BYTES, &data, &n);
+    if (!status) n = i == PICTURE ? name_in_picture(s, data, n) : name_as_finished(s, data, n);
+    if (!status && n == 0) status = gls_fail(GLS_ERR_OUTPUT, "%s: was not written as a whole", s->file[i]);
+    if (!status) status = gls_file_write(s->file[i], s->request.force, group, data, n);
+    free(data);
+    return status;
+}
+
+/* Gives all files their names, or none. */
 static gls_status conclude(saving *s, gls_status status)
 {
-    for (int i = 0; i < s->n_made && status; i++) unlink(s->file[i]);
-    for (int i = 0; i < N_FILES && s->aside; i++) {
-        char *old = NULL;
-        if (status)
-            status = move(s, i, true) ? GLS_ERR_OUTPUT : status;
-        else if (gls_asprintf(&old, "%s/old%s", s->aside, suffix[i]) >= 0)
-            unlink(old);
-        free(old);
-    }
-    if (s->aside) rmdir(s->aside);
+    gls_output_group group = {0};
+    if (!status) status = add_copy(s, TABLE, &group);
+    if (!status) status = add_copy(s, TRACTOGRAM, &group);
+    if (!status) status = add_named(s, SIDECAR, &group);
+    if (!status && !s->note) status = add_named(s, PICTURE, &group);
+    status = gls_text_write(&s->script, s->file[RECIPE], s->request.force, &group, status);
+    status = gls_output_group_end(&group, status);
+    /* a picture of before shows other bundles */
+    if (!status && s->note && s->request.force) unlink(s->file[PICTURE]);
     return status;
 }
 
-/* Makes the files. */
+/* Makes the files in their folder. */
 static gls_status make_files(saving *s)
 {
-    gls_status status = set_aside(s);
+    gls_status status = make_folder(s);
     if (!status) status = write_table(s);
-    if (!status) s->n_made = TABLE + 1;
     gls_text_puts(&s->script,
                   "#!/bin/sh\n# Bundles made in the window of glslines. Run this script in the folder in which "
                   "'glslines view' ran; --force replaces files.\nset -e\n");
     if (!status) status = run_segment(s);
-    if (!status) s->n_made = SIDECAR + 1;
     /* where there is no device, or nothing to draw, there is no picture, and the bundles are kept */
     if (!status && run_render(s)) {
         s->note = gls_text_copy(gls_last_error());
         if (s->stopped || !s->note) status = GLS_ERR_OUTPUT;
     }
-    if (!status && !s->note) s->n_made = PICTURE + 1;
-    return gls_text_write(&s->script, s->file[RECIPE], false, NULL, status);
+    return status;
 }
 
 /* gls_beside.work: the whole save. */
@@ -252,6 +306,7 @@ static gls_status work(void *user)
 {
     saving *s = user;
     gls_status status = conclude(s, make_files(s));
+    if (s->folder) gls_output_folder_remove(s->folder);
     __atomic_store_n(&s->ended, 1, __ATOMIC_RELEASE);
     return status;
 }
@@ -269,9 +324,12 @@ static gls_status answer(const saving *s, gls_text *json)
 
 static void destroy(saving *s)
 {
-    for (int i = 0; i < N_FILES; i++) free(s->file[i]);
+    for (int i = 0; i < N_FILES; i++) {
+        free(s->file[i]);
+        free(s->made[i]);
+    }
     gls_text_finish(&s->script);
-    free(s->aside);
+    free(s->folder);
     free(s->said);
     free(s->note);
     free(s);
@@ -297,7 +355,7 @@ gls_status gls_view_save_begin(gls_view_dissection *d, const char *image, const 
     status = name_files(s, exists);
     if (!status) {
         *begun = s;
-        /* a failure without a thread is one of the end */
+        /* gls_view_save_end() answers the failure, if the work was done at once, for want of a thread */
         (void)gls_beside_begin(&s->work);
     } else {
         destroy(s);

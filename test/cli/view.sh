@@ -132,23 +132,36 @@ rm -r "./-odd dir" "odd ; 't.trx"
 saves holed.trx
 [ "$before" = "$(files)" ] || note "saving has left files"
 
-# --- a signal during a save: the server ends at once, and the files that it was to replace are there ---
-cp labels.nii slow.nii
-if start t.trx --atlas slow.nii --save-to saved -q; then
-    timeout 60 python3 "$here/view_stop.py" "$(cat stdaddress)" slow.nii saved || note "a save that goes on"
-    begun=$(date +%s)
+# --- a signal during a save: the files that it was to replace are there, even if the server is killed ---
+for signal in TERM KILL; do
+    rm -rf saved saved.before slow.nii
+    mkdir saved
+    cp labels.nii slow.nii
+    if start t.trx --atlas slow.nii --save-to saved -q; then
+        timeout 60 python3 "$here/view_stop.py" "$(cat stdaddress)" slow.nii saved || note "a save that goes on"
+        begun=$(date +%s)
+        kill -$signal $pid
+        wait $pid
+        code=$?
+        [ $signal$code = TERM0 ] || [ $signal$code = KILL137 ] || note "SIG$signal during a save: exit code $code"
+        [ $(($(date +%s) - begun)) -le 9 ] || note "SIG$signal during a save: the end takes $(($(date +%s) - begun)) s"
+        diff -r -x '.x.tsv.*' saved saved.before || note "SIG$signal during a save leaves other files"
+        [ $signal = KILL ] || [ -z "$(find saved -mindepth 1 -name '.*')" ] || note "SIG$signal during a save leaves $(ls -A saved)"
+    fi
+done
+# the next save of that name removes what the killed server has left
+if start t.trx --save-to saved -q; then
+    [ -n "$(find saved -mindepth 1 -name '.x.tsv.*')" ] || note "a killed server leaves no folder: $(ls -A saved)"
+    python3 "$here/view_stop.py" "$(cat stdaddress)" || note "a save after a server was killed"
     kill -TERM $pid
     wait $pid
-    code=$?
-    [ $code -eq 0 ] && [ $(($(date +%s) - begun)) -le 9 ] || note "a signal during a save: exit code $code after $(($(date +%s) - begun)) s"
-    diff -r saved saved.before || note "a signal during a save leaves other files"
-    [ -z "$(find saved -mindepth 1 -name '.*')" ] || note "a signal during a save leaves $(ls -A saved)"
+    [ "$(find saved -mindepth 1 | wc -l)" -eq 5 ] || note "files after a server was killed: $(find saved)"
 fi
 rm -rf saved saved.before slow.nii
 mkdir saved
 
 # --- a data set: pictures, and a table of judgements that goes on ---
-mkdir -p set/sub-01/figures set/sub-02/ses-a/figures set/sub-03 set/code set/sub-01/figures/folder.png judged
+mkdir -p set/sub-01/figures set/sub-02/ses-a/figures set/sub-03 "set/sub-9\"q" set/code set/sub-01/figures/folder.png judged
 # a file is no participant, a pipe no picture
 : > set/sub-04
 mkdir set/sub-03/figures

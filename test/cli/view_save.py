@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,24 @@ with open_page(server) as page:
         for f in files[:2] + files[3:4]:
             check(f.read_bytes() == first[f], "the script makes another", f)
         check(len(read_trx(files[1])) == selected["selected"], "the bundle has", len(read_trx(files[1])), "streamlines:", selected)
+        # files that are replaced behind symbolic links, which stay; a picture of before goes where there is none now
+        (folder / "behind").mkdir()
+        for f in files[:1] + files[4:]:
+            f.rename(folder / "behind" / f.name)
+            f.symlink_to(Path("behind") / f.name)
+        said = ask(page, "save", name=name, force=True, bundles=[{"name": "two", "regions": regions}])
+        check("files" in said and files[0].is_symlink() and files[4].is_symlink(), "saving over links", said)
+        check((folder / "behind" / files[0].name).read_text().startswith("bundle\tinclude\texclude\ntwo\t"), "the file behind a link is that of before")
+        said = ask(page, "save", name=name, force=True, bundles=[{"name": "none", "regions": [{"role": "include", "sphere": [500, 0, 0, 1]}]}])
+        check("note" in said and not files[3].exists() and files[1].exists(), "replacing a picture by none", said)
+        check(".part" not in said.get("note", "") and not [f for f in folder.iterdir() if f.name.startswith(".")], "files of a save that stay", said)
+        # the sidecar and errors name the files, not those in the hidden folder
+        check(str(files[1]) in [os.path.normpath(w) for w in line] and b".part" not in first[files[2]], "the sidecar names", line)
+        said = ask(page, "save", name=name, force=True, bundles=[{"name": "one", "regions": [{"role": "include", "label": 987654}]}])
+        check("987654" in said.get("error", "") and ".part" not in said["error"], "an error of a save", said)
+        shutil.rmtree(folder / "behind")
+        for f in (files[0], files[4]):
+            f.unlink()
     edit = [w if w not in ("selected.trx", "selected.tck") else "./" + str(folder / ("edited" + w[-4:])) for w in words[1:]]
     subprocess.run([tool, *edit, "--quiet", "--force"], check=True)
     counted = subprocess.run([tool, "info", edit[2], "--count", "--json"], check=True, capture_output=True, text=True).stdout

@@ -1,8 +1,9 @@
-"""Begins a save that cannot end in a running `glslines view`: view_stop.py ADDRESS ATLAS FOLDER. Prints what fails.
+"""Begins a save that cannot end in a running `glslines view`: view_stop.py ADDRESS [ATLAS FOLDER]. Prints what fails.
 
 The commands of the save wait for the atlas, which becomes a pipe without a writer. Meanwhile the server answers other pages. The caller ends the
-server, and looks whether FOLDER is as FOLDER.before."""
+server, and looks whether FOLDER is as FOLDER.before. Without ATLAS, saves files of the same names, and ends."""
 
+import filecmp
 import json
 import os
 import shutil
@@ -11,8 +12,7 @@ import time
 
 from view import Server, open_page
 
-server, atlas, folder = Server(sys.argv[1]), sys.argv[2], sys.argv[3]
-failures = []
+server, failures = Server(sys.argv[1]), []
 
 
 def check(passed, *what):
@@ -26,6 +26,13 @@ def ask(page, kind, **body):
     return json.loads(page.receive())
 
 
+if len(sys.argv) == 2:
+    with open_page(server) as page:
+        said = ask(page, "save", name="x", force=True, bundles=[{"name": "a", "regions": [{"role": "include", "sphere": [0, 0, 0, 9]}]}])
+        check("files" in said, "a save over the files of a server that was killed", said)
+    sys.exit(len(failures) > 0)
+
+atlas, folder = sys.argv[2:]
 save = {"name": "x", "bundles": [{"name": "a", "regions": [{"role": "include", "label": 7}]}]}
 with open_page(server) as page, open_page(server) as other:
     check("files" in ask(page, "save", force=False, **save), "the first save")
@@ -40,6 +47,11 @@ with open_page(server) as page, open_page(server) as other:
     said = ask(other, "save", force=True, **save)
     check("a save goes on" in said.get("error", ""), "a second save", said)
     end = time.monotonic() + 10
-    while os.path.exists(os.path.join(folder, "x.trx")) and time.monotonic() < end:
+    while len(os.listdir(folder)) == len(os.listdir(folder + ".before")) and time.monotonic() < end:
         time.sleep(0.05)
+    hidden = [name for name in os.listdir(folder) if name.startswith(".x.tsv.")]
+    check(len(hidden) == 1, "the folder of a save that goes on", os.listdir(folder))
+    for name in os.listdir(folder + ".before"):
+        paths = [os.path.join(place, name) for place in (folder, folder + ".before")]
+        check(os.path.exists(paths[0]) and filecmp.cmp(*paths, shallow=False), "during a save", name, "is not the file of before")
 sys.exit(len(failures) > 0)
