@@ -5,13 +5,16 @@
 
 #include <cJSON.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/file.h"
 #include "util/output_file.h"
 #include "util/status.h"
@@ -19,9 +22,12 @@
 
 /* Largest picture and largest table that are read, bytes. */
 #define BYTES ((size_t)64 << 20)
+/* Longest time that a judgement waits for another program to let go of the table, seconds. */
+#define PATIENCE 1
 
 static const char *const columns[] = {"participant_id", "judgement", "note"};
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
 /* --- Folders. */
 
 /* For scandir(): names by bytes, in any locale. */
@@ -118,67 +124,105 @@ static gls_status add_participant(void *user, const char *folder, const char *na
 
 /* --- The table. */
 
-static gls_status read_row(gls_view_review *review, char *const *field, size_t n, size_t line)
+/* Number of the participant of this name; review->n: there is none. */
+static size_t find(const gls_view_review *review, const char *name)
 {
     size_t i = 0;
+    while (i < review->n && strcmp(review->list[i].name, name) != 0) i++;
+    return i;
+}
+
+/* Adds the judgement of a row to a list that has only participants of the table. */
+static gls_status read_row(gls_view_review *rows, char *const *field, size_t n, size_t line)
+{
     const gls_view_judgement judgement = n == N_COLUMNS ? gls_view_judgement_parse(field[1]) : GLS_VIEW_JUDGEMENTS;
     if (judgement == GLS_VIEW_JUDGEMENTS)
         return gls_fail(GLS_ERR_INPUT, "%s: line %zu: is no judgement: participant, good, doubtful, bad or n/a, note",
-                        review->table, line);
-    while (i < review->n && strcmp(review->list[i].name, field[0]) != 0) i++;
-    /* a judgement of someone who is not there any more is kept */
-    gls_status status = i == review->n ? add_name(review, field[0]) : GLS_OK;
+                        rows->table, line);
+    const size_t i = find(rows, field[0]);
+    gls_status status = i == rows->n ? add_name(rows, field[0]) : GLS_OK;
+    char *note = status || strcmp(field[2], "n/a") == 0 ? NULL : gls_text_copy(field[2]);
+    if (!status && !note && strcmp(field[2], "n/a") != 0) status = gls_no_memory();
     if (status) return status;
-    review->list[i].judgement = judgement;
-    free(review->list[i].note);
-    review->list[i].note = strcmp(field[2], "n/a") == 0 ? NULL : gls_text_copy(field[2]);
+    rows->list[i].judgement = judgement;
+    free(rows->list[i].note);
+    rows->list[i].note = note;
     return GLS_OK;
 }
 
-/* Forgets all judgements. */
-static void clear(gls_view_review *review)
-{
-    for (size_t i = 0; i < review->n; i++) {
-        review->list[i].judgement = GLS_VIEW_UNJUDGED;
-        free(review->list[i].note);
-        review->list[i].note = NULL;
-    }
-}
-
-/* Reads the table, in place of the judgements of before. */
-static gls_status read_table(gls_view_review *review)
+/* Reads all rows of the table. */
+static gls_status read_rows(gls_view_review *rows)
 {
     char *text = NULL, *field[N_COLUMNS];
     size_t bytes = 0, n;
-    clear(review);
-    if (access(review->table, F_OK) != 0) return GLS_OK;
-    gls_status status = gls_file_read_text(review->table, BYTES, &text, &bytes);
+    gls_status status = gls_file_read_text(rows->table, BYTES, &text, &bytes);
     if (status) return status;
     gls_records records = gls_records_begin(text, '\t');
     bool fits = gls_record_next(&records, field, N_COLUMNS) == N_COLUMNS;
     for (int i = 0; i < N_COLUMNS && fits; i++) fits = strcmp(field[i], columns[i]) == 0;
     if (!fits)
         status = gls_fail(GLS_ERR_INPUT, "%s: has not the columns participant_id, judgement, note: give --save-to",
-                          review->table);
+                          rows->table);
     while (!status && (n = gls_record_next(&records, field, N_COLUMNS)) > 0) {
         if (n == 1 && !*field[0]) continue;
-        status = read_row(review, field, n, records.line);
+        status = read_row(rows, field, n, records.line);
     }
     free(text);
     return status;
 }
 
-/* Lets one server at a time read and write the table of a folder. Returns a descriptor that holds the lock until it is
- * closed; -1: the file system has no locks. */
-static int lock_table(const gls_view_review *review)
+/* Replaces all judgements by those of the rows, whose notes it takes. */
+static gls_status take_rows(gls_view_review *review, const gls_view_review *rows)
+{
+    gls_status status = GLS_OK;
+    /* a judgement of someone who is not there any more is kept */
+    for (size_t i = 0; i < rows->n && !status; i++)
+        if (find(review, rows->list[i].name) == review->n) status = add_name(review, rows->list[i].name);
+    if (status) return status;
+    for (size_t i = 0; i < review->n; i++) {
+        gls_view_participant *p = &review->list[i];
+        const size_t row = find(rows, p->name);
+        free(p->note);
+        p->note = row < rows->n ? rows->list[row].note : NULL;
+        p->judgement = row < rows->n ? rows->list[row].judgement : GLS_VIEW_UNJUDGED;
+        if (row < rows->n) rows->list[row].note = NULL;
+    }
+    return GLS_OK;
+}
+
+/* Reads the table, in place of the judgements of before. These stay if there is no table, or if it cannot be read. */
+static gls_status read_table(gls_view_review *review)
+{
+    if (access(review->table, F_OK) != 0 && errno == ENOENT) return GLS_OK;
+    gls_view_review rows = {.table = review->table};
+    gls_status status = read_rows(&rows);
+    if (!status) status = take_rows(review, &rows);
+    rows.table = NULL;
+    gls_view_review_close(&rows);
+    return status;
+}
+
+/* Lets one server at a time read and write the table of a folder. *lock: a descriptor that holds the lock until it is
+ * closed; -1: none, on a file system without locks. GLS_ERR_OUTPUT: another program keeps the lock. */
+static gls_status lock_table(const gls_view_review *review, int *lock)
 {
     const int length = (int)(gls_file_name(review->table) - review->table);
+    const double end = gls_clock_seconds() + PATIENCE;
     char *folder = NULL;
-    int fd = -1;
-    if (gls_asprintf(&folder, "%.*s", length, review->table) >= 0) fd = open(folder, O_RDONLY | O_CLOEXEC);
+    *lock = gls_asprintf(&folder, "%.*s", length, review->table) < 0 ? -1 : open(folder, O_RDONLY | O_CLOEXEC);
     free(folder);
-    if (fd >= 0) flock(fd, LOCK_EX);
-    return fd;
+    /* the server answers no page while it waits here, so it must not wait for long */
+    while (*lock >= 0 && flock(*lock, LOCK_EX | LOCK_NB) != 0) {
+        const bool held = errno == EWOULDBLOCK || errno == EINTR;
+        if (held && gls_clock_seconds() < end) {
+            nanosleep(&(struct timespec){.tv_nsec = 2 * 1000 * 1000}, NULL);
+            continue;
+        }
+        close(*lock);
+        *lock = -1;
+        if (held) return gls_fail(GLS_ERR_OUTPUT, "%s: another program holds the table: try again", review->table);
+    }
+    return GLS_OK;
 }
 
 static gls_status write_table(const gls_view_review *review)
@@ -189,7 +233,8 @@ static gls_status write_table(const gls_view_review *review)
     for (size_t i = 0; i < review->n; i++) {
         const gls_view_participant *p = &review->list[i];
         if (p->judgement == GLS_VIEW_UNJUDGED && !p->note) continue;
-        gls_text_printf(&table, "%s\t%s\t", p->name, gls_view_judgement_word(p->judgement));
+        gls_field_append(&table, p->name, '\t');
+        gls_text_printf(&table, "\t%s\t", gls_view_judgement_word(p->judgement));
         gls_field_append(&table, p->note ? p->note : "n/a", '\t');
         gls_text_puts(&table, "\n");
     }
@@ -238,25 +283,29 @@ gls_status gls_view_review_picture(const gls_view_review *review, size_t partici
     return status ? status : bytes->failed ? gls_no_memory() : GLS_OK;
 }
 
-/* Reads the table again, and writes it with a judgement. */
+/* Reads the table again, and writes it with a judgement. After a failure the judgement of before stays. */
 static gls_status judge(gls_view_review *review, const gls_view_request *request)
 {
     gls_status status = read_table(review);
     if (status) return status;
     gls_view_participant *p = &review->list[request->participant];
+    const gls_view_participant before = *p;
     char *note = *request->note ? gls_text_copy(request->note) : NULL;
     if (*request->note && !note) return gls_no_memory();
-    free(p->note);
     p->note = note;
     p->judgement = request->judgement;
-    return write_table(review);
+    status = write_table(review);
+    if (status) *p = before;
+    free(status ? note : before.note);
+    return status;
 }
 
 gls_status gls_view_review_judge(gls_view_review *review, const gls_view_request *request, gls_text *json)
 {
+    int lock;
     if (request->participant >= review->n) return gls_fail(GLS_ERR_ARGUMENT, "there is no such participant");
-    const int lock = lock_table(review);
-    gls_status status = judge(review, request);
+    gls_status status = lock_table(review, &lock);
+    if (!status) status = judge(review, request);
     if (lock >= 0) close(lock);
     if (status) return status;
     cJSON *root = gls_view_answer_begin(request->id, "judge");

@@ -32,7 +32,8 @@ gls_status gls_view_review_list(const gls_view_review *review, gls_text *json);
 /* Appends the bytes of a picture. GLS_ERR_ARGUMENT: there is no such picture. */
 gls_status gls_view_review_picture(const gls_view_review *review, size_t participant, size_t picture, gls_text *bytes);
 /* Reads the table again, and writes it with a judgement. Appends JSON with its path. GLS_ERR_INPUT: the table has
- * another form by now. */
+ * another form by now; GLS_ERR_OUTPUT: it cannot be written, or another program holds the lock of its folder. What was
+ * judged before stays after a failure. */
 gls_status gls_view_review_judge(gls_view_review *review, const gls_view_request *request, gls_text *json);
 /* Frees everything. */
 void gls_view_review_close(gls_view_review *review);

@@ -1,8 +1,11 @@
 """Checks two running `glslines view` of one data set: view_review.py ADDRESS FOLDER TABLE OTHER_ADDRESS. Prints what fails."""
 
+import fcntl
 import json
+import os
 import sys
 import threading
+import time
 from pathlib import Path
 
 from view import Server, open_page
@@ -68,6 +71,30 @@ with open_page(server) as page:
     check(sorted(rows[1:]) == sorted([names[0] + "\tdoubtful\tn/a", "sub-gone\tbad\tchanged by hand", names[2] + "\tgood\t'=by hand"]), "a table that was edited", rows)
     table.write_text("participant_id\tjudgement\n" + names[2] + "\tgood\n")
     check("has not the columns" in judge(page, 0, "good").get("error", "") and table.read_text().count("\n") == 2, "a table of another form is replaced")
+    check([p["note"] for p in participants() if p["name"] == "sub-gone"] == ["changed by hand"], "a refused judgement makes the page forget the others", participants())
+    table.unlink()
+    judge(page, 0, "bad")
+    rows = table.read_text().splitlines()
+    check(len(rows) == 4 and names[0] + "\tbad\tn/a" in rows and "sub-gone\tbad\tchanged by hand" in rows, "a table that is not there for a moment", rows)
+    rows = 'participant_id\tjudgement\tnote\n"sub ""gone"""\tgood\tn/a\n"sub-a\tb"\tbad\ttabbed\n"""sub-q"\tdoubtful\tn/a\n'
+    table.write_text(rows)
+    for judgement in ("good", "n/a"):
+        said = judge(page, 0, judgement)
+        check("table" in said, "a table of names with quotes and tabs", said, table.read_text())
+    check(sorted(table.read_text().splitlines()) == sorted(rows.splitlines()), "names with quotes and tabs", table.read_text())
+    quoted = [i for i, name in enumerate(names) if '"' in name]
+    check(len(quoted) == 1 and "table" in judge(page, quoted[0], "good") and "table" in judge(page, quoted[0], "n/a"), "a folder with a quote", names)
+    table.write_text(before)
+
+    # --- a program that keeps the lock of the folder: pages get an error soon, and the others are served ---
+    held = os.open(table.parent, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    begun = time.monotonic()
+    said = judge(page, 0, "bad")
+    check("try again" in said.get("error", "") and str(table) in said["error"] and time.monotonic() - begun < 5, "a table that is locked", said, time.monotonic() - begun, "s")
+    check(server.get("/")[0] == 200 and table.read_text() == before, "pages while the table is locked")
+    os.close(held)
+    check("table" in judge(page, 0, "n/a"), "a table that was locked")
     table.write_text(before)
 
     # --- two servers that write the table at the same time ---
