@@ -28,6 +28,8 @@
 #define OTHER_SPACE 20.0
 /* So many bundles lie about where all streamlines do. */
 #define MANY 5
+/* A bundle that moves by less, mm, lies right and turns about itself alone. */
+#define IN_PLACE 5.0
 /* Parameters of a registration that say where a model lies; scales and shears, which narrow bundles do not determine,
  * follow. */
 #define WHERE 0x3fu
@@ -272,9 +274,10 @@ gls_status gls_atlas_check(const gls_recognition *r, const char *atlas, const ch
         else if (m.is_far && ++n_far)
             gls_log(GLS_LOG_WARNING, "%s: no streamlines of %s are near the bundle %s", m.atlas, tracks, m.bundle);
         n_registered += m.registered;
-        n_bound += m.registered && (m.slr.at_bound & WHERE);
+        /* a narrow bundle may turn about itself by as much as is allowed, but not most of many */
+        n_bound +=
+            m.registered && (m.slr.at_bound & WHERE) && (m.shift > IN_PLACE || gls_recognition_models(r) >= MANY);
     }
-    /* a narrow bundle may turn about itself by as much as is allowed, but not most bundles */
     if (2 * n_bound > n_registered)
         gls_log(GLS_LOG_WARNING,
                 "%s: %zu of %zu bundles were moved as far as the registration allows: check that the atlas lies in the "

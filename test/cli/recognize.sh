@@ -146,6 +146,10 @@ expect 0 recognize both.tck few --table few.tsv --force
 says "mean of its streamlines"
 expect 0 recognize t.trx atlas/first.trk --table alone.tsv
 says "in 1 bundle, 0 of them empty"
+# a narrow bundle that lies right may turn about itself as far as is allowed; one that lies elsewhere is warned of
+expect 0 recognize t.trx atlas/third.vtk --table narrow.tsv
+[ "$(awk -F '\t' '{ for (i = 1; i <= NF; i++) if (NR == 1 && $i == "at_bound") k = i } END { print $k }' narrow.tsv)" = 1 ] || note "the bundle did not turn"
+! grep -q "as far as the registration allows" stderr || note "a narrow bundle is warned of that lies right"
 expect 2 recognize t.trx bent --table x.tsv -t bent.nii -t there.txt --atlas-transform there.txt
 says "--transform and --atlas-transform exclude each other"
 
@@ -196,6 +200,7 @@ printf '1 0 0 30\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > move.txt
 mkdir -p far
 expect 0 edit atlas/first.trk far/first.trk --transform move.txt -q
 expect 0 recognize t.trx far --table far.tsv
+says "1 of 1 bundles were moved as far as the registration allows"
 says "mm away from that of t.trx"
 says "give --transform or --atlas-transform"
 printf -- '-1 0 0 0\n0 -1 0 0\n0 0 1 0\n0 0 0 1\n' > lps.txt
