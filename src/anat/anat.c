@@ -316,6 +316,12 @@ static bool has_contrast(const gls_tissue_classes *c, double *grey, double *flui
     return *grey >= MIN_GREY && *grey <= MAX_GREY && *fluid <= MAX_FLUID;
 }
 
+/* Turns the error of a trial mask without three classes, which is then not taken, to GLS_OK. */
+static gls_status unless_no_classes(gls_status status)
+{
+    return status == GLS_ERR_INPUT ? GLS_OK : status;
+}
+
 /* Moves the rim of a mask inwards or outwards until the classes have the contrast of a T1 image. A mask that no step
  * repairs stays as it is. */
 static gls_status grow(const gls_anat_inputs *in, const gls_image *prior, uint8_t *set, gls_tissue_classes *c,
@@ -332,10 +338,8 @@ static gls_status grow(const gls_anat_inputs *in, const gls_image *prior, uint8_
         gls_tissue_classes tried = {.rounds = 0};
         memcpy(trial, set, n);
         status = gls_brain_mask_grow(&a->grid, sign * mm, trial);
-        if (status || gls_morphology_count(a->grid.dim, trial) == 0 ||
-            gls_tissue_classes_find(&tried, a->t1, trial, prior, NULL, in->t1.name) != GLS_OK)
-            break;
-        if (has_contrast(&tried, &grey, &fluid)) {
+        if (!status) status = gls_tissue_classes_find(&tried, a->t1, trial, prior, NULL, in->t1.name);
+        if (!status && has_contrast(&tried, &grey, &fluid)) {
             const gls_tissue_classes before = *c;
             *c = tried;
             tried = before;
@@ -345,7 +349,7 @@ static gls_status grow(const gls_anat_inputs *in, const gls_image *prior, uint8_
         gls_tissue_classes_finish(&tried);
     }
     free(trial);
-    return status;
+    return unless_no_classes(status);
 }
 
 /* Moves a mask that lies beside the brain. It stays if there the classes have not the contrast of a T1 image, or
@@ -363,8 +367,8 @@ static gls_status move_to_brain(const gls_anat_inputs *in, const gls_image *prio
     if (!trial) return gls_no_memory();
     memcpy(trial, set, n);
     status = gls_brain_mask_move(&a->grid, shift, trial);
-    if (!status && gls_tissue_classes_find(&tried, a->t1, trial, prior, NULL, in->t1.name) == GLS_OK &&
-        has_contrast(&tried, &grey, &fluid) && tried.score > c->score) {
+    if (!status) status = gls_tissue_classes_find(&tried, a->t1, trial, prior, NULL, in->t1.name);
+    if (!status && has_contrast(&tried, &grey, &fluid) && tried.score > c->score) {
         const gls_tissue_classes before = *c;
         *c = tried;
         tried = before;
@@ -373,7 +377,7 @@ static gls_status move_to_brain(const gls_anat_inputs *in, const gls_image *prio
     }
     gls_tissue_classes_finish(&tried);
     free(trial);
-    return status;
+    return unless_no_classes(status);
 }
 
 /* Repairs a first mask that is bad: one that holds skull or lacks fluid, then one that lies beside the brain. */
@@ -392,8 +396,8 @@ static gls_status check_correction(const gls_anat_inputs *in, const gls_image *p
 {
     const size_t n = gls_grid_voxels(&a->grid);
     double grey, fluid;
-    a->dice = gls_brain_mask_dice(set, mask, n);
-    a->uncorrected = in->fixed.image && (a->dice < MIN_DICE || !has_contrast(&a->classes, &grey, &fluid));
+    a->dice_mended = gls_brain_mask_dice(set, mask, n);
+    a->uncorrected = in->fixed.image && (a->dice_mended < MIN_DICE || !has_contrast(&a->classes, &grey, &fluid));
     if (!a->uncorrected) return GLS_OK;
     memcpy(mask, set, n);
     gls_tissue_classes_finish(&a->classes);
@@ -406,19 +410,21 @@ static gls_status find_brain(const gls_anat_inputs *in, const gls_image *first, 
     const int from = in->fixed.image ? FROM_TEMPLATE : FROM_SERIES;
     gls_image *brought = NULL, *prior = NULL;
     gls_tissue_classes begin = {.rounds = 0};
-    uint8_t *set = NULL, *mask = NULL;
+    uint8_t *given = NULL, *set = NULL, *mask = NULL;
     gls_status status = make_grid(in, first, a);
     const size_t n = status ? 0 : gls_grid_voxels(&a->grid);
     if (!status) status = bring(a, first, from, GLS_RESAMPLE_LINEAR, &brought);
     if (!status) status = bring(a, in->b0.image, FROM_SERIES, GLS_RESAMPLE_LINEAR, &a->b0);
     if (!status) status = bring(a, in->t1.image, FROM_T1, GLS_RESAMPLE_LINEAR, &a->t1);
     if (!status && in->prior.image) status = bring(a, in->prior.image, FROM_TEMPLATE, GLS_RESAMPLE_LINEAR, &prior);
+    if (!status) status = make_set(brought, 0.5f, &given);
     if (!status) status = make_set(brought, 0.5f, &set);
     if (!status && !(mask = malloc(n))) status = gls_no_memory();
     if (!status) status = gls_tissue_classes_find(&begin, a->t1, set, prior, NULL, in->t1.name);
     if (!status) status = repair(in, prior, set, &begin, a);
     if (!status) status = gls_brain_mask_correct(a->t1, &begin, set, mask);
     if (!status) status = gls_tissue_classes_find(&a->classes, a->t1, mask, prior, &begin, in->t1.name);
+    if (!status) a->dice = gls_brain_mask_dice(given, mask, n);
     if (!status) status = check_correction(in, prior, set, mask, a);
     if (!status) status = gls_tissue_classes_fractions(&a->classes, a->t1, mask, &a->fractions);
     if (!status) status = gls_image_create(&a->grid, 1, &a->mask);
@@ -433,6 +439,7 @@ static gls_status find_brain(const gls_anat_inputs *in, const gls_image *first, 
     gls_image_destroy(brought);
     gls_image_destroy(prior);
     gls_tissue_classes_finish(&begin);
+    free(given);
     free(set);
     free(mask);
     return status;
@@ -460,11 +467,11 @@ static void warn_of_brain(const gls_anat_inputs *in, gls_anat *a)
             GLS_LOG_WARNING,
             "%s: the brain mask that tissue makes of that of the template is not that of a brain (Dice of both %.2f): "
             "that of the template is taken: look at it on the T1",
-            t1, a->dice);
-    else if (a->dice < MIN_DICE && ++a->warnings)
+            t1, a->dice_mended);
+    else if (a->dice_mended < MIN_DICE && ++a->warnings)
         gls_log(GLS_LOG_WARNING,
                 "%s: tissue moved the brain mask far from that of the series (Dice %.2f): look at the mask on the T1",
-                t1, a->dice);
+                t1, a->dice_mended);
     if (a->dice_series < MIN_DICE_SERIES && ++a->warnings)
         gls_log(GLS_LOG_WARNING,
                 "%s: its brain mask and that of the series differ (Dice %.2f): one of them is wrong, or the T1 does "

@@ -53,7 +53,8 @@ typedef struct gls_anat {
     double mask_moved;   /* mm, by which the first mask lay beside the brain and was moved; 0: it lay right */
     double mask_grown;   /* mm, by which its rim was moved outwards (negative: inwards) to get the contrast of a T1 */
     bool uncorrected;    /* the rim does not follow tissue, which would have moved it too far */
-    double dice;         /* of the first mask, moved and grown, with the one that tissue made of it */
+    double dice;         /* of the first mask, as it was given, with the one that tissue made of it */
+    double dice_mended;  /* of the first mask, moved and grown, with the same */
     double dice_series;  /* of the mask with that of the series; not a number: none is given */
     double series_apart; /* mm between the centres of both, where the series has voxels; not a number: none is given */
     int warnings;

@@ -60,8 +60,10 @@ same = sum(x == y for x, y in zip(struct.unpack(f"<{n}i", a), struct.unpack(f"<{
 assert same > 0.99 * n, same / n
 END
 
-# labels to 2^31 - 1, of which float has not all, come to the places of small ones
-expect 0 anat sub-7_T1w.nii --dwi dwi.nii $template --labels large.nii --deep-labels 2147483646,2147483647 -o large --device cpu
+# labels to 2^31 - 1, of which float has not all, come to the places of small ones; a mask of the series that lies beside that of
+# the template changes no image, but is warned of
+expect 0 anat sub-7_T1w.nii --dwi dwi.nii --dwi-mask beside.nii $template --labels large.nii --deep-labels 2147483646,2147483647 -o large --device cpu
+says "mm apart: look at both, and give the series a mask that lies on it"
 same large/sub-7_space-dwi_desc-5tt_probseg.nii.gz one/sub-7_space-dwi_desc-5tt_probseg.nii.gz
 python3 - "$here" << 'END' || note "large labels are others"
 import gzip, sys
@@ -90,7 +92,7 @@ for mask in wide:"held skull, and its rim was moved by 4 mm" narrow:"lacked flui
     says "${mask#*:}"
     contains $made/sub-7_space-dwi_desc-5tt_probseg.json '"verdict":	"look at the warnings'
     python3 - "$here" $made ${mask%%:*}.nii << 'END' || note "${mask%%:*}.nii is not repaired"
-import gzip, sys
+import gzip, json, sys
 sys.path.insert(0, sys.argv[1])
 from head_images import *
 data = gzip.open(sys.argv[2] + "/sub-7_space-dwi_desc-brain_mask.nii.gz").read()
@@ -104,13 +106,14 @@ was = dice([g > 0 for g in given], [brain(there[0] + S * (v % N[0]), there[1] + 
 now = dice([m > 0 for m in data[352:]], truth)
 print(was, now)
 assert now > 0.95 > was
+said = json.load(open(sys.argv[2] + "/sub-7_space-dwi_desc-5tt_probseg.json"))["brain"]
+# the first mask is that of the series, as it was before the repair
+assert abs(said["dice_with_first_mask"] - said["dice_with_series_mask"]) < 1e-6 and said["dice_with_first_mask"] < 0.95, said
 END
 done
-# what no step repairs is warned of: an image that is no T1; and a mask of the series that lies beside that of the template
+# what no step repairs is warned of: an image that is no T1
 expect 0 anat b0.nii --dwi b0.nii --dwi-mask brain.nii -o of_b0 --device cpu
 says "tissue is probably wrong"
-expect 0 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask beside.nii $template -o of_both --device cpu
-says "mm apart: look at both, and give the series a mask that lies on it"
 
 # --- in front of tracking: made once, then taken from the cache, and the same as by the command ---
 export XDG_CACHE_HOME="$work/cache"

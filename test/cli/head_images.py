@@ -1,7 +1,8 @@
 """A head with skull for tests of anatomies: T1, b=0, series, template and labels, and images that cannot be used. Run as a program it writes them here."""
-import math, struct
+import functools, math, struct
 
 # 0 air, 1 scalp, 2 skull, 3 fluid, 4 grey, 5 white, 6 deep grey
+@functools.lru_cache(1 << 17)  # more than the voxels of an image
 def part(x, y, z):
     r = math.sqrt((x / (60 - y / 10)) ** 2 + (y / 76) ** 2 + (z / 56) ** 2)
     if ((x - 66) / 9) ** 2 + (y / 10) ** 2 + ((z - 6) / 10) ** 2 < 1 or (x / 10) ** 2 + ((y - 82) / 12) ** 2 + ((z + 12) / 10) ** 2 < 1:
