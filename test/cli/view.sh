@@ -146,6 +146,8 @@ for signal in TERM KILL; do
         [ $signal$code = TERM0 ] || [ $signal$code = KILL137 ] || note "SIG$signal during a save: exit code $code"
         [ $(($(date +%s) - begun)) -le 9 ] || note "SIG$signal during a save: the end takes $(($(date +%s) - begun)) s"
         diff -r -x '.x.tsv.*' saved saved.before || note "SIG$signal during a save leaves other files"
+        # the command of a server that was killed goes on, and reads to the end of the pipe
+        [ $signal = TERM ] || timeout 10 sh -c ': > slow.nii' || note "the command of a server that was killed does not read"
         [ $signal = KILL ] || [ -z "$(find saved -mindepth 1 -name '.*')" ] || note "SIG$signal during a save leaves $(ls -A saved)"
     fi
 done
