@@ -11,8 +11,8 @@
 /* A block begins with 3 bits: not the last one (0), with codes of its own (2). */
 #define HEAD_BITS 3
 #define HEAD 4
-#define MOST_LITERALS 286
-#define MOST_DISTANCES 30
+#define MAX_LITERALS 286
+#define MAX_DISTANCES 30
 #define END_OF_BLOCK 256
 #define LENGTH_CODES 19  /* number of codes for lengths of codes */
 #define LONGEST_LENGTH 7 /* bits of the longest of them */
@@ -68,10 +68,10 @@ static void fill_table(const unsigned char length[LENGTH_CODES], unsigned char t
 static bool is_header(const unsigned char *data, uint64_t at)
 {
     static const unsigned char order[LENGTH_CODES] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
-    unsigned char length[LENGTH_CODES] = {0}, table[1 << LONGEST_LENGTH], all[MOST_LITERALS + MOST_DISTANCES];
+    unsigned char length[LENGTH_CODES] = {0}, table[1 << LONGEST_LENGTH], all[MAX_LITERALS + MAX_DISTANCES];
     bits b = {data, at + HEAD_BITS};
     const unsigned n_literals = take(&b, 5) + 257, n_distances = take(&b, 5) + 1, n_lengths = take(&b, 4) + 4;
-    if (n_literals > MOST_LITERALS || n_distances > MOST_DISTANCES) return false;
+    if (n_literals > MAX_LITERALS || n_distances > MAX_DISTANCES) return false;
     for (unsigned i = 0; i < n_lengths; i++) length[order[i]] = (unsigned char)take(&b, 3);
     if (!is_whole(length, LENGTH_CODES, LONGEST_LENGTH, false)) return false;
     fill_table(length, table);

@@ -249,10 +249,10 @@ static bool is_in_pieces(const bytes *want, uint64_t place)
     size_t got;
     uint64_t end;
     assert_int_equal(gls_input_open(path, &input), GLS_OK);
-    gls_gzip_pieces *pieces = gls_gzip_pieces_create(&input, place, want->n + 1, 6);
+    gls_gzip_pieces *pieces = gls_gzip_pieces_create(&input, place, want->n + 1, 12);
     assert_false(gls_gzip_pieces_read(pieces, data, want->n + 1, &got, &end));
     gls_gzip_pieces_destroy(pieces);
-    pieces = gls_gzip_pieces_create(&input, place, 0, 6);
+    pieces = gls_gzip_pieces_create(&input, place, 0, 12);
     bool fits = gls_gzip_pieces_read(pieces, data, want->n + 1, &got, &end);
     if (fits) {
         assert_int_equal(got, want->n);
@@ -264,7 +264,7 @@ static bool is_in_pieces(const bytes *want, uint64_t place)
     return fits;
 }
 
-/* Checks that the first n bytes of a file give the same with six threads as with one: data, or an error. */
+/* Checks that the first n bytes of a file give the same with twelve threads as with one: data, or an error. */
 static void check_threads(const bytes *packed, size_t n)
 {
     static const size_t portions[] = {131072, 1 << 20};
@@ -275,7 +275,7 @@ static void check_threads(const bytes *packed, size_t n)
         omp_set_num_threads(1);
         const gls_status status = load(portions[i], &want);
         if (status) snprintf(message, sizeof message, "%s", gls_last_error());
-        omp_set_num_threads(6);
+        omp_set_num_threads(12);
         assert_int_equal(load(portions[i], &got), status);
         if (status) assert_string_equal(gls_last_error(), message);
         if (!status) assert_int_equal(got.n, want.n);
