@@ -280,7 +280,7 @@ gls_status gls_atlas_check(const gls_recognition *r, const char *atlas, const ch
     }
     if (2 * n_bound > n_registered)
         gls_log(GLS_LOG_WARNING,
-                "%s: %zu of %zu bundles were moved as far as the registration allows: check that the atlas lies in the "
+                "%s: bundles moved as far as the registration allows: %zu of %zu: check that the atlas lies in the "
                 "space of %s; --table says which",
                 atlas, n_bound, n_registered, tracks);
     if (total == 0) return gls_fail(GLS_ERR_INPUT, "%s: all its bundles are empty", atlas);

@@ -200,7 +200,7 @@ printf '1 0 0 30\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > move.txt
 mkdir -p far
 expect 0 edit atlas/first.trk far/first.trk --transform move.txt -q
 expect 0 recognize t.trx far --table far.tsv
-says "1 of 1 bundles were moved as far as the registration allows"
+says "bundles moved as far as the registration allows: 1 of 1: check"
 says "mm away from that of t.trx"
 says "give --transform or --atlas-transform"
 printf -- '-1 0 0 0\n0 -1 0 0\n0 0 1 0\n0 0 0 1\n' > lps.txt
