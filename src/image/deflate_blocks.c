@@ -38,16 +38,16 @@ static unsigned take(bits *b, unsigned n)
     return value;
 }
 
-/* Whether n codes of these lengths, of which 0 means no code, fill all words of `longest` bits. single: a single code
- * of one bit, or none, is right, too. */
-static bool is_whole(const unsigned char *length, unsigned n, unsigned longest, bool single)
+/* Whether n codes of these lengths, of which 0 means no code, fill all words of LONGEST_CODE bits. single: a single
+ * code of one bit, or none, is right, too. */
+static bool is_whole(const unsigned char *length, unsigned n, bool single)
 {
     unsigned sum = 0, n_codes = 0;
     for (unsigned i = 0; i < n; i++) {
-        sum += length[i] > 0 ? 1u << (longest - length[i]) : 0;
+        sum += length[i] > 0 ? 1u << (LONGEST_CODE - length[i]) : 0;
         n_codes += length[i] > 0;
     }
-    return sum == 1u << longest || (single && n_codes <= 1 && sum <= 1u << (longest - 1));
+    return sum == 1u << LONGEST_CODE || (single && n_codes <= 1 && sum <= 1u << (LONGEST_CODE - 1));
 }
 
 /* Fills the table by which the next 7 bits of the data give a code's symbol, with its length in the upper bits. */
@@ -64,16 +64,14 @@ static void fill_table(const unsigned char length[LENGTH_CODES], unsigned char t
         }
 }
 
-/* Whether the header of a block begins at bit `at`. The three bits of HEAD have been found there. */
+/* Whether the header of a block begins at bit `at`, where may_be_header() is true. */
 static bool is_header(const unsigned char *data, uint64_t at)
 {
     static const unsigned char order[LENGTH_CODES] = {16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
     unsigned char length[LENGTH_CODES] = {0}, table[1 << LONGEST_LENGTH], all[MAX_LITERALS + MAX_DISTANCES];
     bits b = {data, at + HEAD_BITS};
     const unsigned n_literals = take(&b, 5) + 257, n_distances = take(&b, 5) + 1, n_lengths = take(&b, 4) + 4;
-    if (n_literals > MAX_LITERALS || n_distances > MAX_DISTANCES) return false;
     for (unsigned i = 0; i < n_lengths; i++) length[order[i]] = (unsigned char)take(&b, 3);
-    if (!is_whole(length, LENGTH_CODES, LONGEST_LENGTH, false)) return false;
     fill_table(length, table);
     for (unsigned n = 0; n < n_literals + n_distances;) {
         const unsigned code = table[look(&b) & ((1u << LONGEST_LENGTH) - 1)], symbol = code & 31;
@@ -87,11 +85,11 @@ static bool is_header(const unsigned char *data, uint64_t at)
         memset(all + n, (int)value, times);
         n += times;
     }
-    return all[END_OF_BLOCK] > 0 && is_whole(all, n_literals, LONGEST_CODE, false) &&
-           is_whole(all + n_literals, n_distances, LONGEST_CODE, true);
+    return all[END_OF_BLOCK] > 0 && is_whole(all, n_literals, false) && is_whole(all + n_literals, n_distances, true);
 }
 
-/* Adds, in 128ths, the shares of the words that two codes for lengths take, whose lengths stand in six bits. */
+/* Fills a table: of six bits, which are the lengths of two codes for lengths, the share in 128ths of all words of bits
+ * that these codes take. */
 static void fill_shares(unsigned char share[64])
 {
     static const unsigned char one[8] = {0, 64, 32, 16, 8, 4, 2, 1};
@@ -103,7 +101,8 @@ static void fill_shares(unsigned char share[64])
 static bool may_be_header(const unsigned char *data, uint64_t at, const unsigned char share[64])
 {
     const uint64_t head = look(&(bits){data, at});
-    if ((head & 7) != HEAD || (head >> 3 & 31) > 29 || (head >> 8 & 31) > 29) return false;
+    if ((head & 7) != HEAD || (head >> 3 & 31) > MAX_LITERALS - 257 || (head >> 8 & 31) > MAX_DISTANCES - 1)
+        return false;
     const unsigned n_lengths = (unsigned)(head >> 13 & 15) + 4;
     uint64_t lengths = look(&(bits){data, at + 17}) & (((uint64_t)1 << 3 * n_lengths) - 1);
     unsigned sum = 0;

@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import json
 import os
 import re
 import socket
@@ -173,6 +174,22 @@ def read_trx(path):
         raw = z.read(positions)
         points = list(struct.iter_unpack("<3f", raw))
     return [points[a:b] for a, b in zip(first, first[1:])]
+
+
+failures = []
+
+
+def check(passed, *what):
+    """Prints what fails, and keeps it in `failures`."""
+    if not passed:
+        failures.append(what)
+        print("FAIL:", *what)
+
+
+def ask(page, kind, **body):
+    """Sends a message with the number 3, and returns the answer."""
+    page.send(json.dumps({kind: {"id": 3, **body}}))
+    return json.loads(page.receive())
 
 
 def farthest(a, b):

@@ -10,18 +10,11 @@ import subprocess
 import sys
 import zipfile
 
-from view import Closed, Server, decode, farthest, open_page, read_trx
+from view import Closed, Server, ask, check, decode, failures, farthest, open_page, read_trx
 
 address, tool, tracks, atlas = sys.argv[1:]
 server = Server(address)
 random.seed(1)
-failures = []
-
-
-def check(passed, *what):
-    if not passed:
-        failures.append(what)
-        print("FAIL:", *what)
 
 
 def request(**changes):
@@ -208,10 +201,9 @@ def label(number, role="include"):
     return {"role": role, "label": number}
 
 
-def ask(page, kind, **body):
-    """Asks, and returns the answer; of a selection with its streamlines."""
-    page.send(json.dumps({kind: {"id": 3, **body}}))
-    said = json.loads(page.receive())
+def ask_all(page, kind, **body):
+    """Asks, and returns the answer, and of a selection its streamlines."""
+    said = ask(page, kind, **body)
     check(said["id"] == 3, "number of the answer", said)
     return (said, page.receive()) if kind == "select" and "error" not in said else (said, None)
 
@@ -238,7 +230,7 @@ with open_page(server) as page:
     for regions in ([sphere(0, 0, 0, 5)], [sphere(0.5, 0, 0, 5)], [box(-5, -4.5, -5, 5, 5, 4)], [label(names[0])], [sphere(0, 0, 0, 9, role="exclude")],
                     [sphere(0, 0, 0, 9), label(names[-1]), box(-30, -30, -30, 0, 30, 30, role="exclude")], [label(names[0]), label(names[1], "exclude"), sphere(0, 0, 0, 12)],
                     [sphere(0.5, 0, 0, 5), sphere(0.5, 0, 0, 5), label(names[1])], [sphere(500, 0, 0, 5)], [box(-500, -500, -500, 500, 500, 500)]):
-        said, data = ask(page, "select", shown=100000, regions=regions)
+        said, data = ask_all(page, "select", shown=100000, regions=regions)
         check(data[:4] == b"\1\2\0\0" and data[4] == 3, "head of the selection", data[:12])
         lines, scale = decode(data[12:])
         check(said["of"] == len(whole) and len(lines) == said["selected"] == said["shown"], "selection", said, len(lines))
@@ -255,48 +247,48 @@ with open_page(server) as page:
             check(inside == said["selected"] > 0, "a box:", said["selected"], "and by its planes", inside)
     # so that equal numbers are no chance
     check(len(counts) >= 7 and 0 in counts and len(whole) in counts, "numbers of streamlines", sorted(counts))
-    said, data = ask(page, "select", shown=10, regions=[box(-500, -500, -500, 500, 500, 500)])
+    said, data = ask_all(page, "select", shown=10, regions=[box(-500, -500, -500, 500, 500, 500)])
     check(said["shown"] == len(decode(data[12:])[0]) == 10, "a sample of the selection", said)
-    said, _ = ask(page, "pick", at=[500, 0, 0])
+    said, _ = ask_all(page, "pick", at=[500, 0, 0])
     check(said["label"] == 0, "label outside", said)
-    said, _ = ask(page, "select", shown=1, regions=[label(987654)])
+    said, _ = ask_all(page, "select", shown=1, regions=[label(987654)])
     check("987654" in said.get("error", ""), "a label that is not there", said)
 
     # --- saving: files that the recipe makes again, byte for byte ---
     bundles = [{"name": "middle", "regions": [sphere(-1, 0, 0, 5), label(names[0], "exclude")]}, {"name": "box-2", "regions": [box(-5, -4.5, -5, 5, 5, 4)]}]
-    said, _ = ask(page, "save", name="hand", force=False, bundles=bundles)
+    said, _ = ask_all(page, "save", name="hand", force=False, bundles=bundles)
     check(said.get("files") == ["saved/hand" + s for s in (".tsv", ".trx", ".json", ".png", ".sh")], "save", said)
     first = {name: open("saved/" + name, "rb").read() for name in sorted(os.listdir("saved"))}
     check(len(first) == 5 and all(first.values()), "saved", list(first))
     for bundle, regions in ((b["name"], b["regions"]) for b in bundles):
-        selected, _ = ask(page, "select", shown=0, regions=regions)
+        selected, _ = ask_all(page, "select", shown=0, regions=regions)
         with zipfile.ZipFile("saved/hand.trx") as z:
             members = z.getinfo(f"groups/{bundle}.uint32").file_size // 4
         check(members == selected["selected"] > 0, "group", bundle, members, selected)
-    said, _ = ask(page, "save", name="hand", force=False, bundles=bundles[:1])
+    said, _ = ask_all(page, "save", name="hand", force=False, bundles=bundles[:1])
     check(said.get("exists") is True and "hand.tsv" in said["error"], "names that are taken", said)
     check({name: open("saved/" + name, "rb").read() for name in os.listdir("saved")} == first, "a save that was refused has changed files")
-    said, _ = ask(page, "save", name="none", force=False, bundles=[{"name": "a", "regions": [label(987654)]}])
+    said, _ = ask_all(page, "save", name="none", force=False, bundles=[{"name": "a", "regions": [label(987654)]}])
     check("987654" in said.get("error", "") and len(os.listdir("saved")) == 5, "a save that fails leaves files", said, os.listdir("saved"))
     for name in ("hand.trx", "hand.png", "hand.json"):
         os.remove("saved/" + name)
     subprocess.run(["sh", "saved/hand.sh", "--quiet"], check=True, env={**os.environ, "PATH": os.path.dirname(os.path.abspath(tool)) + ":" + os.environ["PATH"]})
     for name in ("hand.trx", "hand.png", "hand.tsv"):
         check(open("saved/" + name, "rb").read() == first[name], "the recipe makes another", name)
-    said, _ = ask(page, "save", name="hand", force=True, bundles=bundles[:1])
+    said, _ = ask_all(page, "save", name="hand", force=True, bundles=bundles[:1])
     check("files" in said and open("saved/hand.tsv").read().count("\n") == 2, "replacing", said)
     kept = {name: open("saved/" + name, "rb").read() for name in os.listdir("saved")}
-    said, _ = ask(page, "save", name="hand", force=True, bundles=[{"name": "a", "regions": [label(987654)]}])
+    said, _ = ask_all(page, "save", name="hand", force=True, bundles=[{"name": "a", "regions": [label(987654)]}])
     check("987654" in said.get("error", ""), "a save that replaces files and fails", said)
     check({name: open("saved/" + name, "rb").read() for name in os.listdir("saved")} == kept, "a save that fails has changed files", os.listdir("saved"))
     os.mkdir("saved/folder.tsv")
-    said, _ = ask(page, "save", name="folder", force=False, bundles=bundles[:1])
+    said, _ = ask_all(page, "save", name="folder", force=False, bundles=bundles[:1])
     check("exists" not in said and "folder.tsv" in said.get("error", ""), "a folder of the name of a file", said)
     os.rmdir("saved/folder.tsv")
-    said, _ = ask(page, "save", name="empty", force=False, bundles=[{"name": "a", "regions": [sphere(500, 0, 0, 1)]}])
+    said, _ = ask_all(page, "save", name="empty", force=False, bundles=[{"name": "a", "regions": [sphere(500, 0, 0, 1)]}])
     check("note" in said and "saved/empty.trx" in said["files"] and "saved/empty.png" not in said["files"], "a bundle without streamlines", said)
     many = [{"name": f"b{i}", "regions": 8 * [box(-9999.123456789, -9999.123456789, -9999.123456789, 9999.123456789, 9999.123456789, 9999.123456789)]} for i in range(most["bundles"])]
-    said, _ = ask(page, "save", name="many", force=False, bundles=many)
+    said, _ = ask_all(page, "save", name="many", force=False, bundles=many)
     check("files" in said and open("saved/many.tsv").read().count(";") == 7 * most["bundles"], "a save at the limits", said)
 
 # --- whatever comes, it lives ---

@@ -8,16 +8,9 @@ import threading
 import time
 from pathlib import Path
 
-from view import Server, open_page
+from view import Server, check, failures, open_page
 
 server, folder, table, other = Server(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), Server(sys.argv[4])
-failures = []
-
-
-def check(passed, *what):
-    if not passed:
-        failures.append(what)
-        print("FAIL:", *what)
 
 
 def participants():

@@ -11,21 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from view import Server, decode, open_page, read_trx
+from view import Server, ask, check, decode, failures, open_page, read_trx
 
 address, tool, folder, name, *label = sys.argv[1:]
-folder, failures = Path(folder), []
-
-
-def check(passed, *what):
-    if not passed:
-        failures.append(what)
-        print("FAIL:", *what)
-
-
-def ask(page, kind, **body):
-    page.send(json.dumps({kind: {"id": 3, **body}}))
-    return json.loads(page.receive())
+folder = Path(folder)
 
 
 regions = [{"role": "include", "sphere": [0, 0, 0, 9]}, *({"role": "exclude", "label": int(number)} for number in label)]

@@ -10,20 +10,9 @@ import shutil
 import sys
 import time
 
-from view import Server, open_page
+from view import Server, ask, check, failures, open_page
 
-server, failures = Server(sys.argv[1]), []
-
-
-def check(passed, *what):
-    if not passed:
-        failures.append(what)
-        print("FAIL:", *what)
-
-
-def ask(page, kind, **body):
-    page.send(json.dumps({kind: {"id": 3, **body}}))
-    return json.loads(page.receive())
+server = Server(sys.argv[1])
 
 
 if len(sys.argv) == 2:

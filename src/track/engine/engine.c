@@ -219,7 +219,7 @@ static size_t list_kernels(const gls_track_params *params, const gls_track_plan 
     return n;
 }
 
-/* What load() does with a kernel. */
+/* The step of load() for a kernel. */
 typedef enum load_step { ASK_IF_NEW, ANNOUNCE, LOAD } load_step;
 
 /* Announces or loads one kernel, or asks whether this machine never saw it, and stores the answer in *is_new. Adds the

@@ -41,27 +41,14 @@ static gls_group_plan group_of_single(const gls_device_info *limits, uint32_t n_
     return (gls_group_plan){size, size};
 }
 
-static const gls_mapping_kind single = {
-    .mapping = GLS_MAPPING_SINGLE,
-    .name = "single",
-    .shader = "base/lanes_single.glsl",
-    .looped = false,
-    .check = check_single,
-    .lanes = one,
-    .group = group_of_single,
-    .slots_each = one,
-};
-
-const gls_mapping_kind gls_mapping_single_looped = {
-    .mapping = GLS_MAPPING_SINGLE,
-    .name = "single",
-    .shader = "base/lanes_single.glsl",
-    .looped = true,
-    .check = check_single,
-    .lanes = one,
-    .group = group_of_single,
-    .slots_each = one,
-};
+/* A row whose shaders have loops, or source that is written out. */
+#define SINGLE(has_loops)                                                                                         \
+    {                                                                                                             \
+        .mapping = GLS_MAPPING_SINGLE, .name = "single", .shader = "base/lanes_single.glsl", .looped = has_loops, \
+        .check = check_single, .lanes = one, .group = group_of_single, .slots_each = one                          \
+    }
+static const gls_mapping_kind single = SINGLE(false);
+const gls_mapping_kind gls_mapping_single_looped = SINGLE(true);
 
 /* --- A subgroup for each streamline. */
 
