@@ -1,6 +1,7 @@
 /* Peaks, tissue, seeds and regions of a run: what streamlines follow, where they start, and what they may enter. */
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "run/anatomy.h"
@@ -108,6 +109,31 @@ static size_t n_peaks(const gls_method *method)
     return n > 0 ? n : 3;
 }
 
+/* Whether the coefficients of voxel i are finite, and one of them is not 0. */
+static bool has_odf(const gls_image *sh, size_t i)
+{
+    const size_t n = gls_grid_voxels(&sh->grid);
+    bool any = false;
+    for (size_t v = 0; v < sh->n_volumes; v++) {
+        if (!isfinite(sh->data[v * n + i])) return false;
+        any = any || sh->data[v * n + i] != 0;
+    }
+    return any;
+}
+
+/* Gives each voxel whose ODF is nowhere above 0 a peak of a hundred-millionth of the longest one. fact takes a voxel
+ * without any peak for the outside of the image, where tissue lets a streamline end; sh2peaks writes a peak there, too. */
+static void keep_in_image(const gls_image *sh, gls_image *peaks)
+{
+    const size_t n = gls_grid_voxels(&peaks->grid);
+    float longest = 0;
+    for (size_t i = 0; i < 3 * n; i++) longest = fmaxf(longest, fabsf(peaks->data[i]));
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < n; i++)
+        if (peaks->data[i] == 0 && peaks->data[n + i] == 0 && peaks->data[2 * n + i] == 0 && has_odf(sh, i))
+            peaks->data[i] = 1e-8f * longest;
+}
+
 gls_status gls_find_peaks(const gls_job_options *o, const gls_method *method, const gls_odf_source *source,
                           gls_bvec_frame frame, gls_image **peaks)
 {
@@ -120,6 +146,7 @@ gls_status gls_find_peaks(const gls_job_options *o, const gls_method *method, co
                         method->getter->name);
     gls_status status =
         gls_peaks_of_sh(source->image, o->sh ? o->sh : "the fit", source->basis, frame, n_peaks(method), 0, peaks);
+    if (!status) keep_in_image(source->image, *peaks);
     if (!status)
         gls_log(GLS_LOG_INFO, "peaks: up to %zu a voxel, %s", n_peaks(method),
                 GLS_DURATION(gls_clock_seconds() - start));

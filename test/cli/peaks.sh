@@ -21,6 +21,34 @@ expect 3 peaks data/dwi.nii.gz -o none.nii.gz
 says "SH order"
 expect 4 peaks fod_sh.nii.gz -o fod_sh.nii.gz --force
 
+# fact takes a voxel without coefficients for the outside of the image, one whose ODF is nowhere above 0 for a voxel without a direction
+python3 - <<'END'
+import gzip, struct
+import array
+
+raw = gzip.open("fod_sh.nii.gz").read()
+nx, ny, nz, nv = struct.unpack_from("<4h", raw, 42)
+start = int(struct.unpack_from("<f", raw, 108)[0])
+assert struct.unpack_from("<h", raw, 70)[0] == 16
+for name, value in (("zero", 0), ("below", -0.001)):
+    data = array.array("f", raw[start:])
+    for v in range(nv):
+        for z in range(nz):
+            for y in range(ny // 2 - 2, ny // 2 + 2):
+                for x in range(nx):
+                    data[((v * nz + z) * ny + y) * nx + x] = value if v == 0 else 0
+    open(name + ".nii", "wb").write(raw[:start] + data.tobytes())
+END
+for name in zero below; do expect 0 track --sh $name.nii --mask data/mask.nii.gz --roi data/roi.nii.gz --dg fact --nseeds 300 -o $name.tck -q; done
+python3 - <<'END' || note "ends at voxels without a peak"
+import json
+
+zero, below = (json.load(open(name + ".json"))["counts"]["half_streamline_ends"] for name in ("zero", "below"))
+assert zero["outside"] > 20 and below["outside"] == 0, (zero, below)
+assert below["no_direction"] == zero["no_direction"] + zero["outside"], (zero, below)
+END
+rm zero.* below.*
+
 # vectors that fit wrote, and names of dtifit, are read along their axes without a message
 expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz tensor --no-model --tensor-maps -q
 cp one.nii.gz dti_V1.nii.gz
