@@ -334,7 +334,7 @@ mkdir models
 "$program" cluster -q "$tracks" -o clusters.trx --threshold 15 --by-size --largest 2
 for k in cluster_000001 cluster_000002; do "$program" edit -q clusters.trx "models/$k.trk" --group "$k"; done
 from() { atlas=$1; shift; "$program" bids -q made made_out participant --no-report --bundle-atlas "$atlas" "$@" -- --model opdt --nseeds 100 --sphere small --device llvmpipe; }
-bundles() { from models "$@"; }
+bundles() { from models; }
 found=made_out/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_track-boot_desc-bundles
 check "--bundle-atlas, of what is tracked" bundles
 check "two bundles" test "$(wc -l < ${found}_tracts.tsv)" -eq 3

@@ -98,7 +98,7 @@ expect 0 edges t.trx a.txt odd.trx --nodes 3,5,7
 expect 0 edges t.trx a.txt many.trx --nodes "$(seq -s , 1 2 601)"
 cmp odd.trx many.trx || note "--nodes of 301 labels"
 expect 6 edges t.trx a.txt e.tck --nodes "$(seq -s , 1001 2 1601)"
-for nodes in 3, x 5-3 -1 3,,4; do expect 2 edges t.trx a.txt e.tck --nodes=$nodes; done
+for nodes in '3,' x 5-3 -1 '3,,4'; do expect 2 edges t.trx a.txt e.tck --nodes=$nodes; done
 expect 6 edges t.trx a.txt e.tck --nodes 2
 says "have no end in a region of --nodes"
 expect 2 edges t.trx a.txt e.tck.gz

@@ -1,5 +1,7 @@
 """A head with skull for tests of anatomies: T1, b=0, series, template and labels, and images that cannot be used. Run as a program it writes them here."""
-import functools, math, struct
+import functools
+import math
+import struct
 
 # 0 air, 1 scalp, 2 skull, 3 fluid, 4 grey, 5 white, 6 deep grey
 @functools.lru_cache(1 << 17)  # more than the voxels of an image
