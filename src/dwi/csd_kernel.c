@@ -15,31 +15,8 @@
 /* Smallest pivot, relative to its diagonal entry, that counts as positive. */
 #define MIN_PIVOT 1e-15
 
-#if GLS_CPU_HAS_LEVELS
-#define LANES 8
-#define ROWS 8
-#define TILES 3
-#define COLUMNS 4
-#define TARGET GLS_TARGET_AVX512
-#define NAME(x) x##_avx512
-#include "dwi/csd_lanes.h"
-
-#define LANES 4
-#define ROWS 4
-#define TILES 1
-#define COLUMNS 2
-#define TARGET GLS_TARGET_AVX2
-#define NAME(x) x##_avx2
-#include "dwi/csd_lanes.h"
-#endif
-
-#define LANES 2
-#define ROWS 2
-#define TILES 1
-#define COLUMNS 2
-#define TARGET
-#define NAME(x) x##_plain
-#include "dwi/csd_lanes.h"
+#define GLS_LEVEL_FILE "dwi/csd_lanes.h"
+#include "util/each_level.h"
 
 size_t gls_csd_scratch_bytes(const gls_csd_plan *plan)
 {

@@ -1,19 +1,16 @@
-/* Deconvolution of a block of voxels for one instruction set. Include this file once for each set, with these macros:
- *   LANES   number of doubles in a vector register
- *   ROWS    rows of a tile that are updated together
- *   TILES   tiles that are updated together: TILES * ROWS * 8 / LANES accumulators
- *   COLUMNS as for lanes_cholesky.h
- *   TARGET  function attribute that allows the instructions
- *   NAME(x) x with a suffix of its own
- * LANES voxels are processed at a time, each in a slot; when a voxel is done, the next one takes its slot. Steps that
- * are equal for all voxels run on vectors across the slots; the normal matrix of each voxel is updated by vectors
- * inside the voxel. So the result of a voxel does not depend on its neighbours. Method: Tournier et al. 2007. */
+/* Deconvolution of a block of voxels for one instruction set, see util/each_level.h. LANES voxels are processed at a
+ * time, each in a slot; when a voxel is done, the next one takes its slot. Steps that are equal for all voxels run on
+ * vectors across the slots; the normal matrix of each voxel is updated by vectors inside the voxel. So the result of a
+ * voxel does not depend on its neighbours. Method: Tournier et al. 2007. */
 
 #define VD NAME(vd)
 #define VU NAME(vu)
 #define VF NAME(vf)
 #define VB NAME(vb)
 #define SLOTS NAME(slots)
+#define ROWS LANES                 /* rows of a tile that are updated together */
+#define TILES (LANES == 8 ? 3 : 1) /* tiles that are updated together: TILES * ROWS * 8 / LANES accumulators */
+#define COLUMNS (LANES == 8 ? 4 : 2)
 #define VECS (GLS_CSD_BLOCK / LANES)
 #define TILE_VECS (GLS_CSD_TILE / LANES)
 
@@ -335,9 +332,6 @@ TARGET static size_t NAME(fit)(const gls_csd_plan *plan, const float *signal, si
 #undef SLOTS
 #undef VECS
 #undef TILE_VECS
-#undef LANES
 #undef ROWS
 #undef TILES
 #undef COLUMNS
-#undef TARGET
-#undef NAME

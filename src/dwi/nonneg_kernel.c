@@ -18,22 +18,8 @@
 #define HELD 1e30        /* added to values of active rows, so that they are not the lowest */
 #define FLOAT_NOISE 2e-7 /* rounding error of values in float, relative to the length of y_u */
 
-#if GLS_CPU_HAS_LEVELS
-#define LANES 8
-#define TARGET GLS_TARGET_AVX512
-#define NAME(x) x##_avx512
-#include "dwi/nonneg_lanes.h"
-
-#define LANES 4
-#define TARGET GLS_TARGET_AVX2
-#define NAME(x) x##_avx2
-#include "dwi/nonneg_lanes.h"
-#endif
-
-#define LANES 2
-#define TARGET
-#define NAME(x) x##_plain
-#include "dwi/nonneg_lanes.h"
+#define GLS_LEVEL_FILE "dwi/nonneg_lanes.h"
+#include "util/each_level.h"
 
 /* Adds up the memory for two arrays of the block, and for the active set method. */
 size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan)

@@ -1,8 +1,6 @@
-/* Constrained fit of a block of voxels for one instruction set. Include this file once for each set, with these macros:
- *   LANES             numbers in a vector register
- *   TARGET, NAME(x)   as for lanes_cholesky.h
- * Products with matrices that all voxels share are computed for LANES voxels at a time; the active set method
- * (nonneg_active.h) solves the voxels one by one. The result of a voxel does not depend on its neighbours. */
+/* Constrained fit of a block of voxels for one instruction set, see util/each_level.h. Products with matrices that all
+ * voxels share are computed for LANES voxels at a time; the active set method (nonneg_active.h) solves voxels one by
+ * one. The result of a voxel does not depend on its neighbours. */
 
 #define VD NAME(vd)
 #define VU NAME(vu)
@@ -70,6 +68,3 @@ TARGET static size_t NAME(fit)(const gls_nonneg_plan *plan, const double *data, 
 #undef VECS
 #undef T
 #undef SELECT
-#undef LANES
-#undef TARGET
-#undef NAME

@@ -154,24 +154,7 @@ gls_status gls_odf_sample(const gls_odf_source *source, gls_image **odf)
 #pragma GCC optimize("fp-contract=fast")
 #endif
 
-#if GLS_CPU_HAS_LEVELS
-#define LANES 16
-#define WIDE 4
-#define TARGET GLS_TARGET_AVX512
-#define NAME(x) x##_avx512
-#include "dwi/odf_lanes.h"
-
-#define LANES 8
-#define WIDE 2
-#define TARGET GLS_TARGET_AVX2
-#define NAME(x) x##_avx2
-#include "dwi/odf_lanes.h"
-#endif
-
-#define LANES 4
-#define WIDE 2
-#define TARGET
-#define NAME(x) x##_plain
-#include "dwi/odf_lanes.h"
+#define GLS_LEVEL_FILE "dwi/odf_lanes.h"
+#include "util/each_level.h"
 
 const gls_odf_kernel gls_odf_kernels[GLS_CPU_LEVELS] = GLS_CPU_VARIANTS(multiply);

@@ -1,9 +1,6 @@
-/* Weighted fit of GLS_TENSOR_LANES voxels for one instruction set. Include this file once for each set, with macros:
- *   LANES   number of doubles in a vector register
- *   TARGET  function attribute that allows the instructions
- *   NAME(x) x with a suffix of its own
- * and once for all sets MIN_PIVOT, the smallest pivot of a well-conditioned matrix, relative to its diagonal entry.
- * Vectors run across voxels, so that every voxel goes through the same operations. */
+/* Weighted fit of GLS_TENSOR_LANES voxels for one instruction set, see util/each_level.h. Define MIN_PIVOT before, the
+ * smallest pivot of a well-conditioned matrix, relative to its diagonal entry. Vectors run across voxels, so that every
+ * voxel goes through the same operations. */
 
 #define VECS (GLS_TENSOR_LANES / LANES)
 #define VD NAME(vd)
@@ -166,6 +163,3 @@ TARGET static void NAME(fit)(const gls_tensor_plan *plan, const float *signal, s
 #undef VD
 #undef VU
 #undef VF
-#undef LANES
-#undef TARGET
-#undef NAME

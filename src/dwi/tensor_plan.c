@@ -153,21 +153,7 @@ bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t
  * to 1e-6. */
 #define MIN_PIVOT 1e-9
 
-#if GLS_CPU_HAS_LEVELS
-#define LANES 8
-#define TARGET GLS_TARGET_AVX512
-#define NAME(x) x##_avx512
-#include "dwi/tensor_lanes.h"
-
-#define LANES 4
-#define TARGET GLS_TARGET_AVX2
-#define NAME(x) x##_avx2
-#include "dwi/tensor_lanes.h"
-#endif
-
-#define LANES 2
-#define TARGET
-#define NAME(x) x##_plain
-#include "dwi/tensor_lanes.h"
+#define GLS_LEVEL_FILE "dwi/tensor_lanes.h"
+#include "util/each_level.h"
 
 const gls_tensor_kernel gls_tensor_kernels[GLS_CPU_LEVELS] = GLS_CPU_VARIANTS(fit);

@@ -15,19 +15,8 @@
 typedef double four __attribute__((vector_size(4 * sizeof(double))));
 typedef float lanes __attribute__((vector_size(GLS_POINT_LANES * sizeof(float))));
 
-#if GLS_CPU_HAS_LEVELS
-#define TARGET GLS_TARGET_AVX512
-#define NAME(x) x##_avx512
-#include "geometry/lanes.h"
-
-#define TARGET GLS_TARGET_AVX2
-#define NAME(x) x##_avx2
-#include "geometry/lanes.h"
-#endif
-
-#define TARGET
-#define NAME(x) x##_plain
-#include "geometry/lanes.h"
+#define GLS_LEVEL_FILE "geometry/lanes.h"
+#include "util/each_level.h"
 
 #define FUNCTIONS(set)                                                                                            \
     {                                                                                                             \

@@ -1,6 +1,4 @@
-/* Arithmetic on points for one instruction set. Include this file once for each set, with these macros:
- *   TARGET  function attribute that allows the instructions
- *   NAME(x) x with a suffix of its own */
+/* Arithmetic on points for one instruction set, see util/each_level.h. */
 
 TARGET static void NAME(gaps)(const float *restrict x, const float *restrict y, const float *restrict z, size_t n,
                               const float q[3], float *restrict square)
@@ -276,6 +274,3 @@ TARGET static void NAME(boxes)(const float *const mid[3], const float *const hal
                  (fabs((double)my[i] - y) <= (double)(hy[i] + oy + wide)) &
                  (fabs((double)mz[i] - z) <= (double)(hz[i] + oz + wide));
 }
-
-#undef TARGET
-#undef NAME
