@@ -167,7 +167,7 @@ code $others | { grep -E '\b(e?gl[A-Z][A-Za-z]+ *\(|(GL|EGL)_[A-Z])|epoxy' || tr
 code $library | { grep -vE '^src/util/child\.c:[0-9]+: .*\b_exit\(' || true; } | { grep -E '\b(exit|_exit|abort|printf|puts|putchar|perror) *\(|\b(v?fprintf|fputs|fputc|fwrite) *\([^;]*std(out|err)' || true; } | expect_none "the library neither prints nor exits"
 { grep -rn 'gl_GlobalInvocationID' src || true; } | expect_none "no shader text in C"
 
-# points in numbers and letters of ASCII, whatever locale the calling program has set: src/util/text.h and json.h;
+# points in numbers and letters of ASCII, whatever locale the calling program has set: src/util/plain.h and json_text.h;
 # asprintf(), because gls_asprintf() leaves NULL behind where it fails
 locale_calls='strto(d|f|ld)(_l)?|atof|is(alnum|alpha|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit)|to(lower|upper)'
 locale_calls="$locale_calls|strn?casecmp|strcasestr|strcoll|v(sn|s|as|d|f)?printf|asprintf|(new|use|set)locale|localeconv|cJSON_(Print|Parse)[A-Za-z]*"

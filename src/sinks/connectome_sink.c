@@ -100,7 +100,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
         return gls_fail(GLS_ERR_ARGUMENT, "--connectome: %d matrices are asked for, but at most %d are possible",
                         o->connectome.n * each, most);
     if (k >= o->connectome.n * each) return GLS_OK;
-    gls_status status = gls_sink_adds_up(sink, sinks);
+    gls_status status = gls_sink_check_select(sink, sinks);
     if (status) return status;
     if (o->lut && o->labels != GLS_LABELS_LUT && !o->header)
         return gls_fail(GLS_ERR_ARGUMENT, "--lut: needs --labels lut, --header, or both");

@@ -25,7 +25,7 @@ static gls_status take_density(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     if (!sinks->options->density) return GLS_OK;
     sinks->wants_visits = true;
-    gls_status status = gls_sink_adds_up(sink, sinks);
+    gls_status status = gls_sink_check_select(sink, sinks);
     return status ? status : take_map(sink, sinks, sinks->options->density);
 }
 

@@ -177,7 +177,7 @@ gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks, b
                         "--%s: not with --shard, because only shards of --fdt-paths and --fdt-targets can be joined, "
                         "and these only without --distance-correction",
                         name);
-    gls_status status = gls_sink_adds_up(sink, sinks);
+    gls_status status = gls_sink_check_select(sink, sinks);
     if (status) return status;
     if (o->track.downsample > 1 || o->track.compress > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --%s, which leaves out points that have to be counted", name,

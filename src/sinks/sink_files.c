@@ -53,7 +53,7 @@ const char *gls_sink_option(const gls_run_sink *sink, char name[64])
     return name;
 }
 
-gls_status gls_sink_adds_up(const gls_run_sink *sink, const gls_run_sinks *sinks)
+gls_status gls_sink_check_select(const gls_run_sink *sink, const gls_run_sinks *sinks)
 {
     char name[64];
     if (!sinks->options->shard || sinks->options->track.select == 0) return GLS_OK;

@@ -19,7 +19,7 @@ const char *gls_sink_option(const gls_run_sink *sink, char name[64]);
 /* Names the images IMAGE,IMAGE,... as inputs. GLS_ERR_ARGUMENT: an empty name, or more than GLS_SINK_MAX_IMAGES. */
 gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length);
 /* Refuses --select with --shard, for a result that is summed over all streamlines of each shard. */
-gls_status gls_sink_adds_up(const gls_run_sink *sink, const gls_run_sinks *sinks);
+gls_status gls_sink_check_select(const gls_run_sink *sink, const gls_run_sinks *sinks);
 /* Index in s->point of the point of streamline i that is nearest to the seed, which itself may have been left out. */
 uint64_t gls_seed_point(const gls_streamlines *s, size_t i, const float seed[3]);
 /* The sink of this kind; NULL if it is not wanted. */

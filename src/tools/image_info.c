@@ -37,7 +37,7 @@ bool gls_image_is_name(const char *path)
     return *suffix && gls_case_compare(suffix, ".gz") != 0;
 }
 
-void gls_text_grid(gls_text *text, const gls_grid *g)
+void gls_grid_info(gls_text *text, const gls_grid *g)
 {
     char axes[4];
     gls_grid_axis_codes(g, axes);
@@ -203,7 +203,7 @@ static void add_facts(const char *path, const facts *f, gls_text *text, cJSON *j
     gls_text_printf(text, "\n  format       %s, %s values", f->format, f->type);
     if (f->slope != 1 || f->inter != 0) gls_text_printf(text, " times %g plus %g", f->slope, f->inter);
     gls_text_puts(text, "\n");
-    gls_text_grid(text, &f->grid);
+    gls_grid_info(text, &f->grid);
     if (*sources[f->grid.affine_source])
         gls_text_printf(text, "  %-12s %s\n", "affine from", sources[f->grid.affine_source]);
     gls_text_printf(text, "  volumes      %zu\n  strides      ", f->n_volumes);

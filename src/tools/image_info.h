@@ -12,7 +12,7 @@
 bool gls_image_is_name(const char *path);
 /* Appends what is known of an image to a text and, as an object, to a list. count: the range of its values, too. */
 gls_status gls_image_info(const char *path, bool count, gls_text *text, cJSON *list);
-/* Appends the lines on a grid. */
-void gls_text_grid(gls_text *text, const gls_grid *grid);
+/* Appends what is known of a grid to a text. */
+void gls_grid_info(gls_text *text, const gls_grid *grid);
 
 #endif

@@ -143,7 +143,7 @@ static void print_header(gls_text *text, const char *path, const gls_tractogram_
     if (info->counts_streamlines)
         gls_text_printf(text, "  header       %" PRIu64 " streamlines\n", info->n_streamlines);
     if (info->counts_points) gls_text_printf(text, "  header       %" PRIu64 " points\n", info->n_points);
-    if (info->has_grid) gls_text_grid(text, &info->grid);
+    if (info->has_grid) gls_grid_info(text, &info->grid);
     /* columns, groups with their sizes, and keys of the header */
     print_columns(text, "dps", info->dps, info->n_dps);
     print_columns(text, "dpv", info->dpv, info->n_dpv);

@@ -86,7 +86,7 @@ bool gls_trace_is_on(void)
     return atomic_load_explicit(&is_on, memory_order_relaxed);
 }
 
-/* Forgets all phases and rows. empty(), find_lane(), call_this_thread() and keep() need the lock. */
+/* Forgets all phases and rows. empty(), find_lane(), call_this_thread() and add_phase() need the lock. */
 static void empty(void)
 {
     free(trace.phase);
@@ -121,7 +121,7 @@ static void call_this_thread(const char *name)
 }
 
 /* Appends a phase with this name. If memory runs out, sets trace.failed. */
-static void keep(phase p, const char *name)
+static void add_phase(phase p, const char *name)
 {
     if (trace.n == trace.capacity) {
         const size_t capacity = trace.capacity ? 2 * trace.capacity : 1024;
@@ -166,7 +166,7 @@ double gls_trace_phase(const char *name, double start, uint64_t number)
         snprintf(text, sizeof text, "thread %u", trace.n_lanes);
         call_this_thread(text);
     }
-    keep((phase){.lane = own_lane, .from = start, .until = now, .number = number, .has_number = true}, name);
+    add_phase((phase){.lane = own_lane, .from = start, .until = now, .number = number, .has_number = true}, name);
     pthread_mutex_unlock(&trace.lock);
     return now - start;
 }
@@ -175,7 +175,7 @@ void gls_trace_add(const char *lane_name, const char *name, double from, double 
 {
     if (!gls_trace_is_on()) return;
     pthread_mutex_lock(&trace.lock);
-    keep((phase){.lane = find_lane(lane_name), .from = from, .until = until}, name);
+    add_phase((phase){.lane = find_lane(lane_name), .from = from, .until = until}, name);
     pthread_mutex_unlock(&trace.lock);
 }
 

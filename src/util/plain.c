@@ -1,6 +1,6 @@
 /* Numbers and letters as in the C locale, whatever the locale of the program: strtod() and the family of printf() with
  * points in numbers, comparisons without regard to case. */
-#include "util/text.h"
+#include "util/plain.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the subgroup and group mappings without a GPU: zink on lavapipe has KHR_shader_subgroup, in the Mesa of Debian sid, in a chroot.
-# The program is the one built on this machine; libraries that the chroot lacks are lent to it.
+# The program is the one built on this machine, which also gives it libraries that the chroot lacks.
 # Usage: sh test/guest/zink.sh [BUILD_FOLDER] [make|subgroups|rest]      make: the chroot alone; subgroups (default): the mappings, and the GPU test programs whose source names subgroups; rest: the other
 # programs, whose kernels are those of llvmpipe in another driver. GLS_ZINK_SEEDS: seeds to track (1000); GLS_TEST_PYTHON: a Python with nibabel and trx-python
 set -eu
