@@ -233,7 +233,8 @@ static gls_status number_fixels(const segmentation *s, const block *blocks, cons
                         name, s->mask ? " inside the mask" : "", s->options->peak, s->options->integral,
                         s->mask ? ", and that the mask lies on the FODs" : "");
     if (f->n > MAX_FIXELS)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %zu fixels, more than %" PRIu32, name, f->n, MAX_FIXELS);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %zu fixels, more than %" PRIu32 ": give a mask of fewer voxels",
+                        name, f->n, MAX_FIXELS);
     f->fixel = malloc(f->n * sizeof *f->fixel);
     if (!f->fixel) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu fixels", name, f->n);
     uint32_t first = 0;

@@ -221,7 +221,8 @@ gls_status gls_weights_run_sift(gls_weights *w, gls_weights_progress progress, v
     sift s = {.w = w, .rows = &w->rows, .m = &w->model, .quantised = true};
     gls_status status = GLS_OK;
     if (w->rows.n > UINT32_MAX)
-        status = gls_fail(GLS_ERR_UNSUPPORTED, "weights: --method sift takes at most 2^32 - 1 streamlines");
+        status = gls_fail(GLS_ERR_UNSUPPORTED,
+                          "weights: --method sift takes at most 2^32 - 1 streamlines: take --method sift2");
     else if (w->options.term_number >= w->rows.n)
         status =
             gls_fail(GLS_ERR_ARGUMENT, "--term-number: must be less than the number of streamlines, %zu", w->rows.n);
