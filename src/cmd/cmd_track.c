@@ -118,27 +118,6 @@ static int check_inputs(const gls_job_options *o, const gls_method *method, cons
     return CMD_EXIT_OK;
 }
 
-/* Rejects options that have an effect beside another option alone, which is not given. */
-static int check_beside(const gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
-{
-    static const struct {
-        gls_param_user user;
-        const char *needs;
-    } beside[] = {{GLS_FOR_SH, "--sh FILE"},
-                  {GLS_FOR_ODF, "--sh FILE or --odf FILE"},
-                  {GLS_FOR_PEAK_FILES, "--peaks FILE"},
-                  {GLS_FOR_SEED_LIST, "--seeds FILE"},
-                  {GLS_FOR_SEEDS_PER_VOXEL, "--seeds-per-voxel N"},
-                  {GLS_FOR_SEED_DYNAMIC, "--seed-dynamic FOD"},
-                  {GLS_FOR_PFT, "--pft"}};
-    for (const gls_option *row = gls_params; row->name; row++)
-        for (size_t k = 0; k < sizeof beside / sizeof *beside; k++)
-            if ((int)beside[k].user == row->user && !gls_method_uses(method, row, o) &&
-                cmd_options_given(arguments, row->name))
-                return cmd_error(CMD_EXIT_USAGE, "--%s: needs %s", row->name, beside[k].needs);
-    return CMD_EXIT_OK;
-}
-
 /* Rejects options of seeds that contradict each other or have no effect. Returns an exit code. */
 static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
 {
@@ -173,26 +152,13 @@ static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
     gls_job_options_set_defaults(o, given);
 }
 
-/* Rejects options that the getter does not have, those of fits where nothing is fitted, and those of a stop map where
- * there is none. */
-static int check_getter(const gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
+/* Rejects options that this method does not use. */
+static int check_method(const gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
 {
-    const gls_getter *getter = method->getter;
-    for (const gls_option *row = gls_params; row->name; row++) {
-        if (!cmd_options_given(arguments, row->name)) continue;
-        const bool of_fit = row->user == GLS_FOR_FIT || row->user == GLS_FOR_QBALL || row->user == GLS_FOR_CSD ||
-                            row->user == GLS_FOR_MSMT;
-        if (of_fit && !method->given && !method->fits)
-            return cmd_error(CMD_EXIT_USAGE, "--%s cannot be used with --dg %s, which fits no ODFs%s", row->name,
-                             getter->name, method->tensors ? ": give --model csd" : "");
-        /* a getter that ends streamlines itself has a stop map with --fa alone */
-        if (row->user == GLS_FOR_STOP_MAP && !o->fa && getter->own_end)
-            return cmd_error(CMD_EXIT_USAGE, "--%s %g: needs --fa FILE, because --dg %s has no stop map without --fa",
-                             row->name, o->track.stop_threshold, getter->name);
-        if (gls_user_is_getter(row->user) && !gls_method_uses(method, row, o))
-            return cmd_error_status(gls_getter_require(o->track.dg, (gls_param_user)row->user, row->name));
-    }
-    return CMD_EXIT_OK;
+    gls_status status = GLS_OK;
+    for (const gls_option *row = gls_params; row->name && !status; row++)
+        if (cmd_options_given(arguments, row->name)) status = gls_method_require(method, row, o);
+    return status ? cmd_error_status(status) : CMD_EXIT_OK;
 }
 
 int track_options_check(track_options *options, const cmd_arguments *arguments)
@@ -206,8 +172,7 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
     take_defaults(o, arguments);
     const gls_method method = gls_method_of(o);
     code = check_inputs(o, &method, arguments);
-    if (!code) code = check_beside(o, &method, arguments);
-    if (!code) code = check_getter(o, &method, arguments);
+    if (!code) code = check_method(o, &method, arguments);
     if (code) return code;
     for (int i = 0; i < arguments->n_positionals; i++) *files[i] = arguments->positional[i];
     o->argc = arguments->argc;

@@ -1,4 +1,5 @@
-/* Decides what kind of run options ask for: the getter, the source of its directions, and what ends streamlines. */
+/* Decides what kind of run options ask for: the getter, the source of its directions, and what ends streamlines; and
+ * which parameters such a run uses. */
 #include <glslines/workflow.h>
 
 #include <string.h>
@@ -6,6 +7,8 @@
 #include "record/method.h"
 #include "track/getter/getter.h"
 #include "track/getter/getters.h"
+#include "track/track_params.h"
+#include "util/status.h"
 
 /* The option that gives the directions in place of a model. */
 static const char *directions_option(const gls_job_options *o)
@@ -89,4 +92,38 @@ bool gls_method_uses(const gls_method *m, const gls_option *param, const gls_job
     /* the getter's row says whether the getter reads the parameter */
     default: return gls_getter_uses(m->getter, (gls_param_user)param->user);
     }
+}
+
+/* The option beside which alone a parameter has an effect; NULL: none. */
+static const char *option_needed(int user)
+{
+    switch (user) {
+    case GLS_FOR_SH: return "--sh FILE";
+    case GLS_FOR_ODF: return "--sh FILE or --odf FILE";
+    case GLS_FOR_PEAK_FILES: return "--peaks FILE";
+    case GLS_FOR_SEED_LIST: return "--seeds FILE";
+    case GLS_FOR_SEEDS_PER_VOXEL: return "--seeds-per-voxel N";
+    case GLS_FOR_SEED_DYNAMIC: return "--seed-dynamic FOD";
+    case GLS_FOR_PFT: return "--pft";
+    default: return NULL;
+    }
+}
+
+gls_status gls_method_require(const gls_method *m, const gls_option *param, const gls_job_options *o)
+{
+    const int user = param->user;
+    const char *needed = option_needed(user);
+    const bool of_fit = user == GLS_FOR_FIT || user == GLS_FOR_QBALL || user == GLS_FOR_CSD || user == GLS_FOR_MSMT;
+    if (needed && !gls_method_uses(m, param, o))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs %s", param->name, needed);
+    if (of_fit && !m->given && !m->fits)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s cannot be used with --dg %s, which fits no ODFs%s", param->name,
+                        m->getter->name, m->tensors ? ": give --model csd" : "");
+    /* a getter that ends streamlines itself has a stop map with --fa alone */
+    if (user == GLS_FOR_STOP_MAP && !o->fa && m->getter->own_end)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s %g: needs --fa FILE, because --dg %s has no stop map without --fa",
+                        param->name, o->track.stop_threshold, m->getter->name);
+    if (gls_user_is_getter(user) && !gls_method_uses(m, param, o))
+        return gls_getter_require(o->track.dg, (gls_param_user)user, param->name);
+    return GLS_OK;
 }

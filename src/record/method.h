@@ -9,5 +9,8 @@
 
 /* Whether a run by this method uses a parameter, a row of params.def. */
 bool gls_method_uses(const gls_method *method, const gls_option *param, const gls_job_options *options);
+/* For a parameter that was given: GLS_ERR_ARGUMENT, which says what it needs, if a run by this method does not use it.
+ * Not for parameters of a fit where directions are given, and of another model than the one that is fitted. */
+gls_status gls_method_require(const gls_method *method, const gls_option *param, const gls_job_options *options);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include <glslines/glslines.h>
 
+#include "record/method.h"
 #include "record/run_params.h"
 #include "run/job_inputs.h"
 #include "track/track_params.h"
@@ -219,6 +220,31 @@ static void test_other_getters(void **state)
     assert_int_equal(gls_track_params_check(&p), GLS_OK);
 }
 
+/* A parameter that the method uses is taken. One that needs another option is refused, and the message names it. */
+static void test_required(void **state)
+{
+    size_t n = 0;
+    (void)state;
+    for (const gls_option *row = gls_params; row->name; row++)
+        for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
+            char begin[128];
+            gls_job_options o = gls_job_options_default();
+            o.track.dg = (gls_direction_getter)dg;
+            const gls_method method = gls_method_of(&o);
+            const gls_status status = gls_method_require(&method, row, &o);
+            if (row->user == GLS_FOR_STOP_MAP) continue;
+            if (gls_method_uses(&method, row, &o)) assert_int_equal(status, GLS_OK);
+            const bool beside = row->user >= GLS_FOR_SH && row->user <= GLS_FOR_SEED_DYNAMIC &&
+                                row->user != GLS_FOR_SEED_COUNT && row->user != GLS_FOR_SEED_GRID;
+            if (!beside && row->user != GLS_FOR_PFT) continue;
+            assert_int_equal(status, GLS_ERR_ARGUMENT);
+            snprintf(begin, sizeof begin, "--%s: needs --", row->name);
+            assert_memory_equal(gls_last_error(), begin, strlen(begin));
+            n++;
+        }
+    assert_true(n > 0);
+}
+
 /* The method follows from the inputs and the getter. */
 static void test_method(void **state)
 {
@@ -364,9 +390,10 @@ static void test_roles(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),       cmocka_unit_test(test_identity), cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_keys),   cmocka_unit_test(test_ranges),   cmocka_unit_test(test_other_getters),
-        cmocka_unit_test(test_method), cmocka_unit_test(test_refused),  cmocka_unit_test(test_roles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),         cmocka_unit_test(test_identity),
+                                       cmocka_unit_test(test_lengths),  cmocka_unit_test(test_keys),
+                                       cmocka_unit_test(test_ranges),   cmocka_unit_test(test_other_getters),
+                                       cmocka_unit_test(test_required), cmocka_unit_test(test_method),
+                                       cmocka_unit_test(test_refused),  cmocka_unit_test(test_roles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
