@@ -23,7 +23,7 @@ bin=$(dirname "$("$python" -c 'import sys; print(sys.executable)')")
 if [ "${3:-}" = sdist ]; then
     mkdir "$work/source"
     # a source package has its pyproject.toml at the top
-    git ls-files -z CMakeLists.txt LICENSE src include glsl test/setup.sh | xargs -0 cp --parents -t "$work/source"
+    git ls-files -z CMakeLists.txt LICENSE third_party_notes src include glsl test/setup.sh | xargs -0 cp --parents -t "$work/source"
     sed -e 's|^cmake.source-dir.*|cmake.source-dir = "."|' \
         -e 's|^wheel.packages.*|wheel.packages = ["src/python/glslines"]|' -e 's|^readme.*|readme = "src/python/README.md"|' \
         src/python/pyproject.toml > "$work/source/pyproject.toml"
