@@ -61,9 +61,9 @@ static double from_half(uint16_t bits)
     return bits & 0x8000 ? -value : value;
 }
 
-/* Body of a case of widen(): copies n values of ctype into member `field`, then leaves the switch. */
-#define WIDEN(field, ctype)                                                \
-    for (size_t i = 0; i < n; i++) out->field[i] = ((const ctype *)in)[i]; \
+/* Body of a case of widen(): copies n values of ctype as int64_t, then leaves the switch. */
+#define WIDEN(ctype)                                                            \
+    for (size_t i = 0; i < n; i++) out->s[i] = (int64_t)((const ctype *)in)[i]; \
     break
 
 /* Converts n values to double, int64_t or uint64_t, whichever holds their type; returns which. */
@@ -77,13 +77,13 @@ static wide_kind widen(const void *in, gls_type type, size_t n, wide *out)
         for (size_t i = 0; i < n; i++) out->d[i] = ((const float *)in)[i];
         return WIDE_DOUBLE;
     case GLS_TYPE_FLOAT64: memcpy(out->d, in, n * sizeof(double)); return WIDE_DOUBLE;
-    case GLS_TYPE_INT8: WIDEN(s, int8_t);
-    case GLS_TYPE_INT16: WIDEN(s, int16_t);
-    case GLS_TYPE_INT32: WIDEN(s, int32_t);
-    case GLS_TYPE_INT64: WIDEN(s, int64_t);
-    case GLS_TYPE_UINT8: WIDEN(s, uint8_t);
-    case GLS_TYPE_UINT16: WIDEN(s, uint16_t);
-    case GLS_TYPE_UINT32: WIDEN(s, uint32_t);
+    case GLS_TYPE_INT8: WIDEN(int8_t);
+    case GLS_TYPE_INT16: WIDEN(int16_t);
+    case GLS_TYPE_INT32: WIDEN(int32_t);
+    case GLS_TYPE_INT64: WIDEN(int64_t);
+    case GLS_TYPE_UINT8: WIDEN(uint8_t);
+    case GLS_TYPE_UINT16: WIDEN(uint16_t);
+    case GLS_TYPE_UINT32: WIDEN(uint32_t);
     case GLS_TYPE_UINT64: memcpy(out->u, in, n * sizeof(uint64_t)); return WIDE_UNSIGNED;
     case GLS_TYPE_BOOL:
         for (size_t i = 0; i < n; i++) out->s[i] = ((const uint8_t *)in)[i] != 0;
