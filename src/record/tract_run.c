@@ -142,7 +142,7 @@ gls_status gls_tract_run_commit(gls_tract_run *run)
                    ? gls_fail(GLS_ERR_CANCELLED, "interrupted")
                    : gls_fail(GLS_ERR_CANCELLED, "interrupted: %s was not written", run->files.output[0]);
     /* round to milliseconds */
-    gls_json_double(cJSON_AddObjectToObject(run->root, "seconds"), "total",
+    gls_json_double(gls_json_object_at(run->root, "seconds"), "total",
                     round(1e3 * (gls_clock_seconds() - run->files.begun)) / 1e3);
     gls_status status = gls_run_commit(&run->files, run->root);
     if (!status && run->message) gls_log(GLS_LOG_INFO, "%s", run->message);

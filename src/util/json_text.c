@@ -119,6 +119,12 @@ cJSON *gls_json_at(const cJSON *object, const char *key)
     return cJSON_GetObjectItemCaseSensitive(object, key);
 }
 
+cJSON *gls_json_object_at(cJSON *object, const char *key)
+{
+    cJSON *member = gls_json_at(object, key);
+    return member ? member : cJSON_AddObjectToObject(object, key);
+}
+
 const cJSON *gls_json_at_path(const cJSON *root, const char *path)
 {
     char key[64];

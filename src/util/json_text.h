@@ -25,6 +25,8 @@ char *gls_json_print_line(const cJSON *json);
 
 /* The member of an object; NULL: there is none, or the value is not an object. */
 cJSON *gls_json_at(const cJSON *object, const char *key);
+/* The member of an object, which is an object, too; made if it is not there. NULL: out of memory. */
+cJSON *gls_json_object_at(cJSON *object, const char *key);
 /* The value at a path of keys such as "counts/seeds"; NULL: there is none. */
 const cJSON *gls_json_at_path(const cJSON *root, const char *path);
 /* Text of the member of an object; NULL: there is no such member, or it is not a string. Owned by the object. */

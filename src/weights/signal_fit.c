@@ -329,7 +329,7 @@ void gls_signal_describe(cJSON *root, const gls_signal *s)
 {
     const gls_signal_rows *rows = &s->rows;
     const gls_signal_model *m = &s->model;
-    cJSON *counts = cJSON_AddObjectToObject(root, "counts"), *model = cJSON_AddObjectToObject(root, "model");
+    cJSON *counts = gls_json_object_at(root, "counts"), *model = cJSON_AddObjectToObject(root, "model");
     gls_json_uint(counts, "streamlines", s->n_lines);
     gls_json_uint(counts, "streamlines_kept", rows->n_kept);
     gls_json_uint(counts, "without_points", rows->n_short);

@@ -205,7 +205,7 @@ static void add_iterations(cJSON *root, const gls_weights_result *r)
 void gls_weights_describe(cJSON *root, const gls_weights *w)
 {
     const gls_weights_result *r = gls_weights_get_result(w);
-    cJSON *counts = cJSON_AddObjectToObject(root, "counts"), *model = cJSON_AddObjectToObject(root, "model");
+    cJSON *counts = gls_json_object_at(root, "counts"), *model = cJSON_AddObjectToObject(root, "model");
     GLS_JSON_MEMBERS(counts, r, streamlines, without_points, outside, without_fixels, entries, chunks, fixels);
     gls_json_uint(counts, "fixels_untracked", r->untracked);
     gls_json_uint(counts, "fixels_excluded", r->excluded);

@@ -7,7 +7,10 @@ check() {
     python3 -c "
 import json, struct, sys
 def w(path): return [float(x) for l in open(path) if l[0] != '#' for x in l.replace(',', ' ').split()]
-def j(path): return json.load(open(path))
+def once(pairs):
+    assert len(pairs) == len(dict(pairs)), 'a key twice'
+    return dict(pairs)
+def j(path): return json.load(open(path), object_pairs_hook=once)
 sys.exit(not ($2))" || note "$1"
 }
 
