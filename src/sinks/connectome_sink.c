@@ -26,7 +26,7 @@ typedef struct matrix_state {
     /* the matrix so far */
     gls_connectome *connectome;
     gls_matrix_rows rows; /* rows by --labels and --lut, and their names */
-    bool header;          /* value of --header */
+    bool header, vector;  /* values of --header and --vector */
     gls_metric metric;    /* the metric of the matrix; without a name: count, or with --weights their sum */
     bool weighted;        /* the matrix sums weights */
     int each;             /* matrices of each image of labels */
@@ -93,7 +93,12 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const gls_job_options *o = sinks->options;
     matrix_state *s = sink->state;
-    const char *alone = o->labels ? "labels" : o->lut ? "lut" : o->header ? "header" : o->metric.n ? "metric" : NULL;
+    const char *alone = o->labels     ? "labels"
+                        : o->lut      ? "lut"
+                        : o->header   ? "header"
+                        : o->vector   ? "vector"
+                        : o->metric.n ? "metric"
+                                      : NULL;
     const int k = number_of(sink), each = metrics_of(o), most = sizeof gls_connectome_kinds / sizeof(gls_sink_kind);
     if (o->connectome.n == 0 && alone) return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --connectome", alone);
     if (o->connectome.n * each > most)
@@ -107,6 +112,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     s->each = each;
     s->rows.labels = o->labels;
     s->header = o->header;
+    s->vector = o->vector;
     s->weighted = o->weights;
     const char *text = o->connectome.value[k / each];
     status = gls_sink_takes_pair(sink, sinks, text, "LABELS:FILE");
@@ -150,6 +156,7 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     gls_connectome_options options = gls_connectome_options_default();
     matrix_state *s = sink->state;
+    options.vector = s->vector;
     if (s->weighted) options.weights = GLS_DPS_WEIGHTS;
     if (s->metric.name) gls_metric_choose(&s->metric, GLS_DPS_WEIGHTS, &options);
     gls_status status = gls_matrix_rows_read(&s->rows, s->rows.labels, sinks->options->lut ? sink->input[1] : NULL);
@@ -262,11 +269,11 @@ static void describe(const gls_run_sink *sink, cJSON *root)
     }
 }
 
-/* Hash of --labels, --header and --metric, 0 for the defaults. */
+/* Hash of --labels, --vector, --header and --metric, 0 for the defaults. */
 static uint64_t choice(const gls_run_sink *sink)
 {
     const matrix_state *s = sink->state;
-    const uint64_t rows = (uint64_t)s->rows.labels << 1 | s->header;
+    const uint64_t rows = (uint64_t)s->vector << 16 | (uint64_t)s->rows.labels << 1 | s->header;
     return s->metric.name ? rows << 32 ^ gls_hash(s->metric.name, strlen(s->metric.name)) : rows;
 }
 

@@ -68,6 +68,22 @@ soft, full = ([[float(v) for v in line.split(",")] for line in open(name)] for n
 count = sum(1 for line in open("a.txt") if line[0] != "#")
 assert len(soft) == 1 and abs(sum(soft[0]) - count) < 1e-6 * count and all(0 < a < sum(b) for a, b in zip(soft[0], full)), (soft, full)
 END
+# while tracking: the row of the command on the file, also of weights, and as the sum of shards
+expect 0 track "$@" -o row.trx --connectome labels.nii:track_row.csv --vector --header --weights
+expect 0 connectome row.trx labels.nii own_row.csv --vector --header --weights dps:sift2_weights
+same own_row.csv track_row.csv
+expect 0 track "$@" -o none --connectome labels.nii:whole_row.csv --vector
+expect 0 connectome row.trx labels.nii counted_row.csv --vector
+same counted_row.csv whole_row.csv
+for part in 1 2; do expect 0 track "$@" -o none --connectome labels.nii:row_part.csv --vector --shard $part/2; done
+expect 0 merge -o row_sum.csv row_part_shard-1of2.csv row_part_shard-2of2.csv
+same counted_row.csv row_sum.csv
+python3 - << 'END' || note "--vector of track"
+rows = [line.split(",") for line in open("whole_row.csv")]
+assert len(rows) == 1 and len(rows[0]) > 3 and sum(float(v) for v in rows[0]) > 100, rows
+END
+expect 2 track "$@" -o none.trx --vector
+says "--vector: needs --connectome"
 for words in "--assign all" --symmetric --zero-diagonal "--edges e.tsv"; do
     # shellcheck disable=SC2086
     expect 2 connectome t.trx labels.nii e.csv --vector $words

@@ -224,6 +224,22 @@ def check_connectome(lines):
             worst = np.abs(a - b).max() / b.max() if a.shape == b.shape else np.inf
             report(f"connectome: {name} --vector {' '.join(mine)}", worst <= 1e-6 and a.ndim == 1 and (b > 0).sum() > 2, f"{worst:.1e} of the largest cell")
     check_metrics(labels, affine)
+    check_tracked()
+
+
+def check_tracked():
+    """--vector of track against tck2connectome -vector of its tractogram."""
+    words = ("track", "--phantom", "--dg", "eudx", "--nseeds", 500, "--device", "llvmpipe", "-o", "run.tck")
+    glslines(*words)
+    points = np.concatenate(load("run.tck"))
+    low, size = points.min(axis=0), (np.ptp(points, axis=0).max() + 1) / 4
+    # 64 cubes, a number each
+    affine = affines.affine(np.diag([size] * 3), low + size / 2)
+    nib.save(nib.Nifti1Image(np.arange(1, 65, dtype=np.int16).reshape(4, 4, 4), affine), path("cubes.nii.gz"))
+    glslines(*words, "--connectome", "cubes.nii.gz:mine.csv", "--labels", "raw", "--vector")
+    run("tck2connectome", "run.tck", "cubes.nii.gz", "theirs.csv", "-force", "-quiet", "-vector")
+    a, b = (np.genfromtxt(path(file), delimiter=",") for file in ("mine.csv", "theirs.csv"))
+    report("connectome: track --vector", a.shape == b.shape == (64,) and np.array_equal(a, b) and (b > 0).sum() > 3, f"{b.sum():.0f} streamlines in {(b > 0).sum()} regions")
 
 
 def check_metrics(labels, affine):
