@@ -484,9 +484,13 @@ static gls_status part_lines(void *user, size_t i)
     const device_products *d = user;
     const gls_signal_model *m = d->base.model;
     part *p = &d->part[i];
-    gls_status status = d->n_parts > 1 && m->n_bins > 0
-                            ? gls_buffer_write(p->values, 0, m->n_bins * sizeof(float), m->bin_value)
-                            : GLS_OK;
+    gls_status status = GLS_OK;
+    for (size_t k = 0; k < d->n_voxel_blocks && !status; k++) { /* its own are there */
+        const entry_block *c = &d->voxels[k].columns;
+        if (k % d->n_parts != i && c->n > 0)
+            status =
+                gls_buffer_write(p->values, c->first * sizeof(float), c->n * sizeof(float), m->bin_value + c->first);
+    }
     for (size_t k = i; k < d->n_line_blocks && !status; k += d->n_parts)
         status = run_sums(p, &d->lines[k].rows, p->values, d->lines[k].sums, 0);
     for (size_t k = i; k < d->n_line_blocks && !status; k += d->n_parts)

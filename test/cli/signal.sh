@@ -37,6 +37,14 @@ expect 0 weights t.tck $dwi -o gpu.txt --method commit --mask data/mask.nii.gz -
 check "a device" "max(abs(a - b) for a, b in zip(w('w.txt'), w('gpu.txt'))) < 1e-5 * max(w('w.txt'))"
 expect 0 weights t.tck $dwi -o sent.txt --method commit --mask data/mask.nii.gz --peaks peaks.nii.gz --device llvmpipe --device-memory 1 --ngpus 2 -q
 same gpu.txt sent.txt
+# blocks of entries on two devices, which send each other the sums of their bins
+expect 0 track data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz data/roi.nii.gz --nseeds 2500 --dg eudx --device llvmpipe -q -o many.tck
+for words in "one.txt --ngpus 1" "two.txt --ngpus 2 --device-memory 1"; do
+    # shellcheck disable=SC2086
+    expect 0 weights many.tck $dwi --method commit --mask data/mask.nii.gz --device llvmpipe --max-iters 6 -o $words
+done
+says "blocks of entries stay"
+same one.txt two.txt
 # a lower tolerance takes more iterations
 expect 0 weights t.tck $dwi -o more.txt --method commit --mask data/mask.nii.gz --peaks peaks.nii.gz --tol-fun 1e-5 -q
 check "a lower tolerance" "j('more.json')['model']['objective'] < j('w.json')['model']['objective'] and
