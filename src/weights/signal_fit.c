@@ -15,6 +15,7 @@
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* For the estimate of memory: entries of a streamline for each voxel side of its length, a usual length in mm, most
  * directions in a voxel, and bytes of the solver for each unknown. */
@@ -22,7 +23,8 @@
 #define USUAL_LENGTH 80
 #define MAX_BINS 150
 #define SOLVER_BYTES 96
-#define LEAST 1e-15 /* streamlines with a smaller unknown take no part in debiasing */
+#define CURVE_STEPS 100 /* a sidecar has at most 101 points of the curve of the objective */
+#define LEAST 1e-15     /* streamlines with a smaller unknown take no part in debiasing */
 
 gls_signal_options gls_signal_options_default(void)
 {
@@ -314,6 +316,23 @@ void gls_signal_log(const gls_signal *s)
                 s->options.share > 0 ? ": lower --lambda" : ": the other compartments explain the signal");
 }
 
+/* Adds the objective by iteration: every iteration or, if there are many, every second, third and so on, and the last.
+ * The numbers have the digits of the table of --csv. */
+static void describe_curve(cJSON *to, const gls_signal_fit *fit)
+{
+    const size_t last = fit->iterations, step = 1 + last / CURVE_STEPS;
+    cJSON *curve = cJSON_AddObjectToObject(to, "curve"), *iteration = cJSON_AddArrayToObject(curve, "iteration"),
+          *objective = cJSON_AddArrayToObject(curve, "objective");
+    for (size_t i = 0; fit->iteration; i = i + step < last ? i + step : last) {
+        char text[40];
+        double rounded = NAN;
+        gls_snprintf(text, sizeof text, "%.9g", fit->iteration[i].objective);
+        cJSON_AddItemToArray(iteration, gls_json_new_uint(i));
+        gls_json_append_double(objective, gls_parse_double(text, &rounded) ? rounded : NAN);
+        if (i == last) return;
+    }
+}
+
 /* Adds to the sidecar how a fit ended. */
 static void describe_fit(cJSON *to, const gls_signal_fit *fit)
 {
@@ -323,6 +342,7 @@ static void describe_fit(cJSON *to, const gls_signal_fit *fit)
     gls_json_uint(to, "iterations", fit->iterations);
     gls_json_uint(to, "back_tracks", fit->back_tracks);
     cJSON_AddStringToObject(to, "stopped_by", gls_signal_stop_name(fit->why));
+    describe_curve(to, fit);
 }
 
 void gls_signal_describe(cJSON *root, const gls_signal *s)

@@ -28,6 +28,9 @@ says "ended by: relative change of the objective"
 check "weights" "len(w('w.txt')) == $n and min(w('w.txt')) >= 0 and sum(x > 0 for x in w('w.txt')) == j('w.json')['counts']['weights_above_0']"
 check "the sidecar" "(lambda m: m['objective'] < 0.1 * m['objective_first'] and m['stopped_by'] == 'relative change of the objective'
     and m['tol_fun'] == 1e-3)(j('w.json')['model'])"
+check "the curve" "(lambda c, t: [t[i] for i in c['iteration']] == c['objective'] and c['iteration'][0] == 0 and
+    c['iteration'][-1] == j('w.json')['model']['iterations'] and len(c['iteration']) <= 101)(
+    j('w.json')['model']['curve'], [float(l.split(',')[1]) for l in list(open('it.csv'))[1:]])"
 check "the table" "len(open('it.csv').readlines()) == j('w.json')['model']['iterations'] + 2"
 for map in ic ec iso rmse nrmse; do [ -s m_$map.nii.gz ] || note "no m_$map.nii.gz"; done
 OMP_NUM_THREADS=1 expect 0 weights t.tck $dwi -o w1.txt --method commit --mask data/mask.nii.gz --peaks peaks.nii.gz -q
@@ -47,6 +50,8 @@ says "blocks of entries stay"
 same one.txt two.txt
 # a lower tolerance takes more iterations
 expect 0 weights t.tck $dwi -o more.txt --method commit --mask data/mask.nii.gz --peaks peaks.nii.gz --tol-fun 1e-5 -q
+check "a long curve" "(lambda c, n: n > 100 and len(c) <= 101 and c[0] == 0 and c[-1] == n and c[2] == 2 * c[1] > 2)(
+    j('more.json')['model']['curve']['iteration'], j('more.json')['model']['iterations'])"
 check "a lower tolerance" "j('more.json')['model']['objective'] < j('w.json')['model']['objective'] and
     j('more.json')['model']['iterations'] > j('w.json')['model']['iterations']"
 expect 0 weights t.tck $dwi -o few.txt --method commit --max-iters 3
