@@ -109,9 +109,7 @@ gls_status gls_run_rewrites(gls_run *run, const char *path)
     return path ? add_output(run, strdup(path), true) : GLS_OK;
 }
 
-/* Makes PREFIX + SUFFIX, from malloc. A prefix such as x.mif stands for x, and for .mif in place of a suffix's .nii.gz.
- */
-static gls_status join(const char *prefix, const char *suffix, char **name)
+gls_status gls_run_join(const char *prefix, const char *suffix, char **name)
 {
     static const char image[] = ".nii.gz";
     const size_t stem = gls_image_is_output(prefix) ? gls_image_stem(prefix) : strlen(prefix);
@@ -126,7 +124,7 @@ static gls_status join(const char *prefix, const char *suffix, char **name)
 gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *suffix, const char **path)
 {
     char *name = NULL;
-    gls_status status = join(prefix, suffix, &name);
+    gls_status status = gls_run_join(prefix, suffix, &name);
     if (!status) status = add_output(run, name, run->force);
     *path = status ? NULL : run->output[run->n_outputs - 1];
     return status;
@@ -134,7 +132,7 @@ gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *su
 
 gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *suffix)
 {
-    gls_status status = join(prefix, suffix, &run->sidecar);
+    gls_status status = gls_run_join(prefix, suffix, &run->sidecar);
     /* a sidecar is checked even with force: a JSON file of another program must stay */
     if (!status) status = gls_inputs_check(&run->inputs, run->sidecar);
     if (!status) status = gls_sidecar_check(run->sidecar, (const char *const *)run->output, run->n_outputs);

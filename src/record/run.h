@@ -44,8 +44,10 @@ gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n);
 gls_status gls_run_writes(gls_run *run, const char *path);
 /* Like gls_run_writes() for a file that may exist even without force. */
 gls_status gls_run_rewrites(gls_run *run, const char *path);
-/* Adds the output PREFIX + SUFFIX. A prefix that is the name of an image, such as x.mif, gives images of that format:
- * x_fa.mif for the suffix _fa.nii.gz. *path: its name, owned by the run. */
+/* Makes the name PREFIX + SUFFIX, from malloc. A prefix that is the name of an image, such as x.mif, gives images of
+ * that format: x_fa.mif for the suffix _fa.nii.gz. */
+gls_status gls_run_join(const char *prefix, const char *suffix, char **name);
+/* Adds the output of the name that gls_run_join() makes. *path: the name, owned by the run. */
 gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *suffix, const char **path);
 /* Names the sidecar PREFIX + SUFFIX and adds it to the outputs. GLS_ERR_OUTPUT: as for gls_run_writes(); also, even
  * with force, if a file of this name exists that is not a sidecar of glslines, or is the sidecar of another output. */

@@ -25,6 +25,7 @@
 #include "render/report_matrix.h"
 #include "render/report_parts.h"
 #include "render/report_tables.h"
+#include "render/report_weights.h"
 #include "render/stage.h"
 #include "tracts/line_geometry.h"
 #include "util/file.h"
@@ -167,7 +168,8 @@ static gls_status find_inputs(gls_report *r, const char *input)
     if (fa) r->image = r->options->image ? gls_text_copy(fa) : gls_file_beside(r->sidecar_path, fa);
     const char *const inputs[] = {input, r->tractogram, r->sidecar_path, r->image, r->options->image};
     if (!status) status = gls_run_reads_all(&r->run, inputs, sizeof inputs / sizeof *inputs);
-    return status ? status : gls_report_find_anatomy(r);
+    if (!status) status = gls_report_find_anatomy(r);
+    return status ? status : gls_report_find_weights(r);
 }
 
 /* --- The tractogram --------------------------------------------------- */
@@ -282,6 +284,8 @@ static void append_value(void *user, gls_text *out, const char *name)
                                              {"anatomy", gls_report_anatomy},
                                              {"anatomy-link", gls_report_anatomy_link},
                                              {"connectome", gls_report_connectome},
+                                             {"weights", gls_report_weights},
+                                             {"weights-link", gls_report_weights_link},
                                              {"methods", gls_report_methods},
                                              {NULL, NULL}},
                                     *const sections[] = {own, gls_report_tables, gls_report_plots, gls_report_data};
@@ -333,6 +337,8 @@ static void report_finish(gls_report *r)
     gls_report_matrix_finish(&r->matrix);
     cJSON_Delete(r->sidecar);
     cJSON_Delete(r->anatomy);
+    cJSON_Delete(r->weights_read);
+    for (int k = 0; k < GLS_SIGNAL_N_MAPS; k++) free(r->weights_map[k]);
     free(r->anatomy_stem);
     for (int i = 0; i < GLS_N_PICTURES; i++) {
         free(r->picture[i].png);

@@ -17,6 +17,7 @@
 #include "render/page.h"
 #include "render/planes.h"
 #include "render/report_draw.h"
+#include "render/report_slices.h"
 #include "render/report_tables.h"
 #include "render/scene.h"
 #include "util/file.h"
@@ -24,7 +25,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-#define SIDE 300    /* pixels of a slice */
+#define SIDE GLS_SLICE_SIDE
 #define SQUARE 16.0 /* mm, of the checkerboard */
 
 /* --- The files. */
@@ -131,17 +132,6 @@ static gls_status read_images(const gls_report *r, images *m)
     return status;
 }
 
-/* The slices of each picture: seen from where, and at which share of the brain's extent. */
-static const struct {
-    const char *name, *stand;
-    int axis;
-    double share;
-} slices[] = {{"axial", "superior", 2, 0.45},
-              {"axial", "superior", 2, 0.65},
-              {"coronal", "posterior", 1, 0.5},
-              {"sagittal", "left", 0, 0.35}};
-enum { N_SLICES = sizeof slices / sizeof *slices };
-
 /* Subjects of the pictures of an anatomy. */
 typedef enum scene_kind { ON_SERIES, CHECKERBOARD, LABELS } scene_kind;
 
@@ -152,48 +142,11 @@ typedef struct slice {
     int32_t brain[SIDE * SIDE], white[SIDE * SIDE]; /* sets, or labels */
 } slice;
 
-/* Places the slice in the box of the brain. */
-static void place(const images *m, size_t k, slice *s)
-{
-    const gls_grid *g = &m->brain->grid;
-    double low[3], high[3], size = 0;
-    int32_t first[3] = {INT32_MAX, INT32_MAX, INT32_MAX}, last[3] = {0, 0, 0};
-    for (size_t v = 0; v < gls_grid_voxels(g); v++) {
-        const int32_t at[3] = {(int32_t)(v % (size_t)g->dim[0]), (int32_t)(v / (size_t)g->dim[0] % (size_t)g->dim[1]),
-                               (int32_t)(v / ((size_t)g->dim[0] * (size_t)g->dim[1]))};
-        for (int a = 0; a < 3 && m->brain->data[v] > 0; a++) {
-            if (at[a] < first[a]) first[a] = at[a];
-            if (at[a] > last[a]) last[a] = at[a];
-        }
-    }
-    /* the grid lies along the axes of the world */
-    for (int a = 0; a < 3; a++) {
-        low[a] = g->affine[a][3] + g->affine[a][a] * (first[a] < INT32_MAX ? first[a] : 0);
-        high[a] = g->affine[a][3] + g->affine[a][a] * last[a];
-        size = fmax(size, high[a] - low[a]);
-    }
-    s->tile = (gls_tile){.slab_axis = -1};
-    snprintf(s->tile.name, sizeof s->tile.name, "%s", slices[k].name);
-    gls_camera_stand(&s->tile.camera, slices[k].stand);
-    for (int a = 0; a < 3; a++) s->tile.camera.centre[a] = (low[a] + high[a]) / 2;
-    const int axis = slices[k].axis;
-    s->tile.camera.centre[axis] = low[axis] + slices[k].share * (high[axis] - low[axis]);
-    s->tile.camera.scale = SIDE / (size + 24);
-}
-
 /* The label of the nearest voxel; 0 outside. */
 static int32_t label_at(const images *m, const double p[3])
 {
-    double at[3];
-    size_t v = 0, step = 1;
-    gls_affine_apply((const double(*)[4])m->to_voxel, p, at);
-    for (int a = 0; a < 3; a++) {
-        const double i = floor(at[a] + 0.5);
-        if (!(i >= 0 && i < m->labels->grid.dim[a])) return 0;
-        v += step * (size_t)i;
-        step *= (size_t)m->labels->grid.dim[a];
-    }
-    return m->labels->data[v];
+    const size_t v = gls_slice_voxel(&m->labels->grid, m->to_voxel, p);
+    return v < SIZE_MAX ? m->labels->data[v] : 0;
 }
 
 static float grey_of(float value, const gls_window *w)
@@ -205,17 +158,15 @@ static float grey_of(float value, const gls_window *w)
 /* Samples the images at the pixels of the slice. */
 static void sample(const images *m, scene_kind kind, slice *s)
 {
-    const gls_camera *c = &s->tile.camera;
     gls_sampler b0, t1, brain, white;
     gls_sampler_init(&b0, m->b0);
     gls_sampler_init(&t1, m->t1);
     gls_sampler_init(&brain, m->brain);
     gls_sampler_init(&white, m->white);
     for (int i = 0; i < SIDE * SIDE; i++) {
-        const double u = (i % SIDE - SIDE / 2 + 0.5) / c->scale, v = (SIDE / 2 - i / SIDE - 0.5) / c->scale;
-        const bool odd = ((int)floor(u / SQUARE) + (int)floor(v / SQUARE)) & 1;
-        double p[3];
-        for (int a = 0; a < 3; a++) p[a] = c->centre[a] + u * c->right[a] + v * c->up[a];
+        double plane[2], p[3];
+        gls_slice_point(&s->tile, i, plane, p);
+        const bool odd = ((int)floor(plane[0] / SQUARE) + (int)floor(plane[1] / SQUARE)) & 1;
         const float at[3] = {(float)p[0], (float)p[1], (float)p[2]};
         const bool shows_t1 = kind == LABELS || (kind == CHECKERBOARD && odd);
         s->grey[i] =
@@ -247,11 +198,13 @@ static gls_status draw(const images *m, scene_kind kind, gls_report_picture *pic
 {
     const gls_render_plan plan = {.width = SIDE, .height = SIDE, .ink = 0xfff0f0f0u};
     gls_canvas canvas;
+    gls_box box;
     slice *s = malloc(sizeof *s);
     if (!s) return gls_no_memory();
-    gls_status status = gls_canvas_create(&canvas, N_SLICES * SIDE, SIDE, 0xff000000u);
-    for (size_t k = 0; k < N_SLICES && !status; k++) {
-        place(m, k, s);
+    gls_slice_box(m->brain, &box);
+    gls_status status = gls_canvas_create(&canvas, GLS_N_SLICES * SIDE, SIDE, 0xff000000u);
+    for (size_t k = 0; k < GLS_N_SLICES && !status; k++) {
+        gls_slice_place(&box, k, &s->tile);
         sample(m, kind, s);
         paint(s, kind, &canvas, k);
         status = gls_tile_label(&canvas, &s->tile, (uint32_t)k * SIDE, 0, &plan);

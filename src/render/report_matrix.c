@@ -163,7 +163,7 @@ static char *written_matrix(const gls_report *r)
 
 gls_status gls_report_find_matrix(gls_report *r, const char *input)
 {
-    const bool own = gls_report_is_matrix(input);
+    const bool own = gls_report_is_matrix(input) && !r->weights; /* a text with weights is no matrix */
     char *path = own ? gls_text_copy(input) : written_matrix(r);
     if (!path) return own ? gls_fail(GLS_ERR_MEMORY, "out of memory") : GLS_OK;
     gls_status status = read_matrix(r, path);

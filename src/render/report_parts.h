@@ -13,6 +13,7 @@
 #include "render/scene_parts.h"
 #include "render/studio_parts.h"
 #include "util/text.h"
+#include "weights/signal_model.h"
 
 /* --- The page: embedded parts, and text that is safe in HTML. */
 
@@ -59,12 +60,15 @@ typedef struct gls_report {
     char *sidecar_path; /* NULL: none */
     /* text of the sidecar, as the page shows it */
     char *sidecar_text;
-    cJSON *sidecar;          /* NULL: none */
-    cJSON *anatomy;          /* sidecar of the anatomy that gave the tissue; NULL: none */
-    bool of_anatomy;         /* true: the report is one of an anatomy, and there is no tractogram */
-    char *anatomy_stem;      /* path of its images up to what each is */
-    bool describes_tracking; /* true: the sidecar is of a tracking run, not of another command */
-    char *image;             /* path of the image behind the streamlines; NULL: none */
+    cJSON *sidecar;       /* NULL: none */
+    cJSON *anatomy;       /* sidecar of the anatomy that gave the tissue; NULL: none */
+    bool of_anatomy;      /* true: the report is one of an anatomy, and there is no tractogram */
+    char *anatomy_stem;   /* path of its images up to what each is */
+    const cJSON *weights; /* counts and model of weights by the signal, borrowed from a sidecar; NULL: none */
+    cJSON *weights_read;  /* a sidecar of weights beside that of the tractogram, owned; NULL: none */
+    char *weights_map[GLS_SIGNAL_N_MAPS]; /* files of their maps, owned; NULL: not there */
+    bool describes_tracking;              /* true: the sidecar is of a tracking run, not of another command */
+    char *image;                          /* path of the image behind the streamlines; NULL: none */
     const gls_image *behind; /* image or density map that is drawn behind the streamlines, borrowed; NULL: none */
     gls_image *image_read;   /* owned: the image that the report read to draw it behind the streamlines; NULL: none */
     bool has_image;          /* true: an image lies behind the streamlines, not their density */

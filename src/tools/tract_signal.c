@@ -43,13 +43,11 @@ static gls_status check(const gls_weights_cli *o)
 
 gls_status gls_tract_signal_name(gls_tract_signal *s, gls_tract_run *run, const gls_weights_cli *o, const char *series)
 {
-    static const char *const suffix[GLS_SIGNAL_N_MAPS] = {"_ic.nii.gz", "_ec.nii.gz", "_iso.nii.gz", "_rmse.nii.gz",
-                                                          "_nrmse.nii.gz"};
     gls_status status = check(o);
     if (!status) status = gls_signal_input_name(&s->input, run, o, series);
     if (!status) status = gls_tract_run_reads_all(run, GLS_PATHS(gls_signal_names_file(o->groups)));
     for (int k = 0; k < GLS_SIGNAL_N_MAPS && o->maps && !status; k++) {
-        status = gls_run_writes_named(&run->files, o->maps, suffix[k], &s->map[k]);
+        status = gls_run_writes_named(&run->files, o->maps, gls_signal_map_end((gls_signal_map)k), &s->map[k]);
         if (!status) gls_tract_run_lists_output(run, s->map[k]);
     }
     return status;

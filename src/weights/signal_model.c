@@ -522,6 +522,13 @@ static double map_value(const gls_signal_model *m, gls_signal_map map, const dou
     return squares < 1e-12 ? 0 : sqrt(sum / squares);
 }
 
+const char *gls_signal_map_end(gls_signal_map map)
+{
+    static const char *const ends[GLS_SIGNAL_N_MAPS] = {"_ic.nii.gz", "_ec.nii.gz", "_iso.nii.gz", "_rmse.nii.gz",
+                                                        "_nrmse.nii.gz"};
+    return ends[map];
+}
+
 void gls_signal_model_map(const gls_signal_model *m, gls_signal_map map, const double *x, const float *r, float *out)
 {
     memset(out, 0, gls_grid_voxels(&m->rows->grid) * sizeof *out);

@@ -90,6 +90,8 @@ typedef enum gls_signal_map {
     GLS_SIGNAL_MAP_NRMSE, /* root of the sum of the squared residuals over that of the squared signal */
     GLS_SIGNAL_N_MAPS
 } gls_signal_map;
+/* Ending of the name of a map's file: _ic, _ec, _iso, _rmse or _nrmse, and .nii.gz. */
+const char *gls_signal_map_end(gls_signal_map map);
 /* Fills out[], a value for each voxel of the grid, 0 in voxels outside the model. r: A x - y. */
 void gls_signal_model_map(const gls_signal_model *model, gls_signal_map map, const double *x, const float *r,
                           float *out);

@@ -92,6 +92,73 @@ grep -q 'There is no sidecar' selected.html && note "a sidecar that is there is 
 expect 0 cite selected.trx --format methods
 says '20 were selected'
 says 'steps of'
+# weights by the signal: the numbers of the sidecar, the curve of --csv and the maps, in tables and in the chart
+expect 0 weights t.trx data/dwi.nii.gz -o fit.trx --method commit --mask data/mask.nii.gz --maps fit_map --csv fit.csv -q
+expect 0 report fit.trx --device llvmpipe -q
+check_page fit.html 5
+cat > check_fit.py << 'END'
+import gzip, html, json, math, re, statistics, struct, sys
+page, side = open("fit.html").read(), json.load(open("fit.json"))
+page = page[page.index('<section aria-labelledby="weights">') : page.index('<section aria-labelledby="gradients">')]
+rows = dict(re.findall(r'<tr><th scope="row">([^<]*)</th><td>([^<]*)</td></tr>', page))
+near = lambda text, value: abs(float(text) - value) <= 1e-4 * abs(value)
+for name, path in (("objective at the start", "model objective_first"), ("objective at the end", "model objective"), ("iterations", "model iterations"),
+                   ("weights above 0", "counts weights_above_0"), ("mean RMSE of voxels", "model rmse_mean"), ("voxels of the model", "counts voxels")):
+    part, key = path.split()
+    assert near(rows[name], side[part][key]), (name, rows[name], side[part][key])
+assert rows["ended by"] == side["model"]["stopped_by"], rows
+table = [tuple(map(float, row)) for row in re.findall(r'<tr><td class="number">([^<]*)</td><td class="number">([^<]*)</td></tr>', page)]
+steps = [tuple(map(float, line.split(",")[:2])) for line in list(open("fit.csv"))[1:]]
+assert table == steps == list(zip(side["model"]["curve"]["iteration"], side["model"]["curve"]["objective"])) and len(table) > 10, (table, steps)
+# the chart: positions on its axes give the numbers back
+line = re.findall(r"[ML]([0-9.]+) ([0-9.]+)", re.search(r'<path class="curve" d="([^"]*)"', page).group(1))
+down = [(float(y), float(v)) for y, v in re.findall(r'd="M75 ([0-9.]+)h5"/><text[^>]*>([^<]*)</text>', page)]
+right = [(float(x), float(v)) for x, v in re.findall(r'd="M([0-9.]+) 210v5"/><text[^>]*>([^<]*)</text>', page)]
+assert len(line) == len(table) and len(down) >= 3 and len(right) >= 3, (line, down, right)
+(y0, v0), (y1, v1) = down[0], down[-1]
+(x0, i0), (x1, i1) = right[0], right[-1]
+for (x, y), (i, v) in zip(line, table):
+    assert abs((float(x) - x0) / (x1 - x0) * (i1 - i0) + i0 - i) < 0.01 * i1, (x, i)
+    assert abs(math.exp(math.log(v0) + (float(y) - y0) / (y1 - y0) * math.log(v1 / v0)) / v - 1) < 0.01, (y, v)
+words = html.unescape(re.search(r'role="img" aria-label="(Objective[^"]*)"', page).group(1))
+assert "from %.6g at the start to %.6g after %d iterations" % (table[0][1], table[-1][1], table[-1][0]) in words, words
+# the maps
+def values(name):
+    raw = gzip.open("fit_map_%s.nii.gz" % name).read()
+    return struct.unpack("<%df" % ((len(raw) - 352) // 4), raw[352:])
+maps = {name: values(name) for name in ("ic", "ec", "iso", "rmse", "nrmse")}
+inside = [i for i, v in enumerate(zip(*maps.values())) if any(v)]
+shown = re.findall(r'<tr><th scope="row">(\w+): [^<]*</th>' + 4 * r'<td class="number">([^<]*)</td>', page)
+assert len(shown) == 5 and "The maps in %d voxels" % len(inside) in page, shown
+for (name, mean, median, most, largest), v in zip(shown, maps.values()):
+    own = sorted(v[i] for i in inside)
+    at = 0.95 * (len(own) - 1)
+    high = own[int(at)] + (at - int(at)) * (own[min(int(at) + 1, len(own) - 1)] - own[int(at)])
+    for text, value in ((mean, statistics.fmean(own)), (median, statistics.median(own)), (most, high), (largest, own[-1])):
+        assert abs(float(text) - value) <= 1e-4 * value, (name, text, value)
+assert statistics.fmean(maps["iso"]) > 0 and near(shown[3][1], side["model"]["rmse_mean"]), shown
+END
+python3 check_fit.py || note "the weights of a report"
+# from the sidecar of a text, beside the tractogram, without maps, and with a damaged curve
+expect 0 weights t.trx data/dwi.nii.gz -o fit.txt --method commit --mask data/mask.nii.gz -q --force
+expect 0 report fit.txt -o text.html --device llvmpipe -q
+contains text.html 'There are no maps of error and compartments'
+contains text.html '<path class="curve"'
+cp t.trx place.trx
+expect 0 weights place.trx data/dwi.nii.gz --in-place --method commit --mask data/mask.nii.gz --maps place -q
+expect 0 report place.trx --device llvmpipe -q
+check_page place.html 5
+contains place.html '<section aria-labelledby="weights">'
+grep -q '<section aria-labelledby="weights">\|#weights' t.html && note "weights of a run without"
+for curve in '"iteration": [0, 2, 1], "objective": [3, 2, 1]' '"iteration": [0, 1], "objective": [3]' '"iteration": [0, 1], "objective": [null, "x"]' '"iteration": 3' ''; do
+    python3 -c '
+import json, sys
+side = json.load(open("fit.json"))
+side["model"]["curve"] = json.loads("{" + sys.argv[1] + "}")
+json.dump(side, open("damaged.json", "w"))' "$curve"
+    expect 0 report damaged.json --device llvmpipe -q --force
+    contains damaged.html 'The sidecar has no objective by iteration'
+done
 # a connectome finds its tractogram; files that are no tables
 printf '0,3,nan\n0,0,-1\n0,0,0\n' > small.csv
 printf 'index\tlabel\tname\n1\t1\tone\n2\t2\ttwo<i>\n3\t3\tthree\n' > small_nodes.tsv

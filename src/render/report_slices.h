@@ -1,0 +1,23 @@
+/* Slices in the pictures of a report: where they lie, and which point of the world each pixel shows. */
+#ifndef GLS_RENDER_REPORT_SLICES_H
+#define GLS_RENDER_REPORT_SLICES_H
+
+#include <stddef.h>
+
+#include <glslines/image.h>
+
+#include "render/scene_parts.h"
+
+#define GLS_SLICE_SIDE 300 /* pixels of a side of a slice */
+#define GLS_N_SLICES 4     /* slices beside each other in a picture */
+
+/* Box, world mm, of the centres of the voxels above 0; that of the first voxel if there are none. */
+void gls_slice_box(const gls_image *inside, gls_box *box);
+/* Places slice k, from 0: two axial ones, a coronal and a sagittal one. All have one scale. */
+void gls_slice_place(const gls_box *box, size_t k, gls_tile *tile);
+/* Position of pixel i: in the slice, mm from its centre to the right and up, and in the world. */
+void gls_slice_point(const gls_tile *tile, int i, double plane[2], double world[3]);
+/* The voxel with the nearest centre; SIZE_MAX outside. to_voxel: inverse of the affine of the grid. */
+size_t gls_slice_voxel(const gls_grid *grid, const double to_voxel[3][4], const double world[3]);
+
+#endif
