@@ -209,8 +209,9 @@ static gls_status solve_signal(weights_state *w, const gls_device_set *devices)
     const gls_status status = gls_signal_end(&w->signal, devices->device, software ? 0 : devices->n);
     if (status) return status;
     gls_signal_log(&w->signal);
-    if (w->signal.fit.why == GLS_SIGNAL_STOP_RISES)
-        gls_log(GLS_LOG_WARNING, "--weights commit: did not converge: the weights are those of the best iteration");
+    if (w->signal.fit.why == GLS_SIGNAL_STOP_INFINITE)
+        gls_log(GLS_LOG_WARNING,
+                "--weights commit: the objective was not finite: the weights are those of the best iteration");
     return GLS_OK;
 }
 

@@ -435,10 +435,10 @@ static gls_status write_results(weighting *w)
 static void log_signal(const weighting *w)
 {
     const gls_signal *s = &w->signal.signal;
-    if (s->fit.why == GLS_SIGNAL_STOP_RISES)
-        w->run->verdict =
-            gls_fail(GLS_ERR_CONVERGENCE,
-                     "%s: is written, but did not converge: its weights are those of the best iteration", w->output);
+    if (s->fit.why == GLS_SIGNAL_STOP_INFINITE)
+        w->run->verdict = gls_fail(
+            GLS_ERR_CONVERGENCE,
+            "%s: is written, but the objective was not finite: its weights are those of the best iteration", w->output);
     describe(w->run->root, w);
     gls_tract_run_message(w->run, "%s: %zu weights, %zu above 0, objective %.6g to %.6g in %zu iterations (%s)",
                           w->output, s->n_lines, s->n_positive, s->fit.iteration[0].objective, s->fit.objective,

@@ -341,6 +341,7 @@ static void describe_fit(cJSON *to, const gls_signal_fit *fit)
     gls_json_double(to, "penalty", fit->penalty);
     gls_json_uint(to, "iterations", fit->iterations);
     gls_json_uint(to, "back_tracks", fit->back_tracks);
+    gls_json_uint(to, "restarts", fit->restarts);
     cJSON_AddStringToObject(to, "stopped_by", gls_signal_stop_name(fit->why));
     describe_curve(to, fit);
 }

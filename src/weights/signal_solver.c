@@ -10,7 +10,8 @@
 #include "util/status.h"
 
 #define BLOCK 4096   /* number of unknowns that are added up at a time */
-#define MAX_RISES 20 /* rises of the objective one after the other that end a fit */
+#define MAX_RISES 20 /* rises of the objective one after the other that end the momentum */
+#define ROUNDING 2   /* allowed error of a sum of squares, times that of a float32; 0.6 was met */
 #define MAX_BACK 400 /* largest number of reductions of the step in an iteration */
 
 /* State of a fit. */
@@ -23,6 +24,7 @@ typedef struct fista {
     double *part; /* partial sums: 4 for each block */
     double *norm; /* norm of each group */
     double step, penalty;
+    double rounding; /* of a cost, in units of its root: predictions of the size of the signal are float32 */
 } fista;
 
 /* Sums of an iteration. */
@@ -172,21 +174,32 @@ static gls_status descend(fista *f, double value, fista_sums *sums, size_t *back
         if (status) return status;
         *cost += f->penalty;
         const double bound = value + sums->slope + sums->moved / (2 * f->step) + f->penalty;
-        if (!(*cost > bound + f->products->noise * fabs(bound)) || tries == MAX_BACK) return GLS_OK;
+        /* where rounding decides, each comparison would make the step smaller, which never grows again */
+        const double noise = f->products->noise * fabs(bound) + f->rounding * sqrt(fabs(bound));
+        if (!(*cost > bound + noise) || tries == MAX_BACK) return GLS_OK;
         f->step *= 0.9;
         ++*back_tracks;
     }
 }
 
-/* Takes the best x, and ends. */
+/* Goes back to the best x. */
 static gls_status take_best(const fista *f, gls_signal_fit *fit)
 {
     memcpy(f->x, f->best, f->m->n * sizeof *f->x);
     gls_status status = f->products->kind->apply(f->products, f->x, false, &fit->objective);
     fit->penalty = penalty_of(f, f->x);
     fit->objective += fit->penalty;
-    fit->why = GLS_SIGNAL_STOP_RISES;
     return status;
+}
+
+/* Begins anew at the best x, without momentum. Momentum carries x beyond the minimum and back, in waves that are longer
+ * the more alike columns of the matrix are; without it the next step goes down (O'Donoghue and Candes 2015). *value:
+ * the objective at the best x, without penalty. */
+static gls_status restart(const fista *f, gls_signal_fit *fit, double *value)
+{
+    gls_status status = take_best(f, fit);
+    fit->restarts++;
+    return status ? status : move_on(f, 0, value);
 }
 
 /* Iterates. At the start x, at, before and best are 0. */
@@ -194,11 +207,13 @@ static gls_status iterate(fista *f, const gls_signal_solver *o, gls_signal_fit *
 {
     double value = 0, t = 1;
     int rises = 0;
+    bool better = false; /* since the last restart an x was better than all before */
     gls_status status = f->products->kind->apply(f->products, f->at, false, &value);
     if (!status) status = move_on(f, 0, &value);
     if (!status) status = find_first_step(f);
     if (!status) status = note(fit, 0, value, 0);
     double previous = value, best = value;
+    f->rounding = ROUNDING * FLT_EPSILON * sqrt(value);
     fit->objective = value;
     fit->why = GLS_SIGNAL_STOP_STILL;
     if (!status && (!(f->step > 0) || !(value > 0))) /* nothing explains the signal: x stays 0 */
@@ -213,14 +228,30 @@ static gls_status iterate(fista *f, const gls_signal_solver *o, gls_signal_fit *
         rises = cost > previous ? rises + 1 : 0;
         if (o->progress && !o->progress(o->user, (uint64_t)i, cost))
             return gls_fail(GLS_ERR_CANCELLED, "weights: cancelled");
-        if (!isfinite(cost) || rises == MAX_RISES) return take_best(f, fit);
+        if (!isfinite(cost)) {
+            fit->why = GLS_SIGNAL_STOP_INFINITE;
+            return take_best(f, fit);
+        }
         if (cost < best) {
             best = cost;
+            better = true;
             keep_best(f);
         }
         fit->objective = cost;
         fit->penalty = f->penalty;
         if (stops(o, i, cost, previous, &sums, &fit->why)) break;
+        if (rises == MAX_RISES && !better) { /* not even without momentum: only rounding is left */
+            fit->why = GLS_SIGNAL_STOP_STILL;
+            return take_best(f, fit);
+        }
+        if (rises == MAX_RISES) {
+            status = restart(f, fit, &value);
+            previous = best;
+            t = 1;
+            rises = 0;
+            better = false;
+            continue;
+        }
         const double next = (1 + sqrt(1 + 4 * t * t)) / 2;
         status = move_on(f, (t - 1) / next, &value);
         previous = cost;
@@ -286,7 +317,7 @@ gls_status gls_signal_groups_weigh(gls_signal_groups *groups, const gls_signal_m
 const char *gls_signal_stop_name(gls_signal_stop why)
 {
     static const char *const names[] = {"relative change of the objective", "relative change of the unknowns",
-                                        "no change", "limit of iterations", "objective rose"};
+                                        "no change", "limit of iterations", "objective that is not finite"};
     return names[why];
 }
 

@@ -13,7 +13,7 @@ typedef enum gls_signal_stop {
     GLS_SIGNAL_STOP_X,         /* the relative change of the unknowns fell below tol_x */
     GLS_SIGNAL_STOP_STILL,     /* objective or unknowns did not change */
     GLS_SIGNAL_STOP_LIMIT,     /* max_iters */
-    GLS_SIGNAL_STOP_RISES      /* the objective rose 20 times in a row, or was not finite: the best x is taken */
+    GLS_SIGNAL_STOP_INFINITE   /* the objective was not finite: the best x is taken */
 } gls_signal_stop;
 
 /* Groups of streamlines, each streamline in one group. */
@@ -42,6 +42,7 @@ typedef struct gls_signal_iteration {
 typedef struct gls_signal_fit {
     double objective, penalty; /* objective: with the penalty */
     size_t iterations, back_tracks;
+    size_t restarts; /* times that the objective rose so often in a row that momentum began anew at the best x */
     gls_signal_stop why;
     gls_signal_iteration *iteration; /* iterations + 1 values, from the start on */
 } gls_signal_fit;
