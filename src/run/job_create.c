@@ -1,5 +1,6 @@
 /* Makes a run of tracking: checks its options, and names its inputs and outputs. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,6 +125,18 @@ static gls_status name_tractogram(gls_job *job)
     return job->output ? GLS_OK : gls_no_memory();
 }
 
+/* Adds the file of a sink. */
+static void add_file(gls_job *job, const gls_run_sink *sink)
+{
+    gls_job_file *file = &job->file[job->n_files++];
+    int n = 1;
+    for (const gls_run_sink *before = job->sinks.sink; before < sink; before++)
+        n += before->output && strcmp(before->kind->role, sink->kind->role) == 0;
+    file->path = sink->output;
+    snprintf(file->role, sizeof file->role, "%s", sink->kind->role);
+    if (n > 1) snprintf(file->role, sizeof file->role, "%s_%d", sink->kind->role, n);
+}
+
 /* Lists the output files, and names the sidecar, the mask and the journal. Decides whether existing outputs may be
  * replaced. Fails if the run writes no file. */
 static gls_status name_outputs(gls_job *job)
@@ -134,7 +147,7 @@ static gls_status name_outputs(gls_job *job)
     if (!job->no_tractogram) job->file[job->n_files++] = (gls_job_file){"tractogram", job->output};
     for (size_t i = 0; i < job->sinks.n; i++) {
         const gls_run_sink *sink = &job->sinks.sink[i];
-        if (sink->output) job->file[job->n_files++] = (gls_job_file){sink->kind->role, sink->output};
+        if (sink->output) add_file(job, sink);
     }
     if (job->n_files == 0)
         return gls_fail(GLS_ERR_ARGUMENT,

@@ -26,7 +26,8 @@
 
 /* An output file of a run, with its role in the sidecar. */
 typedef struct gls_job_file {
-    const char *role; /* "tractogram", or the name of the option that asks for the file, with _ for - */
+    char role[40]; /* "tractogram", or the name of the option that asks for the file, with _ for -, and _2, _3 and so on
+                      for further files of the option */
     const char *path; /* borrowed */
 } gls_job_file;
 

@@ -73,10 +73,10 @@ changed e.nii.gz track $few -o a.tck --dec e.nii.gz # the run made no such map
 # every output is recognised by its contents: emptied, cut, or of another run
 clean
 printf 'bundle\tinclude\nA\t%s\n' "$roi" >"$work/rules.tsv"
-all="track $few --model csd -o a.tck --weights --density d.nii.gz --dec e.nii.gz --connectome $roi:c.csv --profile $work/rules.tsv:p.csv
+all="track $few --model csd -o a.tck --weights --density d.nii.gz --dec e.nii.gz --connectome $roi:c.csv --connectome $mask:c2.csv --profile $work/rules.tsv:p.csv
     --sample $mask:v.tsv --segment $work/rules.tsv:b.tsv --cluster 8:k.tck --output-seeds s.csv --write-mask m.nii.gz"
 made $all
-outputs="a.tck a_weights.txt d.nii.gz e.nii.gz c.csv p.csv v.tsv b.tsv k.tck s.csv m.nii.gz"
+outputs="a.tck a_weights.txt d.nii.gz e.nii.gz c.csv c2.csv p.csv v.tsv b.tsv k.tck s.csv m.nii.gz"
 python3 - "$work/out/a.json" $outputs <<'PYTHON' || note "outputs in the sidecar"
 import json, os, sys
 outputs = json.load(open(sys.argv[1]))["outputs"]
