@@ -20,7 +20,7 @@
 #define GLS_SINK_KINDS(ROW) \
     ROW(density, 2)     \
     ROW(connectome, 32)  \
-    ROW(weights, 1)     \
+    ROW(weights, 6)     \
     ROW(profile, 1)     \
     ROW(sample, 1)      \
     ROW(segment, 1)     \

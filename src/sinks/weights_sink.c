@@ -1,6 +1,6 @@
 /* track --weights: computes weights of streamlines during tracking, as a column of the tractogram or as text. SIFT2: a
  * thread segments the FODs into fixels while volumes go to the device and tracking begins. COMMIT: the thread reads the
- * series. Streamlines are mapped as they arrive. */
+ * series, and --weights-maps has images of the fit. Streamlines are mapped as they arrive. */
 #include <cJSON.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +12,9 @@
 #include "sinks/weights_sink.h"
 #include "dwi/model_options.h"
 #include "dwi/series.h"
+#include "image/image_write.h"
 #include "record/run_params.h"
+#include "sinks/sink_files.h"
 #include "sinks/sinks.h"
 #include "util/clock.h"
 #include "util/status.h"
@@ -81,14 +83,35 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     if (!o->weights) return GLS_OK;
     const gls_status status = check(o, sinks->method);
     if (status) return status;
-    if (sinks->no_tractogram && !are_summed(o))
+    if (sinks->no_tractogram && !are_summed(o) && !o->weights_maps)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--weights: no output has them: write a tractogram, or give --connectome, with --metric weight "
-                        "if there are other metrics");
+                        "if there are other metrics, or --weights-maps");
     sink->wanted = true;
     if (sinks->no_tractogram || sinks->writes_trx) return GLS_OK;
     gls_asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(sinks->output) - 4, sinks->output);
     return sink->output ? GLS_OK : gls_no_memory();
+}
+
+/* Number of the map that a sink is for. */
+static gls_signal_map map_of(const gls_run_sink *sink)
+{
+    return (gls_signal_map)(sink->kind - gls_weights_kinds - 1);
+}
+
+/* Reads --weights-maps: names the file of one map. */
+static gls_status take_map(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    const gls_job_options *o = sinks->options;
+    char *name = NULL;
+    if (!o->weights_maps) return GLS_OK;
+    if (o->weights != GLS_RUN_WEIGHTS_COMMIT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--weights-maps: needs --weights commit");
+    sink->wanted = true;
+    gls_status status = gls_run_join(o->weights_maps, gls_signal_map_end(map_of(sink)), &name);
+    if (!status) status = gls_sink_writes(sink, sinks, name);
+    free(name);
+    return status;
 }
 
 /* Contexts on each GPU that map streamlines: while one sends streamlines or reads what it has mapped, the other's
@@ -263,6 +286,22 @@ static gls_status write_weights(gls_run_sink *sink, gls_run_sinks *sinks)
                                   "weights by glslines");
 }
 
+/* Writes a map, which is 0 everywhere if there is no fit. */
+static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    gls_run_sink *weights = gls_sink_find(sinks, gls_weights_kinds);
+    const float *weight = NULL;
+    gls_image *image = NULL;
+    uint64_t n;
+    gls_status status = gls_weights_sink_solve(weights, sinks, &weight, &n);
+    const weights_state *w = weights->state;
+    if (!status) status = gls_signal_map_make(&w->signal, map_of(sink), &image);
+    if (!status)
+        status = gls_image_write_grouped(sink->output, sinks->run->force, &sinks->run->group, image, GLS_IMAGE_FLOAT32);
+    gls_image_destroy(image);
+    return status;
+}
+
 /* Adds counts and the result of the fit to the sidecar. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
@@ -286,6 +325,9 @@ static void finish(gls_run_sink *sink)
     free(w->alike);
 }
 
+/* clang-format off */
+#define MAP_KIND {.role = "weights_maps", .size = 1, .take = take_map, .write = write_map}
+/* clang-format on */
 const gls_sink_kind gls_weights_kinds[] = {{.role = "weights",
                                             .size = sizeof(weights_state),
                                             .take = take,
@@ -294,4 +336,9 @@ const gls_sink_kind gls_weights_kinds[] = {{.role = "weights",
                                             .complete = complete,
                                             .write = write_weights,
                                             .describe = describe,
-                                            .finish = finish}};
+                                            .finish = finish},
+                                           MAP_KIND,
+                                           MAP_KIND,
+                                           MAP_KIND,
+                                           MAP_KIND,
+                                           MAP_KIND};

@@ -157,15 +157,12 @@ static void normalise(float *fraction[3], size_t n)
 static gls_status write_maps(gls_tract_signal *s, gls_tract_run *run, const gls_weights_cli *o)
 {
     const gls_signal *signal = &s->signal;
-    const gls_grid *grid = &signal->rows.grid;
     gls_image *image[GLS_SIGNAL_N_MAPS] = {NULL};
     gls_status status = GLS_OK;
-    for (int k = 0; k < GLS_SIGNAL_N_MAPS && !status; k++) {
-        status = gls_image_create(grid, 1, &image[k]);
-        if (!status) gls_signal_model_map(&signal->model, (gls_signal_map)k, signal->x, signal->r, image[k]->data);
-    }
+    for (int k = 0; k < GLS_SIGNAL_N_MAPS && !status; k++)
+        status = gls_signal_map_make(signal, (gls_signal_map)k, &image[k]);
     if (!status && o->normalise_maps)
-        normalise((float *[3]){image[0]->data, image[1]->data, image[2]->data}, gls_grid_voxels(grid));
+        normalise((float *[3]){image[0]->data, image[1]->data, image[2]->data}, gls_grid_voxels(&signal->rows.grid));
     for (int k = 0; k < GLS_SIGNAL_N_MAPS; k++) {
         if (!status)
             status =

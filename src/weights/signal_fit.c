@@ -284,6 +284,13 @@ gls_status gls_signal_end(gls_signal *s, gls_device *const *devices, size_t n)
     return status;
 }
 
+gls_status gls_signal_map_make(const gls_signal *s, gls_signal_map map, gls_image **image)
+{
+    const gls_status status = gls_image_create(&s->rows.grid, 1, image);
+    if (!status && s->model.rows) gls_signal_model_map(&s->model, map, s->x, s->r, (*image)->data);
+    return status;
+}
+
 /* --- Logs and the sidecar. */
 
 void gls_signal_log(const gls_signal *s)

@@ -60,6 +60,8 @@ gls_sink gls_signal_sink(gls_signal *signal);
 gls_status gls_signal_set_groups(gls_signal *signal, const uint64_t *of, size_t n);
 /* Computes the weights on n devices, or on the CPU if n is 0. GLS_ERR_EMPTY: no streamline is in the model. */
 gls_status gls_signal_end(gls_signal *signal, gls_device *const *devices, size_t n);
+/* Makes an image of a map of the result on the grid of the series, 0 in voxels outside the model. */
+gls_status gls_signal_map_make(const gls_signal *signal, gls_signal_map map, gls_image **image);
 /* Logs counts, and warns of what may be wrong. */
 void gls_signal_log(const gls_signal *signal);
 /* Adds counts, objective and reasons to stop to a sidecar. */

@@ -174,6 +174,23 @@ expect 0 weights s.trx data/dwi.nii.gz --method commit -o s3.txt -q
 same s.txt s3.txt
 expect 0 info s.trx
 says "commit_weights"
+# maps: the bytes of the command on the file, also without a tractogram
+expect 0 track "$@" data/roi.nii.gz --nseeds 300 --dg eudx --device llvmpipe -q -o s4.tck --weights commit --weights-maps tracked --report s4.html
+expect 0 weights s4.tck data/dwi.nii.gz --method commit -o s5.txt --maps apart --csv apart.csv -q
+expect 0 track "$@" data/roi.nii.gz --nseeds 300 --dg eudx --device llvmpipe -q -o none --weights commit --weights-maps alone
+for map in ic ec iso rmse nrmse; do
+    same tracked_$map.nii.gz apart_$map.nii.gz
+    same alone_$map.nii.gz apart_$map.nii.gz
+done
+check "the maps in the sidecar" "j('s4.json')['weights']['model']['curve'] == j('s5.json')['model']['curve'] and [
+    o['file'] for k, o in j('s4.json')['outputs'].items() if k.startswith('weights_maps')] == ['tracked_%s.nii.gz' % k for k in ('ic', 'ec', 'iso', 'rmse', 'nrmse')]"
+expect 0 track "$@" data/roi.nii.gz --nseeds 300 --dg eudx --device llvmpipe -o s4.tck --weights commit --weights-maps tracked --skip-existing
+says "nothing to do"
+grep -q '<section aria-labelledby="weights">' s4.html && grep -q 'Slices of the maps of error' s4.html || note "the report of track has no weights"
+expect 2 track "$@" data/roi.nii.gz --nseeds 10 --weights --model csd -o no.trx --weights-maps x
+says "--weights-maps: needs --weights commit"
+expect 2 track "$@" data/roi.nii.gz --nseeds 10 -o no.trx --weights-maps x
+says "--weights-maps: needs --weights commit"
 check "the sidecar of weights by the signal" "j('s.json')['weights']['model']['objective'] > 0 and j('s.json')['parameters']['weights'] == 'commit'"
 expect 2 track --sh $sh --mask data/mask.nii.gz --roi data/roi.nii.gz --dg ifod2 --nseeds 10 --device llvmpipe -o no.trx --weights commit
 says "--weights commit: needs the series DWI"

@@ -176,6 +176,25 @@ END
 "$tool" edit phantom.trx long.trx --min-length 40 -q && "$tool" report long.trx --device llvmpipe -q || note "report long.trx"
 grep -q "<p>Its counts: read [1-9][0-9,]*; failed by: length [1-9]" long.html || note "counts of edit: $(grep -o '<p>Its counts[^/]*' long.html)"
 
+# --- weights by the signal: chart, table and maps ---
+"$tool" phantom set_of_weights --shape 18 20 18 --directions 20 -q && "$tool" track set_of_weights/dwi.nii.gz set_of_weights/dwi.bval set_of_weights/dwi.bvec \
+    set_of_weights/mask.nii.gz set_of_weights/roi.nii.gz --nseeds 300 --dg eudx --weights commit --weights-maps weighed -o weighed.trx --report --device llvmpipe -q || note "track --weights commit --report"
+python3 "$here/variants.py" weighed.html "$axe" variants
+for scheme in 0 1; do
+    (cd variants && browse axe.html --blink-settings=preferredColorScheme=$scheme --dump-dom > ../dom.html)
+    case $(title dom.html) in "axe 0 "*) ;; *) note "axe-core, weights: $(title dom.html)" ;; esac
+done
+(cd variants && browse layout.html --window-size=500,900 --dump-dom > ../dom.html)
+[ "$(title dom.html)" = "0 shown, 0 too wide, 1 folded" ] || note "layout of weights on a phone: $(title dom.html)"
+python3 - << 'END' || note "weights: the page has other numbers than the sidecar, or no pictures"
+import json, re, sys
+page, side = open("weighed.html").read(), json.load(open("weighed.json"))["weights"]["model"]
+page = page[page.index('<section aria-labelledby="weights">') : page.index('<section aria-labelledby="gradients">')]
+table = [tuple(map(float, row)) for row in re.findall(r'<tr><td class="number">([^<]*)</td><td class="number">([^<]*)</td></tr>', page)]
+sys.exit(table != list(zip(side["curve"]["iteration"], side["curve"]["objective"])) or page.count("<img ") != 2 or page.count('role="img"') != 1)
+END
+if command -v tidy > /dev/null; then tidy -e -q weighed.html > tidy.log 2>&1; [ $? -lt 2 ] || note "tidy: $(grep Error tidy.log)"; fi
+
 # --- hostile names ---
 python3 - << 'END'
 import json
