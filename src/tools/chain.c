@@ -25,7 +25,8 @@ gls_status gls_chain_read(gls_tract_run *run, const gls_strings *files, gls_tran
     *transform = (gls_transform){.n = 0};
     if (files->n == 0) return GLS_OK;
     gls_status status = gls_transform_read(files->value, (size_t)files->n, transform);
-    cJSON *steps = cJSON_AddArrayToObject(run->root, "transforms");
+    cJSON *steps = cJSON_GetObjectItemCaseSensitive(run->root, "transforms");
+    if (!steps) steps = cJSON_AddArrayToObject(run->root, "transforms");
     for (size_t i = 0; i < transform->n && !status; i++) {
         cJSON *step = cJSON_CreateObject();
         cJSON_AddStringToObject(step, "file", files->value[transform->step[i].text]);

@@ -38,13 +38,14 @@ typedef struct pass {
     uint64_t (*near)[BINS]; /* for each bundle the number of points by their distance from the node */
 } pass;
 
-/* Finds the disk of a point, from 0 on; d->n: the bundle has no disks. *distance: from its node, mm. */
+/* Finds the disk of a point, from 0 on; d->n: the bundle has no disks, or the point no place among them. *distance:
+ * from its node, mm. */
 static uint32_t find_disk(const gls_disks *d, size_t bundle, const float point[3], double *distance)
 {
     const double(*node)[3] = d->node + bundle * d->n;
     double p[3] = {(double)point[0], (double)point[1], (double)point[2]}, best = INFINITY;
     uint32_t disk = d->n;
-    if (d->map) gls_affine_apply(d->map, p, p);
+    if (!gls_transform_apply(d->space, p, p)) return disk;
     for (uint32_t k = 0; k < d->n; k++) {
         const double x = p[0] - node[k][0], y = p[1] - node[k][1], z = p[2] - node[k][2],
                      square = x * x + y * y + z * z;
@@ -95,7 +96,7 @@ static gls_status append(void *user, const gls_streamlines *in)
             for (uint64_t p = in->offset[i]; p < in->offset[i + 1]; p++) {
                 double distance, *value = s->value;
                 const uint32_t disk = find_disk(d, k, in->point[p], &distance);
-                if (disk == d->n) break;
+                if (disk == d->n) continue;
                 s->near[k][(size_t)fmin(distance / BIN, BINS - 1)]++;
                 for (size_t j = 0; j < d->n_images; value += d->image[j++]->n_volumes)
                     gls_sample_at(d->image[j], &d->sampling, in->point[p], value);
@@ -121,7 +122,8 @@ static void warn_of_distance(const pass *s)
         if (n > 0 && (double)bin * BIN >= FAR)
             gls_log(GLS_LOG_WARNING,
                     "bundle %s: the median distance of its points from the nodes of its model is %.0f mm, above %d mm: "
-                    "%s has to lie in the space of the streamlines, or --atlas-transform has to bring it there",
+                    "%s has to lie in the space of the streamlines, or --atlas-transform or --assign-transform has to "
+                    "bring it there",
                     gls_bundles_get(s->d->bundles, k).name, (double)bin * BIN, FAR, s->d->models);
     }
 }

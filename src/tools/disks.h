@@ -6,6 +6,7 @@
 #include <glslines/sample.h>
 
 #include "record/tract_run.h"
+#include "transform/transform.h"
 
 /* The images that are sampled, and the disks. All is borrowed. */
 typedef struct gls_disks {
@@ -17,10 +18,10 @@ typedef struct gls_disks {
     size_t n_images;
     /* how images are read at points */
     gls_sample_options sampling;
-    uint32_t n;              /* disks of a bundle */
-    const double (*node)[3]; /* n nodes for each bundle, mm; NaN: the bundle has no disks */
-    const double (*map)[4];  /* brings points to the space of the nodes; NULL: they lie there */
-    bool alike;              /* points of a disk count alike, not by their distances from the node */
+    uint32_t n;                 /* disks of a bundle */
+    const double (*node)[3];    /* n nodes for each bundle, mm; NaN: the bundle has no disks */
+    const gls_transform *space; /* brings points to the space of the nodes */
+    bool alike;                 /* points of a disk count alike, not by their distances from the node */
     const char *models; /* whose nodes these are; NULL: those of the bundles themselves. Points that lie far from them
                            are warned of */
 } gls_disks;

@@ -34,8 +34,7 @@ typedef struct profiling {
     /* how streamlines are averaged at a node */
     gls_profile_weights weights;
     const char *column;      /* name of the column of weights; NULL: none */
-    bool moves;              /* map is not the identity */
-    double map[3][4];        /* of --atlas-transform, from the space of the streamlines to that of the model */
+    gls_transform space;     /* from the space of the streamlines to that of the models, empty without */
     double (*node)[3];       /* nodes of each bundle: of its model, in the space of the model, or of its mean */
     double (*core)[3];       /* the same in the space of the streamlines */
     gls_transform transform; /* chain of --transform, empty without */
@@ -47,11 +46,21 @@ typedef struct profiling {
     char **name;
 } profiling;
 
-/* Reads the images and names their columns. GLS_ERR_ARGUMENT: two columns have one name. */
+/* Copies the next name of a list, which then begins with the one after it. NULL: there is none. */
+static char *take_name(const char **rest)
+{
+    const size_t n = strcspn(*rest, ",");
+    char *name = n > 0 ? strndup(*rest, n) : NULL;
+    *rest += n + ((*rest)[n] == ',');
+    return name;
+}
+
+/* Reads the images and names their columns. GLS_ERR_ARGUMENT: two columns have one name, or some lack one. */
 static gls_status read_images(profiling *p, const char *const *path)
 {
     p->image = calloc(p->n_images, sizeof *p->image);
     p->name = calloc(p->n_images, sizeof *p->name);
+    const char *rest = p->o->names ? p->o->names : "";
     if (!p->image || !p->name) return gls_no_memory();
     gls_status status = GLS_OK;
     for (size_t i = 0; i < p->n_images && !status; i++) {
@@ -59,13 +68,20 @@ static gls_status read_images(profiling *p, const char *const *path)
         if (!status)
             status = gls_image_bring(&p->image[i], &p->transform,
                                      p->o->nearest ? GLS_RESAMPLE_NEAREST : GLS_RESAMPLE_LINEAR, NAN, path[i]);
-        p->name[i] = gls_profile_column(path[i]);
-        if (!p->name[i]) status = gls_no_memory();
+        p->name[i] = p->o->names ? take_name(&rest) : gls_profile_column(path[i]);
+        if (!p->name[i] && p->o->names)
+            status = gls_fail(GLS_ERR_ARGUMENT, "--names %s: names %zu columns, but there are %zu images", p->o->names,
+                              i, p->n_images);
+        else if (!p->name[i])
+            status = gls_no_memory();
         for (size_t k = 0; k < i && !status; k++)
             if (strcmp(p->name[k], p->name[i]) == 0)
                 status = gls_fail(GLS_ERR_ARGUMENT, "%s: two columns would have the name %s: rename an image", path[i],
                                   p->name[i]);
     }
+    if (!status && *rest)
+        status = gls_fail(GLS_ERR_ARGUMENT, "--names %s: names more columns than there are images, %zu", p->o->names,
+                          p->n_images);
     return status;
 }
 
@@ -186,15 +202,14 @@ static gls_status find_nodes(profiling *p)
 {
     const uint32_t nodes = (uint32_t)p->o->nodes;
     const size_t n = gls_bundles_count(p->bundles);
-    double back[3][4];
     p->node = malloc(n * nodes * sizeof *p->node);
     p->core = malloc(n * nodes * sizeof *p->core);
     gls_status status = p->node && p->core ? GLS_OK : gls_no_memory();
     for (size_t k = 0; k < n && !status && !p->o->assign; k++) gls_bundles_core(p->bundles, k, p->node + k * nodes);
     if (!status && p->o->assign) status = read_models(p);
-    gls_affine_invert((const double(*)[4])p->map, back);
     for (size_t i = 0; i < n * nodes && !status; i++)
-        gls_affine_apply((const double(*)[4])back, p->node[i], p->core[i]);
+        if (!gls_transform_invert(&p->space, p->node[i], p->core[i]))
+            for (int r = 0; r < 3; r++) p->core[i][r] = NAN;
     return status;
 }
 
@@ -250,7 +265,7 @@ static gls_status write(profiling *p)
                              .sampling = table.sampling,
                              .n = (uint32_t)o->nodes,
                              .node = (const double(*)[3])p->node,
-                             .map = p->moves ? (const double(*)[4])p->map : NULL,
+                             .space = &p->space,
                              .alike = p->weights == GLS_PROFILE_MEAN,
                              .models = o->assign};
     if (o->mode) return gls_disks_write(&disks, o->output);
@@ -337,23 +352,42 @@ static void report_bundles(profiling *p)
     }
 }
 
+/* Checks the options that say where the models of --assign lie. */
+static gls_status check_space(const gls_profile_cli *o)
+{
+    const char *option = o->atlas_transform ? "--atlas-transform" : "--assign-transform";
+    if ((o->atlas_transform || o->assign_transform.n > 0) && !o->assign)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: needs --assign", option);
+    if (o->atlas_transform && o->assign_transform.n > 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--atlas-transform and --assign-transform exclude each other: leave out one of them");
+    if (o->invert && !o->atlas_transform) return gls_fail(GLS_ERR_ARGUMENT, "--invert: needs --atlas-transform");
+    return GLS_OK;
+}
+
+/* Reads how points of the streamlines go to the models of --assign. */
+static gls_status read_space(profiling *p)
+{
+    const gls_profile_cli *o = p->o;
+    gls_transform_step step = {.format = "matrix"};
+    if (!o->atlas_transform) return gls_chain_read(p->run, &o->assign_transform, &p->space);
+    /* the matrix of the option brings models to the streamlines */
+    gls_status status = gls_matrix_file_read(o->atlas_transform, !o->invert, step.map);
+    if (status) return status;
+    gls_affine_invert((const double(*)[4])step.map, step.back);
+    return gls_transform_append(&p->space, &step);
+}
+
 gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_profile_cli *o = options;
-    profiling p = {.run = run,
-                   .o = o,
-                   .tracks = file[0],
-                   .n_images = n - 1,
-                   .path = file + 1,
-                   .map = {{1}, {0, 1}, {0, 0, 1}},
-                   .moves = o->atlas_transform};
+    profiling p = {.run = run, .o = o, .tracks = file[0], .n_images = n - 1, .path = file + 1};
     gls_status status = GLS_OK;
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "profile: needs --output FILE, the table to write");
     if (o->clip && (!o->bundles || o->mode))
         return gls_fail(GLS_ERR_ARGUMENT, "--clip: needs --bundles, and excludes --mode buan");
-    if (o->atlas_transform && !o->assign) return gls_fail(GLS_ERR_ARGUMENT, "--atlas-transform: needs --assign");
-    if (o->invert && !o->atlas_transform) return gls_fail(GLS_ERR_ARGUMENT, "--invert: needs --atlas-transform");
-    status = choose_weights(&p);
+    status = check_space(o);
+    if (!status) status = choose_weights(&p);
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status)
         status =
@@ -362,10 +396,10 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     const bool is_word = o->orient && (strcmp(o->orient, "auto") == 0 || strcmp(o->orient, "none") == 0);
     if (!status && !is_word) status = gls_tract_run_reads(run, gls_tract_orient_file(o->orient));
     if (!status) status = gls_chain_note(run, &o->transform);
+    if (!status) status = gls_chain_note(run, &o->assign_transform);
     if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output));
     if (!status) status = gls_chain_read(run, &o->transform, &p.transform);
-    /* the matrix of the option brings models to the streamlines */
-    if (!status && p.moves) status = gls_matrix_file_read(o->atlas_transform, !o->invert, p.map);
+    if (!status) status = read_space(&p);
     if (!status) status = read_images(&p, file + 1);
     if (!status) status = collect(&p);
     if (!status) status = find_nodes(&p);
@@ -391,6 +425,7 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     gls_bundles_destroy(p.bundles);
     gls_tract_orient_finish(&p.orient);
     gls_transform_finish(&p.transform);
+    gls_transform_finish(&p.space);
     for (size_t i = 0; p.image && i < p.n_images; i++) gls_image_destroy(p.image[i]);
     for (size_t i = 0; p.name && i < p.n_images; i++) free(p.name[i]);
     free(p.image);

@@ -921,6 +921,8 @@ grep -q "median distance" stderr && note "a warning of models that lie in their 
 printf '1 0 0 0\n0 1 0 50\n0 0 1 0\n0 0 0 1\n' > away.txt
 expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o away.csv --assign models --nodes 10 --atlas-transform away.txt
 says "the median distance of its points from the nodes of its model is"
+expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o chain.csv --assign models --nodes 10 --assign-transform away.txt,inverse
+cmp -s away.csv chain.csv || note "--assign-transform is not the inverse of --atlas-transform"
 rm "models/$name.trx"
 expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o partly.csv --assign models --nodes 10
 says "has no model of the bundle $name"
@@ -929,6 +931,12 @@ expect 2 profile t.trx fa.nii.gz -o x.csv --weights buan
 expect 2 profile t.trx fa.nii.gz -o x.csv --assign models --nodes 257
 expect 2 profile t.trx fa.nii.gz -o x.csv --assign models --weights median
 expect 2 profile t.trx fa.nii.gz -o x.csv --atlas-transform m.txt
+expect 2 profile t.trx fa.nii.gz -o x.csv --assign-transform away.txt
+expect 2 profile t.trx fa.nii.gz -o x.csv --assign models --assign-transform away.txt --atlas-transform away.txt
+expect 2 profile t.trx fa.nii.gz -o x.csv --names one,two
+expect 2 profile t.trx fa.nii.gz data/mask.nii.gz -o x.csv --names one
+expect 0 profile t.trx fa.nii.gz -o named.csv --names FA
+head -n 1 named.csv | grep -qx 'tractID,nodeID,FA' || note "--names: $(head -n 1 named.csv)"
 expect 3 profile t.trx fa.nii.gz -o x.csv --assign absent
 expect 3 profile t.trx fa.nii.gz --bundles b.tsv -o x.csv --assign data/mask.nii.gz
 [ ! -e x.csv ] || note "profiles of a run that failed"
