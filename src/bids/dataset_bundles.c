@@ -101,18 +101,19 @@ gls_status gls_dataset_recognize(const gls_dataset_options *o, const gls_dataset
 
 /* The table of all. */
 typedef struct joined {
-    const gls_dataset_options *options;
     gls_text text;
     char *head; /* head of the tables, which all have */
     size_t n;
 } joined;
 
 /* Appends the rows of a table. */
-static gls_status append_table(joined *j, const char *path)
+static gls_status append_table(void *user, const char *path, char *const *names)
 {
+    joined *j = user;
     char *text = NULL, subject[256], session[256];
     const char *name = gls_file_name(path);
     size_t bytes;
+    (void)names;
     gls_status status = gls_file_read_text(path, MAX_TABLE, &text, &bytes);
     if (status) return status;
     char *rest = text, *head = strsep(&rest, "\n"), *stem = gls_bids_without(name, "desc");
@@ -139,30 +140,20 @@ static gls_status append_table(joined *j, const char *path)
     return status;
 }
 
-/* Appends the tables of a participant, or of a session. */
-static gls_status add_folder(void *user, const char *subject, const char *session, const char *parent)
+/* Whether a file is a table of bundles. */
+static bool wants(void *user, const char *name)
 {
-    joined *j = user;
-    char **names, folder[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH], value[256];
-    if (!*session && j->options->sessions.n > 0) return GLS_OK;
-    gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
-    if (status) return status;
-    for (size_t i = 0; names[i] && !status; i++) {
-        if (!gls_bids_has_suffix(names[i], "tracts", ".tsv") ||
-            strcmp(gls_bids_value(names[i], "desc", value, sizeof value), "bundles") != 0)
-            continue;
-        if (gls_dataset_takes_file(j->options, folder, names[i], subject, session))
-            status = append_table(j, gls_bids_join(folder, names[i], path, sizeof path));
-    }
-    gls_bids_names_free(names);
-    return status;
+    char desc[256];
+    (void)user;
+    return gls_bids_has_suffix(name, "tracts", ".tsv") &&
+           strcmp(gls_bids_value(name, "desc", desc, sizeof desc), "bundles") == 0;
 }
 
 gls_status gls_dataset_bundles(const gls_dataset_options *o, size_t *n)
 {
-    joined j = {.options = o};
+    joined j = {.n = 0};
     char path[GLS_DATASET_MAX_PATH];
-    gls_status status = gls_dataset_walk(o, add_folder, &j);
+    gls_status status = gls_dataset_walk_files(o, wants, append_table, &j);
     if (!status && j.text.failed) status = gls_no_memory();
     if (!status && j.n > 0)
         status = gls_dataset_rewrite(gls_bids_join(o->output, "bundles.tsv", path, sizeof path), HEAD, j.text.data,

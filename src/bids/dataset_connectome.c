@@ -148,34 +148,38 @@ static gls_status append(gls_dataset_texts *list, const char *text)
     return GLS_OK;
 }
 
-/* Adds a file if it is a matrix of an atlas, and counts tractograms. */
-static gls_status add_file(matrices *m, const char *folder, const char *name, const char *subject, const char *session)
+/* Whether a file is the matrix of an atlas. */
+static bool is_matrix(const char *name)
 {
-    char path[GLS_DATASET_MAX_PATH], seg[256], other[256], atlas[600];
-    const bool is_matrix = gls_bids_has_suffix(name, "relmat", ".tsv") && *gls_bids_value(name, "seg", seg, sizeof seg);
-    const bool is_tractogram = gls_bids_has_suffix(name, "tractogram", ".json") &&
-                               strcmp(gls_bids_value(name, "desc", other, sizeof other), "bundles") != 0;
-    if ((!is_matrix && !is_tractogram) || !gls_dataset_takes_file(m->options, folder, name, subject, session))
-        return GLS_OK;
-    m->n_tractograms += is_tractogram;
-    if (!is_matrix) return GLS_OK;
-    gls_bids_value(name, "meas", other, sizeof other);
-    snprintf(atlas, sizeof atlas, "seg-%s%s%s", seg, *other ? "_meas-" : "", other);
-    gls_status status = append(&m->path, gls_bids_join(folder, name, path, sizeof path));
-    return status ? status : append(&m->atlas, atlas);
+    char seg[256];
+    return gls_bids_has_suffix(name, "relmat", ".tsv") && *gls_bids_value(name, "seg", seg, sizeof seg);
 }
 
-/* Adds the matrices of a participant, or of a session. */
-static gls_status add_folder(void *user, const char *subject, const char *session, const char *parent)
+/* Whether a file is a matrix, or the sidecar of a tractogram. */
+static bool wants(void *user, const char *name)
+{
+    char desc[256];
+    (void)user;
+    return is_matrix(name) || (gls_bids_has_suffix(name, "tractogram", ".json") &&
+                               strcmp(gls_bids_value(name, "desc", desc, sizeof desc), "bundles") != 0);
+}
+
+/* Adds a matrix, or counts a tractogram. */
+static gls_status add_file(void *user, const char *path, char *const *names)
 {
     matrices *m = user;
-    char **names, folder[GLS_DATASET_MAX_PATH];
-    if (!*session && m->options->sessions.n > 0) return GLS_OK;
-    gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
-    if (status) return status;
-    for (size_t i = 0; names[i] && !status; i++) status = add_file(m, folder, names[i], subject, session);
-    gls_bids_names_free(names);
-    return status;
+    char seg[256], other[256], atlas[600];
+    const char *name = gls_file_name(path);
+    (void)names;
+    if (!is_matrix(name)) {
+        m->n_tractograms++;
+        return GLS_OK;
+    }
+    gls_bids_value(name, "seg", seg, sizeof seg);
+    gls_bids_value(name, "meas", other, sizeof other);
+    snprintf(atlas, sizeof atlas, "seg-%s%s%s", seg, *other ? "_meas-" : "", other);
+    gls_status status = append(&m->path, path);
+    return status ? status : append(&m->atlas, atlas);
 }
 
 static void finish_matrix(named_matrix *m)
@@ -346,7 +350,7 @@ gls_status gls_dataset_connectomes(const gls_dataset_options *o, size_t *n)
 {
     matrices m = {.options = o};
     gls_output_group group = {0};
-    gls_status status = gls_dataset_walk(o, add_folder, &m);
+    gls_status status = gls_dataset_walk_files(o, wants, add_file, &m);
     *n = 0;
     for (size_t i = 0; i < m.path.n && !status; i++) {
         size_t first = 0;

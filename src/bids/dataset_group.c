@@ -227,11 +227,12 @@ static gls_status note_files(group_table *t, row *r, char *const *names)
 }
 
 /* Adds the row of one tractogram from its sidecar. */
-static gls_status add_tractogram(group_table *t, const char *folder, const char *name, char *const *names)
+static gls_status add_tractogram(void *user, const char *path, char *const *names)
 {
-    char path[GLS_DATASET_MAX_PATH];
+    group_table *t = user;
+    const char *name = gls_file_name(path);
     cJSON *root;
-    gls_status status = gls_json_load(gls_bids_join(folder, name, path, sizeof path), MAX_SIDECAR, &root);
+    gls_status status = gls_json_load(path, MAX_SIDECAR, &root);
     if (status) return status;
     row *r = add_row(t, strndup(name, strlen(name) - strlen(".json")));
     for (size_t i = 0; r && i < N_COLUMNS; i++) number_text(root, i, r->number[i]);
@@ -241,27 +242,13 @@ static gls_status add_tractogram(group_table *t, const char *folder, const char 
     return r ? note_files(t, r, names) : gls_no_memory();
 }
 
-/* Adds the tractograms of a participant, or of a session. */
-static gls_status add_folder(void *user, const char *subject, const char *session, const char *parent)
+/* Whether a file is the sidecar of a tractogram. Bundles are a part of one, and have a table of their own. */
+static bool wants(void *user, const char *name)
 {
-    group_table *t = user;
-    char **names, folder[GLS_DATASET_MAX_PATH], desc[256];
-    /* tractograms without a session are left out if sessions were asked for */
-    if (!*session && t->options->sessions.n > 0) return GLS_OK;
-    gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
-    if (status) return status;
-    /* take sidecars of tractograms; names that are invalid or of another participant or session get a warning */
-    for (size_t i = 0; names[i] && !status; i++) {
-        if (!gls_bids_has_suffix(names[i], "tractogram", ".json") &&
-            !gls_bids_has_suffix(names[i], "tractography", ".json"))
-            continue;
-        /* bundles are a part of a tractogram, and have a table of their own */
-        if (strcmp(gls_bids_value(names[i], "desc", desc, sizeof desc), "bundles") == 0) continue;
-        if (!gls_dataset_takes_file(t->options, folder, names[i], subject, session)) continue;
-        status = add_tractogram(t, folder, names[i], names);
-    }
-    gls_bids_names_free(names);
-    return status;
+    char desc[256];
+    (void)user;
+    return (gls_bids_has_suffix(name, "tractogram", ".json") || gls_bids_has_suffix(name, "tractography", ".json")) &&
+           strcmp(gls_bids_value(name, "desc", desc, sizeof desc), "bundles") != 0;
 }
 
 /* Whether the options ask for a unit, and no row has a tractogram of it. */
@@ -427,7 +414,7 @@ gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
     gls_output_group group = {0};
     gls_text rows = {0}, page = {0};
     group_table table = {.options = o};
-    gls_status status = gls_dataset_walk(o, add_folder, &table);
+    gls_status status = gls_dataset_walk_files(o, wants, add_tractogram, &table);
     *n = table.n_tractograms;
     if (!status && *n > 0) status = add_untracked(&table);
     if (table.n > 0) qsort(table.row, table.n, sizeof *table.row, by_name);

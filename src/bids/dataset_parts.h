@@ -27,6 +27,11 @@ typedef struct gls_bids_entity {
 /* Visits a folder. subject, session: labels without "sub-" and "ses-"; session "": the participant's own folder. */
 typedef gls_status (*gls_dataset_visit)(void *user, const char *subject, const char *session, const char *folder);
 
+/* Whether a file is wanted, by its name. */
+typedef bool (*gls_dataset_want)(void *user, const char *name);
+/* Takes a file. names: all files of its folder, with NULL at the end. */
+typedef gls_status (*gls_dataset_take)(void *user, const char *path, char *const *names);
+
 /* --- Staging: the files of a series are made in a hidden folder and get their final names together. */
 
 /* Name of the sidecar in a folder of staging whose files are complete but not yet checked. */

@@ -396,6 +396,37 @@ gls_status gls_dataset_walk(const gls_dataset_options *o, gls_dataset_visit visi
     return status;
 }
 
+/* A walk through the files of all folders dwi. */
+typedef struct files_walk {
+    const gls_dataset_options *options;
+    gls_dataset_want want;
+    gls_dataset_take take;
+    void *user;
+} files_walk;
+
+/* Takes the files in the folder dwi of a participant, or of a session. */
+static gls_status take_files(void *user, const char *subject, const char *session, const char *parent)
+{
+    const files_walk *w = user;
+    char **names, folder[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH];
+    /* files without a session are left out if sessions were asked for */
+    if (!*session && w->options->sessions.n > 0) return GLS_OK;
+    gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
+    if (status) return status;
+    for (size_t i = 0; names[i] && !status; i++)
+        if (w->want(w->user, names[i]) && gls_dataset_takes_file(w->options, folder, names[i], subject, session))
+            status = w->take(w->user, gls_bids_join(folder, names[i], path, sizeof path), names);
+    gls_bids_names_free(names);
+    return status;
+}
+
+gls_status gls_dataset_walk_files(const gls_dataset_options *o, gls_dataset_want want, gls_dataset_take take,
+                                  void *user)
+{
+    files_walk w = {o, want, take, user};
+    return gls_dataset_walk(o, take_files, &w);
+}
+
 /* --- Labels that the options ask for but that do not exist. */
 
 /* GLS_ERR_INPUT unless names[] has the folder of participant `asked`. The message lists the participants that exist. */

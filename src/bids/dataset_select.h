@@ -55,6 +55,10 @@ bool gls_dataset_passes(const gls_dataset_options *options, const char *name, co
 /* Visits, in the output folder, the folder of each participant that the options ask for, then the folders of its
  * sessions that they ask for. Ends with the first failure. */
 gls_status gls_dataset_walk(const gls_dataset_options *options, gls_dataset_visit visit, void *user);
+/* Takes the files in the folders dwi of all these that are wanted and belong there by their names; warns of wanted ones
+ * that do not. Ends with the first failure. */
+gls_status gls_dataset_walk_files(const gls_dataset_options *options, gls_dataset_want want, gls_dataset_take take,
+                                  void *user);
 /* Whether a file's name agrees with the folder of this participant and session ("": none). */
 bool gls_dataset_belongs(const char *name, const char *subject, const char *session);
 /* GLS_ERR_INPUT unless each participant asked for has a folder in names[], and each session asked for lies in one. */
