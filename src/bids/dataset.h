@@ -65,6 +65,7 @@ typedef struct gls_dataset_options {
     const char *bundle_atlas;     /* atlas of bundles that are recognised in each tractogram; NULL: none */
     const char *bundle_transform; /* matrix from the atlas to each series, with entities in braces; NULL: none */
     gls_strings bundle_chain;     /* transforms from each series to the atlas, with entities in braces */
+    gls_strings bundle_images;    /* images whose profiles along the bundles are written, with entities in braces */
     gls_dataset_region region;
     /* with GLS_DATASET_FILE: end of the name of the image of the region */
     gls_bids_ending region_file;
@@ -108,6 +109,7 @@ typedef struct gls_dataset_unit {
     gls_dataset_texts files; /* the files that `value` names */
     char *bundle_transform;  /* gls_dataset_options.bundle_transform for this unit; NULL: none */
     gls_dataset_texts bundle_chain; /* the same of bundle_chain */
+    gls_dataset_texts bundle_image; /* the same of bundle_images */
     char *problem;                  /* why the series cannot be tracked; NULL: the series can be tracked */
 } gls_dataset_unit;
 

@@ -368,7 +368,7 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
     static const char ignored[] =
         "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*_tracts.*\n*_xfm.*\n*_dwiref.*\n*_T1w."
         "*\n*.html\nlogs/"
-        "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\nconnectomes_*\nbundles.tsv\ncode/\n";
+        "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\nconnectomes_*\nbundles.tsv\nbundle_profiles*\ncode/\n";
     /* patterns of entities that pybids does not know */
     static const char pybids[] =
         "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"

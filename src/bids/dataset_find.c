@@ -82,6 +82,7 @@ void gls_dataset_finish(gls_dataset *dataset)
         gls_dataset_texts_finish(&u->value);
         gls_dataset_texts_finish(&u->files);
         gls_dataset_texts_finish(&u->bundle_chain);
+        gls_dataset_texts_finish(&u->bundle_image);
     }
     free(dataset->unit);
     free(dataset->ignored);
@@ -314,9 +315,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
                   u->session && u->space && u->folder;
     gls_status status = enough ? find_tables(o->input, stem, u) : gls_no_memory();
     if (!status) status = gls_dataset_find_values(o->job, u);
-    if (!status && o->bundle_transform)
-        status = gls_dataset_find_value("bundle-transform", o->bundle_transform, u, &u->bundle_transform);
-    if (!status) status = gls_dataset_find_chain(o, u);
+    if (!status) status = gls_dataset_find_for_bundles(o, u);
     if (!status) status = find_images(o, u);
     if (!status) status = find_tissue(o, u);
     if (!status) status = check_atlases(o, u);

@@ -203,10 +203,10 @@ static gls_status note(group_table *t, row *r, const char *kind)
     return status ? status : add_text(&r->has, kind);
 }
 
-/* Notes report, picture, connectomes and bundles of a tractogram. names: all files of its folder. */
+/* Notes report, picture, connectomes, bundles and their profiles of a tractogram. names: all files of its folder. */
 static gls_status note_files(group_table *t, row *r, char *const *names)
 {
-    char report[1024], picture[1024], atlas[300] = "seg-";
+    char report[1024], picture[1024], atlas[300] = "seg-", table[300] = "desc-";
     gls_status status = GLS_OK;
     name_page(r, report, picture);
     if (is_there(t->options, report)) status = note(t, r, "report");
@@ -217,7 +217,8 @@ static gls_status note_files(group_table *t, row *r, char *const *names)
         if (!is_bundles && !gls_bids_has_suffix(names[i], "relmat", ".tsv")) continue;
         char *own = gls_bids_without(names[i], is_bundles ? "desc" : "seg");
         gls_bids_value(names[i], "seg", atlas + 4, sizeof atlas - 4);
-        if (own && strcmp(own, tract) == 0) status = note(t, r, is_bundles ? "desc-bundles" : atlas);
+        gls_bids_value(names[i], "desc", table + 5, sizeof table - 5);
+        if (own && strcmp(own, tract) == 0) status = note(t, r, is_bundles ? table : atlas);
         free(own);
     }
     if (!tract) status = gls_no_memory();

@@ -152,7 +152,9 @@ gls_status gls_dataset_find_values(const gls_job_options *given, gls_dataset_uni
     return status;
 }
 
-gls_status gls_dataset_find_value(const char *option, const char *value, gls_dataset_unit *u, char **path)
+/* Sets *path to the value of an option with braces for a unit, from malloc. A missing file becomes the unit's
+ * `problem`. */
+static gls_status find_value(const char *option, const char *value, gls_dataset_unit *u, char **path)
 {
     gls_text text = {0};
     const char *lacks = fill(value, strlen(value), u->name, &text);
@@ -163,7 +165,8 @@ gls_status gls_dataset_find_value(const char *option, const char *value, gls_dat
     return set_problem(u, option, value, lacks, *path);
 }
 
-gls_status gls_dataset_find_chain(const gls_dataset_options *o, gls_dataset_unit *u)
+/* Sets the member `bundle_chain` of a unit. */
+static gls_status find_chain(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     gls_status status = GLS_OK;
     for (int i = 0; i < o->bundle_chain.n && !status; i++) {
@@ -180,6 +183,19 @@ gls_status gls_dataset_find_chain(const gls_dataset_options *o, gls_dataset_unit
                 status = set_problem(u, "bundle-chain", value, lacks, file[k]);
             free(file[k]);
         }
+    }
+    return status;
+}
+
+gls_status gls_dataset_find_for_bundles(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    gls_status status = GLS_OK;
+    if (o->bundle_transform) status = find_value("bundle-transform", o->bundle_transform, u, &u->bundle_transform);
+    if (!status) status = find_chain(o, u);
+    for (int i = 0; i < o->bundle_images.n && !status; i++) {
+        char *path = NULL;
+        status = find_value("bundle-profile", o->bundle_images.value[i], u, &path);
+        if (!status) status = add(&u->bundle_image, path);
     }
     return status;
 }
@@ -226,12 +242,18 @@ static gls_status check_braces(const char *option, const char *value)
     return GLS_OK;
 }
 
+/* Checks a value of an option that names a file of each series. */
+static gls_status check_own(const char *option, const char *value, bool several)
+{
+    gls_status status = check_braces(option, value);
+    return status || !several || strchr(value, '{') ? status : fail_shared(option, value);
+}
+
 /* Checks --bundle-chain: one of its transforms is that of the series. */
 static gls_status check_chain(const gls_dataset_options *o, bool several)
 {
     gls_status status = GLS_OK;
     bool braces = false;
-    if (!o->bundle_atlas) return gls_fail(GLS_ERR_ARGUMENT, "--bundle-chain: needs --bundle-atlas");
     if (o->bundle_transform)
         return gls_fail(GLS_ERR_ARGUMENT, "--bundle-chain and --bundle-transform exclude each other: leave out one");
     for (int i = 0; i < o->bundle_chain.n && !status; i++) {
@@ -239,6 +261,22 @@ static gls_status check_chain(const gls_dataset_options *o, bool several)
         braces = braces || strchr(o->bundle_chain.value[i], '{');
     }
     return status || braces || !several ? status : fail_shared("bundle-chain", o->bundle_chain.value[0]);
+}
+
+/* Checks the options of bundles. */
+static gls_status check_for_bundles(const gls_dataset_options *o, bool several)
+{
+    const char *option = o->bundle_transform      ? "--bundle-transform"
+                         : o->bundle_chain.n > 0  ? "--bundle-chain"
+                         : o->bundle_images.n > 0 ? "--bundle-profile"
+                                                  : NULL;
+    gls_status status = GLS_OK;
+    if (option && !o->bundle_atlas) return gls_fail(GLS_ERR_ARGUMENT, "%s: needs --bundle-atlas", option);
+    if (o->bundle_transform) status = check_own("bundle-transform", o->bundle_transform, several);
+    if (!status && o->bundle_chain.n > 0) status = check_chain(o, several);
+    for (int i = 0; i < o->bundle_images.n && !status; i++)
+        status = check_own("bundle-profile", o->bundle_images.value[i], several);
+    return status;
 }
 
 gls_status gls_dataset_check_values(const gls_dataset_options *o, bool several)
@@ -249,12 +287,7 @@ gls_status gls_dataset_check_values(const gls_dataset_options *o, bool several)
     int next = 0;
     if (job.roi && o->region != GLS_DATASET_AUTO)
         return gls_fail(GLS_ERR_ARGUMENT, "--roi and --seed-region exclude each other: leave out one of them");
-    if (o->bundle_transform && !o->bundle_atlas)
-        return gls_fail(GLS_ERR_ARGUMENT, "--bundle-transform: needs --bundle-atlas");
-    if (o->bundle_transform) status = check_braces("bundle-transform", o->bundle_transform);
-    if (!status && o->bundle_transform && several && !strchr(o->bundle_transform, '{'))
-        status = fail_shared("bundle-transform", o->bundle_transform);
-    if (!status && o->bundle_chain.n > 0) status = check_chain(o, several);
+    status = check_for_bundles(o, several);
     for (const char **value; !status && (value = next_value(&job, &row, &next));) {
         gls_dataset_texts files = {.n = 0};
         bool all = false;

@@ -30,11 +30,9 @@ bool gls_dataset_names_files(const gls_param *param);
 const char **gls_dataset_next_braces(gls_job_options *job, const gls_param **row, int *next);
 /* Sets the members `value` and `files` of a unit that has its name. A missing file becomes the unit's `problem`. */
 gls_status gls_dataset_find_values(const gls_job_options *job, gls_dataset_unit *unit);
-/* Sets *path to the value of an option with braces for a unit, from malloc. A missing file becomes the unit's
- * `problem`. */
-gls_status gls_dataset_find_value(const char *option, const char *value, gls_dataset_unit *unit, char **path);
-/* Sets the member `bundle_chain` of a unit that has its name. A missing file becomes the unit's `problem`. */
-gls_status gls_dataset_find_chain(const gls_dataset_options *options, gls_dataset_unit *unit);
+/* Sets the members `bundle_transform`, `bundle_chain` and `bundle_image` of a unit that has its name. A missing file
+ * becomes the unit's `problem`. */
+gls_status gls_dataset_find_for_bundles(const gls_dataset_options *options, gls_dataset_unit *unit);
 /* Replaces the values with braces in `job` by the values of the unit, which stay owned by the unit. */
 void gls_dataset_take_values(const gls_dataset_unit *unit, gls_job_options *job);
 /* Checks the options of track. GLS_ERR_ARGUMENT: --roi beside --seed-region; braces without an entity in them; or, if

@@ -454,7 +454,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
 static gls_status connect_regions(const places *p, const gls_job_options *job)
 {
     const gls_dataset_options *o = p->stage.options;
-    char track[64], name[512], stem[GLS_DATASET_MAX_PATH], tractogram[GLS_DATASET_MAX_PATH],
+    char track[64], name[512], stem[GLS_DATASET_MAX_PATH], tractogram[GLS_DATASET_MAX_PATH], fa[GLS_DATASET_MAX_PATH],
         weights[GLS_DATASET_MAX_PATH + 16];
     name_track(job, track);
     in_folder(p, p->tractogram, tractogram);
@@ -468,7 +468,9 @@ static gls_status connect_regions(const places *p, const gls_job_options *job)
                  job->weights == GLS_RUN_WEIGHTS_COMMIT ? GLS_DPS_COMMIT : GLS_DPS_WEIGHTS);
     gls_status status =
         gls_dataset_connect(o, p->stage.unit, &p->anatomy, tractogram, stem, job->weights ? weights : NULL);
-    return status ? status : gls_dataset_recognize(o, p->stage.unit, tractogram, stem);
+    snprintf(name, sizeof name, "%s_model-tensor_param-fa_dwimap.nii.gz", p->stage.unit->name);
+    in_folder(p, name, fa);
+    return status ? status : gls_dataset_recognize(o, p->stage.unit, tractogram, o->fit_outputs ? fa : NULL, stem);
 }
 
 /* Fails if the tractogram, which may be of an earlier run, has no streamline: for --fail-if-empty. */

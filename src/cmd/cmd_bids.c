@@ -89,7 +89,8 @@ static const gls_option table[] = {
         RUN, data.wide, "wide",
         "Level group: also write connectomes_seg-NAME_wide.tsv, with a line for each connectome and a column for each "
         "pair of regions, which all must have, and connectomes_seg-NAME_list.txt with their names, as 'glslines "
-        "permute' takes it."),
+        "permute' takes it; and bundle_profiles_wide.tsv, with a line for each tractogram and a column for each "
+        "bundle, node and image."),
     GLS_TEXT(
         RUN, data.bundle_atlas, "bundle-atlas", "ATLAS", "none",
         "Also recognise the bundles of this atlas in each tractogram, as 'glslines recognize' does: "
@@ -104,6 +105,11 @@ static const gls_option table[] = {
         "Transform that maps points of each series to the space of --bundle-atlas, as --transform of 'glslines "
         "recognize'; give it several times for a chain, from the series to its T1 and from there to a template; the "
         "names have entities in braces as those of --bundle-transform."),
+    GLS_TEXTS(
+        RUN, data.bundle_images, "bundle-profile", "IMAGE", "none",
+        "Also write profiles of this image along the bundles of --bundle-atlas, by the nodes of the atlas, as "
+        "'glslines profile --assign' does: desc-profiles_tracts.tsv; may be repeated; the name has entities in "
+        "braces. In the table the image has the parts of its name without braces. With --fit-outputs also of FA."),
     GLS_FLAG(RUN, data.fit_outputs, "fit-outputs",
              "Also write FA and the model: model-tensor_param-fa_dwimap and model-MODEL_param-sh_dwimap (msmt: "
              "param-wm, param-gm, param-csf)."),
@@ -290,19 +296,20 @@ static bool read_region(const char *text, gls_dataset_options *d)
 /* Writes the tables of the data set: of tractograms, of profiles, and of connectomes. */
 static int group(const gls_dataset_options *d)
 {
-    size_t tractograms = 0, profiles = 0, atlases = 0, bundles = 0;
+    size_t tractograms = 0, profiles = 0, atlases = 0, bundles = 0, assigned = 0;
     gls_status status = gls_dataset_group(d, &tractograms);
     if (!status) status = gls_dataset_profiles(d, &profiles);
     if (!status) status = gls_dataset_connectomes(d, &atlases);
-    if (!status) status = gls_dataset_bundles(d, &bundles);
+    if (!status) status = gls_dataset_bundles(d, &bundles, &assigned);
     if (status) return cmd_error_status(status);
-    if (tractograms + profiles + atlases + bundles == 0)
+    if (tractograms + profiles + atlases + bundles + assigned == 0)
         return cmd_error(
             CMD_EXIT_INPUT,
             "%s: no tractogram, no table of profiles or bundles and no connectome that the options ask for", d->output);
     if (tractograms > 0) cmd_info("%s/group.tsv, index.html: %zu tractograms", d->output, tractograms);
     if (atlases > 0) cmd_info("%s/connectomes_seg-*.tsv: connectomes of %zu atlases", d->output, atlases);
     if (bundles > 0) cmd_info("%s/bundles.tsv: bundles of %zu tractograms", d->output, bundles);
+    if (assigned > 0) cmd_info("%s/bundle_profiles.tsv: profiles of %zu tractograms", d->output, assigned);
     if (profiles > 0) cmd_info("%s/tract_profiles.csv: profiles of %zu tables", d->output, profiles);
     return CMD_EXIT_OK;
 }
@@ -380,7 +387,8 @@ const cmd_command command_bids = {
         "Data set of tractograms, made where it does not exist.", "LEVEL",
         "participant: track; group: write into OUT_DIR group.tsv, a table of the tractograms and of the series "
         "that lack one; index.html, which shows them; tract_profiles.csv, the rows of the files "
-        "*_desc-profiles_tractography.csv; bundles.tsv, the rows of the files *_desc-bundles_tracts.tsv; and "
+        "*_desc-profiles_tractography.csv; bundles.tsv, the rows of the files *_desc-bundles_tracts.tsv; "
+        "bundle_profiles.tsv, those of *_desc-profiles_tracts.tsv; and "
         "connectomes_seg-NAME.tsv, the connectomes of an atlas."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table}},

@@ -344,8 +344,40 @@ check "its groups" test "$("$program" info same.trx | grep cluster_)" = "$("$pro
 stat -c %Y.%y ${found}_tracts.tsv > before
 check "--bundle-atlas again" bundles
 check "changes no bundles" test "$(cat before)" = "$(stat -c %Y.%y ${found}_tracts.tsv)"
+# profiles along them by the nodes of the atlas, of FA and of an image of each participant
+along=${found%bundles}profiles_tracts
+own='made/sub-{subject}/[ses-{session}/]dwi/sub-{subject}[_ses-{session}]_space-{space}_desc-brain_mask.nii.gz'
+mask=made/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_desc-brain_mask.nii.gz
+fa=made_out/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_model-tensor_param-fa_dwimap.nii.gz
+by_hand() { "$program" profile -q ${found}_tractogram.trx "$fa" "$mask" -o same_profiles.tsv --long --names fa,desc-brain_mask --force "$@"; }
+check "--bundle-profile" bundles --fit-outputs --bundle-profile "$own"
+by_hand --assign models
+check "the table of glslines profile --assign" cmp same_profiles.tsv $along.tsv
+check "values of both images" python3 -c 'import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1]), delimiter="\t"))
+values = [float(r["value"]) for r in rows if r["scalar"] == "fa"]
+assert len(rows) == 400 and len(set(values)) > 50 and all(0 < v < 1 for v in values if v == v), values
+assert {r["value"] for r in rows if r["scalar"] == "desc-brain_mask"} <= {"1", "nan"}, rows' $along.tsv
+stat -c %Y.%y $along.tsv > before
+check "--bundle-profile again" bundles --fit-outputs --bundle-profile "$own"
+check "changes no profiles" test "$(cat before)" = "$(stat -c %Y.%y $along.tsv)"
+check "group of profiles" "$program" bids -q made made_out group --wide
+check "the profiles of all, and a line for each tractogram" python3 -c 'import csv, sys
+rows = list(csv.reader(open("made_out/bundle_profiles.tsv"), delimiter="\t"))
+own = list(csv.reader(open(sys.argv[1]), delimiter="\t"))
+assert rows[0] == ["participant_id", "session_id", "tractogram", *own[0]], rows[0]
+assert [r[3:] for r in rows if r[0] == "sub-01"] == own[1:] and {(r[0], r[1]) for r in rows[1:]} == {("sub-01", "ses-1"), ("sub-02", "n/a")}, rows
+head, *lines = csv.reader(open("made_out/bundle_profiles_wide.tsv"), delimiter="\t")
+found = {(r[0], "--".join(r[3:6])): r[6] for r in rows[1:]}
+assert [line[0] for line in lines] == ["sub-01", "sub-02"], lines
+assert all(found.get((line[0], name), "n/a") == cell for line in lines for name, cell in zip(head[3:], line[3:])), lines
+assert sum(cell != "n/a" for line in lines for cell in line[3:]) == len(found) > 400, len(found)' $along.tsv
+exits 2 "is one file for all series" bundles --bundle-profile "$mask"
+exits 2 "needs --bundle-atlas" "$program" bids made made_out participant --bundle-profile "$own"
+exits 3 "no such file" from models --participant-label 02 --bundle-profile 'xfm/sub-{subject}_md.nii.gz'
 # an atlas elsewhere, and a matrix for each series; the one of sub-01 brings it back, sub-02 has none
 mkdir moved xfm
+printf '1 0 0 500\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > far.txt
 printf '1 0 0 30\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > to_there.txt
 printf '1 0 0 -30\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > xfm/sub-01_ses-1_xfm.txt
 for k in cluster_000001 cluster_000002; do "$program" edit -q "models/$k.trk" "moved/$k.trk" --transform to_there.txt; done
@@ -353,6 +385,9 @@ check "--bundle-transform" from moved --participant-label 01 --bundle-transform 
 "$program" recognize -q "$tracks" moved --atlas-transform xfm/sub-01_ses-1_xfm.txt --table same.tsv --force
 check "the table of glslines recognize --atlas-transform" cmp same.tsv ${found}_tracts.tsv
 check "that its sidecar names" grep -q '"atlas_transform":.*"xfm/sub-01_ses-1_xfm.txt"' ${found}_tractogram.json
+check "profiles in its space" from moved --participant-label 01 --bundle-transform 'xfm/sub-{subject}[_ses-{session}]_xfm.txt' --fit-outputs --bundle-profile "$own"
+by_hand --assign moved --atlas-transform xfm/sub-01_ses-1_xfm.txt
+check "the table of glslines profile --atlas-transform" cmp same_profiles.tsv $along.tsv
 exits 3 "no such file" from moved --participant-label 02 --bundle-transform 'xfm/sub-{subject}_xfm.txt'
 exits 2 "needs --bundle-atlas" "$program" bids made made_out participant --bundle-transform 'xfm/sub-{subject}_xfm.txt'
 exits 2 "is one file for all series" from moved --bundle-transform to_there.txt
@@ -363,6 +398,14 @@ check "--bundle-chain" from moved --participant-label 01 --bundle-chain 'xfm/sub
 "$program" recognize -q "$tracks" moved -t xfm/sub-01_half.txt -t rest.txt,inverse --table same.tsv --force
 check "the table of glslines recognize --transform" cmp same.tsv ${found}_tracts.tsv
 check "which its sidecar names" grep -q '"rest.txt,inverse"' ${found}_tractogram.json
+check "profiles by a chain" from moved --participant-label 01 --bundle-chain 'xfm/sub-{subject}_half.txt' --bundle-chain rest.txt,inverse --fit-outputs --bundle-profile "$own"
+by_hand --assign moved --assign-transform xfm/sub-01_half.txt --assign-transform rest.txt,inverse
+check "the table of glslines profile --assign-transform" cmp same_profiles.tsv $along.tsv
+# of a tractogram in which no bundle is found there is a table without rows
+mkdir far
+"$program" edit -q models/cluster_000001.trk far/cluster_000001.trk --transform far.txt
+check "--bundle-profile without bundles" from far --participant-label 01 --fit-outputs
+check "has a head alone" test "$(cat $along.tsv)" = "$(head -n 1 same_profiles.tsv)"
 cp ${found}_tracts.tsv chained.tsv
 printf '1 0 0 -19\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' > rest.txt
 check "--bundle-chain with another file" from moved --participant-label 01 --bundle-chain 'xfm/sub-{subject}_half.txt' --bundle-chain rest.txt,inverse
@@ -410,9 +453,9 @@ def is_same(what, is_value, wanted):
         faults.append(f"{what}: {is_value}, not {wanted}")
 is_same("participants", sorted({(row["participant_id"], row["session_id"]) for row in rows}), [("sub-02", "n/a"), ("sub-07", "n/a")])
 is_same("no tractogram", by["n/a"]["missing"], "tractogram (failed: no <b>brain</b>_mask)")
-is_same("missing", {k.split("track-")[1]: row["missing"] for k, row in by.items() if k != "n/a"}, {"boot": "n/a", "probcsd": "desc-bundles", "ptt": "desc-bundles, seg-Four"})
+is_same("missing", {k.split("track-")[1]: row["missing"] for k, row in by.items() if k != "n/a"}, {"boot": "n/a", "probcsd": "desc-bundles, desc-profiles", "ptt": "desc-bundles, desc-profiles, seg-Four"})
 page = open("joined/index.html").read()
-is_same("the page", (page.count("<tr>"), "<b>" in page, "<td>desc-bundles, seg-Four</td>" in page), (5, False, True))
+is_same("the page", (page.count("<tr>"), "<b>" in page, "<td>desc-bundles, desc-profiles, seg-Four</td>" in page), (5, False, True))
 table = list(csv.DictReader(open("joined/connectomes_seg-Four.tsv"), delimiter="\t"))
 for path in glob.glob("joined/sub-02/dwi/*_relmat.tsv"):
     head, *lines = csv.reader(open(path), delimiter="\t")
