@@ -45,6 +45,7 @@ static uint32_t find_disk(const gls_disks *d, size_t bundle, const float point[3
     const double(*node)[3] = d->node + bundle * d->n;
     double p[3] = {(double)point[0], (double)point[1], (double)point[2]}, best = INFINITY;
     uint32_t disk = d->n;
+    *distance = INFINITY;
     if (!gls_transform_apply(d->space, p, p)) return disk;
     for (uint32_t k = 0; k < d->n; k++) {
         const double x = p[0] - node[k][0], y = p[1] - node[k][1], z = p[2] - node[k][2],
