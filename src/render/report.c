@@ -22,6 +22,7 @@
 #include "render/report_connectome.h"
 #include "render/report_draw.h"
 #include "render/report_files.h"
+#include "render/report_groups.h"
 #include "render/report_matrix.h"
 #include "render/report_parts.h"
 #include "render/report_tables.h"
@@ -232,11 +233,15 @@ static gls_status read_tractogram(gls_report *r)
     if (status) return status;
     choose_grid(r, gls_tractogram_reader_info(reader));
     r->has_groups = gls_tractogram_reader_info(reader)->n_groups > 0;
-    /* one pass over the file serves up to three sinks */
-    gls_sink sinks[3] = {{append_lengths, NULL, NULL, r}}, tee, chain;
+    /* one pass over the file serves up to four sinks */
+    gls_sink sinks[4] = {{append_lengths, NULL, NULL, r}}, tee, chain;
     size_t n = 1;
     if (r->has_grid && gls_grid_voxels(&r->grid) < UINT32_MAX) status = gls_density_create(&r->grid, NULL, &r->density);
     if (!status) status = gls_summary_create(NULL, &r->summary);
+    if (!status)
+        status =
+            gls_report_groups_create(gls_tractogram_reader_info(reader), r->has_grid ? &r->grid : NULL, &r->groups);
+    if (r->groups) sinks[n++] = gls_report_groups_sink(r->groups);
     if (r->density) sinks[n++] = gls_density_sink(r->density);
     if (!status) sinks[n++] = gls_summary_sink(r->summary);
     if (!status) status = gls_sink_tee(sinks, n, &tee);
@@ -248,6 +253,7 @@ static gls_status read_tractogram(gls_report *r)
         else
             status = gls_sink_finish(&chain);
     }
+    if (!status) status = gls_report_groups_complete(r->groups);
     if (!status) r->counted = gls_summary_get(r->summary);
     gls_tractogram_reader_close(reader);
     return status == GLS_ERR_CANCELLED ? gls_fail(status, "interrupted: no report was written") : status;
@@ -332,6 +338,7 @@ static void report_finish(gls_report *r)
     gls_run_end(&r->run);
     gls_density_destroy(r->density);
     gls_summary_destroy(r->summary);
+    gls_report_groups_destroy(r->groups);
     gls_scene_finish(&r->scene);
     gls_image_destroy(r->image_read);
     gls_report_matrix_finish(&r->matrix);

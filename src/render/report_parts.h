@@ -90,7 +90,8 @@ typedef struct gls_report {
     gls_density *density;
     gls_scene scene; /* streamlines of the 3-D view */
     gls_report_picture picture[GLS_N_PICTURES];
-    bool has_groups; /* the tractogram has groups */
+    bool has_groups;                  /* the tractogram has groups */
+    struct gls_report_groups *groups; /* their numbers; NULL: none, or too many groups */
     /* groups of the tractogram with their colours in the picture of bundles, owned; NULL: there is none */
     gls_named_colour *group;
     size_t n_groups;

@@ -10,6 +10,7 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "render/page.h"
+#include "render/report_groups.h"
 #include "render/report_parts.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
@@ -176,19 +177,23 @@ static void append_bundles(const gls_report *r, gls_text *out)
                               "several groups has the colour of the first.",
                               out);
     gls_text_puts(out, "<table class=\"values\"><caption>Groups of streamlines</caption><thead><tr><th "
-                       "scope=\"col\">group</th><th scope=\"col\">colour</th><th scope=\"col\">streamlines</th>"
-                       "</tr></thead>\n<tbody>");
+                       "scope=\"col\">group</th><th scope=\"col\">colour</th><th scope=\"col\">streamlines</th>");
+    gls_report_groups_append_head(r->groups, out);
+    gls_text_puts(out, "</tr></thead>\n<tbody>");
     for (size_t k = 0; k < r->n_groups; k++) {
         const gls_named_colour *g = &r->group[k];
         gls_text_puts(out, "<tr><th scope=\"row\">");
         gls_html_puts(out, g->name);
         gls_text_printf(out,
                         "</th><td><svg width=\"16\" height=\"16\" aria-hidden=\"true\"><rect width=\"16\" "
-                        "height=\"16\" fill=\"#%02x%02x%02x\"/></svg></td><td>%s</td></tr>\n",
+                        "height=\"16\" fill=\"#%02x%02x%02x\"/></svg></td><td class=\"number\">%s</td>",
                         g->colour & 255, g->colour >> 8 & 255, g->colour >> 16 & 255,
                         gls_format_count(g->total, count, sizeof count));
+        gls_report_groups_append_cells(r->groups, g->name, out);
+        gls_text_puts(out, "</tr>\n");
     }
     gls_text_puts(out, "</tbody></table>\n");
+    gls_report_groups_append_recognized(r->sidecar_path, gls_report_get(r, "outputs"), out);
 }
 
 /* Appends the streamlines from three sides and in slabs, and the groups. */

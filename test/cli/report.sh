@@ -171,6 +171,39 @@ expect 0 cluster t.trx -o grouped.trx --threshold 10 --by-size --largest 2 -q
 expect 0 report grouped.trx --device llvmpipe -q
 contains grouped.html '<tr><th scope="row">cluster_000001</th><td><svg width="16" height="16" aria-hidden="true"><rect width="16" height="16" fill="#e69f00"/>'
 contains grouped.html 'The groups of the file, such as bundles'
+# the numbers of its table are those of other commands
+mkdir models
+for k in 1 2; do expect 0 edit grouped.trx models/b$k.trk --group cluster_00000$k -q; done
+expect 0 recognize t.trx models -o found.trx --table recognized.tsv -q
+expect 0 report found.trx --device llvmpipe -q
+expect 0 stats found.trx --groups --shape -o found.tsv -q
+python3 - << 'PY' || note "the numbers of the table of groups"
+import array, csv, html, re, zipfile
+page = open("found.html", encoding="utf-8").read()
+table = re.search("<caption>Groups of streamlines</caption>(.*?)</table>", page, re.S)[1]
+head = [html.unescape(h) for h in re.findall('<th scope="col">(.*?)</th>', table)]
+rows = {html.unescape(name): re.findall('<td class="number">(.*?)</td>', cells)
+        for name, cells in re.findall('<tr><th scope="row">(.*?)</th>(.*?)</tr>', table, re.S)}
+assert head == ["group", "colour", "streamlines", "mean length, mm", "volume, mm\u00b3", "mean distance from the model, mm", "mean margin"], head
+stats = {row["name"]: row for row in csv.DictReader(open("found.tsv"), delimiter="\t")}
+trx = zipfile.ZipFile("found.trx")
+column = {c: array.array("f", trx.read(f"dps/{c}.float32")) for c in ("bundle_distance", "bundle_margin")}
+assert set(rows) == {"b1", "b2", "unrecognized"}, rows
+for name, cells in rows.items():
+    members = array.array("I", trx.read(f"groups/{name}.uint32"))
+    wanted = [f"{len(members):,}", f"{float(stats[name]['mean_mm']):.1f}", f"{float(stats[name]['volume_mm3']):.0f}"]
+    for values in column.values():
+        finite = [values[m] for m in members if values[m] - values[m] == 0]
+        wanted.append(f"{sum(finite) / len(finite):.2f}" if finite else "")
+    near = [a == b or b and abs(float(a.replace(",", "")) - float(b.replace(",", ""))) < 0.011 for a, b in zip(cells, wanted)]
+    assert len(cells) == len(wanted) and all(near), (name, cells, wanted)
+table = re.search("<caption>What <code>glslines recognize</code> found.*?</table>", page, re.S)[0]
+shown = [[html.unescape(c) for c in re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in re.findall("<tr>(.*?)</tr>", table)]
+rows = list(csv.reader(open("recognized.tsv"), delimiter="\t"))
+number = lambda text: text.replace(".", "").replace("-", "").replace("e", "").isdigit()
+assert len(shown) == len(rows) == 3 and shown[0] == rows[0], (shown, rows)
+assert all((float(a) in (float(b), float(f"{float(b):.4g}"))) if number(b) else a == b for x, y in zip(shown[1:], rows[1:]) for a, b in zip(x, y, strict=True)), (shown, rows)
+PY
 ! grep -q 'The groups of the file' joined.html t.html 2> /dev/null || note "a table of groups of a file without groups"
 # a row and a column of names, as --header and --bids write them
 printf ',2,17\n2,0,3\n17,0,0\n' > headed.csv
