@@ -23,9 +23,10 @@ typedef enum gls_slr_type {
 
 /* The measure that registration makes least. */
 typedef enum gls_slr_metric {
-    GLS_SLR_SYMMETRIC, /* the bundle minimum distance, mm^2: a quarter of the square of the sum of two means, of the
-                          distance of each fixed streamline from the nearest moving one, and the reverse */
-    GLS_SLR_ASYMMETRIC /* the first of these means, mm: moving streamlines that have no partner have no effect */
+    GLS_SLR_SYMMETRIC,  /* the bundle minimum distance, mm^2: a quarter of the square of the sum of two means, of the
+                           distance of each fixed streamline from the nearest moving one, and the reverse */
+    GLS_SLR_ASYMMETRIC, /* the first of these means, mm: moving streamlines that have no partner have no effect */
+    GLS_SLR_SUM         /* the sum of the distances of all pairs of a fixed and a moving streamline, mm */
 } gls_slr_metric;
 
 typedef struct gls_slr_options {

@@ -43,6 +43,11 @@ typedef struct pair {
     float distance;
 } pair;
 
+/* The distances of a fixed streamline from all moving ones, added up, and their derivatives. */
+typedef struct row {
+    double distance, by[4][4];
+} row;
+
 /* State of a registration. */
 typedef struct registration {
     size_t points, pad, n_fixed, n_moving;
@@ -66,6 +71,7 @@ typedef struct registration {
     nearest *of_fixed, *of_moving, *chosen, *allocated; /* `chosen` becomes of_moving */
     float *limit; /* for each moving streamline, and memory of each thread for as many */
     uint32_t *hit;
+    row *row; /* for each fixed streamline; NULL: only the nearest ones count */
     double m[3][3], shift[3], change[MAX][3][3];
     int n_threads;
 } registration;
@@ -292,6 +298,34 @@ static void differentiate(const registration *r, size_t fixed, size_t moving, bo
                                  r->moving + moving * one, r->points, r->pad, weight, sum);
 }
 
+/* Adds up the distances of some fixed streamlines from all moved ones. */
+static void add_some(void *user, int thread, size_t from, size_t until)
+{
+    registration *r = user;
+    (void)thread;
+    for (size_t i = from; i < until; i++) {
+        r->row[i] = (row){.distance = 0};
+        for (size_t j = 0; j < r->n_moving; j++) {
+            const nearest one = measure(r, i, j, i);
+            r->row[i].distance += one.distance;
+            differentiate(r, i, j, one.reversed, 1, r->row[i].by);
+        }
+    }
+}
+
+/* The sum of the distances of all pairs, and its derivatives. */
+static double add_all(registration *r, double by[4][4])
+{
+    double sum = 0;
+    gls_parallel(r->n_moving, 64, r->n_threads, move_some, r);
+    gls_parallel(r->n_fixed, 4, r->n_threads, add_some, r);
+    for (size_t i = 0; i < r->n_fixed; i++) {
+        sum += r->row[i].distance;
+        for (int k = 0; k < 16; k++) by[k / 4][k % 4] += r->row[i].by[k / 4][k % 4];
+    }
+    return sum;
+}
+
 /* Finds the nearest streamlines of both sides. */
 static void find_nearest(registration *r)
 {
@@ -316,14 +350,11 @@ static void find_nearest(registration *r)
     r->known = true;
 }
 
-/* The metric and its gradient. */
-static double value(void *user, const double *t, double *gradient)
+/* The sum of the mean distances from the nearest streamlines, and its derivatives. */
+static double add_nearest(registration *r, double by[4][4])
 {
-    registration *r = user;
-    double by[4][4] = {{0}}, fixed = 0, moving = 0;
+    double fixed = 0, moving = 0;
     const double to_fixed = 1 / (double)r->n_fixed, to_moving = 1 / (double)r->n_moving;
-    find_matrix(t, r->n, r->m, r->change);
-    memcpy(r->shift, t, sizeof r->shift);
     find_nearest(r);
     for (size_t i = 0; i < r->n_fixed; i++) {
         const nearest *o = &r->of_fixed[i];
@@ -335,7 +366,17 @@ static double value(void *user, const double *t, double *gradient)
         moving += o->distance;
         differentiate(r, o->other, j, o->reversed, to_moving, by);
     }
-    const double sum = fixed * to_fixed + moving * to_moving;
+    return fixed * to_fixed + moving * to_moving;
+}
+
+/* The metric and its gradient. */
+static double value(void *user, const double *t, double *gradient)
+{
+    registration *r = user;
+    double by[4][4] = {{0}};
+    find_matrix(t, r->n, r->m, r->change);
+    memcpy(r->shift, t, sizeof r->shift);
+    const double sum = r->row ? add_all(r, by) : add_nearest(r, by);
     for (size_t k = 0; k < r->n; k++) {
         double g = k < 3 ? by[0][k] : 0;
         for (int i = 0; i < 3 && k >= 3; i++)
@@ -364,7 +405,7 @@ static void centre(const registration *r, const float (*point)[3], size_t n, boo
 }
 
 /* Allocates memory. */
-static gls_status reserve(registration *r)
+static gls_status reserve(registration *r, const gls_slr_options *o)
 {
     const size_t n = r->n_fixed, m = r->n_moving, one = 3 * r->pad;
     r->fixed = calloc(n * one, sizeof *r->fixed);
@@ -388,6 +429,8 @@ static gls_status reserve(registration *r)
         !r->pair || !r->n_pairs || !r->of_fixed || !r->of_moving || !r->middle[0] || !r->middle[1] || !r->way ||
         !r->total || !r->hit)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for the distances of %zu and %zu streamlines", n, m);
+    r->row = o->metric == GLS_SLR_SUM ? malloc(n * sizeof *r->row) : NULL;
+    if (o->metric == GLS_SLR_SUM && !r->row) return gls_no_memory();
     r->chosen = r->of_moving + m;
     r->far_moving = r->total + m;
     r->reach = r->total + 2 * m;
@@ -401,7 +444,7 @@ static gls_status prepare(registration *r, const gls_slr_options *o, const float
     double extent = 0;
     r->pad = gls_point_pad(r->points);
     r->n_threads = omp_get_max_threads();
-    gls_status status = reserve(r);
+    gls_status status = reserve(r, o);
     if (status) return status;
     centre(r, fixed, r->n_fixed, o->centred, r->centre[0], r->fixed, &extent);
     centre(r, moving, r->n_moving, o->centred, r->centre[1], r->moving, &extent);
@@ -436,6 +479,7 @@ static void release(registration *r)
     free(r->way);
     free(r->total);
     free(r->hit);
+    free(r->row);
 }
 
 /* Checks what options may be. */
@@ -449,7 +493,7 @@ static gls_status check(const gls_slr_options *o)
         if (!(o->low[k] <= o->high[k]))
             return gls_fail(GLS_ERR_ARGUMENT, "registration: the bounds of parameter %zu, %g and %g, leave nothing", k,
                             o->low[k], o->high[k]);
-    if (o->metric != GLS_SLR_SYMMETRIC && o->metric != GLS_SLR_ASYMMETRIC)
+    if (o->metric != GLS_SLR_SYMMETRIC && o->metric != GLS_SLR_ASYMMETRIC && o->metric != GLS_SLR_SUM)
         return gls_fail(GLS_ERR_ARGUMENT, "registration: there is no metric %d", (int)o->metric);
     if (o->progressive && o->start)
         return gls_fail(GLS_ERR_ARGUMENT, "registration: a progressive one has no first parameters");

@@ -154,6 +154,12 @@ same itk.tck by_itk.tck
 expect 0 register moving.tck static.tck --moved alone.tck --type similarity --compare streamlines --most 50 -q
 expect 0 register moving.tck one.tck -o part --type rigid --compare streamlines --distance asymmetric
 contains part.json '"distance_after_mm":'
+expect 0 register moving.tck one.tck -o sum --type rigid --compare streamlines --distance sum
+python3 - << 'PY' || note "--distance sum"
+import json
+sum, part = (json.load(open(name + ".json"))["streamlines"] for name in ("sum", "part"))
+assert 10 * part["distance_after_mm"] < sum["distance_after_mm"] < sum["distance_before_mm"], (sum, part)
+PY
 # a matrix of FIXED and MOVING is that of an atlas and a tractogram
 expect 0 recognize moving.tck static.tck --atlas-transform t1_affine.txt --no-local --threshold 0.1 --recognized-only -o all.tck -q
 contains all.json '"recognized":	96'

@@ -97,12 +97,12 @@ def check_registration():
         metric.setup(peer.center_streamlines(static)[0], peer.center_streamlines(moving)[0])
         report(f"registration: {name}, its value is DIPY's", np.isclose(metric.distance(a.xopt), a.fopt, rtol=1e-5))
     moving = resampled(moved(bundle(0, 25, 1) + bundle(1, 35, 1) + bundle(2, 10, 1), motion[6]))
-    metric = peer.BundleMinDistanceAsymmetricMetric
-    a, b = (module.StreamlineLinearRegistration(x0="rigid", metric=metric()).optimize(static, moving) for module in (own, peer))
-    theirs = metric()
-    theirs.setup(peer.center_streamlines(static)[0], peer.center_streamlines(moving)[0])
-    report("registration: asymmetric", a.fopt <= b.fopt * 1.01 and np.isclose(theirs.distance(a.xopt), a.fopt, rtol=1e-5),
-           f"distance {a.fopt:.4f}, DIPY {b.fopt:.4f}")
+    for name, metric in (("asymmetric", peer.BundleMinDistanceAsymmetricMetric), ("sum", peer.BundleSumDistanceMatrixMetric)):
+        a, b = (module.StreamlineLinearRegistration(x0="rigid", metric=metric()).optimize(static, moving) for module in (own, peer))
+        theirs = metric()
+        theirs.setup(peer.center_streamlines(static)[0], peer.center_streamlines(moving)[0])
+        report(f"registration: {name}", a.fopt <= b.fopt * 1.01 and np.isclose(theirs.distance(a.xopt), a.fopt, rtol=1e-5),
+               f"distance {a.fopt:.4f}, DIPY {b.fopt:.4f}")
     moving = resampled(moved(bundle(0, 25, 1) + bundle(1, 35, 1), motion[6]))
     start = np.array([3.0, 1, -2, 2, 0, 1])
     mat = peer.compose_matrix44(np.array([8.0, 2, 1]))

@@ -49,18 +49,23 @@ def _stacked(streamlines: Any, name: str, points: Optional[int] = None) -> NDArr
     return np.array([np.asarray(line) for line in streamlines], dtype=np.float32)
 
 
+#: metrics of DIPY, and their names in the library
+_METRICS = {_peer.BundleMinDistanceMetric: "symmetric", _peer.BundleMinDistanceAsymmetricMetric: "asymmetric",
+            _peer.BundleSumDistanceMatrixMetric: "sum"}
+
+
 class StreamlineLinearRegistration(_peer.StreamlineLinearRegistration):  # type: ignore[misc]
     """DIPY's StreamlineLinearRegistration with an analytic gradient: the same minimum of the bundle minimum distance.
 
-    Parameters are DIPY's. metric: None, a BundleMinDistanceMetric or a BundleMinDistanceAsymmetricMetric; method: L-BFGS-B; evolution: False. Others are
+    Parameters are DIPY's. metric: None, a BundleMinDistanceMetric, a BundleMinDistanceAsymmetricMetric or a BundleSumDistanceMatrixMetric; method: L-BFGS-B; evolution: False. Others are
     refused. options: maxiter, ftol and gtol have an effect.
     """
 
     def check(self) -> None:
         """Refuses what is not computed here."""
-        if type(self.metric) not in (_peer.BundleMinDistanceMetric, _peer.BundleMinDistanceAsymmetricMetric):
-            raise NotImplementedError("metric: %s is not computed here; BundleMinDistanceMetric and "
-                                      "BundleMinDistanceAsymmetricMetric are" % type(self.metric).__name__)
+        if type(self.metric) not in _METRICS:
+            raise NotImplementedError("metric: %s is not computed here; %s are"
+                                      % (type(self.metric).__name__, ", ".join(m.__name__ for m in _METRICS)))
         if self.method != "L-BFGS-B" or self.evolution:
             raise NotImplementedError("method: L-BFGS-B without evolution is computed here")
 
@@ -73,7 +78,7 @@ class StreamlineLinearRegistration(_peer.StreamlineLinearRegistration):  # type:
         options = {k: v for k, v in (self.options or {}).items() if k in ("maxiter", "ftol", "gtol")}
         result, matrix, parameters = _slr.find(fixed, first, len(self.x0), self.bounds, self.x0, progressive=False,
                                                centred=mat is None,
-                                               symmetric=type(self.metric) is _peer.BundleMinDistanceMetric, **options)
+                                               metric=_METRICS[type(self.metric)], **options)
         return _peer.StreamlineRegistrationMap(matrix @ before, parameters, result.after, [], result.evaluations,
                                                result.iterations)
 

@@ -16,11 +16,11 @@ TYPES = {"translation": 3, "rigid": 6, "similarity": 7, "scaling": 9, "affine": 
 
 def options(n: int, bounds: Optional[Sequence[Tuple[float, float]]] = None, start: Optional[ArrayLike] = None,
             progressive: bool = True, centred: bool = True, maxiter: int = 100, ftol: float = 1e-7,
-            gtol: float = 1e-5, symmetric: bool = True) -> Tuple[Any, Any]:
+            gtol: float = 1e-5, metric: str = "symmetric") -> Tuple[Any, Any]:
     """The options of n parameters, and the array that they point to."""
     made = call.gls_slr_options_default()
     made.type, made.progressive, made.centred = n, progressive, centred
-    made.metric = 0 if symmetric else 1
+    made.metric = ("symmetric", "asymmetric", "sum").index(metric)
     made.max_iterations, made.value_tolerance, made.gradient_tolerance = maxiter, ftol, gtol
     limits = [(-np.inf, np.inf)] * n if bounds is None else list(bounds)
     if len(limits) != n:
