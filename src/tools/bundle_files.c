@@ -1,6 +1,7 @@
 /* A tractogram for each bundle: the members of the group of its name. */
 #include "tools/bundle_files.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,4 +83,23 @@ void gls_bundle_files_finish(gls_bundle_files *files)
     free(files->file);
     free(files->sink);
     *files = (gls_bundle_files){.n = 0};
+}
+
+gls_status gls_bundle_counts_write(gls_tract_run *run, const char *path, const gls_bundle_count *bundle, size_t n,
+                                   uint64_t recognized)
+{
+    gls_tract_text t;
+    gls_status status = gls_tract_text_open(run, path, &t);
+    if (status) return status;
+    /* leave the first cell of the header empty, as pandas does */
+    gls_tract_text_printf(&t, "%cn_streamlines", t.separator);
+    gls_tract_text_end_row(&t);
+    for (size_t k = 0; k < n; k++) {
+        gls_tract_text_field(&t, bundle[k].name);
+        gls_tract_text_printf(&t, "%c%" PRIu64, t.separator, bundle[k].count);
+        gls_tract_text_end_row(&t);
+    }
+    gls_tract_text_printf(&t, "Total Recognized%c%" PRIu64, t.separator, recognized);
+    gls_tract_text_end_row(&t);
+    return gls_tract_text_close(&t, GLS_OK);
 }

@@ -27,6 +27,15 @@ gls_status gls_bundle_files_check(const char *each);
  * caller; after a failure they are aborted. each: pattern of the paths. info: of the input. */
 gls_status gls_bundle_files_create(gls_tract_run *run, const char *each, const char *const *name, size_t n,
                                    const gls_grid *grid, const gls_tractogram_info *info, gls_bundle_files *files);
+/* Number of streamlines of a bundle. */
+typedef struct gls_bundle_count {
+    const char *name; /* borrowed */
+    uint64_t count;
+} gls_bundle_count;
+
+/* Writes the table of --counts, pyAFQ's _desc-slCount_tractography.csv. recognized: streamlines in any bundle. */
+gls_status gls_bundle_counts_write(gls_tract_run *run, const char *path, const gls_bundle_count *bundle, size_t n,
+                                   uint64_t recognized);
 /* Frees the files. Call it after the sinks were finished or aborted. */
 void gls_bundle_files_finish(gls_bundle_files *files);
 

@@ -174,6 +174,21 @@ static gls_status write(recognising *r)
     return status;
 }
 
+/* Writes the table of --counts. */
+static gls_status write_counts(const recognising *r)
+{
+    const size_t n = gls_recognition_bundles(r->recognition);
+    gls_bundle_count *bundle = malloc((n + 1) * sizeof *bundle);
+    if (!bundle) return gls_no_memory();
+    for (size_t k = 0; k < n; k++) {
+        const gls_recognized b = gls_recognition_bundle(r->recognition, k);
+        bundle[k] = (gls_bundle_count){b.name, b.count};
+    }
+    gls_status status = gls_bundle_counts_write(r->run, r->o->counts, bundle, n, gls_recognition_found(r->recognition));
+    free(bundle);
+    return status;
+}
+
 /* Adds counts to the sidecar, and says what was found. */
 static void report(const recognising *r)
 {
@@ -198,20 +213,21 @@ gls_status gls_tract_recognize(gls_tract_run *run, const void *options, const ch
     const gls_recognize_cli *o = options;
     recognising r = {.run = run, .o = o, .tracks = file[0], .atlas_path = file[1]};
     (void)n;
-    if (!o->output && !o->each && !o->table)
-        return gls_fail(GLS_ERR_ARGUMENT, "recognize: needs an output: --output, --each or --table");
+    if (!o->output && !o->each && !o->table && !o->counts)
+        return gls_fail(GLS_ERR_ARGUMENT, "recognize: needs an output: --output, --each, --table or --counts");
     gls_status status = gls_bundle_files_check(o->each);
     if (!status)
         status = gls_tract_run_reads_all(
             run, GLS_PATHS(r.tracks, r.atlas_path, o->config, o->atlas_transform, run->options.reference));
     if (!status) status = gls_chain_note(run, &o->transform);
     if (!status) status = gls_tract_run_writes(run, o->output);
-    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->table));
+    if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->table, o->counts));
     if (!status) status = read_map(&r);
     if (!status) status = collect(&r);
     if (!status) status = write(&r);
     if (!status && o->table)
         status = gls_recognition_table_write(r.recognition, o->table, run->files.force, &run->files.group);
+    if (!status && o->counts) status = write_counts(&r);
     if (!status) report(&r);
     gls_bundle_files_finish(&r.files);
     gls_recognition_destroy(r.recognition);

@@ -198,25 +198,19 @@ static gls_status write_table(segmentation *s)
     return status;
 }
 
-/* Writes pyAFQ's table _desc-slCount_tractography.csv. recognized: number of streamlines that are in any bundle. */
-static gls_status bundle_counts_write(gls_tract_run *run, const char *path, const gls_bundles *bundles,
-                                      uint64_t recognized)
+/* Writes the table of --counts. */
+static gls_status write_counts(const segmentation *s)
 {
-    gls_tract_text t;
-    gls_status status = gls_tract_text_open(run, path, &t);
-    if (status) return status;
-    /* leave the first cell of the header empty, as pandas does */
-    gls_tract_text_printf(&t, "%cn_streamlines", t.separator);
-    gls_tract_text_end_row(&t);
-    for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
-        const gls_bundle_info bundle = gls_bundles_get(bundles, k);
-        gls_tract_text_field(&t, bundle.name);
-        gls_tract_text_printf(&t, "%c%" PRIu64, t.separator, bundle.count);
-        gls_tract_text_end_row(&t);
+    const size_t n = gls_bundles_count(s->bundles);
+    gls_bundle_count *bundle = malloc((n + 1) * sizeof *bundle);
+    if (!bundle) return gls_no_memory();
+    for (size_t k = 0; k < n; k++) {
+        const gls_bundle_info info = gls_bundles_get(s->bundles, k);
+        bundle[k] = (gls_bundle_count){info.name, info.count};
     }
-    gls_tract_text_printf(&t, "Total Recognized%c%" PRIu64, t.separator, recognized);
-    gls_tract_text_end_row(&t);
-    return gls_tract_text_close(&t, GLS_OK);
+    gls_status status = gls_bundle_counts_write(s->run, s->o->counts, bundle, n, s->recognized);
+    free(bundle);
+    return status;
 }
 
 gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char *const *file, size_t n)
@@ -236,7 +230,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
     if (!status) status = collect(&s, file[1]);
     if (!status) status = write(&s);
     if (!status) status = write_table(&s);
-    if (!status && o->counts) status = bundle_counts_write(run, o->counts, s.bundles, s.recognized);
+    if (!status && o->counts) status = write_counts(&s);
     /* counts of bundles for the sidecar */
     uint64_t members = 0, empty = 0;
     for (size_t k = 0; k < s.n && !status; k++) {

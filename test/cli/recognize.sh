@@ -12,7 +12,15 @@ expect 0 edit k.trx atlas/third.vtk --group cluster_000003 -q
 echo text > atlas/readme.txt
 
 # --- the bundles that were taken out are found again, in any number of threads ---
-expect 0 recognize t.trx atlas --clust-thr 4 --reduction-thr 3 -o r.trx --table r.tsv --each found_{}.tck -q
+expect 0 recognize t.trx atlas --clust-thr 4 --reduction-thr 3 -o r.trx --table r.tsv --each found_{}.tck --counts r_counts.csv -q
+python3 - << 'PY' || note "--counts"
+import array, csv, json, zipfile
+head, *rows = csv.reader(open("r_counts.csv"))
+trx, found = zipfile.ZipFile("r.trx"), json.load(open("r.json"))["counts"]["recognized"]
+groups = {n[7:-7]: len(array.array("I", trx.read(n))) for n in trx.namelist() if n.startswith("groups/")}
+assert head == ["", "n_streamlines"] and rows[-1] == ["Total Recognized", str(found)] and found > 0, rows
+assert len(rows) > 2 and all(int(count) == groups.get(name, 0) for name, count in rows[:-1]), (rows, groups)
+PY
 OMP_NUM_THREADS=1 "$tool" recognize t.trx atlas --clust-thr 4 --reduction-thr 3 -o r1.trx --table r1.tsv -q || note "one thread"
 OMP_NUM_THREADS=5 "$tool" recognize t.trx atlas --clust-thr 4 --reduction-thr 3 -o r5.trx --table r5.tsv -q || note "five threads"
 same r1.trx r5.trx
