@@ -120,12 +120,14 @@ static int serve(const view_values *v, gls_status status, gls_view_contents *con
     const gls_view_server server = {.contents = contents,
                                     .live = live,
                                     .dissection = dissection,
+                                    .paint = dissection->paint,
                                     .review = review,
                                     .port = v->port,
                                     .idle_seconds = 60 * v->idle,
                                     .go_on = cmd_goes_on,
                                     .ready = print_address};
     if (!status) status = gls_view_serve(&server);
+    gls_view_paint_end(dissection->paint);
     gls_view_dissection_close(dissection);
     gls_view_contents_finish(contents);
     gls_view_live_close(live);
@@ -179,6 +181,8 @@ static int run_view(void *values, const cmd_arguments *arguments)
     gls_view_options options = {
         .max_streamlines = v->max_streamlines, .read = gls_tractogram_read_options_default(), .go_on = cmd_goes_on};
     gls_view_review review = {.n = 0};
+    gls_view_paint paint = {.possible = false};
+    dissection.paint = &paint;
     gls_tractogram_format format;
     gls_grid reference;
     struct stat entry;

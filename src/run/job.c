@@ -29,6 +29,7 @@
 #include "track/check/checked.h"
 #include "track/run/journal.h"
 #include "track/tracker.h"
+#include "transform/bring.h"
 #include "tractogram/tractogram.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
@@ -520,6 +521,15 @@ gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
     return status;
 }
 
+/* Tracks from other seeds than those of the job, which it takes. */
+static gls_status track_from(gls_job *job, gls_seeds *seeds, const gls_monitor *monitor, const gls_sink *sink)
+{
+    gls_seeds_destroy(job->inputs.seeds);
+    job->inputs.seeds = seeds;
+    job->monitor = *monitor;
+    return track(job, job->tracker, sink, NULL, false);
+}
+
 gls_status gls_job_track_sphere(gls_job *job, const double sphere[4], uint64_t nseeds, uint64_t seed,
                                 const gls_monitor *monitor, const gls_sink *sink)
 {
@@ -527,11 +537,19 @@ gls_status gls_job_track_sphere(gls_job *job, const double sphere[4], uint64_t n
     GLS_REQUIRE(job && monitor && sink && sink->append && job->inputs.stop_map);
     gls_status status = job->tracker ? GLS_OK : create_tracker(job, &job->tracker);
     if (!status) status = gls_seeds_create_sphere(sphere, sphere[3], job->inputs.grid, nseeds, seed, &seeds);
-    if (status) return status;
-    gls_seeds_destroy(job->inputs.seeds);
-    job->inputs.seeds = seeds;
-    job->monitor = *monitor;
-    return track(job, job->tracker, sink, NULL, false);
+    return status ? status : track_from(job, seeds, monitor, sink);
+}
+
+gls_status gls_job_track_weights(gls_job *job, gls_image *weights, const char *name, uint64_t nseeds, uint64_t seed,
+                                 const gls_monitor *monitor, const gls_sink *sink)
+{
+    gls_seeds *seeds = NULL;
+    GLS_REQUIRE(job && weights && monitor && sink && sink->append && job->inputs.stop_map);
+    gls_status status = job->tracker ? GLS_OK : create_tracker(job, &job->tracker);
+    if (!status) status = gls_image_bring(&weights, &job->inputs.space, GLS_RESAMPLE_LINEAR, 0, name);
+    if (!status) status = gls_seeds_create_weighted(weights, name, job->inputs.grid, nseeds, seed, &seeds);
+    gls_image_destroy(weights);
+    return status ? status : track_from(job, seeds, monitor, sink);
 }
 
 const gls_job_result *gls_job_get_result(const gls_job *job)

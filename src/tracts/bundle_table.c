@@ -216,8 +216,10 @@ static gls_status path_of(gls_bundle_rules *rules, const row *r, const char *tex
     char *name = rules->is_json ? gls_text_copy(text) : gls_names_copy(text, strlen(text));
     if (!name) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
     const bool is_solid = strspn(text, "0123456789+-.eE,") == strlen(text);
+    const size_t n = r->folder ? strlen(r->folder) : 0;
     gls_text joined = {0};
-    if (r->folder && *text != '/' && !is_solid) gls_text_printf(&joined, "%s/", r->folder);
+    if (r->folder && *text != '/' && !is_solid)
+        gls_text_printf(&joined, "%s%s", r->folder, n > 0 && r->folder[n - 1] == '/' ? "" : "/");
     gls_text_puts(&joined, name);
     free(name);
     *path = gls_text_take(&joined);

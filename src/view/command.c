@@ -55,6 +55,8 @@ gls_status gls_view_region_text(const gls_view_region *region, const char *atlas
         memcpy(number, region->number, sizeof number);
         gls_view_numbers(number, region->n, text);
         gls_text_puts(out, text);
+    } else if (region->mask > 0) {
+        gls_text_printf(out, "mask-%u.nii.gz", (unsigned)region->mask);
     } else if (atlas) {
         gls_text_printf(out, "%s:%d", atlas, (int)region->label);
     } else {

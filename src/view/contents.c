@@ -96,8 +96,9 @@ static gls_status read_streamlines(gallery *g, const gls_view_options *options)
 static const struct {
     const char *name;
     int64_t value;
-} limits[] = {{"most seeds", GLS_VIEW_SEEDS},   {"most seed", GLS_VIEW_SEED},     {"most place", GLS_VIEW_PLACE},
-              {"most radius", GLS_VIEW_RADIUS}, {"most name", GLS_VIEW_NAME - 1}, {"most letters", GLS_VIEW_LETTERS}};
+} limits[] = {{"most seeds", GLS_VIEW_SEEDS},   {"most seed", GLS_VIEW_SEED},      {"most place", GLS_VIEW_PLACE},
+              {"most radius", GLS_VIEW_RADIUS}, {"most brush", GLS_VIEW_BRUSH},    {"most value", GLS_VIEW_VALUE},
+              {"most name", GLS_VIEW_NAME - 1}, {"most letters", GLS_VIEW_LETTERS}};
 
 /* Appends a limit of messages, if this name in {{ }} stands for one. */
 static void append_limit(gls_text *out, const char *name)
@@ -121,8 +122,21 @@ static void append_value(void *user, gls_text *out, const char *name)
     if (g->n_sources == 0) gls_text_puts(out, "no tractogram");
 }
 
+/* Adds the grid of the image on which pages paint, if they can. */
+static void add_paint(cJSON *root, const gls_view_paint *paint)
+{
+    if (!paint->possible) return;
+    cJSON *grid = cJSON_AddObjectToObject(root, "paint");
+    double inverse[3][4];
+    gls_grid_inverse(&paint->grid, inverse);
+    cJSON_AddItemToObject(grid, "dim", cJSON_CreateIntArray(paint->grid.dim, 3));
+    cJSON_AddItemToObject(grid, "voxel", cJSON_CreateDoubleArray(paint->grid.voxel_size, 3));
+    cJSON_AddItemToObject(grid, "inverse", cJSON_CreateDoubleArray(&inverse[0][0], 12));
+}
+
 /* Adds the page and the numbers with which its script begins. */
-static gls_status add_page(gls_view_contents *contents, const gallery *g, const gls_view_live *live, bool labels)
+static gls_status add_page(gls_view_contents *contents, const gallery *g, const gls_view_live *live,
+                           const gls_view_dissection *dissection)
 {
     gls_text page = {0}, text = {0};
     gls_page_fill(&page, gls_page_part("view.html"), append_value, (void *)(uintptr_t)g);
@@ -131,13 +145,16 @@ static gls_status add_page(gls_view_contents *contents, const gallery *g, const 
     cJSON *root = cJSON_CreateObject(), *begin = live->job ? cJSON_AddObjectToObject(root, "live") : NULL;
     cJSON_AddBoolToObject(root, "image", g->image != NULL);
     cJSON_AddBoolToObject(root, "select", g->n_sources > 0);
-    cJSON_AddBoolToObject(root, "labels", labels);
+    cJSON_AddBoolToObject(root, "labels", dissection->labels != NULL);
+    add_paint(root, dissection->paint);
     cJSON *most = cJSON_AddObjectToObject(root, "most");
     gls_json_uint(most, "shown", GLS_VIEW_SHOWN);
     gls_json_uint(most, "place", GLS_VIEW_PLACE);
     gls_json_uint(most, "radius", GLS_VIEW_RADIUS);
     gls_json_uint(most, "regions", GLS_VIEW_REGIONS);
     gls_json_uint(most, "bundles", GLS_VIEW_BUNDLES);
+    gls_json_uint(most, "places", GLS_VIEW_PLACES);
+    gls_json_uint(most, "brush", GLS_VIEW_BRUSH);
     gls_json_uint(most, "all_regions", GLS_VIEW_ALL_REGIONS);
     /* regions begin in the middle */
     double middle[3];
@@ -157,7 +174,7 @@ static gls_status add_all(gls_view_contents *contents, const gallery *g, const g
                           const gls_view_dissection *dissection)
 {
     gls_text lines = {0}, columns = {0}, slices = {0}, labels = {0};
-    gls_status status = add_page(contents, g, live, dissection->labels != NULL);
+    gls_status status = add_page(contents, g, live, dissection);
     if (!status) status = gls_view_dissection_labels(dissection, &labels);
     if (!status) status = add(contents, "/labels", "application/json", &labels);
     if (!status) status = add_part(contents, "/report.css", "text/css; charset=utf-8", "report.css");
@@ -188,6 +205,7 @@ gls_status gls_view_contents_make(gls_view_contents *contents, const char *const
     if (!status) status = read_streamlines(&g, options);
     if (!status && g.scene.n_lines == 0 && !g.image)
         status = gls_fail(GLS_ERR_INPUT, "%s: has no streamline to show", n > 0 ? files[0] : "view");
+    if (!status && g.image) gls_view_paint_begin(dissection->paint, &g.image->grid, g.image_path, g.image);
     if (!status) status = add_all(contents, &g, live, dissection);
     contents->box = g.box;
     contents->image = g.image_path;

@@ -89,47 +89,6 @@ static gls_view_met *find_met(gls_view_dissection *d, const char *key)
     return NULL;
 }
 
-/* Makes room for a set, in place of the one that was not used for longest. NULL: out of memory. */
-static gls_view_met *add_met(gls_view_dissection *d, const char *key)
-{
-    gls_view_met *oldest = &d->met[0];
-    for (size_t i = 1; i < GLS_VIEW_REMEMBERED; i++)
-        if (d->met[i].used < oldest->used) oldest = &d->met[i];
-    free(oldest->key);
-    if (!oldest->bits) oldest->bits = malloc(GLS_VIEW_WORDS(d->lines.n) * sizeof *oldest->bits);
-    oldest->key = oldest->bits ? gls_text_copy(key) : NULL;
-    oldest->used = d->n_requests;
-    return oldest->key ? oldest : NULL;
-}
-
-/* Searches for the streamlines that meet regions, and remembers them under n keys. All regions are in one set, as
- * 'glslines edit' has them, because regions of one grid are looked up together. */
-static gls_status search(gls_view_dissection *d, const char *const *text, char *const *key, size_t n)
-{
-    uint64_t *met[GLS_VIEW_REGIONS];
-    gls_view_met *entry[GLS_VIEW_REGIONS];
-    gls_rois *rois = NULL;
-    size_t index, made = 0;
-    gls_status status = gls_rois_create(GLS_ROI_TEST_SEGMENT, NULL, &rois);
-    for (size_t i = 0; i < n && !status; i++) {
-        status = gls_rois_add(rois, "region", text[i], 0, &index);
-        if (status || index < made) continue;
-        entry[made] = add_met(d, key[i]);
-        if (!entry[made]) status = gls_no_memory();
-        if (!status) met[made] = entry[made]->bits;
-        made++;
-    }
-    if (!status) status = gls_view_lines_meet(&d->lines, rois, made, met);
-    gls_rois_destroy(rois);
-    /* sets that were not filled */
-    for (size_t i = 0; i < made && status; i++) {
-        if (!entry[i]) continue;
-        free(entry[i]->key);
-        entry[i]->key = NULL;
-    }
-    return status;
-}
-
 /* The texts and keys of the regions of a request. */
 typedef struct texts {
     char *text[GLS_VIEW_REGIONS], *key[GLS_VIEW_REGIONS];
@@ -144,23 +103,31 @@ static void finish_texts(texts *t)
     }
 }
 
-/* Writes the texts of regions from .. until - 1 of a request, and their keys. */
-static gls_status make_texts(const gls_view_dissection *d, const gls_view_request *request, size_t from, size_t until,
-                             texts *t)
+/* Whether a region has voxels, and is looked up with all others that have: as 'glslines edit' looks up regions of one
+ * grid. */
+static bool is_joint(const gls_view_region *region)
 {
-    gls_text labels = {0};
+    return region->n == 0 && region->role != GLS_REGION_INCLUDE_END;
+}
+
+/* Writes the texts of the regions of a request, and their keys. */
+static gls_status make_texts(const gls_view_dissection *d, const gls_view_request *request, texts *t)
+{
+    gls_text joint = {0};
     gls_status status = GLS_OK;
-    for (size_t i = from; i < until && !status; i++) {
+    for (size_t i = 0; i < request->n_regions && !status; i++) {
         gls_text text = {0};
         status = gls_view_region_text(&request->region[i], d->atlas, &text);
         t->text[t->n] = gls_text_take(&text);
         t->key[t->n++] = NULL;
-        if (request->region[i].n == 0) gls_text_printf(&labels, "%d,", (int)request->region[i].label);
+        if (is_joint(&request->region[i]))
+            gls_text_printf(&joint, "%d/%u,", (int)request->region[i].label, (unsigned)request->region[i].mask);
     }
-    char *all = gls_text_take(&labels);
+    char *all = gls_text_take(&joint);
     for (size_t i = 0; i < t->n && !status; i++) {
         gls_text key = {0};
-        if (request->region[from + i].n == 0) gls_text_printf(&key, "%s ", all ? all : "");
+        if (is_joint(&request->region[i])) gls_text_printf(&key, "%s ", all ? all : "");
+        if (request->region[i].role == GLS_REGION_INCLUDE_END) gls_text_puts(&key, "end ");
         gls_text_puts(&key, t->text[i] ? t->text[i] : "");
         t->key[i] = gls_text_take(&key);
         if (!t->text[i] || !t->key[i]) status = gls_no_memory();
@@ -169,12 +136,72 @@ static gls_status make_texts(const gls_view_dissection *d, const gls_view_reques
     return status;
 }
 
-/* Searches for the regions of a request that are not remembered: each sphere and box by itself, all labels together. */
+/* Makes room for a set, in place of the one that was not used for longest. NULL: out of memory. */
+static gls_view_met *add_met(gls_view_dissection *d, const char *key, bool ends)
+{
+    const size_t bytes = GLS_VIEW_WORDS(d->lines.n) * sizeof(uint64_t);
+    gls_view_met *oldest = &d->met[0];
+    for (size_t i = 1; i < GLS_VIEW_REMEMBERED; i++)
+        if (d->met[i].used < oldest->used) oldest = &d->met[i];
+    free(oldest->key);
+    oldest->key = NULL;
+    if (!oldest->bits) oldest->bits = malloc(bytes);
+    if (!oldest->last && ends) oldest->last = malloc(bytes);
+    if (oldest->bits && (oldest->last || !ends)) oldest->key = gls_text_copy(key);
+    oldest->used = d->n_requests;
+    return oldest->key ? oldest : NULL;
+}
+
+/* Adds a region to a set. */
+static gls_status add_region(const gls_view_dissection *d, const gls_view_region *region, const char *text,
+                             gls_rois *rois, size_t *index)
+{
+    const gls_view_mask *mask;
+    gls_region_area area = {.inside = NULL};
+    if (region->mask == 0) return gls_rois_add(rois, "region", text, 0, index);
+    gls_status status = gls_view_paint_find(d->paint, region->mask, &mask);
+    if (!status) status = gls_view_mask_area(mask, &d->paint->grid, &area);
+    if (!status) status = gls_rois_add_area(rois, &area, text, 0, index);
+    gls_region_area_finish(&area);
+    return status;
+}
+
+/* Searches for the streamlines that meet the regions which[0 .. n - 1] of a request, or end in them, and remembers them
+ * under their keys. */
+static gls_status search(gls_view_dissection *d, const gls_view_request *request, const texts *t, const size_t *which,
+                         size_t n)
+{
+    const bool ends = request->region[which[0]].role == GLS_REGION_INCLUDE_END;
+    uint64_t *met[GLS_VIEW_REGIONS], *last[GLS_VIEW_REGIONS];
+    gls_view_met *entry[GLS_VIEW_REGIONS];
+    gls_rois *rois = NULL;
+    size_t index, made = 0;
+    gls_status status = gls_rois_create(GLS_ROI_TEST_SEGMENT, NULL, &rois);
+    for (size_t i = 0; i < n && !status; i++) {
+        status = add_region(d, &request->region[which[i]], t->text[which[i]], rois, &index);
+        if (status || index < made) continue;
+        entry[made] = add_met(d, t->key[which[i]], ends);
+        if (!entry[made]) status = gls_no_memory();
+        if (!status) met[made] = entry[made]->bits;
+        if (!status) last[made] = entry[made]->last;
+        made++;
+    }
+    if (!status) status = gls_view_lines_meet(&d->lines, rois, made, met, ends ? last : NULL);
+    gls_rois_destroy(rois);
+    /* sets that were not filled */
+    for (size_t i = 0; i < made && status; i++) {
+        if (!entry[i]) continue;
+        free(entry[i]->key);
+        entry[i]->key = NULL;
+    }
+    return status;
+}
+
+/* Searches for the regions of a request that are not remembered: those with voxels together, each other one by itself.
+ */
 static gls_status search_missing(gls_view_dissection *d, const gls_view_request *request, const texts *t)
 {
-    const char *label_text[GLS_VIEW_REGIONS];
-    char *label_key[GLS_VIEW_REGIONS];
-    size_t n_labels = 0;
+    size_t joint[GLS_VIEW_REGIONS], n_joint = 0;
     bool misses = false;
     gls_status status = GLS_OK;
     d->n_requests++;
@@ -182,40 +209,55 @@ static gls_status search_missing(gls_view_dissection *d, const gls_view_request 
     for (size_t i = 0; i < t->n; i++) {
         gls_view_met *met = find_met(d, t->key[i]);
         if (met) met->used = d->n_requests;
-        if (request->region[i].n > 0) continue;
+        if (!is_joint(&request->region[i])) continue;
         misses |= !met;
-        label_text[n_labels] = t->text[i];
-        label_key[n_labels++] = t->key[i];
+        joint[n_joint++] = i;
     }
     if (misses) {
-        for (size_t i = 0; i < n_labels; i++) {
-            gls_view_met *met = find_met(d, label_key[i]);
+        for (size_t i = 0; i < n_joint; i++) {
+            gls_view_met *met = find_met(d, t->key[joint[i]]);
             if (!met) continue;
             free(met->key);
             met->key = NULL;
         }
-        status = search(d, label_text, label_key, n_labels);
+        status = search(d, request, t, joint, n_joint);
     }
     for (size_t i = 0; i < t->n && !status; i++)
-        if (request->region[i].n > 0 && !find_met(d, t->key[i]))
-            status = search(d, (const char *const *)&t->text[i], &t->key[i], 1);
+        if (!is_joint(&request->region[i]) && !find_met(d, t->key[i])) status = search(d, request, t, &i, 1);
     return status;
 }
 
 /* --- The selection. */
 
-/* Makes the set of streamlines that meet all include regions and no exclude region. *count: their number. */
+/* The bits of word w of the streamlines that have their ends in the regions of ends: in one of them, either end; of
+ * two, one end in each. */
+static uint64_t ends_of(const gls_view_met *const *end, size_t n, size_t w)
+{
+    if (n == 1) return end[0]->bits[w] | end[0]->last[w];
+    return (end[0]->bits[w] & end[1]->last[w]) | (end[0]->last[w] & end[1]->bits[w]);
+}
+
+/* Makes the set of streamlines that fit all regions. *count: their number. */
 static gls_status combine(gls_view_dissection *d, const gls_view_request *request, const texts *t, uint64_t *count)
 {
     const size_t n = GLS_VIEW_WORDS(d->lines.n);
-    const uint64_t *met[GLS_VIEW_REGIONS];
+    const gls_view_met *met[GLS_VIEW_REGIONS], *end[2];
+    bool avoids[GLS_VIEW_REGIONS];
+    size_t n_met = 0, n_ends = 0;
     if (!d->selected && !(d->selected = malloc((n + 1) * sizeof *d->selected))) return gls_no_memory();
-    for (size_t i = 0; i < t->n; i++) met[i] = find_met(d, t->key[i])->bits;
+    for (size_t i = 0; i < t->n; i++) {
+        const gls_region_role role = request->region[i].role;
+        avoids[n_met] = role == GLS_REGION_EXCLUDE;
+        if (role == GLS_REGION_INCLUDE_END)
+            end[n_ends++] = find_met(d, t->key[i]);
+        else
+            met[n_met++] = find_met(d, t->key[i]);
+    }
     *count = 0;
     for (size_t w = 0; w < n; w++) {
         uint64_t bits = d->lines.usable[w];
-        for (size_t i = 0; i < t->n; i++)
-            bits &= request->region[i].role == GLS_REGION_EXCLUDE ? ~met[i][w] : met[i][w];
+        for (size_t i = 0; i < n_met; i++) bits &= avoids[i] ? ~met[i]->bits[w] : met[i]->bits[w];
+        if (n_ends > 0) bits &= ends_of(end, n_ends, w);
         d->selected[w] = bits;
         *count += (uint64_t)__builtin_popcountll(bits);
     }
@@ -282,7 +324,7 @@ gls_status gls_view_dissection_select(gls_view_dissection *d, const gls_view_req
     gls_status status = gls_beside_end(&d->reading, GLS_OK);
     if (status) return status;
     if (d->lines.n == 0) return gls_fail(GLS_ERR_ARGUMENT, "nothing to select: give 'glslines view' a tractogram");
-    status = make_texts(d, request, 0, request->n_regions, &t);
+    status = make_texts(d, request, &t);
     if (!status) status = search_missing(d, request, &t);
     if (!status) status = combine(d, request, &t, &count);
     const double found = gls_clock_seconds() - start;
@@ -309,6 +351,7 @@ void gls_view_dissection_close(gls_view_dissection *d)
     for (size_t i = 0; i < GLS_VIEW_REMEMBERED; i++) {
         free(d->met[i].key);
         free(d->met[i].bits);
+        free(d->met[i].last);
     }
     free(d->selected);
     gls_labels_destroy(d->labels);

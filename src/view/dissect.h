@@ -10,14 +10,16 @@
 #include "util/threads.h"
 #include "view/lines.h"
 #include "view/messages.h"
+#include "view/paint.h"
 
 /* Regions whose streamlines are remembered: a region that did not move is not searched again. */
 #define GLS_VIEW_REMEMBERED 34
 
 /* The streamlines that meet a region. */
 typedef struct gls_view_met {
-    char *key;      /* text of the region; of a label, that of all labels of its request in front */
-    uint64_t *bits; /* of the streamlines that meet it */
+    char *key;      /* text of the region; of one with voxels, that of all such regions of its request in front */
+    uint64_t *bits; /* of the streamlines that meet it; of a region of ends, of those whose first point lies in it */
+    uint64_t *last; /* of a region of ends: of those whose last point lies in it; else not used */
     uint64_t used;  /* number of the last request that asked for it */
 } gls_view_met;
 
@@ -28,6 +30,7 @@ typedef struct gls_view_dissection {
     const gls_tract_common *input; /* how they are read, borrowed */
     const char *atlas;             /* image of labels, borrowed; NULL: none */
     const char *folder;            /* where files are saved, borrowed; NULL: beside the first tractogram */
+    gls_view_paint *paint;         /* painted regions, borrowed */
     gls_labels *labels;
     gls_label_table names;
     gls_view_lines lines;
@@ -47,8 +50,9 @@ gls_status gls_view_dissection_open(gls_view_dissection *d, const char *names);
 gls_status gls_view_dissection_begin(gls_view_dissection *d);
 /* Appends the labels that occur, with their names, as JSON: [[7, "name"], ...]. */
 gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *json);
-/* Finds the streamlines that meet all include regions and no exclude region. Appends JSON with their number, and the
- * command line that selects the same streamlines; then, to lines, gls_view_answer_lines() of those that are shown. */
+/* Finds the streamlines that meet all include regions and no exclude region, and have their ends in the regions of
+ * ends. Appends JSON with their number, and the command line that selects the same streamlines; then, to lines,
+ * gls_view_answer_lines() of those that are shown. */
 gls_status gls_view_dissection_select(gls_view_dissection *d, const gls_view_request *request, gls_text *json,
                                       gls_text *lines);
 /* Appends JSON with the label at a place and its name; 0: none. */

@@ -260,13 +260,13 @@ typedef uint8_t bytes __attribute__((vector_size(8)));
 typedef struct search {
     const gls_view_lines *lines;
     const gls_rois *rois;
-    size_t n; /* regions */
-    uint64_t *const *met;
-    float low[3], high[3]; /* box of all regions, mm */
-    bytes least, most;     /* the same in the units of the parts: a part whose bytes all lie between comes near */
-    gls_roi_hits *hits;    /* one for each thread */
-    points *points;        /* the same */
-    bool *failed;          /* the same: points could not be read */
+    size_t n;                           /* regions */
+    uint64_t *const *met, *const *last; /* last: NULL: not the ends are looked at */
+    float low[3], high[3];              /* box of all regions, mm */
+    bytes least, most;  /* the same in the units of the parts: a part whose bytes all lie between comes near */
+    gls_roi_hits *hits; /* one for each thread */
+    points *points;     /* the same */
+    bool *failed;       /* the same: points could not be read */
 } search;
 
 /* Whether a part of a streamline comes near. */
@@ -315,6 +315,17 @@ static void find(const search *s, gls_roi_hits *hits, const float (*point)[3], s
     if (!part || hits->length == 0) gls_rois_find(s->rois, hits, point, n);
 }
 
+/* Tests one streamline. */
+static void test(const search *s, gls_roi_hits *hits, uint64_t line, const float (*point)[3], size_t n)
+{
+    const uint64_t bit = UINT64_C(1) << line % 64;
+    if (!s->last) find(s, hits, point, n);
+    for (size_t k = 0; k < s->n && !hits->failed; k++) {
+        if (s->last ? gls_rois_has(s->rois, k, point[0]) : hits->met[k]) s->met[k][line / 64] |= bit;
+        if (s->last && gls_rois_has(s->rois, k, point[n - 1])) s->last[k][line / 64] |= bit;
+    }
+}
+
 /* Tests the streamlines of block number `from` to block `until` - 1. Where many come near, the points of a block are
  * read at once. */
 static void search_blocks(void *user, int thread, size_t from, size_t until)
@@ -342,10 +353,7 @@ static void search_blocks(void *user, int thread, size_t from, size_t until)
             const uint64_t line = begin + near[c], at = first_of(l, line), points = first_of(l, line + 1) - at;
             if (!whole && !read_points(file_of(l, line), at, at + points, p)) s->failed[thread] = true;
             if (s->failed[thread]) break;
-            gls_roi_hits *hits = &s->hits[thread];
-            find(s, hits, (const float(*)[3])p->point + (whole ? at - start : 0), (size_t)points);
-            for (size_t k = 0; k < s->n && !hits->failed; k++)
-                if (hits->met[k]) s->met[k][line / 64] |= UINT64_C(1) << line % 64;
+            test(s, &s->hits[thread], line, (const float(*)[3])p->point + (whole ? at - start : 0), (size_t)points);
         }
     }
 }
@@ -374,13 +382,15 @@ static bool find_box(search *s)
     return true;
 }
 
-gls_status gls_view_lines_meet(const gls_view_lines *l, const gls_rois *rois, size_t n, uint64_t *const *met)
+gls_status gls_view_lines_meet(const gls_view_lines *l, const gls_rois *rois, size_t n, uint64_t *const *met,
+                               uint64_t *const *last)
 {
     const int n_threads = omp_get_max_threads();
     const size_t blocks = (size_t)((l->n + GLS_VIEW_BLOCK - 1) / GLS_VIEW_BLOCK);
-    search s = {.lines = l, .rois = rois, .n = n, .met = met};
+    search s = {.lines = l, .rois = rois, .n = n, .met = met, .last = last};
     gls_status status = GLS_OK;
     for (size_t k = 0; k < n; k++) memset(met[k], 0, GLS_VIEW_WORDS(l->n) * sizeof **met);
+    for (size_t k = 0; k < n && last; k++) memset(last[k], 0, GLS_VIEW_WORDS(l->n) * sizeof **last);
     if (!find_box(&s)) return GLS_OK;
     s.hits = calloc((size_t)n_threads, sizeof *s.hits);
     s.points = calloc((size_t)n_threads, sizeof *s.points);

@@ -50,8 +50,10 @@ typedef struct gls_view_lines {
 gls_status gls_view_lines_read(gls_view_lines *lines, const char *const *path, size_t n, const gls_box *box,
                                const gls_tractogram_read_options *options, bool (*go_on)(void));
 /* Sets in met[k] the bits of the streamlines that meet region k of n, and clears the others. A streamline is tested
- * exactly, as 'glslines edit' tests it, if one of its parts comes near. GLS_ERR_INPUT: a file has changed. */
-gls_status gls_view_lines_meet(const gls_view_lines *lines, const gls_rois *rois, size_t n, uint64_t *const *met);
+ * exactly, as 'glslines edit' tests it, if one of its parts comes near. last: NULL, or met[k] gets the bits of those
+ * whose first point lies in region k, and last[k] of those whose last point does. GLS_ERR_INPUT: a file has changed. */
+gls_status gls_view_lines_meet(const gls_view_lines *lines, const gls_rois *rois, size_t n, uint64_t *const *met,
+                               uint64_t *const *last);
 /* Appends the streamlines of a set of bits to the sink, at most `most` of them, evenly spread. count: number of bits
  * that are set. */
 gls_status gls_view_lines_send(const gls_view_lines *lines, const uint64_t *set, uint64_t count, uint64_t most,

@@ -1,5 +1,6 @@
-/* Tracking while a seed sphere moves: the run of 'glslines track' is prepared once; then each sphere takes only the
- * time of its streamlines. The answer has the command line that gives the same streamlines without the window. */
+/* Tracking while a seed sphere moves or a seed region is painted: the run of 'glslines track' is prepared once; then
+ * each takes only the time of its streamlines. The answer has the command line that gives the same streamlines without
+ * the window. */
 #include "view/live.h"
 
 #include <cJSON.h>
@@ -51,8 +52,22 @@ gls_status gls_view_live_open(gls_view_live *live, const gls_job_options *option
     return GLS_OK;
 }
 
-gls_status gls_view_live_track(gls_view_live *live, const gls_view_request *request, const gls_monitor *monitor,
-                               gls_text *json, gls_text *lines)
+/* Tracks from a painted region. */
+static gls_status track_mask(gls_view_live *live, gls_view_paint *paint, const gls_view_request *request,
+                             const char *name, const gls_monitor *monitor, const gls_sink *sink)
+{
+    const gls_view_mask *mask;
+    gls_image *image = NULL;
+    gls_status status = gls_view_paint_find(paint, request->mask, &mask);
+    if (!status) status = gls_image_create(&paint->grid, 1, &image);
+    if (status) return status;
+    for (size_t i = 0; i < mask->n; i++)
+        for (uint32_t v = 0; v < mask->run[i].n; v++) image->data[mask->run[i].first + v] = 1;
+    return gls_job_track_weights(live->job, image, name, request->nseeds, request->seed, monitor, sink);
+}
+
+gls_status gls_view_live_track(gls_view_live *live, gls_view_paint *painted, const gls_view_request *request,
+                               const gls_monitor *monitor, gls_text *json, gls_text *lines)
 {
     const double start = gls_clock_seconds();
     const gls_paint paint = {.colouring = GLS_COLOUR_PLAIN};
@@ -63,13 +78,18 @@ gls_status gls_view_live_track(gls_view_live *live, const gls_view_request *requ
     char text[160], *command = NULL;
     if (!live->job)
         return gls_fail(GLS_ERR_ARGUMENT, "nothing to track: give 'glslines view' options of 'track' behind --");
-    gls_view_numbers(asked.sphere, 4, text);
-    gls_status status = gls_job_track_sphere(live->job, asked.sphere, asked.nseeds, asked.seed, monitor, &sink);
+    if (asked.mask > 0)
+        snprintf(text, sizeof text, "mask-%u.nii.gz", (unsigned)asked.mask);
+    else
+        gls_view_numbers(asked.sphere, 4, text);
+    gls_status status = asked.mask > 0
+                            ? track_mask(live, painted, &asked, text, monitor, &sink)
+                            : gls_job_track_sphere(live->job, asked.sphere, asked.nseeds, asked.seed, monitor, &sink);
     if (!status) status = gls_view_answer_lines(asked.id, 1, &scene, lines);
     /* with =, because the first number of a sphere may be negative */
-    if (!status &&
-        gls_asprintf(&command, "%s --seed-sphere=%s --nseeds %llu --seed-seed %llu -o tracks.trx", live->command, text,
-                     (unsigned long long)asked.nseeds, (unsigned long long)asked.seed) < 0)
+    if (!status && gls_asprintf(&command, "%s --seed-%s=%s --nseeds %llu --seed-seed %llu -o tracks.trx", live->command,
+                                asked.mask > 0 ? "rejection" : "sphere", text, (unsigned long long)asked.nseeds,
+                                (unsigned long long)asked.seed) < 0)
         status = gls_no_memory();
     if (!status) {
         cJSON *root = gls_view_answer_begin(asked.id, "track");

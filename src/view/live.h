@@ -1,4 +1,4 @@
-/* Tracking while a seed sphere moves. */
+/* Tracking while a seed sphere moves or a seed region is painted. */
 #ifndef GLS_VIEW_LIVE_H
 #define GLS_VIEW_LIVE_H
 
@@ -7,6 +7,7 @@
 
 #include "util/text.h"
 #include "view/messages.h"
+#include "view/paint.h"
 
 /* A run of tracking that waits for spheres. All zero: there is none. */
 typedef struct gls_view_live {
@@ -19,10 +20,10 @@ typedef struct gls_view_live {
  * the command line that give these options. sphere: as --seed-sphere takes it; NULL: at the centre of the images. */
 gls_status gls_view_live_open(gls_view_live *live, const gls_job_options *options, const gls_monitor *monitor,
                               const char *const *words, size_t n, const char *sphere);
-/* Tracks. Appends JSON with the number of streamlines and the command line that gives the same streamlines; then, to
- * lines, gls_view_answer_lines(). */
-gls_status gls_view_live_track(gls_view_live *live, const gls_view_request *request, const gls_monitor *monitor,
-                               gls_text *json, gls_text *lines);
+/* Tracks from the sphere, or from a painted region. Appends JSON with the number of streamlines and the command line
+ * that gives the same streamlines; then, to lines, gls_view_answer_lines(). */
+gls_status gls_view_live_track(gls_view_live *live, gls_view_paint *painted, const gls_view_request *request,
+                               const gls_monitor *monitor, gls_text *json, gls_text *lines);
 /* The image that shows where streamlines can run: FA or the mask. *name: in words. */
 const gls_image *gls_view_live_image(const gls_view_live *live, const char **name);
 /* Frees everything. Accepts one that is all zero. */

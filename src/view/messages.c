@@ -54,12 +54,22 @@ static gls_status read_id(const cJSON *object, gls_view_request *request)
     return status;
 }
 
+/* Reads the number of a painted region. least: 1, or 0, which is none. */
+static gls_status read_mask(const cJSON *from, double least, uint32_t *mask)
+{
+    double number;
+    gls_status status = read_number(from, "mask", least, UINT32_MAX, true, &number);
+    if (!status) *mask = (uint32_t)number;
+    return status;
+}
+
 static gls_status read_track(const cJSON *track, gls_view_request *request)
 {
+    const cJSON *mask = at(track, "mask");
     double nseeds, seed;
     if (cJSON_GetArraySize(track) != 4)
-        return gls_fail(GLS_ERR_ARGUMENT, "message: track takes id, sphere [x, y, z, r], nseeds and seed");
-    gls_status status = read_sphere(at(track, "sphere"), request->sphere);
+        return gls_fail(GLS_ERR_ARGUMENT, "message: track takes id, sphere [x, y, z, r] or mask, nseeds and seed");
+    gls_status status = mask ? read_mask(mask, 1, &request->mask) : read_sphere(at(track, "sphere"), request->sphere);
     if (!status) status = read_number(at(track, "nseeds"), "nseeds", 1, GLS_VIEW_SEEDS, true, &nseeds);
     if (!status) status = read_number(at(track, "seed"), "seed", 0, (double)GLS_VIEW_SEED, true, &seed);
     if (status) return status;
@@ -74,20 +84,65 @@ static gls_status read_pick(const cJSON *pick, gls_view_request *request)
     return read_place(at(pick, "at"), "at", 3, GLS_VIEW_PLACE, request->sphere);
 }
 
+/* Reads a limit of values. none: what null is. */
+static gls_status read_limit(const cJSON *from, const char *name, double none, double *limit)
+{
+    *limit = none;
+    return cJSON_IsNull(from) ? GLS_OK : read_number(from, name, -GLS_VIEW_VALUE, GLS_VIEW_VALUE, false, limit);
+}
+
+static gls_status read_paint(const cJSON *paint, gls_view_request *request)
+{
+    const cJSON *list = at(paint, "at"), *adds = at(paint, "adds"), *replaces = at(paint, "replaces"),
+                *part = at(paint, "part"), *place;
+    const int n = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
+    double plane = -1;
+    if (cJSON_GetArraySize(paint) != 10 || !cJSON_IsBool(adds) || !cJSON_IsBool(replaces) || !cJSON_IsBool(part))
+        return gls_fail(GLS_ERR_ARGUMENT, "message: paint takes id, mask, replaces, adds, part, plane, radius, low, "
+                                          "high and at");
+    if (n < 1 || n > GLS_VIEW_PLACES)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: at must be a list of 1 to %d places", GLS_VIEW_PLACES);
+    gls_status status = read_mask(at(paint, "mask"), 0, &request->mask);
+    if (!status && !cJSON_IsNull(at(paint, "plane")))
+        status = read_number(at(paint, "plane"), "plane", 0, 2, true, &plane);
+    if (!status) status = read_number(at(paint, "radius"), "radius", 0, GLS_VIEW_BRUSH, false, &request->radius);
+    if (!status) status = read_limit(at(paint, "low"), "low", -INFINITY, &request->low);
+    if (!status) status = read_limit(at(paint, "high"), "high", INFINITY, &request->high);
+    cJSON_ArrayForEach(place, list)
+    {
+        if (!status) status = read_place(place, "at", 3, GLS_VIEW_PLACE, request->point[request->n_points++]);
+    }
+    if (status) return status;
+    request->plane = (int)plane;
+    request->adds = cJSON_IsTrue(adds);
+    request->replaces = cJSON_IsTrue(replaces);
+    request->whole_part = cJSON_IsTrue(part);
+    return GLS_OK;
+}
+
+/* The roles of regions of selections, and their words in messages. */
+static const struct {
+    const char *word;
+    gls_region_role role;
+} roles[] = {{"include", GLS_REGION_INCLUDE}, {"exclude", GLS_REGION_EXCLUDE}, {"end", GLS_REGION_INCLUDE_END}};
+enum { N_ROLES = sizeof roles / sizeof *roles };
+
 /* Reads one region, and adds it to the request. */
 static gls_status read_region(const cJSON *from, gls_view_request *request)
 {
     const char *role = cJSON_GetStringValue(at(from, "role"));
-    const cJSON *sphere = at(from, "sphere"), *box = at(from, "box");
+    const cJSON *sphere = at(from, "sphere"), *box = at(from, "box"), *mask = at(from, "mask");
     double label = 0;
+    int r = 0;
     if (request->n_regions == GLS_VIEW_ALL_REGIONS)
         return gls_fail(GLS_ERR_ARGUMENT, "message: all bundles may have %d regions", GLS_VIEW_ALL_REGIONS);
     gls_view_region *to = &request->region[request->n_regions++];
-    *to = (gls_view_region){.role = GLS_REGION_INCLUDE, .n = sphere ? 4 : box ? 6 : 0};
-    if (role && strcmp(role, "exclude") == 0)
-        to->role = GLS_REGION_EXCLUDE;
-    else if (!role || strcmp(role, "include") != 0 || cJSON_GetArraySize(from) != 2)
-        return gls_fail(GLS_ERR_ARGUMENT, "message: a region has role (include, exclude) and sphere, box or label");
+    while (role && r < N_ROLES && strcmp(role, roles[r].word) != 0) r++;
+    if (!role || r == N_ROLES || cJSON_GetArraySize(from) != 2)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: a region has role (include, exclude, end) and sphere, box, label "
+                                          "or mask");
+    *to = (gls_view_region){.role = roles[r].role, .n = sphere ? 4 : box ? 6 : 0};
+    if (mask) return read_mask(mask, 1, &to->mask);
     if (sphere) return read_sphere(sphere, to->number);
     if (box) {
         gls_status status = read_place(box, "box", 6, GLS_VIEW_PLACE + GLS_VIEW_RADIUS, to->number);
@@ -106,6 +161,8 @@ static gls_status read_region(const cJSON *from, gls_view_request *request)
 static gls_status read_regions(const cJSON *list, gls_view_request *request)
 {
     const cJSON *region;
+    const size_t first = request->n_regions;
+    int n_ends = 0;
     const int n = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
     gls_status status =
         n > 0 && n <= GLS_VIEW_REGIONS
@@ -115,6 +172,10 @@ static gls_status read_regions(const cJSON *list, gls_view_request *request)
     {
         if (!status) status = read_region(region, request);
     }
+    for (size_t i = first; i < request->n_regions; i++) n_ends += request->region[i].role == GLS_REGION_INCLUDE_END;
+    if (!status && n_ends > 2)
+        status = gls_fail(GLS_ERR_ARGUMENT, "message: a streamline has two ends: at most 2 regions may be of the role "
+                                            "end");
     request->end[request->n_bundles++] = request->n_regions;
     return status;
 }
@@ -225,11 +286,9 @@ gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_reques
     static const struct {
         const char *name;
         gls_status (*read)(const cJSON *from, gls_view_request *request);
-    } kinds[] = {[GLS_VIEW_TRACK] = {"track", read_track},
-                 [GLS_VIEW_SELECT] = {"select", read_select},
-                 [GLS_VIEW_PICK] = {"pick", read_pick},
-                 [GLS_VIEW_SAVE] = {"save", read_save},
-                 [GLS_VIEW_JUDGE] = {"judge", read_judge}};
+    } kinds[] = {[GLS_VIEW_TRACK] = {"track", read_track}, [GLS_VIEW_SELECT] = {"select", read_select},
+                 [GLS_VIEW_PICK] = {"pick", read_pick},    [GLS_VIEW_PAINT] = {"paint", read_paint},
+                 [GLS_VIEW_SAVE] = {"save", read_save},    [GLS_VIEW_JUDGE] = {"judge", read_judge}};
     enum { N_KINDS = sizeof kinds / sizeof *kinds };
     const char *stopped = NULL;
     const bool fits = bytes <= GLS_VIEW_MESSAGE && is_utf8(text, bytes);
@@ -241,7 +300,8 @@ gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_reques
     gls_status status =
         !root ? gls_fail(GLS_ERR_INPUT, "message: is no JSON in UTF-8 of up to %d bytes", GLS_VIEW_MESSAGE)
         : !cJSON_IsObject(root) || cJSON_GetArraySize(root) != 1 || !cJSON_IsObject(from)
-            ? gls_fail(GLS_ERR_ARGUMENT, "message: must be an object with one of track, select, pick, save, judge")
+            ? gls_fail(GLS_ERR_ARGUMENT,
+                       "message: must be an object with one of track, select, pick, paint, save, judge")
             : read_id(from, request);
     request->kind = (gls_view_kind)(kind % N_KINDS);
     if (!status) status = kinds[kind].read(from, request);
@@ -249,22 +309,23 @@ gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_reques
     return status;
 }
 
+void gls_view_put32(uint32_t v, gls_text *out)
+{
+    const char bytes[4] = {(char)v, (char)(v >> 8), (char)(v >> 16), (char)(v >> 24)};
+    gls_text_append(out, bytes, sizeof bytes);
+}
+
+void gls_view_answer_head(uint32_t id, int kind, uint32_t n, gls_text *out)
+{
+    const char head[4] = {1, (char)kind, 0, 0};
+    gls_text_append(out, head, sizeof head);
+    gls_view_put32(id, out);
+    gls_view_put32(n, out);
+}
+
 gls_status gls_view_answer_lines(uint32_t id, int kind, const gls_scene *scene, gls_text *out)
 {
-    const uint32_t n = (uint32_t)scene->n_lines;
-    const char head[12] = {1,
-                           (char)kind,
-                           0,
-                           0,
-                           (char)id,
-                           (char)(id >> 8),
-                           (char)(id >> 16),
-                           (char)(id >> 24),
-                           (char)n,
-                           (char)(n >> 8),
-                           (char)(n >> 16),
-                           (char)(n >> 24)};
-    gls_text_append(out, head, sizeof head);
+    gls_view_answer_head(id, kind, (uint32_t)scene->n_lines, out);
     return gls_stage_lines(scene, out);
 }
 

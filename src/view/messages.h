@@ -30,6 +30,10 @@
 #define GLS_VIEW_REGIONS 32
 #define GLS_VIEW_BUNDLES 32
 #define GLS_VIEW_ALL_REGIONS 256
+/* Largest radius of a brush, mm, largest number of places of its way in a message, and largest limit of values. */
+#define GLS_VIEW_BRUSH 50
+#define GLS_VIEW_PLACES 64
+#define GLS_VIEW_VALUE 1000000000
 /* Largest number of letters of a note on a participant, in units of 16 bits, as browsers count them. */
 #define GLS_VIEW_LETTERS 200
 /* Size of such a note in UTF-8, with its NUL: a unit takes up to 3 bytes. */
@@ -37,12 +41,14 @@
 /* Size of a name of a bundle or of saved files, with its NUL. */
 #define GLS_VIEW_NAME 64
 
-/* Kinds of requests of a page: streamlines from a sphere; the streamlines that meet regions; the label at a place;
- * files of the bundles that were made; that the judgement of a participant is noted. */
+/* Kinds of requests of a page: streamlines from a sphere or a painted region; the streamlines that meet regions; the
+ * label at a place; voxels that the brush passes; files of the bundles that were made; that the judgement of a
+ * participant is noted. */
 typedef enum gls_view_kind {
     GLS_VIEW_TRACK,
     GLS_VIEW_SELECT,
     GLS_VIEW_PICK,
+    GLS_VIEW_PAINT,
     GLS_VIEW_SAVE,
     GLS_VIEW_JUDGE
 } gls_view_kind;
@@ -62,10 +68,11 @@ const char *gls_view_judgement_word(gls_view_judgement judgement);
 
 /* A region that streamlines meet or avoid. */
 typedef struct gls_view_region {
-    gls_region_role role; /* GLS_REGION_INCLUDE or GLS_REGION_EXCLUDE */
-    int n;                /* numbers: 4, a sphere; 6, a box; 0, a label of the atlas */
+    gls_region_role role; /* GLS_REGION_INCLUDE, GLS_REGION_EXCLUDE or GLS_REGION_INCLUDE_END */
+    int n;                /* numbers: 4, a sphere; 6, a box; 0, a label of the atlas or a painted region */
     double number[6];     /* as the command line takes them, world mm */
     int32_t label;
+    uint32_t mask; /* number of a painted region; 0: none */
 } gls_view_region;
 
 /* A request. Its regions are those of bundle 0, then those of bundle 1, and so on; a selection is one bundle. */
@@ -74,6 +81,14 @@ typedef struct gls_view_request {
     uint32_t id;      /* number that the answer repeats */
     double sphere[4]; /* TRACK: centre and radius; PICK: the place; world mm */
     uint64_t nseeds, seed;
+    uint32_t mask; /* TRACK: painted region in place of the sphere; PAINT: the region before; 0: none */
+    /* PAINT: voxels are added or erased; the region before is not needed any more; of the part that hangs together with
+     * the place, not along the way of the brush; axis of the world across the slice outside of which nothing changes,
+     * or -1; radius of the brush, mm; values that are changed */
+    bool adds, replaces, whole_part;
+    int plane;
+    double radius, low, high, point[GLS_VIEW_PLACES][3];
+    size_t n_points;
     uint64_t shown; /* SELECT: largest number of streamlines to send */
     gls_view_region region[GLS_VIEW_ALL_REGIONS];
     size_t n_regions;
@@ -90,10 +105,13 @@ typedef struct gls_view_request {
 
 /* Reads a message, an object with one member:
  * {"track": {"id": 1, "sphere": [x, y, z, r], "nseeds": 1000, "seed": 0}}
+ * {"track": {"id": 1, "mask": 3, "nseeds": 1000, "seed": 0}}
  * {"select": {"id": 1, "shown": 5000, "regions": [{"role": "include", "sphere": [x, y, z, r]},
  *                                                {"role": "exclude", "box": [x, y, z, X, Y, Z]},
- *                                                {"role": "include", "label": 7}]}}
+ *                                                {"role": "include", "label": 7}, {"role": "end", "mask": 3}]}}
  * {"pick": {"id": 1, "at": [x, y, z]}}
+ * {"paint": {"id": 1, "mask": 0, "replaces": false, "adds": true, "part": false, "plane": 2, "radius": 3, "low": null,
+ *            "high": 0.5, "at": [[x, y, z], ...]}}; mask 0: a new region; plane null: in all slices
  * {"save": {"id": 1, "name": "text", "force": false, "bundles": [{"name": "AF_L", "regions": [...]}]}}
  * {"judge": {"id": 1, "participant": 0, "judgement": "good", "note": "text"}}, or doubtful, bad, n/a; control
  * characters of a note become blanks
@@ -101,8 +119,12 @@ typedef struct gls_view_request {
  * request are those of the message then, as far as it has them, else 0 and GLS_VIEW_TRACK. Errors fit into the reason
  * of a closed WebSocket, 123 bytes. */
 gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_request *request);
-/* Appends the answer of streamlines: u8 version 1, u8 kind (1 tracked, 2 selected), u16 0, u32 id, u32 number of
- * streamlines, little-endian; then gls_stage_lines(). */
+/* Appends a number of 32 bits, little-endian. */
+void gls_view_put32(uint32_t v, gls_text *out);
+/* Appends the head of an answer of bytes: u8 version 1, u8 kind (1 tracked, 2 selected, 3 painted), u16 0, u32 id, u32
+ * n, little-endian. */
+void gls_view_answer_head(uint32_t id, int kind, uint32_t n, gls_text *out);
+/* Appends the answer of streamlines: head with their number; then gls_stage_lines(). */
 gls_status gls_view_answer_lines(uint32_t id, int kind, const gls_scene *scene, gls_text *out);
 /* Begins the answer to a request in JSON; kind: its name in messages; NULL: none. */
 cJSON *gls_view_answer_begin(uint32_t id, const char *kind);

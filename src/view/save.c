@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "image/image_write.h"
 #include "util/file.h"
 #include "util/numbers.h"
 #include "util/output_file.h"
@@ -29,6 +30,12 @@ enum { NO_OUTPUT = 4, FAULT = 1 };
 enum { TABLE, TRACTOGRAM, SIDECAR, PICTURE, RECIPE, N_FILES };
 static const char *const suffix[N_FILES] = {".tsv", ".trx", ".json", ".png", ".sh"};
 
+/* A painted region of a save. */
+typedef struct painted {
+    gls_view_mask mask; /* a copy, whose runs are owned */
+    char *file, *made;  /* as of the files */
+} painted;
+
 /* State of a save. Of the dissection its thread reads nothing that a selection changes. */
 struct gls_view_saving {
     const gls_view_dissection *d;
@@ -38,10 +45,14 @@ struct gls_view_saving {
     char *file[N_FILES];
     char *folder;        /* folder in which the files are made */
     char *made[N_FILES]; /* paths of the files in that folder; there is no recipe */
-    gls_text script;     /* the recipe */
-    char *said;          /* last line of the command that runs */
-    bool stopped;        /* it ended by a signal, or could not write */
-    char *note;          /* why there is no picture; NULL: there is one */
+    painted *painted;    /* regions, each once */
+    size_t n_painted;
+    char *inside;    /* the folder with a slash, as --folder takes it; NULL: nothing is painted */
+    char *atlas;     /* image of labels as the table names it; NULL: none */
+    gls_text script; /* the recipe */
+    char *said;      /* last line of the command that runs */
+    bool stopped;    /* it ended by a signal, or could not write */
+    char *note;      /* why there is no picture; NULL: there is one */
     gls_beside work;
     int ended; /* set by its thread */
 };
@@ -49,19 +60,34 @@ typedef struct gls_view_saving saving;
 
 /* --- The table. */
 
-/* Appends the regions of bundle k that have a role, with ; between them. */
-static gls_status append_regions(const saving *s, size_t k, gls_region_role role, gls_text *out)
+/* The painted region of a region. */
+static painted *find_painted(const saving *s, uint32_t number)
+{
+    size_t i = 0;
+    while (i < s->n_painted && s->painted[i].mask.number != number) i++;
+    return i < s->n_painted ? &s->painted[i] : NULL;
+}
+
+/* Appends the regions of bundle k that have a role, with ; between them: the first `most` of them behind the first
+ * `from`. */
+static gls_status append_regions(const saving *s, size_t k, gls_region_role role, size_t from, size_t most,
+                                 gls_text *out)
 {
     const gls_view_request *r = &s->request;
     bool first = true;
+    size_t seen = 0;
     for (size_t i = k > 0 ? r->end[k - 1] : 0; i < r->end[k]; i++) {
         gls_text region = {0};
-        if (r->region[i].role != role) continue;
-        gls_status status = gls_view_region_text(&r->region[i], s->d->atlas, &region);
+        if (r->region[i].role != role || seen++ < from || seen > from + most) continue;
+        gls_status status = GLS_OK;
+        if (r->region[i].mask > 0)
+            gls_text_puts(&region, gls_file_name(find_painted(s, r->region[i].mask)->file));
+        else
+            status = gls_view_region_text(&r->region[i], s->atlas, &region);
         char *text = gls_text_take(&region);
         if (!status && !text) status = gls_no_memory();
         if (!status && text[strcspn(text, "\t\r\n\"")])
-            status = gls_fail(GLS_ERR_ARGUMENT, "%s: a table cannot hold this name", s->d->atlas);
+            status = gls_fail(GLS_ERR_ARGUMENT, "%s: a table cannot hold this name", s->atlas);
         if (!first) gls_text_puts(out, ";");
         first = false;
         /* in tables a backslash makes the next character part of a name */
@@ -79,15 +105,37 @@ static gls_status write_table(const saving *s)
 {
     gls_text table = {0};
     gls_status status = GLS_OK;
-    gls_text_puts(&table, "bundle\tinclude\texclude\n");
+    bool ends = false;
+    for (size_t i = 0; i < s->request.n_regions; i++) ends |= s->request.region[i].role == GLS_REGION_INCLUDE_END;
+    gls_text_printf(&table, "bundle\tinclude\texclude%s\n", ends ? "\tstart\tend" : "");
     for (size_t k = 0; k < s->request.n_bundles && !status; k++) {
         gls_text_printf(&table, "%s\t", s->request.bundle[k]);
-        status = append_regions(s, k, GLS_REGION_INCLUDE, &table);
+        status = append_regions(s, k, GLS_REGION_INCLUDE, 0, GLS_VIEW_REGIONS, &table);
         gls_text_puts(&table, "\t");
-        if (!status) status = append_regions(s, k, GLS_REGION_EXCLUDE, &table);
+        if (!status) status = append_regions(s, k, GLS_REGION_EXCLUDE, 0, GLS_VIEW_REGIONS, &table);
+        /* streamlines run from either of two regions to the other one */
+        for (size_t e = 0; e < 2 && ends && !status; e++) {
+            gls_text_puts(&table, "\t");
+            status = append_regions(s, k, GLS_REGION_INCLUDE_END, e, 1, &table);
+        }
         gls_text_puts(&table, "\n");
     }
     return gls_text_write(&table, s->made[TABLE], false, NULL, status);
+}
+
+/* Writes the painted regions. */
+static gls_status write_painted(const saving *s)
+{
+    const gls_grid *grid = &s->d->paint->grid;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < s->n_painted && !status; i++) {
+        uint8_t *inside = calloc(gls_grid_voxels(grid), 1);
+        if (!inside) return gls_no_memory();
+        gls_view_mask_fill(&s->painted[i].mask, inside);
+        status = gls_image_write_values(s->painted[i].made, false, NULL, grid, "view", 1, GLS_TYPE_UINT8, inside);
+        free(inside);
+    }
+    return status;
 }
 
 /* --- The folder in which the files are made. */
@@ -98,6 +146,12 @@ static gls_status make_folder(saving *s)
     if (!s->folder) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", s->file[TABLE], strerror(errno));
     for (int i = 0; i < N_FILES; i++)
         if (gls_asprintf(&s->made[i], "%s/%s", s->folder, gls_file_name(s->file[i])) < 0) return gls_no_memory();
+    for (size_t i = 0; i < s->n_painted; i++)
+        if (gls_asprintf(&s->painted[i].made, "%s/%s", s->folder, gls_file_name(s->painted[i].file)) < 0)
+            return gls_no_memory();
+    /* the table names painted regions without their folder, so that all can be moved together */
+    if (s->n_painted > 0 && gls_asprintf(&s->inside, "%s%s/", strchr(s->folder, '/') ? "" : "./", s->folder) < 0)
+        return gls_no_memory();
     return GLS_OK;
 }
 
@@ -145,7 +199,10 @@ static gls_status run(saving *s, const char *const *words)
         arguments[n] = (char *)(uintptr_t)words[n - 1];
         while (i < N_FILES && words[n - 1] != s->made[i]) i++;
         gls_text_puts(&line, " ");
-        gls_view_word(&line, i < N_FILES ? s->file[i] : words[n - 1]);
+        char *folder = words[n - 1] == s->inside ? gls_text_copy(s->inside) : NULL;
+        if (folder) name_as_finished(s, folder, strlen(folder) + 1);
+        gls_view_word(&line, folder ? folder : i < N_FILES ? s->file[i] : words[n - 1]);
+        free(folder);
     }
     gls_text_puts(&line, " \"$@\"\n");
     char *text = gls_text_take(&line);
@@ -175,6 +232,8 @@ static gls_status run_segment(saving *s)
     /* the image behind the streamlines is in their space */
     const char *reference = input->reference ? input->reference : s->d->lines.has_grid ? NULL : s->image;
     n += gls_view_read_words(input, reference, words + n);
+    if (s->inside) words[n++] = "--folder";
+    if (s->inside) words[n++] = s->inside;
     if (s->d->lines.n_unusable > 0) words[n++] = "--invalid";
     if (s->d->lines.n_unusable > 0) words[n++] = "drop";
     return run(s, words);
@@ -191,38 +250,66 @@ static gls_status run_render(saving *s)
 
 /* --- All of it. */
 
-/* Names the files, and checks that they may be written. */
-static gls_status name_files(saving *s, bool *exists)
+/* Names a file, and checks that it may be written. */
+static gls_status name_file(const saving *s, const char *end, char **file, bool *exists)
 {
     const gls_view_dissection *d = s->d;
     const char *name = gls_file_name(d->path[0]);
     const int folder = d->folder ? (int)strlen(d->folder) : (int)(name - d->path[0]);
     const bool force = s->request.force;
     const char *const inputs[] = {d->path[0], d->atlas, d->input->reference, s->image};
+    if (gls_asprintf(file, "%.*s%s%s%s", folder, d->folder ? d->folder : d->path[0], d->folder ? "/" : "",
+                     s->request.name, end) < 0)
+        return gls_no_memory();
+    gls_status status = gls_output_check(*file, force, inputs, sizeof inputs / sizeof *inputs);
+    /* what cannot be replaced is no question */
+    *exists = status && !force && access(*file, F_OK) == 0 &&
+              !gls_output_check(*file, true, inputs, sizeof inputs / sizeof *inputs);
+    if (status && !*exists) status = gls_output_check(*file, true, inputs, sizeof inputs / sizeof *inputs);
+    return status;
+}
+
+/* Names the files, and checks that they may be written. */
+static gls_status name_files(saving *s, bool *exists)
+{
     gls_status status = GLS_OK;
-    for (int i = 0; i < N_FILES && !status; i++) {
-        if (gls_asprintf(&s->file[i], "%.*s%s%s%s", folder, d->folder ? d->folder : d->path[0], d->folder ? "/" : "",
-                         s->request.name, suffix[i]) < 0)
-            return gls_no_memory();
-        status = gls_output_check(s->file[i], force, inputs, sizeof inputs / sizeof *inputs);
-        /* what cannot be replaced is no question */
-        *exists = status && !force && access(s->file[i], F_OK) == 0 &&
-                  !gls_output_check(s->file[i], true, inputs, sizeof inputs / sizeof *inputs);
-        if (status && !*exists) status = gls_output_check(s->file[i], true, inputs, sizeof inputs / sizeof *inputs);
+    for (int i = 0; i < N_FILES && !status; i++) status = name_file(s, suffix[i], &s->file[i], exists);
+    for (size_t i = 0; i < s->n_painted && !status; i++) {
+        char end[40];
+        gls_snprintf(end, sizeof end, "_mask-%zu.nii.gz", i + 1);
+        status = name_file(s, end, &s->painted[i].file, exists);
     }
     return status;
 }
 
+/* Copies the painted regions, each once, and finds the name of the atlas: with a folder in front of names it has to
+ * begin at the root. */
+static gls_status take_painted(saving *s)
+{
+    const gls_view_request *r = &s->request;
+    gls_status status = (s->painted = calloc(r->n_regions, sizeof *s->painted)) ? GLS_OK : gls_no_memory();
+    for (size_t i = 0; i < r->n_regions && !status; i++) {
+        const gls_view_mask *mask;
+        if (r->region[i].mask == 0 || find_painted(s, r->region[i].mask)) continue;
+        status = gls_view_paint_find(s->d->paint, r->region[i].mask, &mask);
+        if (!status) status = gls_view_mask_copy(mask, &s->painted[s->n_painted].mask);
+        s->n_painted += !status;
+    }
+    if (status || !s->d->atlas) return status;
+    s->atlas = s->n_painted > 0 ? realpath(s->d->atlas, NULL) : gls_text_copy(s->d->atlas);
+    return s->atlas ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: %s", s->d->atlas, strerror(errno));
+}
+
 /* Adds a copy of a file that was made to the files that get their names together. A copy, because a name may be a link
  * to a file in another file system. */
-static gls_status add_copy(const saving *s, int i, gls_output_group *group)
+static gls_status add_copy(const saving *s, const char *made, const char *file, gls_output_group *group)
 {
     char piece[1 << 16];
     size_t got = 0;
     gls_input input;
     gls_output output = GLS_OUTPUT_NONE;
-    gls_status status = gls_input_open(s->made[i], &input);
-    if (!status) status = gls_output_create(s->file[i], s->request.force, &output);
+    gls_status status = gls_input_open(made, &input);
+    if (!status) status = gls_output_create(file, s->request.force, &output);
     output.group = group;
     do {
         if (!status) status = gls_input_read(&input, piece, sizeof piece, &got);
@@ -273,8 +360,9 @@ static gls_status add_named(const saving *s, int i, gls_output_group *group)
 static gls_status conclude(saving *s, gls_status status)
 {
     gls_output_group group = {0};
-    if (!status) status = add_copy(s, TABLE, &group);
-    if (!status) status = add_copy(s, TRACTOGRAM, &group);
+    for (int i = TABLE; i <= TRACTOGRAM && !status; i++) status = add_copy(s, s->made[i], s->file[i], &group);
+    for (size_t i = 0; i < s->n_painted && !status; i++)
+        status = add_copy(s, s->painted[i].made, s->painted[i].file, &group);
     if (!status) status = add_named(s, SIDECAR, &group);
     if (!status && !s->note) status = add_named(s, PICTURE, &group);
     status = gls_text_write(&s->script, s->file[RECIPE], s->request.force, &group, status);
@@ -289,6 +377,7 @@ static gls_status make_files(saving *s)
 {
     gls_status status = make_folder(s);
     if (!status) status = write_table(s);
+    if (!status) status = write_painted(s);
     gls_text_puts(&s->script,
                   "#!/bin/sh\n# Bundles made in the window of glslines. Run this script in the folder in which "
                   "'glslines view' ran; --force replaces files.\nset -e\n");
@@ -318,6 +407,7 @@ static gls_status answer(const saving *s, gls_text *json)
     cJSON *files = cJSON_AddArrayToObject(root, "files");
     for (int i = 0; i < N_FILES; i++)
         if (i != PICTURE || !s->note) cJSON_AddItemToArray(files, cJSON_CreateString(s->file[i]));
+    for (size_t i = 0; i < s->n_painted; i++) cJSON_AddItemToArray(files, cJSON_CreateString(s->painted[i].file));
     if (s->note) cJSON_AddStringToObject(root, "note", s->note);
     return gls_view_answer_end(root, json);
 }
@@ -328,6 +418,14 @@ static void destroy(saving *s)
         free(s->file[i]);
         free(s->made[i]);
     }
+    for (size_t i = 0; i < s->n_painted; i++) {
+        free(s->painted[i].mask.run);
+        free(s->painted[i].file);
+        free(s->painted[i].made);
+    }
+    free(s->painted);
+    free(s->inside);
+    free(s->atlas);
     gls_text_finish(&s->script);
     free(s->folder);
     free(s->said);
@@ -352,7 +450,8 @@ gls_status gls_view_save_begin(gls_view_dissection *d, const char *image, const 
     *s = (saving){.d = d, .request = *request, .image = image};
     gls_snprintf(s->n_threads, sizeof s->n_threads, "%d", omp_get_max_threads());
     s->work = (gls_beside){.name = "saving", .work = work, .user = s};
-    status = name_files(s, exists);
+    status = take_painted(s);
+    if (!status) status = name_files(s, exists);
     if (!status) {
         *begun = s;
         /* gls_view_save_end() answers the failure, if the work was done at once, for want of a thread */

@@ -10,6 +10,7 @@
 #include "view/contents.h"
 #include "view/dissect.h"
 #include "view/live.h"
+#include "view/paint.h"
 #include "view/review.h"
 #include "view/session.h"
 
@@ -18,6 +19,7 @@ typedef struct gls_view_server {
     const gls_view_contents *contents;         /* files that it sends */
     gls_view_live *live;                       /* tracks for its pages */
     gls_view_dissection *dissection;           /* selects for its pages */
+    gls_view_paint *paint;                     /* paints for its pages */
     gls_view_review *review;                   /* has the pictures of a data set */
     int port;                                  /* 0: any that is free */
     double idle_seconds;                       /* end so long after the last page was closed; 0: never */

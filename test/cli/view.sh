@@ -83,6 +83,9 @@ if start t.trx --atlas labels.nii --lut names.txt --save-to saved --max-streamli
     python3 "$here/view_checks.py" "$(cat stdaddress)" "$tool" t.trx labels.nii || note "the server"
     rm -rf again.trx again.json saved
     mkdir saved
+    python3 "$here/view_paint.py" "$(cat stdaddress)" "$tool" t.trx fit_fa.nii.gz saved || note "painting"
+    rm -rf again.trx again.json saved
+    mkdir saved
     "$tool" view t.trx --port "$port" > other 2>&1
     [ $? -eq 4 ] || note "a port in use: exit code $?"
     grep -q -e "--port $port" other || note "a port in use: $(cat other)"

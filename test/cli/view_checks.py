@@ -119,6 +119,7 @@ refused(lambda page: page.send(b"\xff\xfe{}", 1), 1002, "text that is not UTF-8"
 refused(lambda page: page.send(b'{"pick": {"id": 1, "at": "\xff"}}', 1), 1002, "JSON that is not UTF-8")
 
 # --- messages that ask for too much or for something else are answered, and the page goes on ---
+stroke = {"id": 1, "mask": 0, "replaces": False, "adds": True, "part": False, "plane": None, "radius": 3, "low": None, "high": None, "at": [[0, 0, 0]]}
 wrong = ["{}", "[]", "null", '{"track": 1}', '{"track": {}}', '{"save": "/etc/passwd"}',
        request().replace("}}", '}, "more": 1}'), request(more=1), request(nseeds=0), request(nseeds=-1), request(nseeds=100001), request(nseeds=1.5), request(nseeds="20"),
        request(id=-1), request(id=2**32), request(seed=-1), request(seed=2**60), request(sphere=[0, 0, 0]),
@@ -130,6 +131,12 @@ wrong = ["{}", "[]", "null", '{"track": 1}', '{"track": {}}', '{"save": "/etc/pa
            ("../x", False, [bundle]), ("", False, [bundle]), ("-x", False, [bundle]), ("x", 0, [bundle]), ("x", False, []), ("x", False, 2 * [bundle]),
            ("x", False, [{**bundle, "name": "a;b"}]), ("x" * 64, False, [bundle]), ("x", False, [{**bundle, "name": f"a{i}"} for i in range(33)]),
            ("x", False, [{"name": f"a{i}", "regions": 32 * bundle["regions"]} for i in range(9)]), ("x", False, [{"name": "a", "regions": 33 * bundle["regions"]}]))),
+       *(json.dumps({"select": {"id": 1, "shown": 1, "regions": regions}}) for regions in (
+           [{"role": "include", "mask": 0}], [{"role": "include", "mask": 2**32}], [{"role": "include", "mask": "1"}], 3 * [{"role": "end", "label": 7}], [{"role": "stop", "label": 7}])),
+       *(json.dumps({"paint": {**stroke, **change}}) for change in (
+           {"more": 1}, {"mask": -1}, {"mask": 1.5}, {"adds": 1}, {"replaces": None}, {"part": "no"}, {"plane": 3}, {"plane": -1}, {"plane": 0.5}, {"radius": -1}, {"radius": 51},
+           {"radius": None}, {"low": "0"}, {"low": 1e10}, {"high": [1]}, {"at": []}, {"at": [[0, 0]]}, {"at": [0, 0, 0]}, {"at": 65 * [[0, 0, 0]]}, {"at": [[0, 0, 1e9]]}, {"at": None})),
+       '{"track": {"id": 1, "mask": 0, "nseeds": 1, "seed": 0}}', '{"track": {"id": 1, "mask": 1, "sphere": [0, 0, 0, 1], "nseeds": 1, "seed": 0}}',
        '{"pick": {"id": 1, "at": [0, 0]}}', '{"pick": {"id": 1}}',
        request(sphere=[0, 0, 0, 0]), request(sphere=[0, 0, 0, -1]), request(sphere=[1e9, 0, 0, 5]), request(sphere=[10001, 0, 0, 5]), request(sphere=["0", 0, 0, 5]), request(sphere=None)]
 with open_page(server) as page:

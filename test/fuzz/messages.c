@@ -20,8 +20,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     text[bytes] = 0;
     if (fuzz_ok(gls_view_request_read(text, bytes, &request))) {
         if (request.kind == GLS_VIEW_TRACK &&
-            (request.nseeds < 1 || request.nseeds > GLS_VIEW_SEEDS || !(request.sphere[3] > 0)))
+            (request.nseeds < 1 || request.nseeds > GLS_VIEW_SEEDS || !(request.sphere[3] > 0) != (request.mask > 0)))
             abort();
+        if (request.kind == GLS_VIEW_PAINT &&
+            (request.n_points < 1 || request.n_points > GLS_VIEW_PLACES || request.plane < -1 || request.plane > 2 ||
+             !(request.radius >= 0 && request.radius <= GLS_VIEW_BRUSH) || isnan(request.low) || isnan(request.high)))
+            abort();
+        for (size_t i = 0; i < request.n_points; i++)
+            for (int a = 0; a < 3; a++)
+                if (!(fabs(request.point[i][a]) <= GLS_VIEW_PLACE)) abort();
         for (int i = 0; i < 4; i++)
             if (!(fabs(request.sphere[i]) <= GLS_VIEW_PLACE)) abort();
         if (request.shown > GLS_VIEW_SHOWN || request.n_regions > GLS_VIEW_ALL_REGIONS) abort();

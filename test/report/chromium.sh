@@ -220,7 +220,7 @@ mkdir -p set/sub-01/figures set/sub-02/figures set/sub-03
 "$tool" view set -q > address_of_set &
 reviewer=$!
 for _ in $(seq 200); do [ -s address ] && [ -s address_of_set ] || sleep 0.1; done
-timeout 300 python3 "$here/view.py" "$(cat address)" "$axe" . "$(cat address_of_set)" || note "the window of view"
+timeout 300 python3 "$here/view.py" "$(cat address)" "$axe" . "$(cat address_of_set)" "$(dirname "$tool")" || note "the window of view"
 kill -TERM $server $reviewer
 wait $server || note "view after a signal: exit code $?"
 [ "$(($(share view.png 19 110 950 530 0) + $(share view.png 19 110 950 530 1) + $(share view.png 19 110 950 530 2)))" -ge 200 ] || note "view: less than 2 % is coloured"

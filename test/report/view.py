@@ -1,11 +1,12 @@
-"""The pages of `glslines view` in a browser, driven by Chromium's DevTools: view.py ADDRESS AXE.js FOLDER DATASET_ADDRESS
+"""The pages of `glslines view` in a browser, driven by Chromium's DevTools: view.py ADDRESS AXE.js FOLDER DATASET_ADDRESS FOLDER_OF_TOOL
 
-Drags the sphere of seeds and regions with the mouse, moves them by keys and fields, keeps bundles and saves them, looks at
+Drags the sphere of seeds and regions with the mouse, moves them by keys and fields, paints, keeps bundles and saves them, looks at
 colour schemes, a phone and axe-core's violations; judges participants by keys. Prints what fails and how long a movement
-takes; writes view.png, select.png and review.png."""
+takes; writes view.png, select.png, paint.png and review.png."""
 
 import base64
 import json
+import os
 import re
 import subprocess
 import sys
@@ -203,6 +204,125 @@ def select(browser):
     browser.value(change % seed)
 
 
+def paint(browser):
+    """A painted region by mouse and keys: brush, eraser, parts, values; undone and redone; saved, and its script run again."""
+    change = "(() => { const f = document.getElementById('%s'); f.value = '%s'; f.dispatchEvent(new Event('input', { bubbles: true })); f.dispatchEvent(new Event('change')); return true; })()"
+    seed = place(browser)[0]
+    browser.value(change % ("seed-x", 400))
+    for name in ("plane-x", "plane-y", "stand-superior", "add-paint"):
+        click(browser, name)
+    browser.value("scrollTo(0, 0), true")
+    check(browser.value("!document.getElementById('painting').hidden"), "no tools to paint with")
+    voxels = lambda: int(browser.value("(document.querySelector('#regions output') || { textContent: '0' }).textContent").split()[0].replace(",", ""))
+    x, y, w, h = browser.value("(({ x, y, width, height }) => [x, y, width, height])(document.getElementById('canvas').getBoundingClientRect())")
+    x, y, seen = x + w / 2, y + h / 2, []
+
+    def settled(what, wanted=lambda before, now: now != before):
+        """Waits until the number of voxels is another one, and the selection is of it."""
+        end, before = time.monotonic() + 20, seen[-1] if seen else 0
+        while time.monotonic() < end and not wanted(before, voxels()):
+            time.sleep(0.02)
+        time.sleep(0.3)
+        now = voxels()
+        check(wanted(before, now), what, "leaves", now, "voxels of", before, text(browser, "painted"))
+        seen.append(now)
+        return now
+
+    def drag(*way):
+        browser.mouse("mousePressed", x + way[0][0], y + way[0][1])
+        for dx, dy in way[1:]:
+            browser.mouse("mouseMoved", x + dx, y + dy)
+        browser.mouse("mouseReleased", x + way[-1][0], y + way[-1][1])
+
+    browser.value(change % ("brush-r", 5))
+    drag(*((-30 + 3 * i, 30) for i in range(21)))
+    first = settled("the brush", lambda before, now: now > 20)
+    check(browser.wait("/--include=mask-\\d+\\.nii\\.gz/.test(document.getElementById('edit-command').textContent)"), "a painted region selects nothing", text(browser, "selected"))
+    check(browser.wait("/^[1-9][\\d,]* of /.test(document.getElementById('selected').textContent)"), "no streamline is selected", text(browser, "selected"))
+    selected = text(browser, "selected").split(" in ")[0]
+    violations(browser, "painting")
+    picture(browser, "paint.png")
+    picture(browser, "paint-controls.png", "#select")
+    browser.value(change % ("tool", "erase"))
+    drag((0, 30), (2, 32))
+    settled("the eraser", lambda before, now: 0 < now < before)
+    # limits of values above all that there are leave all as it is; then a part is filled in all slices
+    browser.value(change % ("tool", "brush"))
+    browser.value(change % ("low", 1000))
+    drag((0, 30), (10, 30))
+    check(browser.wait("document.getElementById('painted').textContent !== ''"), "values beyond the limits")
+    check(voxels() == seen[-1], "values beyond the limits are painted", voxels())
+    browser.value(change % ("low", 0.01))
+    browser.value(change % ("tool", "fill"))
+    click(browser, "flat")
+    drag((0, 0))
+    filled = settled("a part", lambda before, now: now > before)
+    browser.value(change % ("tool", "clear"))
+    drag((0, 0))
+    settled("an erased part", lambda before, now: now < before)
+    # keys: back to the stroke of the brush, and forth
+    for _ in range(20):
+        if voxels() == first or browser.value("document.getElementById('undo').disabled"):
+            break
+        browser.value("document.getElementById('canvas').focus(), true")
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key="z", modifiers=2)
+    settled("undoing by keys", lambda before, now: now == first)
+    check(browser.wait(f"document.getElementById('selected').textContent.startsWith({json.dumps(selected)} + ' in ')"), "undoing selects", text(browser, "selected"), "not", selected)
+    for _ in range(20):
+        if voxels() == filled:
+            break
+        click(browser, "redo")
+    settled("redoing", lambda before, now: now == filled)
+    while not browser.value("document.getElementById('undo').disabled") and voxels() != first:
+        click(browser, "undo")
+    settled("undoing", lambda before, now: now == first)
+    click(browser, "flat")
+    browser.value(change % ("low", ""))
+    browser.value(change % ("tool", "brush"))
+    browser.value("document.getElementById('canvas').focus(), true")
+    for _ in range(8):
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key="ArrowUp", modifiers=8)
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key="]")
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key="Enter")
+    settled("the brush by keys", lambda before, now: now > before)
+    # other regions are undone, too: a sphere that was added, moved and removed
+    click(browser, "add-sphere")
+    rows = "document.querySelectorAll('#regions fieldset').length"
+    browser.value("document.querySelectorAll('#regions button')[document.querySelectorAll('#regions button').length - 1].click(), true")
+    check(browser.value(rows) == 1, "a sphere is removed")
+    click(browser, "undo")
+    check(browser.value(rows) == 2, "undoing brings no sphere back")
+    click(browser, "undo")
+    check(browser.value(rows) == 1 and voxels() == seen[-1], "undoing leaves the sphere")
+    # saved, and made again by the script
+    browser.value("document.getElementById('bundle-name').value = 'painted', document.getElementById('save-name').value = 'brushed', true")
+    while browser.value("document.querySelectorAll('#kept li').length"):
+        browser.value("document.querySelectorAll('#kept button')[1].click(), true")
+    click(browser, "save-bundles")
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')") and "brushed_mask-1.nii.gz" in text(browser, "saved"), "save", text(browser, "saved"))
+    files = {name: (folder / name).read_bytes() for name in ("brushed.tsv", "brushed.trx", "brushed.png", "brushed_mask-1.nii.gz", "brushed.sh")}
+    for name in ("brushed.trx", "brushed.png", "brushed.json"):
+        (folder / name).unlink()
+    subprocess.run(["sh", "./brushed.sh", "--quiet"], check=True, cwd=folder, env={**os.environ, "PATH": sys.argv[5] + ":" + os.environ["PATH"]})
+    for name, data in files.items():
+        check((folder / name).read_bytes() == data, "the script makes another", name)
+    # seeds
+    browser.value("(() => { const role = document.querySelector('#regions select'); role.value = 'seed'; role.dispatchEvent(new Event('change')); return true; })()")
+    check(browser.wait("/--seed-rejection=mask-\\d+\\.nii\\.gz /.test(document.getElementById('command').textContent)"), "a painted region gives no seeds", command(browser))
+    check(re.match(r"[1-9][\d,]* streamlines from ", text(browser, "tracked")), "seeds in a painted region", text(browser, "tracked"))
+    violations(browser, "painted seeds")
+    picture(browser, "paint-seeds.png")
+    # the wheel with Shift moves the slice
+    before = text(browser, "mm-z")
+    browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-200, modifiers=8)
+    check(browser.wait(f"document.getElementById('mm-z').textContent !== {json.dumps(before)}", 5), "the wheel with Shift leaves the slice at", before)
+    browser.value("[...document.querySelectorAll('#regions button')].pop().click(), true")
+    check(browser.value("document.getElementById('painting').hidden") and text(browser, "selected") == "", "the painted region is gone, and its tools stay")
+    for name in ("plane-x", "plane-y"):
+        click(browser, name)
+    browser.value(change % ("seed-x", seed))
+
+
 def review(browser):
     """A data set: judged by keys, by mouse and with a note."""
     browser.call("Page.navigate", url=sys.argv[4])
@@ -299,6 +419,7 @@ def run(browser):
     browser.value(change % ("seed-r", str(after[3])))
 
     select(browser)
+    paint(browser)
 
     # both colour schemes; a phone; the picture for the manual
     for scheme in ("dark", "light"):

@@ -81,10 +81,14 @@ const glslinesStage = (function () {
     }`;
   const greyText = `#version 300 es
     precision highp float; precision highp sampler3D; in vec3 at; uniform sampler3D image; out vec4 pixel;
+    uniform sampler3D painted; uniform ivec3 dim; uniform mat4x3 voxel; uniform vec3 shades[32];
     void main() {
       float v = texture(image, at).r * 255.0;
-      if (v < 0.5) discard;
-      pixel = vec4(vec3((v - 1.0) / 254.0), 1.0);
+      ivec3 p = ivec3(floor(voxel * vec4(at, 1.0) + 0.5));
+      int region = all(greaterThanEqual(p, ivec3(0))) && all(lessThan(p, dim)) ? int(texelFetch(painted, p, 0).r * 255.0 + 0.5) : 0;
+      if (v < 0.5 && region == 0) discard;
+      vec3 grey = vec3(max(0.0, (v - 1.0) / 254.0));
+      pixel = vec4(region > 0 ? mix(grey, shades[region - 1], 0.6) : grey, 1.0);
     }`;
 
   function build(vertex, fragment) {
@@ -108,16 +112,21 @@ const glslinesStage = (function () {
   function readSlices(bytes, lines) {
     const view = new DataView(bytes.buffer, bytes.byteOffset), dim = [0, 4, 8].map((at) => view.getUint32(at, true));
     const voxel = view.getFloat32(12, true), low = [16, 20, 24].map((at) => view.getFloat32(at, true) - voxel / 2);
+    texture(dim, bytes.subarray(28));
+    const extent = dim.map((n) => n * voxel), program = build(sliceText, greyText);
+    return program && { program, low, extent, buffer: gl.createBuffer(), near: false, painted: null,
+      first: low.map((v, a) => (v - lines.origin[a]) / lines.scale), size: extent.map((v) => v / lines.scale),
+      plane: extent.map((v, a) => ({ shown: true, at: low[a] + v / 2 })) };
+  }
+
+  // Makes the texture of an image of bytes; values: null, all are 0. It stays bound.
+  function texture(dim, values) {
     gl.bindTexture(gl.TEXTURE_3D, gl.createTexture());
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
-    gl.texImage3D(gl.TEXTURE_3D, 0, gl.R8, ...dim, 0, gl.RED, gl.UNSIGNED_BYTE, bytes.subarray(28));
+    gl.texImage3D(gl.TEXTURE_3D, 0, gl.R8, ...dim, 0, gl.RED, gl.UNSIGNED_BYTE, values);
     for (const [key, value] of [[gl.TEXTURE_MIN_FILTER, gl.NEAREST], [gl.TEXTURE_MAG_FILTER, gl.NEAREST],
       [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_R, gl.CLAMP_TO_EDGE]])
       gl.texParameteri(gl.TEXTURE_3D, key, value);
-    const extent = dim.map((n) => n * voxel), program = build(sliceText, greyText);
-    return program && { program, low, extent, buffer: gl.createBuffer(), near: false,
-      first: low.map((v, a) => (v - lines.origin[a]) / lines.scale), size: extent.map((v) => v / lines.scale),
-      plane: extent.map((v, a) => ({ shown: true, at: low[a] + v / 2 })) };
   }
 
   function start(lines, slices, columns) {
@@ -302,6 +311,12 @@ const glslinesStage = (function () {
       const at = aim(slices.program, zoom), corner = gl.getAttribLocation(slices.program, "corner");
       gl.uniform3fv(at("first"), slices.first);
       gl.uniform3fv(at("size"), slices.size);
+      gl.uniform1i(at("painted"), 1);
+      gl.uniform3iv(at("dim"), slices.painted ? slices.painted.dim : [0, 0, 0]);
+      if (slices.painted) {
+        gl.uniformMatrix4x3fv(at("voxel"), false, slices.painted.voxel);
+        gl.uniform3fv(at("shades"), slices.painted.shades);
+      }
       gl.bindVertexArray(slices.array = slices.array || gl.createVertexArray());
       gl.bindBuffer(gl.ARRAY_BUFFER, slices.buffer);
       gl.enableVertexAttribArray(corner);
@@ -389,8 +404,9 @@ const glslinesStage = (function () {
       }
       return best;
     }
-    // The place, mm, that the pointer is on: of the slice that is in front. null: none.
-    function placeAt(e) {
+    // The place, mm, that the pointer is on, and the axis across its slice: the slice that is in front, or that of `only`.
+    // null: none.
+    function placeAt(e, only = null) {
       if (!slices) return null;
       const box = canvas.getBoundingClientRect(), scale = side() * state.zoom / (2 * reach);
       const [x, y] = [(e.clientX - box.left - box.width / 2) / scale, (box.top + box.height / 2 - e.clientY) / scale];
@@ -398,15 +414,21 @@ const glslinesStage = (function () {
       let best = null, front = -Infinity;
       slices.plane.forEach((plane, a) => {
         const way = (plane.at - from[a]) / state.rows[2][a];
-        if (!plane.shown || Math.abs(state.rows[2][a]) < 1e-6 || way <= front) return;
+        if (!plane.shown || (only !== null && a !== only) || Math.abs(state.rows[2][a]) < 1e-6 || way <= front) return;
         const place = from.map((v, k) => k === a ? plane.at : v + way * state.rows[2][k]);
         if (place.some((v, k) => v < slices.low[k] || v > slices.low[k] + slices.extent[k])) return;
-        best = place;
+        best = { place, axis: a };
         front = way;
       });
       return best;
     }
+    // The axis of the slice that is seen most from the front; null: no slice is shown.
+    function facing() {
+      const shown = [0, 1, 2].filter((a) => slices && slices.plane[a].shown);
+      return shown.length ? shown.reduce((a, b) => Math.abs(state.rows[2][b]) > Math.abs(state.rows[2][a]) ? b : a) : null;
+    }
     let picking = null; // gets the place of the next click
+    let brush = null, painting = null; // what paints; the axis across the slice that is painted
     let last = null, moving = false;
     canvas.addEventListener("pointerdown", (e) => {
       last = [e.clientX, e.clientY];
@@ -414,7 +436,15 @@ const glslinesStage = (function () {
         const place = placeAt(e), take = picking;
         picking = last = null;
         canvas.classList.remove("picking");
-        take(place);
+        take(place && place.place);
+        return;
+      }
+      const found = brush && placeAt(e);
+      if (found) {
+        painting = found.axis;
+        last = null;
+        canvas.setPointerCapture(e.pointerId);
+        brush.down(found.place, found.axis);
         return;
       }
       const handle = handleAt(e);
@@ -422,8 +452,20 @@ const glslinesStage = (function () {
       held = handle || held;
       canvas.setPointerCapture(e.pointerId);
     });
-    canvas.addEventListener("pointerup", () => { last = null; });
+    const lift = () => {
+      last = null;
+      if (painting !== null && brush) brush.up();
+      painting = null;
+    };
+    canvas.addEventListener("pointerup", lift);
+    canvas.addEventListener("pointercancel", lift);
     canvas.addEventListener("pointermove", (e) => {
+      if (brush && !last) {
+        const found = placeAt(e, painting);
+        if (found && painting === null) brush.hover(found.place);
+        else if (found) brush.move(found.place);
+        return;
+      }
       if (!last) return;
       const [x, y] = [e.clientX - last[0], e.clientY - last[1]];
       if (moving && e.shiftKey) held.sized(Math.exp(y * -0.01));
@@ -431,7 +473,20 @@ const glslinesStage = (function () {
       else turn(x * -0.008, y * -0.008);
       last = [e.clientX, e.clientY];
     });
-    canvas.addEventListener("wheel", (e) => { e.preventDefault(); zoomBy(Math.exp(-e.deltaY * 0.001)); }, { passive: false });
+    // The wheel zooms, with Shift it moves the slice that is seen from the front. Trackpads pinch with Ctrl, and in small steps.
+    let turned = 0;
+    canvas.addEventListener("wheel", (e) => {
+      e.preventDefault();
+      const way = (e.deltaY || e.deltaX) * (e.deltaMode === 1 ? 33 : 1), axis = facing();
+      if (!e.shiftKey) { zoomBy(Math.exp(-way * (e.ctrlKey ? 0.01 : 0.001))); return; }
+      turned += way / 50;
+      const steps = Math.trunc(turned);
+      turned -= steps;
+      if (axis === null || steps === 0) return;
+      const slider = document.getElementById("at-" + "xyz"[axis]);
+      slider.value = Number(slider.value) - steps * Math.sign(state.rows[2][axis]);
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+    }, { passive: false });
     canvas.addEventListener("keydown", (e) => {
       const acts = { ArrowLeft: () => turn(0.1, 0), ArrowRight: () => turn(-0.1, 0), ArrowUp: () => turn(0, 0.1),
         ArrowDown: () => turn(0, -0.1), "+": () => zoomBy(1.2), "=": () => zoomBy(1.2), "-": () => zoomBy(1 / 1.2),
@@ -440,7 +495,8 @@ const glslinesStage = (function () {
       const moves = { ArrowLeft: [-px, 0, 0], ArrowRight: [px, 0, 0], ArrowUp: [0, px, 0], ArrowDown: [0, -px, 0],
         PageUp: [0, 0, px], PageDown: [0, 0, -px] };
       const sizes = { "[": 1 / 1.1, "]": 1.1 };
-      if (held && e.shiftKey && moves[e.key]) { e.preventDefault(); moveBy(...moves[e.key]); }
+      if (brush && e.key === "Enter") { e.preventDefault(); brush.press(facing()); }
+      else if (held && e.shiftKey && moves[e.key]) { e.preventDefault(); moveBy(...moves[e.key]); }
       else if (held && sizes[e.key]) { e.preventDefault(); held.sized(sizes[e.key]); }
       else if (acts[e.key]) { e.preventDefault(); acts[e.key](); }
     });
@@ -492,7 +548,45 @@ const glslinesStage = (function () {
         canvas.classList.add("picking");
         canvas.focus();
       },
-
+      // Lets the pointer paint on slices: { down(place, axis), move(place), up(), hover(place), press(axis) }; null: no more.
+      paint(how) {
+        brush = how;
+        canvas.classList.toggle("picking", brush !== null);
+      },
+      facing,
+      // Shows painted regions on the slices, { runs, colour }; grid: dim, and inverse, from mm to voxels, three rows of four.
+      painted(grid, list) {
+        if (!slices) return;
+        const [nx, ny, nz] = grid.dim, slab = nx * ny;
+        let low = nz, high = -1;
+        gl.activeTexture(gl.TEXTURE1);
+        if (!slices.painted) {
+          const row = (r) => grid.inverse.slice(4 * r, 4 * r + 4), rows = [0, 1, 2].map(row);
+          texture(grid.dim, null);
+          // from the corners of the slices, 0 to 1, to voxels; by columns
+          slices.painted = { dim: grid.dim, bytes: new Uint8Array(slab * nz), shades: new Float32Array(96), list: [],
+            voxel: [0, 1, 2, 3].flatMap((c) => rows.map((m) => c < 3 ? m[c] * slices.extent[c]
+              : m[3] + [0, 1, 2].reduce((sum, a) => sum + m[a] * slices.low[a], 0))) };
+        }
+        const { bytes, shades } = slices.painted;
+        const put = (runs, value) => {
+          for (let i = 0; i < runs.length; i += 2) {
+            bytes.fill(value, runs[i], runs[i] + runs[i + 1]);
+            low = Math.min(low, Math.floor(runs[i] / slab));
+            high = Math.max(high, Math.floor((runs[i] + runs[i + 1] - 1) / slab));
+          }
+        };
+        slices.painted.list.forEach((region) => put(region.runs, 0));
+        slices.painted.list = list.slice(0, 32);
+        slices.painted.list.forEach((region, i) => {
+          put(region.runs, i + 1);
+          shades.set(region.colour.map((v) => v / 255), 3 * i);
+        });
+        if (low <= high)
+          gl.texSubImage3D(gl.TEXTURE_3D, 0, 0, 0, low, nx, ny, high - low + 1, gl.RED, gl.UNSIGNED_BYTE, bytes, low * slab);
+        gl.activeTexture(gl.TEXTURE0);
+        ask();
+      },
     };
   }
 

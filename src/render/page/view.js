@@ -71,14 +71,19 @@
     if (view.getUint8(0) !== 1) return;
     // the last region may be gone meanwhile
     if (view.getUint8(1) === 1) stage.show("tracked", new Uint8Array(event.data, 12));
+    else if (view.getUint8(1) === 3) painted(new Uint32Array(event.data.slice(12)));
     else if (regions.length > 0) stage.show("selected", new Uint8Array(event.data, 12));
     answered();
   });
 
   // --- The sphere in which seeds lie.
   const fields = ["seed-x", "seed-y", "seed-z", "seed-r"].map(get), seeds = () => fields.map((field) => Number(field.value));
-  const track = () => ask("track", () => get("sphere").checkValidity() &&
-    { sphere: seeds(), nseeds: Number(get("nseeds").value), seed: Number(get("seed").value) });
+  // Seeds lie in a painted region of this role, or else in the sphere.
+  const sowing = () => JSON.stringify(sown() ? sown().mask : seeds());
+  let sowed = ""; // the seeds that were asked for last
+  const sown = () => regions.find((region) => region.role === "seed" && region.voxels > 0);
+  const track = () => scene.live && ask("track", () => get("sphere").checkValidity() && (sowed = sowing()) &&
+    { ...(sown() ? { mask: sown().mask } : { sphere: seeds() }), nseeds: Number(get("nseeds").value), seed: Number(get("seed").value) });
   answers.track = (answer) => {
     get("tracked").textContent = answer.error || words(answer.streamlines) + " streamlines from " + words(answer.seeds) +
       " seeds in " + answer.seconds.toFixed(2) + " s";
@@ -87,8 +92,8 @@
 
   // --- Regions.
   let regions = [], kept = [], number = 0, rest = 0;
-  const colours = { include: [86, 180, 233], exclude: [230, 90, 60] };
-  const solid = (region) => region.kind !== "label";
+  const colours = { include: [86, 180, 233], exclude: [230, 90, 60], end: [120, 220, 120], seed: [255, 255, 255] };
+  const solid = (region) => region.kind === "sphere" || region.kind === "box";
   // Handles of all that can be moved.
   function hold(name) {
     const list = regions.filter(solid).map((region) => ({ name: region.name, at: region.at, half: region.half,
@@ -96,24 +101,29 @@
       moved(at) { region.at = at.map(place); changed(region, true); },
       sized(factor) { region.half = region.half.map((v) => size(v * factor)); changed(region, true); } }));
     const seed = () => ({ name: "seeds", at: seeds().slice(0, 3), half: [0, 0, 0].fill(seeds()[3]), round: true, colour: [255, 255, 255],
-      moved(at) { at.forEach((v, i) => { fields[i].value = place(v); }); hold(); track(); },
-      sized(factor) { fields[3].value = size(seeds()[3] * factor); hold(); track(); } });
-    stage.hold(scene.live ? [seed(), ...list] : list, name);
+      moved(at) { at.forEach((v, i) => { fields[i].value = place(v); }); hold(); track(); note("seeds"); },
+      sized(factor) { fields[3].value = size(seeds()[3] * factor); hold(); track(); note("seeds"); } });
+    stage.hold([...(scene.live && !sown() ? [seed()] : []), ...list, ...(active ? [brush()] : [])], name);
   }
   const wire = (region) => ({ role: region.role, ...(region.kind === "sphere" ? { sphere: [...region.at, region.half[0]] }
-    : region.kind === "box" ? { box: [...region.at.map((v, a) => round(v - region.half[a])), ...region.at.map((v, a) => round(v + region.half[a]))] }
+    : region.kind === "paint" ? { mask: region.mask } : region.kind === "box" ? { box: [...region.at.map((v, a) => round(v - region.half[a])), ...region.at.map((v, a) => round(v + region.half[a]))] }
       : { label: region.label }) });
+  // Whether a region selects streamlines: seeds do not, nor what is not painted yet.
+  const selects = (region) => region.role !== "seed" && (region.kind !== "paint" || region.voxels > 0);
   // Asks for the selection: while a region moves for few streamlines, for all of them when it rests.
   function choose(moves) {
     clearTimeout(rest);
-    if (regions.length === 0) {
+    if (!stroke) note(moves || "");
+    if (!scene.select) return;
+    const asks = regions.filter(selects);
+    if (asks.length === 0) {
       waiting.delete("select");
       stage.show("selected", null);
       get("selected").textContent = get("edit-command").textContent = "";
       return;
     }
     if (!get("regions").checkValidity()) return;
-    ask("select", () => regions.length > 0 && { shown: moves ? 2000 : scene.most.shown, regions: regions.map(wire) });
+    ask("select", () => asks.every((region) => regions.includes(region)) && { shown: moves ? 2000 : scene.most.shown, regions: asks.map(wire) });
     if (moves) rest = setTimeout(() => choose(false), 200);
   }
   answers.select = (answer) => {
@@ -126,7 +136,7 @@
   function changed(region, moves) {
     fill(region);
     hold(region.name);
-    choose(moves);
+    choose(moves && region.name);
   }
   const element = (tag, properties, ...children) => {
     const made = Object.assign(document.createElement(tag), properties);
@@ -142,9 +152,9 @@
   // Shows the regions as rows of fields.
   function list() {
     get("regions").replaceChildren(...regions.map((region) => {
-      const role = element("select", { onchange() { region.role = role.value; changed(region, false); } },
-        ...[["include", "meet"], ["exclude", "avoid"]].map(([value, text]) => element("option", { value, textContent: text, selected: region.role === value })));
-      const names = { sphere: ["x", "y", "z", "radius"], box: ["x", "y", "z", "width", "depth", "height"], label: [] }[region.kind];
+      const role = element("select", { onchange() { become(region, role.value); } },
+        ...[["include", "meet"], ["exclude", "avoid"], ["end", "end in"], ...(scene.live && region.kind === "paint" ? [["seed", "start in"]] : [])].map(([value, text]) => element("option", { value, textContent: text, selected: region.role === value })));
+      const names = { sphere: ["x", "y", "z", "radius"], box: ["x", "y", "z", "width", "depth", "height"], label: [], paint: [] }[region.kind];
       region.fields = names.map((_, i) => element("input", { type: "number", step: "any", required: true, min: i < 3 ? -scene.most.place : 0.1,
         max: i < 3 ? scene.most.place : scene.most.radius * (region.kind === "box" ? 2 : 1),
         oninput() {
@@ -153,24 +163,173 @@
           region.at = v.slice(0, 3);
           region.half = region.kind === "sphere" ? [v[3], v[3], v[3]] : v.slice(3).map((size) => size / 2);
           hold(region.name);
-          choose(true);
+          choose(region.name);
         } }));
       fill(region);
       const remove = element("button", { type: "button", textContent: "remove",
-        onclick() { regions = regions.filter((r) => r !== region); list(); hold(); choose(false); get("add-sphere").focus(); } });
+        onclick() { regions = regions.filter((r) => r !== region); refresh(); get("add-sphere").focus(); } });
       remove.setAttribute("aria-label", "remove " + region.title);
+      const on = region.kind === "paint" ? [element("output", { textContent: words(region.voxels) + " voxels" }),
+        element("button", { type: "button", textContent: "paint on it", ariaLabel: "paint on it: " + region.title, onclick() { activate(region); } })] : [];
       return element("fieldset", { className: "controls" }, element("legend", { textContent: region.title }),
-        element("label", {}, "streamlines ", role), ...names.map((name, i) => element("label", {}, name + " ", region.fields[i], i < 3 ? "" : " mm")), remove);
+        element("label", {}, "streamlines ", role), ...names.map((name, i) => element("label", {}, name + " ", region.fields[i], i < 3 ? "" : " mm")), ...on, remove);
     }));
+    if (scene.paint) stage.painted(scene.paint, regions.filter((region) => region.voxels > 0).map((region) => ({ runs: region.runs, colour: colours[region.role] })));
+    if (active && !regions.some((region) => region.name === active)) activate(null);
+  }
+  // Shows all regions as they are now, and asks for their streamlines.
+  function refresh(name) {
+    list();
+    hold(name);
+    choose(false);
+    if (sowed !== sowing()) track();
+  }
+  // Gives a region a role. Seeds lie in one region, and a streamline has two ends.
+  function become(region, role) {
+    const others = regions.filter((r) => r !== region && r.role === role);
+    if (role === "seed") others.forEach((r) => { r.role = "include"; });
+    if (role === "end" && others.length > 1) others[0].role = "include";
+    region.role = role;
+    refresh(region.name);
   }
   function add(region) {
     if (regions.length === scene.most.regions) { get("selected").textContent = "There may be " + scene.most.regions + " regions."; return; }
     number++;
-    regions.push({ name: "region " + number, role: "include", title: region.kind + " " + number, ...region });
-    list();
-    hold("region " + number);
-    choose(false);
+    regions.push({ name: "region " + number, role: "include", title: (region.kind === "paint" ? "painted region" : region.kind) + " " + number, ...region });
+    refresh("region " + number);
   }
+
+  // --- Undoing: states of the regions and of the sphere of seeds, as they were before each change.
+  let past = [], future = [], present = null;
+  const plain = () => JSON.stringify([regions.map((region) => [region.name, wire(region)]), scene.live ? seeds() : 0]);
+  const state = (key) => ({ key, text: plain(), time: Date.now(), regions: copy(regions), seeds: scene.live ? seeds() : [] });
+  // Notes a change. key: changes with the same key that follow at once are one.
+  function note(key) {
+    if (present && present.text !== plain()) {
+      if (!key || key !== present.key || Date.now() - present.time > 1000) past = [...past.slice(-99), present];
+      present = state(key);
+      future = [];
+    }
+    get("undo").disabled = past.length === 0;
+    get("redo").disabled = future.length === 0;
+  }
+  function go(from, to) {
+    if (stroke || from.length === 0) return;
+    to.push(present);
+    present = { ...from.pop(), key: "" };
+    regions = copy(present.regions);
+    present.seeds.forEach((v, i) => { fields[i].value = v; });
+    refresh();
+    note("");
+  }
+  const undo = () => go(past, future), redo = () => go(future, past);
+  get("undo").addEventListener("click", undo);
+  get("redo").addEventListener("click", redo);
+  document.addEventListener("keydown", (e) => {
+    const typing = e.target.matches("input[type=text], input[type=number]");
+    if (!(e.ctrlKey || e.metaKey) || typing || !["z", "y", "Z"].includes(e.key)) return;
+    e.preventDefault();
+    (e.key === "z" && !e.shiftKey ? undo : redo)();
+  });
+
+  // --- Painting. The server paints, on the voxels of the image; the voxels come back.
+  let active = null, stroke = null; // name of the region that is painted; the movement of the brush that goes on
+  const spot = ["brush-x", "brush-y", "brush-z"].map(get), spotAt = () => spot.map((field) => Number(field.value));
+  const put = (at) => at.forEach((v, i) => { spot[i].value = place(v); });
+  const tool = () => get("tool").value, radius = () => Number(get("brush-r").value);
+  const limit = (name) => get(name).value === "" ? null : Number(get(name).value);
+  const canvas = () => regions.find((region) => region.name === active);
+  const brush = () => ({ name: "brush", at: spotAt(), half: [0, 0, 0].fill(Math.max(radius(), 0.5)), round: true, colour: [255, 220, 80],
+    moved(at) { put(at); hold("brush"); },
+    sized(factor) { get("brush-r").value = Math.min(scene.most.brush, Math.max(0.5, round(radius() * factor))); hold("brush"); } });
+  // Paints on a region from now on; null: on none.
+  function activate(region) {
+    active = region && region.name;
+    get("painting").hidden = !region;
+    get("painting-title").textContent = region ? "painting on " + region.title : "";
+    get("painted").textContent = "";
+    arm();
+  }
+  // Gives the pointer to the brush, or takes it.
+  function arm() {
+    stage.paint(!active || !tool() ? null : {
+      down(at, axis) { begin(at, axis); },
+      move(at) { put(at); hold("brush"); more(at); },
+      up() { if (stroke) { stroke.ends = true; settle(); } },
+      hover(at) { put(at); hold("brush"); },
+      press(axis) { begin(spotAt(), axis); if (stroke) stroke.ends = true; },
+    });
+    hold(active ? "brush" : undefined);
+  }
+  function begin(at, axis) {
+    if (stroke || !get("painting").checkValidity()) return;
+    const part = tool() === "fill" || tool() === "clear";
+    stroke = { region: canvas(), axis: get("flat").checked ? axis : null, part, adds: tool() === "brush" || tool() === "fill", way: [],
+      last: null, begun: false, ends: part, asks: false };
+    put(at);
+    hold("brush");
+    get("painted").textContent = "";
+    more(at);
+  }
+  function more(at) {
+    if (!stroke || (stroke.part && stroke.last)) return;
+    stroke.way.push(at);
+    step();
+  }
+  // Asks for the way that the brush went since the last answer.
+  function step() {
+    stroke.asks = true;
+    ask("paint", () => {
+      const s = stroke, way = s.way.splice(0, scene.most.places - 1), at = s.last ? [s.last, ...way] : way;
+      s.last = at[at.length - 1];
+      return { mask: s.region.mask, replaces: s.begun, adds: s.adds, part: s.part, plane: s.axis, radius: radius(), low: limit("low"), high: limit("high"),
+        at: at.map((p) => p.map(place)) };
+    });
+  }
+  answers.paint = (answer) => {
+    if (answer.error) {
+      get("painted").textContent = answer.error;
+      stroke.asks = false;
+      stroke.way = [];
+      settle();
+      return;
+    }
+    Object.assign(stroke.region, { mask: answer.mask, voxels: answer.voxels });
+    stroke.begun = true;
+  };
+  function painted(runs) {
+    stroke.region.runs = runs;
+    stroke.asks = false;
+    get("painted").textContent = words(stroke.region.voxels) + " voxels, " + words(Math.round(stroke.region.voxels *
+      scene.paint.voxel.reduce((a, b) => a * b))) + " mm³";
+    list();
+    if (stroke.way.length > 0) step();
+    if (stroke.region.role === "seed") track();
+    else choose(true);
+    settle();
+  }
+  // Ends the stroke, if the brush is up and all of its way is painted.
+  function settle() {
+    if (!stroke || !stroke.ends || stroke.asks || stroke.way.length > 0) return;
+    stroke = null;
+    refresh("brush");
+  }
+  get("tool").addEventListener("change", arm);
+  get("painting").addEventListener("input", () => { if (get("painting").checkValidity()) hold("brush"); });
+  get("painting").addEventListener("submit", (event) => event.preventDefault());
+  get("paint-here").addEventListener("click", () => {
+    if (!tool()) return;
+    begin(spotAt(), stage.facing());
+    if (stroke) stroke.ends = true;
+    settle();
+  });
+  get("add-paint").addEventListener("click", () => {
+    const n = regions.length;
+    add({ kind: "paint", mask: 0, voxels: 0, runs: new Uint32Array(0), role: scene.select ? "include" : "seed" });
+    if (regions.length === n) return;
+    if (!get("brush-x").value) put(scene.middle);
+    activate(regions[n]);
+  });
   const labels = scene.labels ? await (await load("/labels")).json() : [];
   const label = (value, name) => add({ kind: "label", label: value, title: "label " + value + (name ? ", " + name : "") });
   get("add-sphere").addEventListener("click", () => add({ kind: "sphere", at: [...scene.middle], half: [10, 10, 10] }));
@@ -204,7 +363,7 @@
   function show() {
     get("kept").replaceChildren(...kept.map((bundle) => element("li", {}, bundle.name + ": " + words(Number(bundle.count)) + " streamlines ",
       element("button", { type: "button", textContent: "change", ariaLabel: "change " + bundle.name,
-        onclick() { regions = copy(bundle.regions); get("bundle-name").value = bundle.name; list(); hold(); choose(false); } }), " ",
+        onclick() { regions = copy(bundle.regions); get("bundle-name").value = bundle.name; refresh(); } }), " ",
       element("button", { type: "button", textContent: "remove", ariaLabel: "remove " + bundle.name,
         onclick() { kept = kept.filter((b) => b !== bundle); show(); } }))));
   }
@@ -214,9 +373,7 @@
     if (!keep()) return;
     regions = [];
     get("bundle-name").value = "";
-    list();
-    hold();
-    choose(false);
+    refresh();
   });
   function save(force) {
     get("replace").hidden = true;
@@ -229,9 +386,9 @@
       get("saved").textContent = "Name the bundle, and the files: letters, digits, _ and -.";
       return;
     }
+    const wired = (bundle) => bundle.regions.filter(selects).map(wire);
     get("saved").textContent = "Saving ...";
-    post("save", { name: get("save-name").value, force,
-      bundles: kept.map((bundle) => ({ name: bundle.name, regions: bundle.regions.map(wire) })) });
+    post("save", { name: get("save-name").value, force, bundles: kept.map((bundle) => ({ name: bundle.name, regions: wired(bundle) })) });
   }
   answers.save = (answer) => {
     get("saved").textContent = answer.error || "Saved: " + answer.files.join(", ") + (answer.note ? ". No picture: " + answer.note : "");
@@ -247,8 +404,11 @@
   }
   get("regions").addEventListener("submit", (event) => event.preventDefault());
   get("sphere").addEventListener("submit", (event) => event.preventDefault());
-  get("sphere").addEventListener("input", () => { if (get("sphere").checkValidity()) hold(); track(); });
-  get("select").hidden = !scene.select;
+  get("sphere").addEventListener("input", () => { if (get("sphere").checkValidity()) { hold(); note("seeds"); } track(); });
+  get("select").hidden = !scene.select && !(scene.live && scene.paint);
+  get("bundles").hidden = !scene.select;
+  for (const name of ["add-sphere", "add-box"]) get(name).hidden = !scene.select;
+  get("add-paint").hidden = !scene.paint;
   get("labels").hidden = labels.length === 0;
   get("pick").hidden = !scene.image;
   if (scene.live) {
@@ -258,5 +418,6 @@
     get("live").hidden = false;
     track();
   }
+  present = state("");
   hold();
 })();
