@@ -12,6 +12,7 @@
 #include "options/help.h"
 #include "options/parser.h"
 #include "record/tract_run.h"
+#include "view/command.h"
 #include "view/contents.h"
 #include "view/live.h"
 #include "view/review.h"
@@ -144,6 +145,17 @@ static void begin_plainly(const char **name, char *room, size_t size)
     *name = room;
 }
 
+/* Refuses names that pages cannot show. */
+static gls_status check_names(const view_values *v, const cmd_arguments *arguments)
+{
+    const char *const name[] = {v->atlas, v->save_to, v->input.reference};
+    gls_status status = GLS_OK;
+    for (int i = 0; i < arguments->n_positionals && !status; i++)
+        status = gls_view_name_check(arguments->positional[i]);
+    for (size_t i = 0; i < sizeof name / sizeof *name && !status; i++) status = gls_view_name_check(name[i]);
+    return status;
+}
+
 /* Refuses options that would have no effect. n: files; live: options of track are given; folder: is a data set. */
 static int check_effects(const view_values *v, const cmd_arguments *arguments, size_t n, bool live, bool folder)
 {
@@ -192,6 +204,7 @@ static int run_view(void *values, const cmd_arguments *arguments)
         if (strcmp(arguments->argv[i], "--") == 0) n_words = (size_t)(arguments->argc - i - 1);
     const size_t n = (size_t)arguments->n_positionals - n_words;
     gls_status status = gls_view_require_server();
+    if (!status) status = check_names(v, arguments);
     if (status) return cmd_error_status(status);
     if (n + n_words == 0)
         return cmd_error(CMD_EXIT_USAGE,

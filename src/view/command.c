@@ -5,6 +5,16 @@
 
 #include "util/numbers.h"
 #include "util/status.h"
+#include "util/text.h"
+
+gls_status gls_view_name_check(const char *name)
+{
+    for (size_t i = 0, n; name && name[i]; i += n)
+        if (!(n = gls_utf8_bytes(name + i)))
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: is no name in UTF-8, as browsers need it: rename it, or make a link to it", name);
+    return GLS_OK;
+}
 
 void gls_view_word(gls_text *out, const char *word)
 {

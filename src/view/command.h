@@ -6,6 +6,8 @@
 #include "util/text.h"
 #include "view/messages.h"
 
+/* GLS_ERR_INPUT: a name, which may be NULL, is not UTF-8, as browsers need it. */
+gls_status gls_view_name_check(const char *name);
 /* Appends a word as a shell reads it back. */
 void gls_view_word(gls_text *out, const char *word);
 /* Writes n numbers as the command line has them, with commas between them. Rounds the numbers to those of the text. */

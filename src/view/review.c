@@ -19,6 +19,7 @@
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/text_tables.h"
+#include "view/command.h"
 
 /* Largest picture and largest table that are read, bytes. */
 #define BYTES ((size_t)64 << 20)
@@ -114,7 +115,8 @@ static gls_status add_participant(void *user, const char *folder, const char *na
     char *path = NULL;
     if (gls_asprintf(&path, "%s/%s", folder, name) < 0) return gls_no_memory();
     const bool is_folder = is_kind(path, S_IFDIR);
-    gls_status status = is_folder ? add_name(review, name) : GLS_OK;
+    gls_status status = is_folder ? gls_view_name_check(path) : GLS_OK;
+    if (is_folder && !status) status = add_name(review, name);
     gls_view_participant *p = status || !is_folder ? NULL : &review->list[review->n - 1];
     if (p) status = add_figures(p, folder, name);
     if (p && !status) status = each(path, is_session, add_figures, p);

@@ -73,6 +73,17 @@ expect 4 view t.trx --save-to missing
 says "is no folder"
 expect 4 view t.trx --save-to names.txt
 
+# names that no browser can show; the bytes are those of no text in UTF-8
+odd=$(printf 'odd\377')
+cp t.trx "$odd.trx"
+mkdir -p "$odd/sub-01" "named/sub-$odd"
+for words in "$odd.trx" "$odd" named "t.trx --save-to $odd" "t.trx --atlas $odd.trx"; do
+    # shellcheck disable=SC2086
+    expect 3 view $words
+    says "is no name in UTF-8"
+done
+rm -r "$odd.trx" "$odd" named
+
 # --- a server: who may use it, what it sends, what it endures; it writes nothing ---
 python3 "$here/view.py" data/mask.nii.gz labels.nii
 mkdir saved
