@@ -79,6 +79,7 @@ static gls_status append_measured(void *user, const gls_streamlines *s)
 {
     measure *m = user;
     m->source->candidates += s->n;
+    m->source->points += s->offset[s->n];
     for (size_t i = 0; i < m->source->n_groups; i++) {
         const gls_column *group = gls_column_find(s->group, s->n_groups, m->source->group[i].name);
         for (size_t line = 0; line < s->n && group; line++)

@@ -59,6 +59,7 @@ typedef struct gls_source {
     uint64_t total;          /* number of streamlines in the file */
     gls_filter_counts valid; /* taken: all streamlines of the file; kept: those with points, all of them finite */
     uint64_t candidates;     /* number of streamlines with finite points and the wanted lengths */
+    uint64_t points;         /* of these streamlines */
     /* colour of the file's streamlines, for GLS_COLOUR_BUNDLE and GLS_COLOUR_GROUP */
     uint32_t colour;
     /* the file states its grid */

@@ -212,7 +212,10 @@ gls_status gls_view_contents_make(gls_view_contents *contents, const char *const
     contents->n_tractograms = g.n_sources;
     contents->tractogram = calloc(g.n_sources + 1, sizeof *contents->tractogram);
     if (!status && !contents->tractogram) status = gls_no_memory();
-    for (size_t i = 0; i < g.n_sources && !status; i++) contents->tractogram[i] = g.source[i].path;
+    for (size_t i = 0; i < g.n_sources && !status; i++) {
+        contents->tractogram[i] = g.source[i].path;
+        contents->n_points += g.source[i].points;
+    }
     gls_image_destroy(g.image_read);
     gls_scene_finish(&g.scene);
     free(g.source);

@@ -27,6 +27,7 @@ typedef struct gls_view_contents {
     size_t n_tractograms;
     const char *image; /* as the user named it; NULL: none */
     gls_box box;       /* of all streamlines, world mm */
+    uint64_t n_points; /* of all streamlines */
 } gls_view_contents;
 
 /* Options by which tractograms are shown. */

@@ -18,6 +18,8 @@
 #include "util/status.h"
 #include "view/command.h"
 
+/* Memory of the sets of streamlines that are remembered, bytes, where a request does not need more. */
+#define REMEMBERED_BYTES ((size_t)16 << 20)
 /* Tolerance of the streamlines that are shown, mm: points are left out where a streamline is so straight. */
 #define TOLERANCE 0.1
 
@@ -69,7 +71,7 @@ gls_status gls_view_dissection_pick(const gls_view_dissection *d, const gls_view
 static gls_status read_lines(void *user)
 {
     gls_view_dissection *d = user;
-    return gls_view_lines_read(&d->lines, d->path, d->n_paths, d->box, d->read, d->go_on);
+    return gls_view_lines_read(&d->lines, d->path, d->n_paths, d->box, d->n_points, d->read, d->go_on);
 }
 
 gls_status gls_view_dissection_begin(gls_view_dissection *d)
@@ -136,13 +138,27 @@ static gls_status make_texts(const gls_view_dissection *d, const gls_view_reques
     return status;
 }
 
-/* Makes room for a set, in place of the one that was not used for longest. NULL: out of memory. */
+/* Finds the set that was not used for longest, or an empty one while their memory is within its bound. */
+static gls_view_met *oldest_met(gls_view_dissection *d, size_t bytes)
+{
+    gls_view_met *oldest = NULL, *empty = NULL;
+    size_t used = bytes;
+    for (size_t i = 0; i < GLS_VIEW_REMEMBERED; i++) {
+        gls_view_met *met = &d->met[i];
+        used += met->bits ? bytes : 0;
+        if (!met->bits)
+            empty = met;
+        else if (!oldest || met->used < oldest->used)
+            oldest = met;
+    }
+    return empty && (!oldest || oldest->used == d->n_requests || used <= REMEMBERED_BYTES) ? empty : oldest;
+}
+
+/* Makes room for a set. NULL: out of memory. */
 static gls_view_met *add_met(gls_view_dissection *d, const char *key, bool ends)
 {
     const size_t bytes = GLS_VIEW_WORDS(d->lines.n) * sizeof(uint64_t);
-    gls_view_met *oldest = &d->met[0];
-    for (size_t i = 1; i < GLS_VIEW_REMEMBERED; i++)
-        if (d->met[i].used < oldest->used) oldest = &d->met[i];
+    gls_view_met *oldest = oldest_met(d, bytes);
     free(oldest->key);
     oldest->key = NULL;
     if (!oldest->bits) oldest->bits = malloc(bytes);

@@ -12,7 +12,8 @@
 #include "view/messages.h"
 #include "view/paint.h"
 
-/* Regions whose streamlines are remembered: a region that did not move is not searched again. */
+/* Regions whose streamlines are remembered: a region that did not move is not searched again. At least those of one
+ * request are. */
 #define GLS_VIEW_REMEMBERED 34
 
 /* The streamlines that meet a region. */
@@ -36,6 +37,7 @@ typedef struct gls_view_dissection {
     gls_view_lines lines;
     gls_beside reading;                      /* of the lines, while the first pages are served */
     const gls_box *box;                      /* of all streamlines, borrowed */
+    uint64_t n_points;                       /* of all streamlines */
     const gls_tractogram_read_options *read; /* borrowed */
     bool (*go_on)(void);
     gls_view_met met[GLS_VIEW_REMEMBERED];
@@ -45,8 +47,8 @@ typedef struct gls_view_dissection {
 
 /* Reads the labels. names: table of their names; NULL: none. Set input, atlas and folder before. */
 gls_status gls_view_dissection_open(gls_view_dissection *d, const char *names);
-/* Begins to read the streamlines on another thread; the first selection waits for it. Set path, n_paths, box, read and
- * go_on before. */
+/* Begins to read the streamlines on another thread; the first selection waits for it. Set path, n_paths, box, n_points,
+ * read and go_on before. */
 gls_status gls_view_dissection_begin(gls_view_dissection *d);
 /* Appends the labels that occur, with their names, as JSON: [[7, "name"], ...]. */
 gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *json);

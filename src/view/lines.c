@@ -17,8 +17,10 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* Segments of a part. Shorter parts are tested more exactly, and take more memory: 6 bytes each. */
+/* Segments of a part, where that does not take more memory than PART_BYTES. Shorter parts are tested more exactly, and
+ * take more memory: 6 bytes each. */
 #define PART 24
+#define PART_BYTES ((uint64_t)120 << 20)
 /* Added to the box of a region before boxes are compared, mm: more than the rounding of the exact test. */
 #define MARGIN 0.01
 
@@ -42,9 +44,9 @@ static uint64_t first_of(const gls_view_lines *l, uint64_t line)
 }
 
 /* Number of parts of a streamline of n points. */
-static uint64_t parts_of(uint64_t n)
+static uint64_t parts_of(const gls_view_lines *l, uint64_t n)
 {
-    return n == 0 ? 0 : n == 1 ? 1 : (n - 2) / PART + 1;
+    return n == 0 ? 0 : n == 1 ? 1 : (n - 2) / l->length + 1;
 }
 
 /* A coordinate in 255ths of the box. The order of two coordinates is never turned round. */
@@ -64,12 +66,12 @@ static void find_parts(void *user, int thread, const gls_streamlines *in, size_t
     (void)thread;
     for (uint64_t p = from; p < from + n; p++)
         for (int a = 0; a < 3; a++) finite = finite && isfinite(in->point[p][a]);
-    for (uint64_t k = 0; k < parts_of(n); k++) {
+    for (uint64_t k = 0; k < parts_of(l, n); k++) {
         uint8_t *box = l->part[r->part[i] + k];
-        const uint64_t last = k * PART + PART < n ? k * PART + PART : n - 1;
+        const uint64_t last = (k + 1) * l->length < n ? (k + 1) * l->length : n - 1;
         for (int a = 0; a < 3; a++) {
             float low = INFINITY, high = -INFINITY;
-            for (uint64_t p = k * PART; p <= last; p++) {
+            for (uint64_t p = k * l->length; p <= last; p++) {
                 low = fminf(low, in->point[from + p][a]);
                 high = fmaxf(high, in->point[from + p][a]);
             }
@@ -97,7 +99,7 @@ static bool reserve(reading *r, const gls_streamlines *in)
     }
     for (size_t i = 0; i < in->n; i++) {
         r->part[i] = n_parts;
-        n_parts += parts_of(in->offset[i + 1] - in->offset[i]);
+        n_parts += parts_of(l, in->offset[i + 1] - in->offset[i]);
     }
     if (l->n + in->n > l->line_room) {
         const size_t before = l->line_room ? GLS_VIEW_WORDS(l->line_room) : 0, room = 2 * (l->line_room + in->n);
@@ -181,11 +183,13 @@ static gls_status read_file(gls_view_lines *l, const char *path, const gls_tract
 }
 
 gls_status gls_view_lines_read(gls_view_lines *l, const char *const *path, size_t n, const gls_box *box,
-                               const gls_tractogram_read_options *options, bool (*go_on)(void))
+                               uint64_t n_points, const gls_tractogram_read_options *options, bool (*go_on)(void))
 {
     gls_status status = (l->file = calloc(n + 1, sizeof *l->file)) ? GLS_OK : gls_no_memory();
     l->box = *box;
     l->has_grid = true;
+    l->length = n_points / (PART_BYTES / sizeof *l->part);
+    if (l->length < PART) l->length = PART;
     for (size_t i = 0; i < n && !status; i++) status = read_file(l, path[i], options, go_on);
     if (status || l->n == 0) return status;
     /* the room that doubling has left */
@@ -339,7 +343,7 @@ static void search_blocks(void *user, int thread, size_t from, size_t until)
                        n = l->n - begin < GLS_VIEW_BLOCK ? l->n - begin : GLS_VIEW_BLOCK;
         uint64_t part = l->first_part[block];
         for (uint64_t i = 0; i < n; i++) {
-            const uint64_t n_parts = parts_of(first_of(l, begin + i + 1) - first_of(l, begin + i));
+            const uint64_t n_parts = parts_of(l, first_of(l, begin + i + 1) - first_of(l, begin + i));
             if (comes_near(s, (const uint8_t(*)[6])l->part + part, n_parts)) near[n_near++] = (uint16_t)i;
             part += n_parts;
         }
