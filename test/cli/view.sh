@@ -199,7 +199,7 @@ for round in 1 2; do
     start set --save-to judged -q || continue
     first=$(cat stdaddress) other=$pid
     if start set --save-to judged -q; then
-        python3 "$here/view_review.py" "$first" set judged/desc-qc_participants.tsv "$(cat stdaddress)" || note "a data set, round $round"
+        python3 "$here/view_review.py" "$first" set judged/desc-qc_participants.tsv "$(cat stdaddress)" "$other" || note "a data set, round $round"
         kill -TERM $pid
         wait $pid
     fi

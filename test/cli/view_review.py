@@ -1,8 +1,9 @@
-"""Checks two running `glslines view` of one data set: view_review.py ADDRESS FOLDER TABLE OTHER_ADDRESS. Prints what fails."""
+"""Checks two running `glslines view` of one data set: view_review.py ADDRESS FOLDER TABLE OTHER_ADDRESS PID. Prints what fails."""
 
 import fcntl
 import json
 import os
+import resource
 import sys
 import threading
 import time
@@ -88,6 +89,29 @@ with open_page(server) as page:
     check(server.get("/")[0] == 200 and table.read_text() == before, "pages while the table is locked")
     os.close(held)
     check("table" in judge(page, 0, "n/a"), "a table that was locked")
+    table.write_text(before)
+
+    # --- a table that cannot be written, as on a full disk, in a folder that is gone or read-only: all or nothing ---
+    def refused(what):
+        said = judge(page, 0, "bad", "not to be lost")
+        check("table" not in said and str(table) in said.get("error", ""), what, said)
+        check(participants()[0]["judgement"] == "n/a" and server.get("/")[0] == 200, what, participants()[0])
+
+    pid, files = int(sys.argv[5]), sorted(os.listdir(table.parent))
+    limits = resource.prlimit(pid, resource.RLIMIT_FSIZE, (8, resource.RLIM_INFINITY))
+    refused("a full disk")
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+    check(table.read_text() == before and sorted(os.listdir(table.parent)) == files, "a full disk leaves", os.listdir(table.parent), table.read_text())
+    away = table.parent.with_name("away")
+    table.parent.rename(away)
+    refused("a folder that is gone")
+    check(not table.parent.exists(), "a folder that is gone is made")
+    away.rename(table.parent)
+    if os.geteuid() != 0:
+        table.parent.chmod(0o555)
+        refused("a folder that is read-only")
+        table.parent.chmod(0o755)
+    check(table.read_text() == before and "table" in judge(page, 0, "n/a"), "a table that could not be written", table.read_text())
     table.write_text(before)
 
     # --- two servers that write the table at the same time ---

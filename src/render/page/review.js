@@ -21,8 +21,19 @@
     const answer = JSON.parse(event.data);
     get("saved").textContent = answer.error ? "Not written: " + answer.error : "Written to " + answer.table;
     busy = false;
+    if (answer.error) restore();
     send();
   });
+  // Shows what the server has, where judgements were not written.
+  async function restore() {
+    const written = await (await fetch("/participants")).json(), typed = document.activeElement === note && note.value;
+    list.forEach((p, i) => {
+      if (!waiting.some((w) => w.participant === i)) Object.assign(p, { judgement: written[i].judgement, note: written[i].note });
+      option(i);
+    });
+    show();
+    if (typed) note.value = typed;
+  }
   function judge(judgement) {
     const p = list[at];
     p.judgement = judgement;
