@@ -83,6 +83,8 @@ typedef struct gls_render_options {
     const char *outline;   /* mask whose surface is drawn like glass, in all views but slabs; "density": the surface of
                               the streamlines' density; default none */
     const char *unit;      /* unit of the values of dps, dpv or map, for the legend; default none */
+    gls_strings transform; /* FILE[,inverse] each: chain from the streamlines' space to that of image, of the mask of
+                              outline and of the image of color; default none: they lie in the streamlines' space */
 } gls_render_options;
 GLS_API gls_render_options gls_render_options_default(void);
 

@@ -26,6 +26,7 @@ typedef struct gls_report_options {
     bool force;                  /* overwrite existing files; default false */
     const char *versions;        /* file for the versions of program and libraries, YAML; default NULL: none */
     const gls_image *image_data; /* image behind the streamlines, used if `image` is NULL; default NULL */
+    gls_strings transform; /* FILE[,inverse] each: chain from the streamlines' space to that of image; default none */
 } gls_report_options;
 GLS_API gls_report_options gls_report_options_default(void);
 

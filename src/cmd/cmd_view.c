@@ -30,6 +30,7 @@ typedef struct view_values {
     uint64_t nseeds, seed_seed;
     /* image of labels, table of their names, folder of what is saved; NULL: none */
     const char *atlas, *lut, *save_to;
+    gls_strings transform; /* from the space of the streamlines to that of the images */
 } view_values;
 #define OPTION_OWNER view_values
 
@@ -40,8 +41,14 @@ static const gls_option table[] = {
                "End when no page was open for MIN minutes."),
     GLS_NUMBER("View", UINT64, max_streamlines, "max-streamlines", "N", NULL, GLS_BETWEEN(1, 1000000), NULL,
                "Largest number of streamlines that are shown, evenly spread over each file."),
+#define ROW GLS_OPTION_ROW
+#define SPACE_GROUP "View"
+#define SPACE_IMAGES "IMAGE and of --atlas"
+#include "tools/space.def"
+#undef ROW
     GLS_TEXT("Selection", atlas, "atlas", "LABELS", "none",
-             "Image of labels that select streamlines, on any grid in the space of the streamlines."),
+             "Image of labels that select streamlines, on any grid in the space of the streamlines, or brought there by "
+             "--transform."),
     GLS_TEXT("Selection", lut, "lut", "FILE", "none", "Names of the labels of --atlas."),
     GLS_TEXT("Selection", save_to, "save-to", "DIR", "that of the first tractogram, or the data set",
              "Folder into which the page saves bundles, and judgements of a data set."),
@@ -168,6 +175,8 @@ static int check_effects(const view_values *v, const cmd_arguments *arguments, s
         n_tracts += gls_tractogram_format_parse(arguments->positional[i], &format) == GLS_OK;
     const char *tracts = cmd_options_first(arguments, of_tracts), *seeds = cmd_options_first(arguments, of_seeds);
     if (v->lut && !v->atlas) return cmd_error(CMD_EXIT_USAGE, "--lut: needs --atlas, whose labels it names");
+    if (v->transform.n > 0 && !v->atlas && n_tracts == n)
+        return cmd_error(CMD_EXIT_USAGE, "--transform: there is no image to bring: needs IMAGE or --atlas");
     if (tracts && n_tracts == 0) return cmd_error(CMD_EXIT_USAGE, "--%s: needs a tractogram", tracts);
     if (seeds && !live) return cmd_error(CMD_EXIT_USAGE, "--%s: needs options of 'track' behind --", seeds);
     if (v->save_to && n_tracts != 1 && !folder)
@@ -189,7 +198,8 @@ static int run_view(void *values, const cmd_arguments *arguments)
     begin_plainly(&v->input.reference, room[2], sizeof *room);
     gls_view_contents contents = {.n = 0};
     gls_view_live live = {.job = NULL};
-    gls_view_dissection dissection = {.input = &v->input, .atlas = v->atlas, .folder = v->save_to};
+    gls_view_dissection dissection = {
+        .input = &v->input, .atlas = v->atlas, .folder = v->save_to, .transform = &v->transform};
     gls_view_options options = {
         .max_streamlines = v->max_streamlines, .read = gls_tractogram_read_options_default(), .go_on = cmd_goes_on};
     gls_view_review review = {.n = 0};

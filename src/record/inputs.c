@@ -11,6 +11,7 @@
 #include "image/mif_header.h"
 #include "image/nifti_read.h"
 #include "tractogram/tck_header.h"
+#include "transform/transform.h"
 #include "util/allocation.h"
 #include "util/file.h"
 #include "util/text.h"
@@ -210,6 +211,18 @@ gls_status gls_inputs_add_all(gls_inputs *inputs, const char *const *text, size_
 {
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n && !status; i++) status = gls_inputs_add(inputs, text[i]);
+    return status;
+}
+
+gls_status gls_inputs_add_chain(gls_inputs *inputs, const gls_strings *chain)
+{
+    gls_status status = GLS_OK;
+    for (int i = 0; i < chain->n && !status; i++) {
+        char *paths[3];
+        const size_t n = gls_transform_files(chain->value[i], paths);
+        status = gls_inputs_add_all(inputs, (const char *const *)paths, n);
+        for (size_t k = 0; k < n; k++) free(paths[k]);
+    }
     return status;
 }
 

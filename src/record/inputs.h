@@ -4,7 +4,7 @@
 #ifndef GLS_RECORD_INPUTS_H
 #define GLS_RECORD_INPUTS_H
 
-#include <glslines/common.h>
+#include <glslines/params_fields.h>
 
 #include "util/status.h"
 
@@ -46,6 +46,8 @@ typedef struct gls_inputs {
 gls_status gls_inputs_add(gls_inputs *inputs, const char *text);
 /* Calls gls_inputs_add() for n texts. */
 gls_status gls_inputs_add_all(gls_inputs *inputs, const char *const *text, size_t n);
+/* Adds the files of a chain of transforms, as --transform has it: the transforms, and the images that they name. */
+gls_status gls_inputs_add_chain(gls_inputs *inputs, const gls_strings *chain);
 /* Returns GLS_ERR_OUTPUT if the output is one of the inputs, under any name, or lies in a folder that is an input.
  * inputs NULL: there are none. */
 gls_status gls_inputs_check(const gls_inputs *inputs, const char *output);

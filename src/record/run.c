@@ -40,12 +40,21 @@ gls_status gls_run_reads(gls_run *run, const char *text)
     return gls_run_reads_all(run, &text, 1);
 }
 
-gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n)
+/* Compares the inputs with outputs that were added before. */
+static gls_status check_outputs(const gls_run *run, gls_status status)
 {
-    gls_status status = gls_inputs_add_all(&run->inputs, text, n);
-    /* compare the inputs with outputs that were added before */
     for (size_t i = 0; i < run->n_outputs && !status; i++) status = gls_inputs_check(&run->inputs, run->output[i]);
     return status;
+}
+
+gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n)
+{
+    return check_outputs(run, gls_inputs_add_all(&run->inputs, text, n));
+}
+
+gls_status gls_run_reads_chain(gls_run *run, const gls_strings *chain)
+{
+    return check_outputs(run, gls_inputs_add_chain(&run->inputs, chain));
 }
 
 /* --- Outputs. */

@@ -38,6 +38,8 @@ void gls_run_end(gls_run *run);
 gls_status gls_run_reads(gls_run *run, const char *text);
 /* Calls gls_run_reads() for n texts. */
 gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n);
+/* Adds the files of a chain of transforms to the inputs. */
+gls_status gls_run_reads_chain(gls_run *run, const gls_strings *chain);
 
 /* Checks that a file of this name can be written and is no input, and adds it to the outputs. Call it before any slow
  * work. NULL adds nothing. */

@@ -18,6 +18,7 @@
 #include "render/planes.h"
 #include "render/scene_parts.h"
 #include "render/studio_parts.h"
+#include "transform/bring.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -178,6 +179,8 @@ gls_status gls_outline_open(gls_studio *s, const gls_box *streamlines)
     gls_status status = strcmp(of, "density") == 0
                             ? make_density(s->source, s->n_sources, &s->plan, streamlines, &s->outline)
                             : gls_image_read(of, GLS_IMAGE_ANY, &s->outline);
+    if (!status && strcmp(of, "density") != 0)
+        status = gls_image_bring(&s->outline, &s->space, GLS_RESAMPLE_NEAREST, 0, of);
     if (status) return status;
     for (size_t v = 0; v < gls_grid_voxels(&s->outline->grid); v++)
         s->outline->data[v] = s->outline->data[v] > 0 ? 1 : 0;

@@ -178,6 +178,7 @@ static gls_status check_output(const char *const *files, size_t n, const char *o
     if (!status) status = gls_inputs_add(&inputs, o->odf);
     if (!status && o->outline && strcmp(o->outline, "density") != 0) status = gls_inputs_add(&inputs, o->outline);
     if (!status) status = gls_inputs_add(&inputs, o->colors);
+    if (!status) status = gls_inputs_add_chain(&inputs, &o->transform);
     if (!status)
         status = o->frames ? check_frames(&inputs, output, o) : gls_place_check(output, o->force, &inputs, NULL, 0);
     gls_inputs_finish(&inputs);

@@ -29,6 +29,7 @@
 #include "render/report_weights.h"
 #include "render/stage.h"
 #include "tracts/line_geometry.h"
+#include "transform/bring.h"
 #include "util/file.h"
 #include "util/numbers.h"
 #include "util/option.h"
@@ -55,6 +56,17 @@ static gls_status take_density(gls_report *r)
     return status;
 }
 
+/* Brings the image that the user named to the space of the streamlines. */
+static gls_status bring_image(gls_report *r)
+{
+    gls_transform space;
+    const gls_strings *chain = &r->options->transform;
+    gls_status status = gls_transform_read(chain->value, (size_t)chain->n, &space);
+    if (!status) status = gls_image_bring(&r->image_read, &space, GLS_RESAMPLE_LINEAR, NAN, r->image);
+    gls_transform_finish(&space);
+    return status;
+}
+
 /* Finds what stands behind the streamlines: an image, or their density. GLS_ERR_INPUT: an image that cannot be read. */
 static gls_status find_image(gls_report *r)
 {
@@ -62,6 +74,7 @@ static gls_status find_image(gls_report *r)
     r->behind = r->image ? NULL : r->options->image_data;
     r->has_image = r->behind || r->image;
     if (r->image) status = gls_image_read(r->image, GLS_IMAGE_ANY, &r->image_read);
+    if (!status && r->image) status = bring_image(r);
     if (!r->has_image && r->density) status = take_density(r);
     if (!status && r->image_read) r->behind = r->image_read;
     return status;
@@ -169,6 +182,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
     if (fa) r->image = r->options->image ? gls_text_copy(fa) : gls_file_beside(r->sidecar_path, fa);
     const char *const inputs[] = {input, r->tractogram, r->sidecar_path, r->image, r->options->image};
     if (!status) status = gls_run_reads_all(&r->run, inputs, sizeof inputs / sizeof *inputs);
+    if (!status) status = gls_run_reads_chain(&r->run, &r->options->transform);
     if (!status) status = gls_report_find_anatomy(r);
     return status ? status : gls_report_find_weights(r);
 }
@@ -371,6 +385,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     GLS_REQUIRE(input);
     GLS_REQUIRE(r.options->size == sizeof *r.options);
     GLS_REQUIRE(r.options->max_streamlines >= 1 && r.options->max_streamlines <= 100000);
+    if (r.options->transform.n > 0 && !r.options->image) return gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --image");
     /* the order matters: inputs are known before outputs are checked, and outputs before anything is drawn */
     char *path = r.options->output ? gls_text_copy(r.options->output) : gls_report_name(input);
     if (!path) return gls_fail(GLS_ERR_MEMORY, "out of memory");

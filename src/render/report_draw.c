@@ -223,6 +223,7 @@ gls_status gls_report_draw(gls_report *r)
     const gls_report_options *o = r->options;
     gls_render_options views = gls_render_options_default();
     views.image = r->image; /* the path is given, too, because messages name it */
+    views.transform = r->options->transform;
     views.image_data = r->has_image ? r->behind : NULL;
     views.max_streamlines = o->max_streamlines;
     views.read = o->read;

@@ -20,6 +20,7 @@
 #include "render/planes.h"
 #include "render/raster.h"
 #include "render/scene.h"
+#include "transform/bring.h"
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -59,7 +60,20 @@ static gls_status read_image(gls_studio *s)
     const gls_render_options *o = s->plan.options;
     gls_status status = o->image ? gls_image_read(o->image, GLS_IMAGE_ANY, &s->image_read) : GLS_OK;
     if (!o->image && !o->image_data) return GLS_OK;
+    if (!status && o->image) status = gls_image_bring(&s->image_read, &s->space, GLS_RESAMPLE_LINEAR, NAN, o->image);
     return status ? status : use_image(s, o->image ? s->image_read : o->image_data);
+}
+
+/* Reads --transform, which needs an image to bring. */
+static gls_status read_transform(gls_studio *s)
+{
+    const gls_render_options *o = s->plan.options;
+    const bool outlined = o->outline && strcmp(o->outline, "density") != 0;
+    if (o->transform.n == 0) return GLS_OK;
+    if (!o->image && !outlined && s->plan.colouring != GLS_COLOUR_MAP)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--transform: there is no image to bring: needs --image, --outline MASK or --color map:IMAGE");
+    return gls_transform_read(o->transform.value, (size_t)o->transform.n, &s->space);
 }
 
 /* Reads the image from which colours come. */
@@ -67,6 +81,7 @@ static gls_status read_map(gls_studio *s)
 {
     if (s->plan.colouring != GLS_COLOUR_MAP) return GLS_OK;
     gls_status status = gls_image_read(s->plan.name, GLS_IMAGE_ANY, &s->map);
+    if (!status) status = gls_image_bring(&s->map, &s->space, GLS_RESAMPLE_LINEAR, NAN, s->plan.name);
     if (!status) gls_sampler_init(&s->map_sampler, s->map);
     return status;
 }
@@ -385,6 +400,7 @@ gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_r
     if (status) return status;
     if (!(s->source = calloc(n + 1, sizeof *s->source)))
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu files", n);
+    if (!status) status = read_transform(s);
     if (!status) status = read_image(s);
     if (!status) status = read_map(s);
     if (!status) status = read_odf(s);
@@ -481,6 +497,7 @@ void gls_studio_close(gls_studio *s)
     gls_glyphs_destroy(s->glyphs);
     gls_image_destroy(s->odf);
     gls_image_destroy(s->outline);
+    gls_transform_finish(&s->space);
     for (size_t i = 0; i < s->n_sources && s->source; i++) free(s->source[i].group);
     free(s->source);
     gls_render_plan_finish(&s->plan);

@@ -13,6 +13,7 @@
 #include "render/drawing.h"
 #include "render/scene.h"
 #include "render/scene_parts.h"
+#include "transform/transform.h"
 
 /* --- Labels: letters of orientation, names of views, and a foot with counts, scale and legends. */
 
@@ -112,6 +113,7 @@ typedef struct gls_studio {
     const gls_image *image; /* background image; NULL: none */
     /* owned: the background, the image of colours, the ODFs */
     gls_image *image_read, *map, *odf;
+    gls_transform space; /* from the space of the streamlines to that of the images; empty: both are the same */
     gls_glyphs *glyphs; /* made from `odf` */
     char behind[64];    /* name of the image for the foot, if the studio chose the image; else "" */
     /* samplers of `image` and of `map` */

@@ -61,12 +61,7 @@ gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
     gls_status status = GLS_OK;
     gls_job_inputs_files(o, file);
     for (size_t i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_inputs_add(inputs, file[i].path);
-    for (int i = 0; i < o->transform.n; i++) {
-        char *paths[3];
-        const size_t n = gls_transform_files(o->transform.value[i], paths);
-        if (!status) status = gls_inputs_add_all(inputs, (const char *const *)paths, n);
-        for (size_t k = 0; k < n; k++) free(paths[k]);
-    }
+    if (!status) status = gls_inputs_add_chain(inputs, &o->transform);
     if (!status && o->t1) status = gls_job_anatomy_inputs(o, inputs);
 #define GLS_REGION_ROW(symbol, number, field, ...) \
     if (!status) status = gls_inputs_add_all(inputs, (const char *const *)o->field.value, (size_t)o->field.n);

@@ -55,13 +55,7 @@ static gls_status name_input(respond_run *run)
     gls_status status =
         gls_series_run_begin(&run->from, o->force, (const char *const[]){o->dwi, o->bval, o->bvec, o->mask}, others,
                              sizeof others / sizeof *others);
-    for (int i = 0; i < o->transform.n; i++) {
-        char *paths[3];
-        const size_t n = gls_transform_files(o->transform.value[i], paths);
-        if (!status) status = gls_run_reads_all(&run->from.run, (const char *const *)paths, n);
-        for (size_t k = 0; k < n; k++) free(paths[k]);
-    }
-    return status;
+    return status ? status : gls_run_reads_chain(&run->from.run, &o->transform);
 }
 
 /* Names the outputs of the algorithm, and the sidecar. */

@@ -31,10 +31,34 @@ typedef struct recognize_state {
     uint32_t **member; /* streamlines of each bundle, and of none at the end */
 } recognize_state;
 
+/* Adds the files of --recognize-transform to the inputs. */
+static gls_status take_transform(gls_run_sink *sink, const gls_strings *chain)
+{
+    gls_status status = GLS_OK;
+    for (int i = 0; i < chain->n && !status; i++) {
+        char *file[3];
+        const size_t n = gls_transform_files(chain->value[i], file);
+        for (size_t k = 0; k < n; k++) {
+            if (sink->n_inputs < GLS_SINK_MAX_INPUTS) {
+                sink->input[sink->n_inputs++] = file[k];
+                continue;
+            }
+            free(file[k]);
+            status = gls_fail(GLS_ERR_ARGUMENT,
+                              "--recognize-transform: has more than %d files: make one of them by 'glslines transform "
+                              "compose'",
+                              GLS_SINK_MAX_INPUTS - 1);
+        }
+    }
+    return status;
+}
+
 /* Parses ATLAS or ATLAS:TABLE. */
 static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const char *text = sinks->options->recognize;
+    const gls_strings *chain = &sinks->options->recognize_transform;
+    if (!text && chain->n > 0) return gls_fail(GLS_ERR_ARGUMENT, "--recognize-transform: needs --recognize");
     if (!text) return GLS_OK;
     const char *colon = gls_names_last(text, ':');
     if (colon == text || (colon && !colon[1]))
@@ -52,6 +76,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
             "ATLAS:TABLE writes a table");
     sink->wanted = true;
     gls_status status = gls_sink_reads(sink, text, colon ? (size_t)(colon - text) : strlen(text));
+    if (!status) status = take_transform(sink, chain);
     return status || !colon ? status : gls_sink_writes(sink, sinks, colon + 1);
 }
 
@@ -61,6 +86,8 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
     recognize_state *s = sink->state;
     const gls_recognition_options options = gls_recognition_options_default();
     const gls_tractogram_read_options reading = gls_tractogram_read_options_default();
+    const gls_strings *chain = &sinks->options->recognize_transform;
+    gls_transform space;
     gls_status status = gls_atlas_list(sink->input[0], NULL, THRESHOLD, &s->atlas);
     for (size_t k = 0; k < s->atlas.n && !status && sinks->writes_trx; k++)
         if (!gls_trx_can_name(s->atlas.bundle[k].name))
@@ -69,7 +96,11 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
                          "%s: bundle \"%.120s\": this name is too long for a group of a TRX file: rename the bundle",
                          s->atlas.bundle[k].path, s->atlas.bundle[k].name);
     if (!status) status = gls_recognition_create(&options, &s->recognition);
-    return status ? status : gls_atlas_read(&s->atlas, &reading, NULL, NULL, s->recognition);
+    if (!status) status = gls_transform_read(chain->value, (size_t)chain->n, &space);
+    if (status) return status;
+    status = gls_atlas_read(&s->atlas, &reading, NULL, &space, s->recognition);
+    gls_transform_finish(&space);
+    return status;
 }
 
 static gls_status open_recognition(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)

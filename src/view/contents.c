@@ -14,6 +14,7 @@
 #include "render/picture_plan.h"
 #include "render/scene.h"
 #include "render/stage.h"
+#include "transform/bring.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
@@ -200,12 +201,16 @@ gls_status gls_view_contents_make(gls_view_contents *contents, const char *const
     gallery g = {.source = NULL};
     gls_status status = sort_files(&g, files, n);
     if (!status && g.image_path) status = gls_image_read(g.image_path, GLS_IMAGE_ANY, &g.image_read);
+    if (!status && g.image_path)
+        status = gls_image_bring(&g.image_read, &dissection->space, GLS_RESAMPLE_LINEAR, NAN, g.image_path);
     g.image = g.image_read ? g.image_read : gls_view_live_image(live, &g.image_name);
     if (g.image_read) g.image_name = gls_file_name(g.image_path);
     if (!status) status = read_streamlines(&g, options);
     if (!status && g.scene.n_lines == 0 && !g.image)
         status = gls_fail(GLS_ERR_INPUT, "%s: has no streamline to show", n > 0 ? files[0] : "view");
-    if (!status && g.image) gls_view_paint_begin(dissection->paint, &g.image->grid, g.image_path, g.image);
+    /* a region that is painted lies in the space of the streamlines, and --transform of the recipe would move it */
+    if (!status && g.image && dissection->space.n == 0)
+        gls_view_paint_begin(dissection->paint, &g.image->grid, g.image_path, g.image);
     if (!status) status = add_all(contents, &g, live, dissection);
     contents->box = g.box;
     contents->image = g.image_path;

@@ -37,9 +37,9 @@ typedef struct gls_view_options {
     bool (*go_on)(void); /* false: stop reading with GLS_ERR_CANCELLED */
 } gls_view_options;
 
-/* Reads the tractograms and the image among n files, and makes the page. live: what is tracked;
- * dissection: its labels; pages can paint on the image then. Free by
- * gls_view_contents_finish(), also after a failure. */
+/* Reads the tractograms and the image among n files, and makes the page. live: what is tracked; dissection: its labels,
+ * and the transform that brings the image; pages can paint on the image then. Free by gls_view_contents_finish(), also
+ * after a failure. */
 gls_status gls_view_contents_make(gls_view_contents *contents, const char *const *files, size_t n,
                                   const gls_view_options *options, const gls_view_live *live,
                                   const gls_view_dissection *dissection);

@@ -11,6 +11,7 @@
 #include "image/labels.h"
 #include "image/region_area.h"
 #include "render/scene.h"
+#include "transform/bring.h"
 #include "util/clock.h"
 #include "util/json_text.h"
 #include "util/maths.h"
@@ -27,9 +28,11 @@
 
 gls_status gls_view_dissection_open(gls_view_dissection *d, const char *names)
 {
-    if (!d->atlas) return GLS_OK;
-    gls_status status = gls_label_table_read(&d->names, names);
-    return status ? status : gls_labels_read(d->atlas, &d->labels);
+    gls_status status = gls_transform_read(d->transform->value, (size_t)d->transform->n, &d->space);
+    if (status || !d->atlas) return status;
+    status = gls_label_table_read(&d->names, names);
+    if (!status) status = gls_labels_read(d->atlas, &d->labels);
+    return status ? status : gls_labels_bring(&d->labels, &d->space, d->atlas);
 }
 
 gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *json)
@@ -192,7 +195,7 @@ static gls_status search(gls_view_dissection *d, const gls_view_request *request
     gls_view_met *entry[GLS_VIEW_REGIONS];
     gls_rois *rois = NULL;
     size_t index, made = 0;
-    gls_status status = gls_rois_create(GLS_ROI_TEST_SEGMENT, NULL, &rois);
+    gls_status status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &d->space, &rois);
     for (size_t i = 0; i < n && !status; i++) {
         status = add_region(d, &request->region[which[i]], t->text[which[i]], rois, &index);
         if (status || index < made) continue;
@@ -297,6 +300,10 @@ static void append_edit(const gls_view_dissection *d, const gls_view_request *re
         gls_text_printf(out, " --%s=", gls_region_role_name(request->region[i].role));
         gls_view_word(out, t->text[i]);
     }
+    for (int i = 0; i < d->transform->n && gls_view_request_has_label(request); i++) {
+        gls_text_puts(out, " --space-transform=");
+        gls_view_word(out, d->transform->value[i]);
+    }
     const size_t n = gls_view_read_words(d->input, d->input->reference, word);
     for (size_t i = 0; i < n; i++) {
         gls_text_puts(out, " ");
@@ -371,6 +378,7 @@ void gls_view_dissection_close(gls_view_dissection *d)
     }
     free(d->selected);
     gls_labels_destroy(d->labels);
+    gls_transform_finish(&d->space);
     gls_label_table_finish(&d->names);
     gls_view_lines_finish(&d->lines);
     *d = (gls_view_dissection){.path = NULL};

@@ -7,6 +7,7 @@
 
 #include "image/label_table.h"
 #include "record/tract_run.h"
+#include "transform/transform.h"
 #include "util/threads.h"
 #include "view/lines.h"
 #include "view/messages.h"
@@ -30,6 +31,8 @@ typedef struct gls_view_dissection {
     size_t n_paths;
     const gls_tract_common *input; /* how they are read, borrowed */
     const char *atlas;             /* image of labels, borrowed; NULL: none */
+    const gls_strings *transform;  /* texts of --transform, borrowed */
+    gls_transform space;           /* from the space of the streamlines to that of the images; empty: both are the same */
     const char *folder;            /* where files are saved, borrowed; NULL: beside the first tractogram */
     gls_view_paint *paint;         /* painted regions, borrowed */
     gls_labels *labels;
@@ -45,7 +48,8 @@ typedef struct gls_view_dissection {
     uint64_t *selected; /* bits of the streamlines of the last selection */
 } gls_view_dissection;
 
-/* Reads the labels. names: table of their names; NULL: none. Set input, atlas and folder before. */
+/* Reads the transform, and the labels, which it brings. names: table of their names; NULL: none. Set input, atlas,
+ * transform and folder before. */
 gls_status gls_view_dissection_open(gls_view_dissection *d, const char *names);
 /* Begins to read the streamlines on another thread; the first selection waits for it. Set path, n_paths, box, n_points,
  * read and go_on before. */

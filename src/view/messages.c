@@ -323,6 +323,13 @@ void gls_view_answer_head(uint32_t id, int kind, uint32_t n, gls_text *out)
     gls_view_put32(n, out);
 }
 
+bool gls_view_request_has_label(const gls_view_request *request)
+{
+    bool has = false;
+    for (size_t i = 0; i < request->n_regions; i++) has |= request->region[i].n == 0 && request->region[i].mask == 0;
+    return has;
+}
+
 gls_status gls_view_answer_lines(uint32_t id, int kind, const gls_scene *scene, gls_text *out)
 {
     gls_view_answer_head(id, kind, (uint32_t)scene->n_lines, out);

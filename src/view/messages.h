@@ -119,6 +119,8 @@ typedef struct gls_view_request {
  * request are those of the message then, as far as it has them, else 0 and GLS_VIEW_TRACK. Errors fit into the reason
  * of a closed WebSocket, 123 bytes. */
 gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_request *request);
+/* Whether a region of the request is a label. */
+bool gls_view_request_has_label(const gls_view_request *request);
 /* Appends a number of 32 bits, little-endian. */
 void gls_view_put32(uint32_t v, gls_text *out);
 /* Appends the head of an answer of bytes: u8 version 1, u8 kind (1 tracked, 2 selected, 3 painted), u16 0, u32 id, u32

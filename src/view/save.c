@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "image/image_write.h"
+#include "record/inputs.h"
 #include "util/file.h"
 #include "util/numbers.h"
 #include "util/output_file.h"
@@ -23,6 +24,8 @@
 #define PATIENCE 3600
 /* Largest sidecar, and largest picture, bytes. */
 #define NAMED_BYTES ((size_t)64 << 20)
+/* Most words of a command, with a chain of transforms. */
+#define MOST_WORDS (24 + 2 * GLS_MAX_STRINGS)
 /* Exit codes of a command whose outputs cannot be written, and of a fault of the program. */
 enum { NO_OUTPUT = 4, FAULT = 1 };
 
@@ -188,13 +191,13 @@ static bool keep_line(void *user, const char *line)
 /* Runs 'glslines WORD...', and notes it in the recipe. words: ends with NULL. */
 static gls_status run(saving *s, const char *const *words)
 {
-    char *arguments[28] = {(char *)(uintptr_t) "glslines"};
+    char *arguments[MOST_WORDS + 8] = {(char *)(uintptr_t) "glslines"};
     const char *const own[] = {"--quiet", "--nthreads", s->n_threads};
     size_t n = 1;
     gls_child child;
     gls_text line = {0};
     gls_text_puts(&line, "glslines");
-    for (; words[n - 1] && n < 20; n++) {
+    for (; words[n - 1] && n < MOST_WORDS; n++) {
         int i = 0;
         arguments[n] = (char *)(uintptr_t)words[n - 1];
         while (i < N_FILES && words[n - 1] != s->made[i]) i++;
@@ -224,34 +227,49 @@ static gls_status run(saving *s, const char *const *words)
     return status;
 }
 
+/* Adds --transform, which brings images to the space of the streamlines. Returns the number of words. */
+static size_t add_transform(const saving *s, const char **words)
+{
+    const gls_strings *chain = s->d->transform;
+    for (int i = 0; i < chain->n; i++) {
+        words[2 * i] = "--transform";
+        words[2 * i + 1] = chain->value[i];
+    }
+    return 2 * (size_t)chain->n;
+}
+
 static gls_status run_segment(saving *s)
 {
     const gls_tract_common *input = s->d->input;
-    const char *words[16] = {"segment", s->d->path[0], s->made[TABLE], "--output", s->made[TRACTOGRAM]};
+    const char *words[MOST_WORDS] = {"segment", s->d->path[0], s->made[TABLE], "--output", s->made[TRACTOGRAM]};
     size_t n = 5;
-    /* the image behind the streamlines is in their space */
-    const char *reference = input->reference ? input->reference : s->d->lines.has_grid ? NULL : s->image;
+    /* without a transform the image behind the streamlines is in their space */
+    const char *behind = s->d->space.n > 0 ? NULL : s->image;
+    const char *reference = input->reference ? input->reference : s->d->lines.has_grid ? NULL : behind;
     n += gls_view_read_words(input, reference, words + n);
     if (s->inside) words[n++] = "--folder";
     if (s->inside) words[n++] = s->inside;
     if (s->d->lines.n_unusable > 0) words[n++] = "--invalid";
     if (s->d->lines.n_unusable > 0) words[n++] = "drop";
+    if (gls_view_request_has_label(&s->request)) n += add_transform(s, words + n);
     return run(s, words);
 }
 
 static gls_status run_render(saving *s)
 {
-    const char *words[16] = {"render", s->made[TRACTOGRAM], "--output", s->made[PICTURE], "--color", "groups"};
+    const char *words[MOST_WORDS] = {"render", s->made[TRACTOGRAM], "--output", s->made[PICTURE], "--color", "groups"};
     size_t n = 6;
     if (s->image) words[n++] = "--image";
     if (s->image) words[n++] = s->image;
+    if (s->image) add_transform(s, words + n);
     return run(s, words);
 }
 
 /* --- All of it. */
 
-/* Names a file, and checks that it may be written. */
-static gls_status name_file(const saving *s, const char *end, char **file, bool *exists)
+/* Names a file, and checks that it may be written. of_transform: files that it must not replace. */
+static gls_status name_file(const saving *s, const char *end, const gls_inputs *of_transform, char **file,
+                            bool *exists)
 {
     const gls_view_dissection *d = s->d;
     const char *name = gls_file_name(d->path[0]);
@@ -261,7 +279,9 @@ static gls_status name_file(const saving *s, const char *end, char **file, bool 
     if (gls_asprintf(file, "%.*s%s%s%s", folder, d->folder ? d->folder : d->path[0], d->folder ? "/" : "",
                      s->request.name, end) < 0)
         return gls_no_memory();
-    gls_status status = gls_output_check(*file, force, inputs, sizeof inputs / sizeof *inputs);
+    gls_status status = gls_inputs_check(of_transform, *file);
+    if (status) return status;
+    status = gls_output_check(*file, force, inputs, sizeof inputs / sizeof *inputs);
     /* what cannot be replaced is no question */
     *exists = status && !force && access(*file, F_OK) == 0 &&
               !gls_output_check(*file, true, inputs, sizeof inputs / sizeof *inputs);
@@ -272,13 +292,16 @@ static gls_status name_file(const saving *s, const char *end, char **file, bool 
 /* Names the files, and checks that they may be written. */
 static gls_status name_files(saving *s, bool *exists)
 {
-    gls_status status = GLS_OK;
-    for (int i = 0; i < N_FILES && !status; i++) status = name_file(s, suffix[i], &s->file[i], exists);
+    gls_inputs of_transform = {0};
+    gls_status status = gls_inputs_add_chain(&of_transform, s->d->transform);
+    for (int i = 0; i < N_FILES && !status; i++)
+        status = name_file(s, suffix[i], &of_transform, &s->file[i], exists);
     for (size_t i = 0; i < s->n_painted && !status; i++) {
         char end[40];
         gls_snprintf(end, sizeof end, "_mask-%zu.nii.gz", i + 1);
-        status = name_file(s, end, &s->painted[i].file, exists);
+        status = name_file(s, end, &of_transform, &s->painted[i].file, exists);
     }
+    gls_inputs_finish(&of_transform);
     return status;
 }
 
@@ -441,9 +464,9 @@ gls_status gls_view_save_begin(gls_view_dissection *d, const char *image, const 
     if (d->n_paths != 1)
         return gls_fail(GLS_ERR_ARGUMENT, "save: bundles are made of one tractogram, and view has %zu", d->n_paths);
     gls_status status = gls_beside_end(&d->reading, GLS_OK);
-    if (!status && !d->lines.has_grid && !d->input->reference && !image)
-        status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and bundles need one: give 'glslines view' an image",
-                          d->path[0]);
+    if (!status && !d->lines.has_grid && !d->input->reference && (!image || d->space.n > 0))
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and bundles need one: give 'glslines view' %s", d->path[0],
+                          d->space.n > 0 ? "--reference" : "an image");
     if (status) return status;
     saving *s = malloc(sizeof *s);
     if (!s) return gls_no_memory();

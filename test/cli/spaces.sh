@@ -194,6 +194,67 @@ for tissue in ph/5tt.nii.gz "far/5tt.nii -t turn.txt"; do
     expect 0 fixels fod_sh.nii.gz fixels_${tissue%%/*} --act $tissue
 done
 same fixels_ph/fd.nii fixels_far/fd.nii
+# pictures and reports: the image behind the streamlines, the outline, colours
+look="--tile 160x160 --views superior,left --no-labels --device llvmpipe"
+picture() {
+    picture_name=$1
+    picture_place=$2
+    shift 2
+    # shellcheck disable=SC2086
+    expect 0 render here.tck -o $picture_name.png $look --image $picture_place/tissue.nii* --outline $picture_place/mask.nii* --color map:"$(echo $picture_place/tissue.nii*)" "$@"
+}
+expect 0 transform ph/mask.nii.gz -t warp.nii --interpolation nearest --template ph/mask.nii.gz -o warped/mask.nii
+picture picture_here ph
+picture picture_far far -t turn.txt
+python3 "$here/picture.py" near picture_here.png picture_far.png || note "a picture with images of another space"
+picture picture_before warped
+picture picture_after ph -t warp.nii
+python3 "$here/picture.py" same picture_before.png picture_after.png || note "a picture with warped images"
+picture picture_wrong far
+python3 "$here/picture.py" near picture_here.png picture_wrong.png > /dev/null && note "the picture is the same without a transform"
+python3 "$here/picture.py" near picture_here.png picture_after.png > /dev/null && note "the warp changed no pixel"
+expect 2 render here.tck -o none.png -t turn.txt --outline density --device llvmpipe
+says "--transform: there is no image to bring"
+cp turn.txt turn.png
+# shellcheck disable=SC2086
+expect 4 render here.tck -o turn.png $look -t turn.png --image far/tissue.nii --force
+expect 0 report here.tck -o report_before.html --image warped/tissue.nii --device llvmpipe --reference ph/mask.nii.gz
+expect 0 report here.tck -o report_after.html --image ph/tissue.nii.gz -t warp.nii --device llvmpipe --reference ph/mask.nii.gz
+expect 0 report here.tck -o report_bare.html --image ph/tissue.nii.gz --device llvmpipe --reference ph/mask.nii.gz
+python3 - << 'END' || note "the report's pictures"
+import re
+before, after, bare = (re.findall('src="(data:image/png[^"]*)"', open("report_%s.html" % name).read()) for name in ("before", "after", "bare"))
+assert len(before) >= 2 and before == after and bare != before, [list(map(len, x)) for x in (before, after, bare)]
+END
+expect 2 report here.tck -o none.html -t turn.txt --device llvmpipe
+says "--transform: needs --image"
+expect 3 report here.tck -o none.html -t nothing.txt --image far/tissue.nii --device llvmpipe
+# an atlas of bundles
+mkdir atlas_here atlas_far
+expect 0 edit all.tck atlas_here/left.tck --include ph/labels.nii.gz:1-4 --min-length 20
+expect 0 edit all.tck atlas_here/right.tck --include ph/labels.nii.gz:9-12 --min-length 20
+for bundle in left right; do
+    expect 0 transform atlas_here/$bundle.tck -t warp.nii,inverse -t turn.txt,inverse -o atlas_far/$bundle.tck
+    expect 0 transform atlas_far/$bundle.tck -t turn.txt -t warp.nii -o atlas_here/$bundle.tck --force
+done
+# shellcheck disable=SC2086
+{
+    expect 0 $track --roi ph/roi.nii.gz -o recognized_here.trx --recognize atlas_here:recognized_here.tsv
+    expect 0 $track --roi ph/roi.nii.gz -o recognized_far.trx --recognize atlas_far:recognized_far.tsv --recognize-transform turn.txt --recognize-transform warp.nii
+    expect 0 $track --roi ph/roi.nii.gz -o recognized_wrong.trx --recognize atlas_far:recognized_wrong.tsv
+    expect 2 $track --roi ph/roi.nii.gz -o none.tck --recognize-transform turn.txt
+    says "--recognize-transform: needs --recognize"
+    expect 3 $track --roi ph/roi.nii.gz -o none.trx --recognize atlas_far --recognize-transform nothing.txt
+    expect 4 $track --roi ph/roi.nii.gz -o turned.trx --recognize atlas_far:turn.txt --recognize-transform turn.txt
+}
+python3 - << 'END' || note "an atlas of another space while tracking"
+import struct, zipfile
+here, far, wrong = (zipfile.ZipFile("recognized_%s.trx" % name) for name in ("here", "far", "wrong"))
+groups = [n for n in here.namelist() if n.startswith("groups/")]
+assert sum(len(here.read(n)) for n in groups if "unrecognized" not in n) > 80
+assert all(here.read(n) == far.read(n) for n in groups)
+assert any(n not in wrong.namelist() or here.read(n) != wrong.read(n) for n in groups)
+END
 # a transform that brings nothing is refused
 expect 2 density here.tck none.nii --template ph/mask.nii.gz -t turn.txt
 says "--transform: needs --image"

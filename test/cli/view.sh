@@ -144,6 +144,34 @@ for atlas in "-lab 'els; \\.nii" " labels .nii"; do
 done
 rm -r "./-odd dir" "odd ; 't.trx"
 saves holed.trx
+# images of another space, which --transform brings: the same bundle
+python3 - << 'END'
+import gzip, struct
+for old, new in (("fit_fa.nii.gz", "far_fa.nii"), ("labels.nii", "far_labels.nii")):
+    raw = open(old, "rb").read()
+    raw = bytearray(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
+    a = struct.unpack("<12f", raw[280:328])
+    struct.pack_into("<h", raw, 252, 0)
+    struct.pack_into("<h", raw, 254, 1)
+    # (x, y, z) of the streamlines lies at (y + 30, z, x - 9) of the images
+    struct.pack_into("<12f", raw, 280, *a[4:7], a[7] + 30, *a[8:12], *a[:3], a[3] - 9)
+    open(new, "wb").write(raw)
+END
+printf '0 1 0 0\n0 0 1 0\n1 0 0 0\n' > turn.txt
+printf '1 0 0 30\n0 1 0 0\n0 0 1 -9\n' > shift.txt
+for space in "fit_fa.nii.gz --atlas labels.nii" "far_fa.nii --atlas far_labels.nii -t turn.txt -t shift.txt"; do
+    # shellcheck disable=SC2086
+    if start t.trx $space --save-to saved --nthreads 1 -q; then
+        python3 "$here/view_save.py" "$(cat stdaddress)" "$tool" saved again 7 || note "saving of view $space"
+        kill -TERM $pid
+        wait $pid
+    fi
+    grep -q transform saved/again.sh && cmp saved/again.trx near_again.trx
+    mv saved/again.trx near_again.trx
+    mv saved/again.png near_again.png
+    rm -rf saved/*
+done
+rm -f far_fa.nii far_labels.nii turn.txt shift.txt near_again.*
 [ "$before" = "$(files)" ] || note "saving has left files"
 
 # --- a signal during a save: the files that it was to replace are there, even if the server is killed ---

@@ -52,6 +52,8 @@ class _Options:
             setattr(self.struct, name, words.index(value))
         elif kind is structs["gls_numbers"]:
             self._set_numbers(name, list(value))
+        elif kind is structs["gls_strings"]:
+            self._set_texts(name, list(value) if isinstance(value, (list, tuple)) else [value])
         elif kind is ctypes.c_void_p:
             listed = isinstance(value, (list, tuple))
             self._keep.append(ctypes.create_string_buffer(encode(",".join(map(str, value)) if listed else value)))
@@ -72,6 +74,15 @@ class _Options:
         for i, entry in enumerate(entries):
             numbers.value[i] = _library.real(entry, name)
         numbers.n = len(entries)
+
+    def _set_texts(self, name, entries):
+        texts = getattr(self.struct, name)
+        if len(entries) > len(texts.value):
+            raise ValueError("%s: %d values, at most %d" % (name, len(entries), len(texts.value)))
+        for i, entry in enumerate(entries):
+            self._keep.append(ctypes.create_string_buffer(encode(entry)))
+            texts.value[i] = ctypes.addressof(self._keep[-1])
+        texts.n = len(entries)
 
 
 def _read_options(options, reference, recover):
@@ -146,7 +157,7 @@ def render(tractograms, out=None, reference=None, recover=False, **options):
 def report(tractogram, out=None, reference=None, recover=False, **options):
     """Runs `glslines report`: writes an HTML file on a tractogram. Give the tractogram or its sidecar; the other one is found.
 
-    out: by default, the name of the input with .html. Options: image, mqc, max_streamlines, no_view, device, api, force.
+    out: by default, the name of the input with .html. Options: image, transform, mqc, max_streamlines, no_view, device, api, force.
     Returns a dict: the output's name, its bytes, streamlines, and the number of warnings.
     """
     result, name = structs["gls_report_result"](), ctypes.c_void_p()
