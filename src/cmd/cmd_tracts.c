@@ -488,7 +488,7 @@ const cmd_command command_register = {
 #include "cmd/tract_table.def"
 
 const cmd_command command_anat = {
-    TRACT_COMMAND(anat, gls_tract_anat, "T1 and atlas in the space of a series, by glslines", "takes T1", 1,
+    TRACT_COMMAND(anat, gls_tract_anat, "T1 and atlas in the space of a series, by glslines", "takes T1, or --fod", 0,
                   TRACT_FORCE),
     .synopsis = "T1 --dwi DWI --template IMAGE --labels LABELS -o DIR [options]",
     .summary = "Bring a T1 and an atlas to the space of a series: brain mask, tissue, labels",
@@ -498,13 +498,16 @@ const cmd_command command_anat = {
         "matter and CSF, the five tissues for 'glslines track --act', and the labels of the atlas for --connectome. "
         "Each image is interpolated once, from its file. Headers are checked, never repaired.",
     .positionals =
-        CMD_TEXTS("T1", "T1-weighted image of the subject, whole head (.nii, .hdr, .img, .mif, .mih, also .gz)."),
+        CMD_TEXTS("T1", "T1-weighted image of the subject, whole head (.nii, .hdr, .img, .mif, .mih, also .gz). With "
+                        "--fod there is none."),
     .max_positionals = 1,
     .examples =
         CMD_TEXTS("All that a connectome needs:",
                   "glslines anat t1.nii.gz --dwi dwi.nii.gz --template tpl-MNI_T1w.nii.gz --template-mask "
                   "tpl-MNI_mask.nii.gz --labels aal.nii.gz,aal.txt -o anat",
-                  "Brain mask and tissue without a template:", "glslines anat t1.nii.gz --dwi dwi.nii.gz -o anat"),
+                  "Brain mask and tissue without a template:", "glslines anat t1.nii.gz --dwi dwi.nii.gz -o anat",
+                  "The same without a T1, from a fit with three tissues:",
+                  "glslines anat --fod fit_wm.nii.gz --gm fit_gm.nii.gz --csf fit_csf.nii.gz -o anat"),
 };
 
 /* `glslines transform`: images and tractograms in the space of another image. */

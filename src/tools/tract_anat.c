@@ -1,10 +1,17 @@
-/* `glslines anat`: a T1 and an atlas in the space of a series. */
+/* `glslines anat`: a T1 and an atlas in the space of a series; or brain mask and tissue from a fit of the series. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <glslines/tissue.h>
+
 #include "anat/anat_files.h"
+#include "anat/five_of_fit.h"
 #include "gpu/devices.h"
+#include "image/image_write.h"
+#include "image/reorient.h"
 #include "tools/tract_results.h"
+#include "util/json_text.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -25,9 +32,25 @@ static gls_anat_sources sources_of(const gls_anat_cli *o, const char *t1)
                               .hippocampus = o->deep_hippocampus};
 }
 
-static gls_status check_options(const gls_anat_cli *o)
+/* Checks that a fit is whole, and alone. */
+static gls_status check_fit(const gls_anat_cli *o, size_t n_files)
+{
+    const bool others = o->dwi || o->bval || o->bvec || o->dwi_mask || o->template_image || o->template_mask ||
+                        o->template_tissue || o->template_name || o->labels || o->deep_labels.n > 0 ||
+                        o->deep_hippocampus || o->fine || o->lesion_mask;
+    if (!o->fod || !o->gm || !o->csf)
+        return gls_fail(GLS_ERR_ARGUMENT, "--fod, --gm and --csf: give all three, of one fit");
+    if (n_files > 0 || others)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--fod: takes tissue from a fit of the series, without T1, --dwi and all that belongs to them");
+    return GLS_OK;
+}
+
+static gls_status check_options(const gls_anat_cli *o, size_t n_files)
 {
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "anat: needs --output DIR");
+    if (o->fod || o->gm || o->csf) return check_fit(o, n_files);
+    if (n_files == 0) return gls_fail(GLS_ERR_ARGUMENT, "anat: needs a T1, or --fod, --gm and --csf");
     if (!o->dwi) return gls_fail(GLS_ERR_ARGUMENT, "anat: needs --dwi IMAGE, the series or an image of it");
     if (!o->bval != !o->bvec) return gls_fail(GLS_ERR_ARGUMENT, "--bval and --bvec: give both or none");
     if ((o->deep_labels.n > 0 || o->deep_hippocampus) && !o->labels)
@@ -42,6 +65,18 @@ static gls_status check_options(const gls_anat_cli *o)
     return gls_device_gpus_check(o->device, 1, (gls_graphics)o->api);
 }
 
+/* Makes the folder, and adds all outputs to the run. */
+static gls_status make_folder(gls_tract_run *run, const gls_anat_names *names, const char *folder)
+{
+    gls_status status = gls_output_group_make_folder(&run->files.group, folder);
+    for (int k = 0; k < GLS_ANAT_N_FILES && !status; k++) {
+        if (!names->path[k]) continue;
+        gls_tract_run_lists_output(run, names->path[k]);
+        status = gls_run_writes(&run->files, names->path[k]);
+    }
+    return status ? status : gls_run_writes_sidecar(&run->files, names->sidecar, "");
+}
+
 /* Adds all files to the run, and makes the folder. */
 static gls_status note_files(gls_tract_run *run, const gls_anat_sources *s, const gls_anat_names *names,
                              const char *folder)
@@ -51,13 +86,7 @@ static gls_status note_files(gls_tract_run *run, const gls_anat_sources *s, cons
     gls_status status = gls_anat_sources_list(s, path, &n);
     if (!status) status = gls_tract_run_reads_all(run, (const char *const *)path, n);
     for (size_t i = 0; i < n; i++) free(path[i]);
-    if (!status) status = gls_output_group_make_folder(&run->files.group, folder);
-    for (int k = 0; k < GLS_ANAT_N_FILES && !status; k++) {
-        if (!names->path[k]) continue;
-        gls_tract_run_lists_output(run, names->path[k]);
-        status = gls_run_writes(&run->files, names->path[k]);
-    }
-    return status ? status : gls_run_writes_sidecar(&run->files, names->sidecar, "");
+    return status ? status : make_folder(run, names, folder);
 }
 
 static bool go_on(void *user)
@@ -66,18 +95,15 @@ static bool go_on(void *user)
     return !run->go_on || run->go_on(run, 0);
 }
 
-gls_status gls_tract_anat(gls_tract_run *run, const void *options, const char *const *file, size_t n)
+/* Makes all from a T1. */
+static gls_status make_of_t1(gls_tract_run *run, const gls_anat_cli *o, const char *t1)
 {
-    const gls_anat_cli *o = options;
-    const gls_anat_sources s = sources_of(o, file[0]);
+    const gls_anat_sources s = sources_of(o, t1);
     gls_anat_names names = {.sidecar = NULL};
     gls_anat_inputs inputs = {
         .fine = o->fine, .device = o->device, .graphics = (gls_graphics)o->api, .go_on = go_on, .user = run};
     gls_anat anat = {.cut = false};
-    (void)n;
-    gls_status status = check_options(o);
-    if (status) return status;
-    status = gls_anat_names_init(&names, &s, o->output, NULL, "dwi", o->template_name);
+    gls_status status = gls_anat_names_init(&names, &s, o->output, NULL, "dwi", o->template_name);
     if (!status) status = note_files(run, &s, &names, o->output);
     if (!status) status = gls_anat_inputs_read(&s, &inputs);
     if (!status) status = gls_anat_make(&inputs, &anat);
@@ -91,4 +117,61 @@ gls_status gls_tract_anat(gls_tract_run *run, const void *options, const char *c
     gls_anat_inputs_finish(&inputs);
     gls_anat_names_finish(&names);
     return status;
+}
+
+/* Adds the volume of each tissue to the sidecar, and says how large the brain is. */
+static void describe_fit(gls_tract_run *run, const gls_image *five, const char *folder)
+{
+    static const char *const names[GLS_TISSUE_TYPES] = {
+        [GLS_TISSUE_CGM] = "GM", [GLS_TISSUE_WM] = "WM", [GLS_TISSUE_CSF] = "CSF"};
+    const size_t n = gls_grid_voxels(&five->grid);
+    const double ml = fabs(gls_grid_determinant(&five->grid)) / 1000;
+    cJSON *tissue = cJSON_AddObjectToObject(run->root, "tissue");
+    double all = 0;
+    for (size_t t = 0; t < GLS_TISSUE_TYPES; t++) {
+        double sum = 0;
+        for (size_t v = 0; v < n && names[t]; v++) sum += (double)five->data[t * n + v];
+        if (names[t]) gls_json_double(cJSON_AddObjectToObject(tissue, names[t]), "volume_ml", sum * ml);
+        all += sum * ml;
+    }
+    gls_tract_run_message(run, "%s: brain of %.0f ml", folder, all);
+}
+
+/* Makes brain mask and five tissues from the densities of a fit. */
+static gls_status make_of_fit(gls_tract_run *run, const gls_anat_cli *o)
+{
+    const char *const path[GLS_FIT_TISSUES] = {[GLS_FIT_WM] = o->fod, [GLS_FIT_GM] = o->gm, [GLS_FIT_CSF] = o->csf};
+    const gls_anat_sources s = {.t1 = o->fod};
+    const bool force = run->options.force;
+    gls_anat_names names = {.sidecar = NULL};
+    gls_image *tissue[GLS_FIT_TISSUES] = {NULL}, *five = NULL, *mask = NULL;
+    gls_status status = gls_anat_names_init(&names, &s, o->output, NULL, "dwi", NULL);
+    for (int k = 0; k < GLS_ANAT_N_FILES; k++) {
+        if (k == GLS_ANAT_MASK || k == GLS_ANAT_FIVE) continue;
+        free(names.path[k]);
+        names.path[k] = NULL;
+    }
+    if (!status) status = gls_tract_run_reads_all(run, path, GLS_FIT_TISSUES);
+    if (!status) status = make_folder(run, &names, o->output);
+    if (!status) status = gls_image_read(path[0], GLS_IMAGE_ANY, &tissue[0]);
+    for (int t = 1; t < GLS_FIT_TISSUES && !status; t++)
+        status = gls_image_read_on_grid(&tissue[0]->grid, path[0], path[t], &tissue[t]);
+    if (!status) status = gls_five_tissues_of_fit((const gls_image *const *)tissue, path[0], &five, &mask);
+    gls_output_group *group = &run->files.group;
+    if (!status) status = gls_image_write_grouped(names.path[GLS_ANAT_MASK], force, group, mask, GLS_IMAGE_UINT8);
+    if (!status) status = gls_image_write_grouped(names.path[GLS_ANAT_FIVE], force, group, five, GLS_IMAGE_FLOAT32);
+    if (!status) describe_fit(run, five, o->output);
+    for (int t = 0; t < GLS_FIT_TISSUES; t++) gls_image_destroy(tissue[t]);
+    gls_image_destroy(five);
+    gls_image_destroy(mask);
+    gls_anat_names_finish(&names);
+    return status;
+}
+
+gls_status gls_tract_anat(gls_tract_run *run, const void *options, const char *const *file, size_t n)
+{
+    const gls_anat_cli *o = options;
+    gls_status status = check_options(o, n);
+    if (status) return status;
+    return o->fod ? make_of_fit(run, o) : make_of_t1(run, o, file[0]);
 }

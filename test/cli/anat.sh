@@ -215,4 +215,54 @@ says "b0.nii has one volume, and needs none"
 expect 4 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask brain.nii -o none/x
 expect 4 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask brain.nii -o names.txt
 [ ! -e x ] || note "a folder is left after a failure"
+# without a T1: brain mask and tissue from the densities of a fit; gaps become fluid, parts aside are no brain
+python3 - "$here" << 'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+from head_images import *
+M = (14, 14, 14)
+def voxel(x, y, z):
+    return tuple(round(c / S + 6.5) for c in (x, y, z))
+inside = lambda v: all(2 <= c <= 9 for c in v) and v != (5, 5, 5)
+def density(at, aside=0.0):
+    return lambda x, y, z: at(voxel(x, y, z)) if inside(voxel(x, y, z)) else aside if voxel(x, y, z) == (13, 13, 13) else -0.1
+save("sub-7_fit_wm.nii", [density(lambda v: 0.1 + 0.03 * v[0], 0.3), lambda x, y, z: 5.0], n=M)
+save("fit_gm.nii", density(lambda v: 0.1), n=M)
+save("fit_csf.nii", density(lambda v: 0.2 if v[1] > 5 else math.nan), n=M)
+END
+fit="--fod sub-7_fit_wm.nii --gm fit_gm.nii --csf fit_csf.nii"
+# shellcheck disable=SC2086
+{
+    expect 0 anat $fit -o of_fit
+    expect 2 anat sub-7_T1w.nii $fit $try
+    says "without T1"
+    expect 2 anat $fit --labels labels.nii $try
+    expect 2 anat --fod sub-7_fit_wm.nii --gm fit_gm.nii $try
+    says "give all three"
+    expect 2 anat $try
+    says "needs a T1"
+    expect 3 anat --fod empty.nii --gm empty.nii --csf empty.nii $try
+    says "no voxel has a tissue"
+    expect 3 anat --fod sub-7_fit_wm.nii --gm fit_gm.nii --csf empty.nii $try
+    expect 4 anat $fit -o of_fit
+}
+[ "$(ls of_fit)" = "$(printf 'sub-7_space-dwi_desc-%s\n' 5tt_probseg.json 5tt_probseg.nii.gz brain_mask.nii.gz)" ] || note "files of a fit: $(ls of_fit)"
+python3 - << 'END' || note "tissue of a fit"
+import gzip, json, struct
+def read(end, kind, n):
+    data = gzip.open("of_fit/sub-7_space-dwi_desc-%s.nii.gz" % end).read()
+    return struct.unpack_from("<%d%s" % (n, kind), data, 352)
+n = 14**3
+five, mask = read("5tt_probseg", "f", 5 * n), read("brain_mask", "B", n)
+brain = 0
+for v in range(n):
+    at = (v % 14, v // 14 % 14, v // 196)
+    box = all(2 <= c <= 9 for c in at)
+    want = [0, 0, 0, 1, 0] if at == (5, 5, 5) else [0.1, 0, 0.1 + 0.03 * at[0], 0.2 if at[1] > 5 else 0, 0] if box else [0] * 5
+    total = sum(want) or 1
+    brain += box
+    assert mask[v] == box and all(abs(five[t * n + v] - w / total) < 1e-6 for t, w in enumerate(want)), (at, mask[v], want)
+tissue = json.load(open("of_fit/sub-7_space-dwi_desc-5tt_probseg.json"))["tissue"]
+assert abs(sum(t["volume_ml"] for t in tissue.values()) - brain * 64 / 1000) < 1e-3, tissue
+END
 finish "anatomy of a subject"
