@@ -46,9 +46,10 @@ static const gls_option table[] = {
 #define SPACE_IMAGES "IMAGE and of --atlas"
 #include "tools/space.def"
 #undef ROW
-    GLS_TEXT("Selection", atlas, "atlas", "LABELS", "none",
-             "Image of labels that select streamlines, on any grid in the space of the streamlines, or brought there by "
-             "--transform."),
+    GLS_TEXT(
+        "Selection", atlas, "atlas", "LABELS", "none",
+        "Image of labels that select streamlines, on any grid in the space of the streamlines, or brought there by "
+        "--transform."),
     GLS_TEXT("Selection", lut, "lut", "FILE", "none", "Names of the labels of --atlas."),
     GLS_TEXT("Selection", save_to, "save-to", "DIR", "that of the first tractogram, or the data set",
              "Folder into which the page saves bundles, and judgements of a data set."),

@@ -385,7 +385,8 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     GLS_REQUIRE(input);
     GLS_REQUIRE(r.options->size == sizeof *r.options);
     GLS_REQUIRE(r.options->max_streamlines >= 1 && r.options->max_streamlines <= 100000);
-    if (r.options->transform.n > 0 && !r.options->image) return gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --image");
+    if (r.options->transform.n > 0 && !r.options->image)
+        return gls_fail(GLS_ERR_ARGUMENT, "--transform: needs --image");
     /* the order matters: inputs are known before outputs are checked, and outputs before anything is drawn */
     char *path = r.options->output ? gls_text_copy(r.options->output) : gls_report_name(input);
     if (!path) return gls_fail(GLS_ERR_MEMORY, "out of memory");

@@ -114,8 +114,8 @@ typedef struct gls_studio {
     /* owned: the background, the image of colours, the ODFs */
     gls_image *image_read, *map, *odf;
     gls_transform space; /* from the space of the streamlines to that of the images; empty: both are the same */
-    gls_glyphs *glyphs; /* made from `odf` */
-    char behind[64];    /* name of the image for the foot, if the studio chose the image; else "" */
+    gls_glyphs *glyphs;  /* made from `odf` */
+    char behind[64];     /* name of the image for the foot, if the studio chose the image; else "" */
     /* samplers of `image` and of `map` */
     gls_sampler sampler, map_sampler;
     gls_image *outline; /* mask of the outline, smoothed; NULL: none */

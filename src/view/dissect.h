@@ -32,9 +32,9 @@ typedef struct gls_view_dissection {
     const gls_tract_common *input; /* how they are read, borrowed */
     const char *atlas;             /* image of labels, borrowed; NULL: none */
     const gls_strings *transform;  /* texts of --transform, borrowed */
-    gls_transform space;           /* from the space of the streamlines to that of the images; empty: both are the same */
-    const char *folder;            /* where files are saved, borrowed; NULL: beside the first tractogram */
-    gls_view_paint *paint;         /* painted regions, borrowed */
+    gls_transform space; /* from the space of the streamlines to that of the images; empty: both are the same */
+    const char *folder;  /* where files are saved, borrowed; NULL: beside the first tractogram */
+    gls_view_paint *paint; /* painted regions, borrowed */
     gls_labels *labels;
     gls_label_table names;
     gls_view_lines lines;

@@ -25,7 +25,7 @@
 /* Largest sidecar, and largest picture, bytes. */
 #define NAMED_BYTES ((size_t)64 << 20)
 /* Most words of a command, with a chain of transforms. */
-#define MOST_WORDS (24 + 2 * GLS_MAX_STRINGS)
+#define MAX_WORDS (24 + 2 * GLS_MAX_STRINGS)
 /* Exit codes of a command whose outputs cannot be written, and of a fault of the program. */
 enum { NO_OUTPUT = 4, FAULT = 1 };
 
@@ -191,13 +191,13 @@ static bool keep_line(void *user, const char *line)
 /* Runs 'glslines WORD...', and notes it in the recipe. words: ends with NULL. */
 static gls_status run(saving *s, const char *const *words)
 {
-    char *arguments[MOST_WORDS + 8] = {(char *)(uintptr_t) "glslines"};
+    char *arguments[MAX_WORDS + 8] = {(char *)(uintptr_t) "glslines"};
     const char *const own[] = {"--quiet", "--nthreads", s->n_threads};
     size_t n = 1;
     gls_child child;
     gls_text line = {0};
     gls_text_puts(&line, "glslines");
-    for (; words[n - 1] && n < MOST_WORDS; n++) {
+    for (; words[n - 1] && n < MAX_WORDS; n++) {
         int i = 0;
         arguments[n] = (char *)(uintptr_t)words[n - 1];
         while (i < N_FILES && words[n - 1] != s->made[i]) i++;
@@ -241,7 +241,7 @@ static size_t add_transform(const saving *s, const char **words)
 static gls_status run_segment(saving *s)
 {
     const gls_tract_common *input = s->d->input;
-    const char *words[MOST_WORDS] = {"segment", s->d->path[0], s->made[TABLE], "--output", s->made[TRACTOGRAM]};
+    const char *words[MAX_WORDS] = {"segment", s->d->path[0], s->made[TABLE], "--output", s->made[TRACTOGRAM]};
     size_t n = 5;
     /* without a transform the image behind the streamlines is in their space */
     const char *behind = s->d->space.n > 0 ? NULL : s->image;
@@ -257,7 +257,7 @@ static gls_status run_segment(saving *s)
 
 static gls_status run_render(saving *s)
 {
-    const char *words[MOST_WORDS] = {"render", s->made[TRACTOGRAM], "--output", s->made[PICTURE], "--color", "groups"};
+    const char *words[MAX_WORDS] = {"render", s->made[TRACTOGRAM], "--output", s->made[PICTURE], "--color", "groups"};
     size_t n = 6;
     if (s->image) words[n++] = "--image";
     if (s->image) words[n++] = s->image;
@@ -465,8 +465,8 @@ gls_status gls_view_save_begin(gls_view_dissection *d, const char *image, const 
         return gls_fail(GLS_ERR_ARGUMENT, "save: bundles are made of one tractogram, and view has %zu", d->n_paths);
     gls_status status = gls_beside_end(&d->reading, GLS_OK);
     if (!status && !d->lines.has_grid && !d->input->reference && (!image || d->space.n > 0))
-        status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and bundles need one: give 'glslines view' %s", d->path[0],
-                          d->space.n > 0 ? "--reference" : "an image");
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and bundles need one: give 'glslines view' %s",
+                          d->path[0], d->space.n > 0 ? "--reference" : "an image");
     if (status) return status;
     saving *s = malloc(sizeof *s);
     if (!s) return gls_no_memory();
