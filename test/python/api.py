@@ -202,6 +202,13 @@ class Files(unittest.TestCase):
         drawn = glslines.render([path("shown.trx"), path("shown_cli.trx")], path("two.png"), views=("left", "slab"),
                                 slab="axial:2", range=(0, 50), color="length", force=True)
         self.assertEqual(drawn["total"], 2 * stats["streamlines"])
+        with open(path("shift.txt"), "w", encoding="utf-8") as file:
+            file.write("1 0 0 9\n0 1 0 0\n0 0 1 0\n")
+        look = {"image": phantom.names[3], "views": "left,axial", "fit": "150", "tile": "200x200"}
+        bare, moved, back = (glslines.render(path("shown.trx"), transform=chain, **look).png
+                             for chain in (None, path("shift.txt"), [path("shift.txt"), path("shift.txt,inverse")]))
+        self.assertNotEqual(bare, moved)
+        self.assertEqual(bare, back)
         page = glslines.report(path("shown.trx"), no_view=True, max_streamlines=50, force=True)
         self.assertEqual((page["output"], page["streamlines"]), (os.path.abspath(path("shown.html")), stats["streamlines"]))
         with self.assertRaisesRegex(glslines.OutputError, "exists already"):

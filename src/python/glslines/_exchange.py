@@ -335,6 +335,9 @@ class Folder:
         a file."""
         if isinstance(value, np.ndarray) and value.ndim == 0:
             return value.item()
+        if name == "transform" and isinstance(value, (list, tuple)) and np.ndim(value[0] if value else 0) != 1:
+            # a chain; a list of rows is a matrix
+            return [self.transform(one, "%s%d" % (name, i)) for i, one in enumerate(value)]
         if name in _TABLES and isinstance(value, (list, tuple, np.ndarray)):
             # a response has a row for each b-value; an array of a single row may have one dimension
             return self.numbers(np.atleast_2d(value) if name in ("response", "response_wm") else value, name)
