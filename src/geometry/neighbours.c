@@ -1,6 +1,7 @@
 /* Neighbours of streamlines within a radius, and the nearest ones. Lower bounds choose candidates: distances of
  * barycentres for distances of points at equal places, gaps between boxes for distances of nearest points. Their
- * distances are computed in float32 first, and those that may be near enough in double. */
+ * distances are computed in float32 first, and those that may be near enough in double. Distances of nearest points in
+ * float32 may come from a device. */
 #include <glslines/neighbours.h>
 
 #include <math.h>
@@ -8,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geometry/sorted_cells.h"
 #include "geometry/features.h"
+#include "geometry/nearest_device.h"
+#include "geometry/sorted_cells.h"
 #include "util/allocation.h"
 #include "util/status.h"
 #include "util/threads.h"
@@ -18,7 +20,7 @@
 typedef struct finds {
     gls_neighbour *list;
     size_t n, capacity;
-    /* memory for candidates: places, and squared bounds */
+    /* memory for candidates: places, and squared bounds or, from a device, distances */
     uint32_t *place;
     float *gap;
     bool failed;
@@ -39,8 +41,15 @@ struct gls_neighbours {
     bool ready;
     /* boxes of the references, by place; for distances of nearest points */
     float *low[3], *high[3];
-    finds *finds; /* for each thread */
+    /* borrowed, and what computes on it; NULL: the CPU */
+    gls_device *device;
+    gls_nearest_device *nearest;
+    bool is_listed;          /* whether the device looks for these streamlines */
+    gls_nearest_list listed; /* what it has found */
+    size_t listed_from;      /* for streamlines from this number on */
+    finds *finds;            /* for each thread */
     where *where;
+    double *limit; /* for each streamline: how far it looks next, mm; negative: its neighbours are found */
     uint64_t *first;
     size_t line_capacity;
     gls_neighbour *all;
@@ -98,11 +107,22 @@ void gls_neighbours_destroy(gls_neighbours *b)
     gls_features_finish(&b->references);
     gls_features_finish(&b->queries);
     gls_cells_finish(&b->cells);
+    gls_nearest_device_destroy(b->nearest);
+    gls_nearest_list_finish(&b->listed);
     free(b->low[0]);
     free(b->where);
+    free(b->limit);
     free(b->first);
     free(b->all);
     free(b);
+}
+
+gls_status gls_neighbours_set_device(gls_neighbours *b, gls_device *device)
+{
+    GLS_REQUIRE(b);
+    if (b->ready) return gls_fail(GLS_ERR_ARGUMENT, "neighbours: set the device before the first search");
+    b->device = device;
+    return GLS_OK;
 }
 
 gls_sink gls_neighbours_references(gls_neighbours *b)
@@ -155,6 +175,16 @@ static gls_status find_boxes(gls_neighbours *b)
     return GLS_OK;
 }
 
+/* Lets the CPU compute if the memory of the device does not suffice; else returns the status. */
+static gls_status leave_device(gls_neighbours *b, gls_status status)
+{
+    if (status != GLS_ERR_UNSUPPORTED && status != GLS_ERR_DEVICE_MEMORY) return status;
+    gls_log(GLS_LOG_WARNING, "distances are computed on the CPU, since the device cannot: %s", gls_last_error());
+    gls_nearest_device_destroy(b->nearest);
+    b->nearest = NULL;
+    return GLS_OK;
+}
+
 /* Sorts the references, once. */
 static gls_status prepare(gls_neighbours *b)
 {
@@ -171,6 +201,11 @@ static gls_status prepare(gls_neighbours *b)
         b->finds[t].gap = malloc((b->cells.n + 1) * sizeof *b->finds[t].gap);
         if (!b->finds[t].place || !b->finds[t].gap) status = gls_no_memory();
     }
+    if (!status && b->device && is_of_nearest(b) && b->cells.n > 0 && b->cells.extent < GLS_NEAREST_EXTENT)
+        status =
+            leave_device(b, gls_nearest_device_create(b->device, &b->cells, b->low, b->high,
+                                                      b->options.distance == GLS_DISTANCE_HAUSDORFF,
+                                                      b->options.nearest > 0 ? 0 : b->options.radius, &b->nearest));
     b->ready = !status;
     return status;
 }
@@ -179,6 +214,8 @@ static gls_status prepare(gls_neighbours *b)
 
 /* A streamline whose neighbours are sought. */
 typedef struct query {
+    size_t line;
+    const gls_nearest_list *listed; /* what a device has found; NULL: nothing was sought there */
     float x[3 * GLS_MAX_POINTS], y[3 * GLS_MAX_POINTS], mean[3], low[3], high[3], part[GLS_PARTS];
 } query;
 
@@ -207,16 +244,19 @@ static bool is_beyond(const gls_neighbours *b, const query *q, uint32_t place, f
     return false;
 }
 
-/* Distance of a streamline from the reference at a place, in double; INFINITY where float32 shows that it is above
- * limit. */
-static double distance(const gls_neighbours *b, const query *q, uint32_t place, float limit, bool *reversed)
+/* Distance of a streamline from candidate k, in double; INFINITY where float32 shows that it is above limit. */
+static double distance(const gls_neighbours *b, const query *q, const finds *f, size_t k, float limit, bool *reversed)
 {
     const gls_geometry_kernel *kernel = gls_geometry_kernels();
     const gls_cells *c = &b->cells;
+    const uint32_t place = f->place[k];
     const float *r = c->point + place * 3 * c->pad;
     *reversed = false;
+    if (q->listed && q->listed->is_final && f->gap[k] >= 0) /* rounded, perhaps to the radius, but below it */
+        return fmin((double)f->gap[k], nextafter(b->options.radius, 0));
     if (is_of_nearest(b)) {
-        if (is_beyond(b, q, place, limit)) return INFINITY;
+        if (q->listed ? f->gap[k] * (1 - GLS_NEAREST_ERROR) > (double)limit : is_beyond(b, q, place, limit))
+            return INFINITY;
         const bool largest = b->options.distance == GLS_DISTANCE_HAUSDORFF;
         const double there = kernel->from_nearest(q->x, r, c->points, c->pad, largest),
                      back = kernel->from_nearest(r, q->x, c->points, c->pad, largest);
@@ -237,11 +277,10 @@ static bool has_reference(const gls_neighbours *b, size_t id)
     return b->references.n_void == 0 || gls_features_has(&b->references, id);
 }
 
-/* Finds the places of references that may be within a radius. Returns their number. */
-static size_t candidates(const gls_neighbours *b, const query *q, float radius, uint32_t *place, float *gap)
+/* Finds references whose boxes are within a radius. Returns their number. */
+static size_t boxes_near(const gls_neighbours *b, const query *q, float radius, uint32_t *place, float *gap)
 {
     const gls_cells *c = &b->cells;
-    if (!is_of_nearest(b)) return gls_cells_near(c, q->mean, radius, place, gap);
     const float wide = radius + gls_distance_slack(c->extent), limit = wide * wide;
     size_t n = 0;
 #pragma omp simd
@@ -258,6 +297,29 @@ static size_t candidates(const gls_neighbours *b, const query *q, float radius, 
     for (size_t i = 0; i < c->n; i++)
         if (gap[i] <= limit) place[n++] = (uint32_t)i;
     return n;
+}
+
+/* Copies the references that a device has found. Returns their number. */
+static size_t copy_listed(const query *q, uint32_t *place, float *mm)
+{
+    const gls_nearest_list *l = q->listed;
+    size_t n = 0;
+    for (uint32_t k = l->start[q->line]; k < l->start[q->line + 1]; k++)
+        for (uint32_t i = 0; i < l->run[k].n; i++, n++) {
+            const gls_nearest_entry *entry = &l->entry[l->run[k].first + i];
+            place[n] = entry->place;
+            mm[n] = entry->mm;
+        }
+    return n;
+}
+
+/* Finds the places of references that may be within a radius, at most as far as the device has looked. Returns their
+ * number. */
+static size_t candidates(const gls_neighbours *b, const query *q, float radius, finds *f)
+{
+    if (q->listed) return copy_listed(q, f->place, f->gap);
+    return is_of_nearest(b) ? boxes_near(b, q, radius, f->place, f->gap)
+                            : gls_cells_near(&b->cells, q->mean, radius, f->place, f->gap);
 }
 
 /* --- Search. */
@@ -293,11 +355,11 @@ static bool find_within(const gls_neighbours *b, const query *q, finds *f)
     const gls_cells *c = &b->cells;
     const float slack = gls_distance_slack(fmaxf(c->extent, b->queries.extent)),
                 limit = (float)b->options.radius + slack;
-    const size_t n = candidates(b, q, limit, f->place, f->gap), from = f->n;
+    const size_t n = candidates(b, q, limit, f), from = f->n;
     for (size_t k = 0; k < n; k++) {
         bool reversed;
         const uint32_t id = c->id[f->place[k]];
-        const double d = distance(b, q, f->place[k], limit, &reversed);
+        const double d = distance(b, q, f, k, limit, &reversed);
         if (!(d < b->options.radius) || !has_reference(b, id)) continue;
         if (!reserve(f, 1)) return false;
         f->list[f->n++] = (gls_neighbour){id, (float)d, reversed};
@@ -313,12 +375,12 @@ static size_t nearest_within(const gls_neighbours *b, const query *q, finds *f, 
 {
     const gls_cells *c = &b->cells;
     const float slack = gls_distance_slack(fmaxf(c->extent, b->queries.extent));
-    const size_t most = b->options.nearest, n = candidates(b, q, radius + slack, f->place, f->gap);
+    const size_t most = b->options.nearest, n = candidates(b, q, radius + slack, f);
     size_t found = 0;
     for (size_t k = 0; k < n; k++) {
         gls_neighbour one = {.reference = c->id[f->place[k]]};
         const float limit = (found == most && mm[most - 1] < (double)radius ? (float)mm[most - 1] : radius) + slack;
-        const double d = distance(b, q, f->place[k], limit, &one.reversed);
+        const double d = distance(b, q, f, k, limit, &one.reversed);
         if (!(d < b->options.radius) || !has_reference(b, one.reference)) continue;
         one.distance = (float)d;
         if (found == most && !is_before(&one, d, &best[most - 1], mm[most - 1])) continue;
@@ -333,54 +395,135 @@ static size_t nearest_within(const gls_neighbours *b, const query *q, finds *f, 
     return found;
 }
 
-/* Adds the nearest neighbours: searches wider and wider, until so many lie within what was searched. */
-static bool find_nearest(const gls_neighbours *b, const query *q, finds *f)
+/* Whether a search for the nearest within `radius` is the last one: beyond the radius of the options, or of all
+ * references, there is nothing to find. */
+static bool is_whole(const gls_neighbours *b, double radius)
+{
+    return radius >= b->options.radius || radius > 4 * (double)fmaxf(b->cells.extent, b->queries.extent);
+}
+
+/* Adds the nearest neighbours, searching from *limit on wider and wider, until so many lie within what was searched;
+ * then *limit is negative. What a device has found is searched once. */
+static bool find_nearest(const gls_neighbours *b, const query *q, finds *f, double *limit)
 {
     const size_t most = b->options.nearest;
-    const float extent = fmaxf(b->cells.extent, b->queries.extent);
     double *mm = malloc(most * sizeof *mm);
     if (!mm || !reserve(f, most)) {
         free(mm);
         return false;
     }
-    size_t n = 0;
-    for (float radius = 4;; radius *= 2) {
-        /* beyond the radius, or all references, there is nothing to find */
-        const bool whole = (double)radius >= b->options.radius || radius > 4 * extent;
-        n = nearest_within(b, q, f, whole ? (float)b->options.radius : radius, f->list + f->n, mm);
-        if (whole || (n == most && mm[n - 1] < (double)radius)) break;
-    }
-    f->n += n;
+    do {
+        const bool whole = is_whole(b, *limit);
+        const double radius = whole ? b->options.radius : *limit;
+        const size_t n = nearest_within(b, q, f, (float)radius, f->list + f->n, mm);
+        const bool ends = whole || (n == most && mm[n - 1] < radius);
+        *limit = ends ? -1 : 2 * *limit;
+        if (ends) f->n += n;
+    } while (*limit > 0 && !q->listed);
     free(mm);
     return true;
 }
 
-/* Finds the neighbours of some streamlines. */
+/* Fills in a streamline. */
+static void set_query(const gls_neighbours *b, size_t i, query *q)
+{
+    const size_t pad = b->queries.pad;
+    gls_features_expand(&b->queries, i, q->x, q->y);
+    gls_points_mean(q->x, b->points, pad, q->mean);
+    for (int k = 0; k < 3; k++) {
+        const float *at = q->x + (size_t)k * pad;
+        q->low[k] = q->high[k] = at[0];
+        for (size_t p = 1; p < b->points; p++) {
+            q->low[k] = fminf(q->low[k], at[p]);
+            q->high[k] = fmaxf(q->high[k], at[p]);
+        }
+    }
+    gls_points_parts(q->x, q->y, b->points, pad, q->part);
+    /* padding lies far away, so that it is never the nearest point */
+    for (size_t p = b->points; p < pad && is_of_nearest(b); p++)
+        q->x[p] = q->x[pad + p] = q->x[2 * pad + p] = GLS_POINT_FAR;
+}
+
+/* Finds the neighbours of some streamlines; numbers are counted from listed_from on. */
 static void find_some(void *user, int thread, size_t from, size_t until)
 {
     gls_neighbours *b = user;
     finds *f = &b->finds[thread];
-    query q;
-    for (size_t i = from; i < until; i++) {
-        b->where[i] = (where){thread, f->n, 0};
-        if (!gls_features_has(&b->queries, i) || f->failed) continue;
-        gls_features_expand(&b->queries, i, q.x, q.y);
-        gls_points_mean(q.x, b->points, b->queries.pad, q.mean);
-        for (int k = 0; k < 3; k++) {
-            const float *at = q.x + (size_t)k * b->queries.pad;
-            q.low[k] = q.high[k] = at[0];
-            for (size_t p = 1; p < b->points; p++) {
-                q.low[k] = fminf(q.low[k], at[p]);
-                q.high[k] = fmaxf(q.high[k], at[p]);
-            }
+    query q = {.listed = b->is_listed ? &b->listed : NULL};
+    for (q.line = from; q.line < until; q.line++) {
+        const size_t i = b->listed_from + q.line, before = f->n;
+        if (b->limit[i] < 0 || f->failed) continue;
+        set_query(b, i, &q);
+        if (b->options.nearest > 0) {
+            f->failed = !find_nearest(b, &q, f, &b->limit[i]);
+        } else {
+            f->failed = !find_within(b, &q, f);
+            b->limit[i] = -1;
         }
-        gls_points_parts(q.x, q.y, b->points, b->queries.pad, q.part);
-        /* padding lies far away, so that it is never the nearest point */
-        for (size_t p = b->points; p < b->queries.pad && is_of_nearest(b); p++)
-            q.x[p] = q.x[b->queries.pad + p] = q.x[2 * b->queries.pad + p] = GLS_POINT_FAR;
-        f->failed = !(b->options.nearest > 0 ? find_nearest(b, &q, f) : find_within(b, &q, f));
-        b->where[i].n = f->n - b->where[i].from;
+        b->where[i] = (where){thread, before, f->n - before};
     }
+}
+
+/* Sets how far streamlines look first: to the radius, or 4 mm for the nearest ones. Returns whether one of them looks
+ * anywhere. */
+static bool set_limits(gls_neighbours *b, size_t n)
+{
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        b->where[i] = (where){0, 0, 0};
+        b->limit[i] = !gls_features_has(&b->queries, i) ? -1 : b->options.nearest > 0 ? 4 : b->options.radius;
+        any |= b->limit[i] > 0;
+    }
+    return any;
+}
+
+/* Lets the device look for the neighbours of streamlines from number `from` on. */
+static gls_status begin_listing(gls_neighbours *b, size_t from, size_t n)
+{
+    double limit[GLS_NEAREST_LINES];
+    const size_t count = n - from < GLS_NEAREST_LINES ? n - from : GLS_NEAREST_LINES;
+    for (size_t i = 0; i < count; i++) {
+        limit[i] = b->limit[from + i];
+        if (limit[i] > 0 && is_whole(b, limit[i])) limit[i] = b->options.radius;
+    }
+    return gls_nearest_device_begin(b->nearest, (const float(*)[3])b->queries.point + from * b->points, limit, count);
+}
+
+/* Finds the neighbours of n streamlines with the device, which looks for those of the next ones meanwhile. */
+static gls_status find_listed(gls_neighbours *b, size_t n)
+{
+    gls_status status = GLS_OK;
+    for (bool more = true; more && !status;) {
+        size_t count = 0;
+        status = begin_listing(b, 0, n);
+        for (size_t from = 0; from < n && !status; from += count) {
+            status = gls_nearest_device_end(b->nearest, &count, &b->listed);
+            if (!status && from + count < n) status = begin_listing(b, from + count, n);
+            b->listed_from = from;
+            if (!status) gls_parallel(count, 16, b->n_threads, find_some, b);
+        }
+        more = false;
+        for (size_t i = 0; i < n && !more; i++) more = b->limit[i] > 0;
+    }
+    return status;
+}
+
+/* Finds the neighbours of n streamlines. */
+static gls_status find_all(gls_neighbours *b, size_t n)
+{
+    gls_status status = GLS_OK;
+    const bool any = set_limits(b, n);
+    b->is_listed = any && b->nearest && b->queries.extent < GLS_NEAREST_EXTENT;
+    if (b->is_listed) {
+        gls_device_hold(b->device);
+        status = leave_device(b, find_listed(b, n));
+        gls_device_release(b->device);
+    }
+    /* those that no device looked for */
+    b->is_listed = false;
+    b->listed_from = 0;
+    if (any && !status) gls_parallel(n, 16, b->n_threads, find_some, b);
+    return status;
 }
 
 /* Allocates what is kept for each of n streamlines. */
@@ -389,10 +532,12 @@ static gls_status reserve_lines(gls_neighbours *b, size_t n)
     if (n <= b->line_capacity && b->where) return GLS_OK;
     free(b->where);
     free(b->first);
+    free(b->limit);
     b->line_capacity = 0;
     b->where = malloc((n + 1) * sizeof *b->where);
     b->first = malloc((n + 1) * sizeof *b->first);
-    if (!b->where || !b->first) return gls_no_memory();
+    b->limit = malloc((n + 1) * sizeof *b->limit);
+    if (!b->where || !b->first || !b->limit) return gls_no_memory();
     b->line_capacity = n;
     return GLS_OK;
 }
@@ -412,7 +557,8 @@ gls_status gls_neighbours_find(gls_neighbours *b, const gls_streamlines *s, cons
                           b->queries.points, b->points);
     if (status) return status;
     for (int t = 0; t < b->n_threads; t++) b->finds[t].n = 0;
-    gls_parallel(s->n, 16, b->n_threads, find_some, b);
+    status = find_all(b, s->n);
+    if (status) return status;
     size_t total = 0;
     for (int t = 0; t < b->n_threads; t++) {
         if (b->finds[t].failed) return gls_no_memory();

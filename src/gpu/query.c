@@ -173,3 +173,11 @@ void gls_device_query(gls_device_info *info)
     info->apart = true; /* OpenGL guarantees separate private arrays; gls_renderer_try() tests it */
     gls_limits_force(info, gls_test_variable("GLSLINES_FORCE_LIMITS"));
 }
+
+bool gls_device_has_doubles(const gls_device_info *info)
+{
+    static const char *const vendors[] = {"NVIDIA", "AMD", "ATI "};
+    for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
+        if (strstr(info->vendor, vendors[i])) return !info->gles;
+    return info->software && !info->gles;
+}

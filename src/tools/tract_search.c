@@ -7,6 +7,7 @@
 
 #include <glslines/neighbours.h>
 
+#include "gpu/devices.h"
 #include "streamlines/builder.h"
 #include "streamlines/filter_parts.h"
 #include "tools/chain.h"
@@ -19,11 +20,16 @@
 /* Columns that the search adds. */
 static const char *const added[] = {"neighbours", "neighbour", "neighbour_distance"};
 
+/* Comparisons of two points from which on --device auto opens a GPU: opening it takes as long as several processors
+ * take for these, most of which boxes exclude. */
+#define WORTH_A_DEVICE 1e12
+
 /* State of `glslines search`. */
 typedef struct search {
     gls_tract_run *run;
     const gls_search_cli *o;
     gls_neighbours *neighbours;
+    gls_device_set devices; /* empty: the CPU computes */
     /* the table; open if there is one */
     gls_tract_text table;
     bool has_table;
@@ -210,6 +216,20 @@ static gls_status read_references(search *s, const char *path)
     return GLS_OK;
 }
 
+/* Opens the device that compares the points, if there is enough to do. */
+static gls_status open_device(search *s, const gls_tractogram_info *info)
+{
+    const gls_search_cli *o = s->o;
+    const double lines = info->counts_streamlines ? (double)info->n_streamlines : 1e6,
+                 references = (double)gls_neighbours_count(s->neighbours), points = o->points;
+    if (o->distance != GLS_DISTANCE_MAM && o->distance != GLS_DISTANCE_HAUSDORFF) return GLS_OK;
+    if (strcmp(o->device, "auto") == 0 && lines * references * points * points < WORTH_A_DEVICE) return GLS_OK;
+    gls_status status =
+        gls_device_set_open_gpus(&s->devices, o->device, 1, (gls_graphics)o->api, "distances are computed on the CPU");
+    if (!status && s->devices.n > 0) status = gls_neighbours_set_device(s->neighbours, s->devices.device[0]);
+    return status;
+}
+
 /* Opens the table. */
 static gls_status open_table(search *s)
 {
@@ -231,13 +251,15 @@ gls_status gls_tract_search(gls_tract_run *run, const void *options, const char 
     gls_grid grid;
     (void)n;
     if (!o->output && !o->tracks) return gls_fail(GLS_ERR_ARGUMENT, "search: needs an output: --output or --tracks");
-    gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(file[0], file[1], run->options.reference));
+    gls_status status = gls_device_gpus_check(o->device, 1, (gls_graphics)o->api);
+    if (!status) status = gls_tract_run_reads_all(run, GLS_PATHS(file[0], file[1], run->options.reference));
     if (!status) status = gls_chain_note(run, &o->transform);
     if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output));
     if (!status) status = gls_tract_run_writes(run, o->tracks);
     if (!status) status = read_references(&s, file[1]);
     if (!status) status = gls_tract_open(run, file[0], false, &reader);
     if (!status && o->tracks) status = create_tracks(&s, file[0], gls_tractogram_reader_info(reader), &grid);
+    if (!status) status = open_device(&s, gls_tractogram_reader_info(reader));
     if (!status) status = open_table(&s);
     gls_sink sink = {append, finish, discard, &s};
     status = gls_tract_pump(run, reader, &sink, status);
@@ -254,5 +276,6 @@ gls_status gls_tract_search(gls_tract_run *run, const void *options, const char 
     free(s.count);
     free(s.column);
     gls_neighbours_destroy(s.neighbours);
+    gls_device_set_close(&s.devices);
     return status;
 }

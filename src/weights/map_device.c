@@ -11,6 +11,7 @@
 
 #include "weights/map_device.h"
 #include "gpu/fetch.h"
+#include "gpu/query.h"
 #include "util/allocation.h"
 #include "util/status.h"
 #include "weights/fixel_parts.h"
@@ -175,10 +176,7 @@ static gls_status create_totals(gls_mapper *m)
 
 bool gls_mapper_suits(const gls_device_info *info)
 {
-    static const char *const vendors[] = {"NVIDIA", "AMD", "ATI "};
-    for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
-        if (strstr(info->vendor, vendors[i])) return !info->gles && !info->software;
-    return false;
+    return gls_device_has_doubles(info) && !info->software;
 }
 
 gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper)

@@ -32,8 +32,7 @@ typedef struct gls_mapper_source {
     bool sums_alone; /* the mapper serves gls_mapper_add() and gls_mapper_read_sums(); false: the other functions */
 } gls_mapper_source;
 
-/* Whether a device has double precision in hardware, judged by its vendor: drivers of other vendors emulate doubles,
- * slower than the CPU. False for OpenGL ES, which has no doubles, and for software renderers. */
+/* Whether mapping on a device is faster than on the CPU: it is a GPU of which gls_device_has_doubles() is true. */
 bool gls_mapper_suits(const gls_device_info *info);
 
 /* Most bytes of the device that a mapper with sums_alone takes for n_fixels fixels in n_lobed of n_voxels voxels.

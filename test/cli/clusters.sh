@@ -71,6 +71,11 @@ expect 2 track "$@" -o x.trx --cluster 8:c.nii
 # --- neighbours ---
 expect 0 search t.trx t.trx --radius 2 -o pairs.tsv --tracks near.trx -q
 expect 0 search k.tck t.trx --nearest 2 --radius 1000 --distance mam -o two.tsv -q
+# the device that is named computes, and changes no byte
+expect 0 search k.tck t.trx --nearest 2 --radius 1000 --distance mam -o two_there.tsv -q --device llvmpipe
+expect 0 search t.trx t.trx --radius 4 --distance hausdorff -o far.tsv -q --device cpu
+expect 0 search t.trx t.trx --radius 4 --distance hausdorff -o far_there.tsv -q --device llvmpipe
+cmp -s two.tsv two_there.tsv && cmp -s far.tsv far_there.tsv || note "search --device: other neighbours"
 python3 - << 'END' || note "neighbours"
 def rows(name):
     lines = [line.split("\t") for line in open(name).read().splitlines()]
@@ -88,6 +93,7 @@ END
 expect 2 search t.trx t.trx
 expect 2 search t.trx t.trx --radius 0 -o no.tsv
 expect 2 search t.trx -o no.tsv
+expect 2 search t.trx t.trx -o no.tsv --device cpu
 expect 3 search t.trx missing.trx -o no.tsv
 expect 2 search t.trx t.trx -o t.trx --force
 
