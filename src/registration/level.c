@@ -126,6 +126,78 @@ gls_status gls_level_shrink(const gls_level *full, double voxel, gls_level *leve
     return status;
 }
 
+/* Puts a value between every two along an axis: that of the cubic curve through the four around it. dim: number of
+ * values before. Curves through six follow sharp images better, and align one of the heads that were tried worse. */
+static void refine_axis(const float *from, const int32_t dim[3], int axis, float *to)
+{
+    size_t inner = 1, outer = 1;
+    const size_t n = (size_t)dim[axis], fine = 2 * n - 1;
+    for (int a = 0; a < axis; a++) inner *= (size_t)dim[a];
+    for (int a = axis + 1; a < 3; a++) outer *= (size_t)dim[a];
+#pragma omp parallel for schedule(static)
+    for (size_t o = 0; o < outer; o++)
+        for (size_t i = 0; i < n; i++) {
+            const float *row[4];
+            float *out = to + (o * fine + 2 * i) * inner;
+            for (size_t k = 0; k < 4; k++) {
+                const size_t at = i + k < 1 ? 0 : i + k - 1 < n ? i + k - 1 : n - 1;
+                row[k] = from + (o * n + at) * inner;
+            }
+            memcpy(out, row[1], inner * sizeof *out);
+            for (size_t v = 0; v < inner && i + 1 < n; v++)
+                out[inner + v] = (9 * (row[1][v] + row[2][v]) - (row[0][v] + row[3][v])) / 16;
+        }
+}
+
+/* Marks voxels of a refined level that lie between voxels that count. */
+static void refine_mask(const gls_level *from, size_t parts, gls_level *level)
+{
+    const int32_t *dim = level->grid.dim, *old = from->grid.dim;
+    const size_t n = gls_grid_voxels(&level->grid), nx = (size_t)dim[0], ny = (size_t)dim[1];
+#pragma omp parallel for schedule(static)
+    for (size_t v = 0; v < n; v++) {
+        const size_t at[3] = {v % nx, v / nx % ny, v / nx / ny};
+        bool counts = true;
+        for (int k = 0; k < 8; k++) {
+            size_t voxel = 0;
+            for (int a = 2; a >= 0; a--)
+                voxel = voxel * (size_t)old[a] + (at[a] + (parts - 1) * (size_t)(k >> a & 1)) / parts;
+            counts = counts && from->mask[voxel];
+        }
+        level->mask[v] = counts;
+    }
+}
+
+gls_status gls_level_refine(const gls_level *from, int parts, gls_level *level)
+{
+    int32_t dim[3], done[3];
+    double affine[3][4];
+    *level = (gls_level){.value = NULL};
+    memcpy(affine, from->grid.affine, sizeof affine);
+    memcpy(level->to_full, from->to_full, sizeof level->to_full);
+    memcpy(done, from->grid.dim, sizeof done);
+    for (int a = 0; a < 3; a++) {
+        dim[a] = parts * (from->grid.dim[a] - 1) + 1;
+        for (int r = 0; r < 3; r++) {
+            affine[r][a] /= parts;
+            level->to_full[r][a] /= parts;
+        }
+    }
+    gls_status status = gls_grid_init(&level->grid, dim, (const double(*)[4])affine);
+    if (!status) status = allocate(level);
+    float *spare = status ? NULL : malloc(gls_grid_voxels(&level->grid) * sizeof *spare);
+    if (!status && !spare) status = gls_no_memory();
+    if (!status) memcpy(parts > 1 ? spare : level->value, from->value, gls_grid_voxels(&from->grid) * sizeof *spare);
+    for (int a = 0; a < 3 && !status && parts > 1; a++) {
+        refine_axis(a == 1 ? level->value : spare, done, a, a == 1 ? spare : level->value);
+        done[a] = dim[a];
+    }
+    if (!status) refine_mask(from, (size_t)parts, level);
+    free(spare);
+    if (status) gls_level_finish(level);
+    return status;
+}
+
 void gls_level_quantiles(const gls_level *level, double above, const double *q, size_t n_q, double *out)
 {
     const size_t n = gls_grid_voxels(&level->grid);

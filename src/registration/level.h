@@ -21,6 +21,10 @@ gls_status gls_level_init(gls_level *level, const gls_image *image, size_t volum
 /* Makes a level with voxels of `voxel` mm: smooths each axis by a Gaussian of half a new voxel, then samples. Axes
  * whose voxels would grow by less than 1.5 times stay as they are. */
 gls_status gls_level_shrink(const gls_level *full, double voxel, gls_level *level);
+/* Makes a level with voxels half as long (parts 2), from the first centre to the last one: the values of `from`, and
+ * between them those of cubic curves through four neighbours. A voxel counts if all voxels between which it lies do.
+ * With parts 1 it is a copy. */
+gls_status gls_level_refine(const gls_level *from, int parts, gls_level *level);
 /* Frees the memory of the level, which may be all 0. */
 void gls_level_finish(gls_level *level);
 

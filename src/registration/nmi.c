@@ -1,7 +1,9 @@
 /* Normalised mutual information (Studholme et al. 1999). A voxel of the fixed image has one bin; the value of the
  * moving image is shared between two bins in 256ths. So the histogram has whole numbers, and no sum depends on its
  * order. The fixed image is sampled not at the centres of voxels but at a place in each that seems random: else maps
- * that bring centres to centres, where interpolation smooths nothing, would score too high. Many samples get all bins:
+ * that bring centres to centres, where interpolation smooths nothing, would score too high. For the same reason both
+ * images get values between their voxels first, from four neighbours along each axis: the straight lines between these
+ * smooth a quarter as much, so that a map gains little by where its samples lie. Many samples get all bins:
  * voxels at borders of tissue, whose values are mixed, then fall into bins of their own, and no longer draw the borders
  * of images of other contrasts to where the mixtures agree. */
 #include "registration/nmi.h"
@@ -16,15 +18,16 @@
 #include "util/status.h"
 
 #define BINS GLS_NMI_BINS
-#define FEW_BINS 32    /* number of bins of few samples, which would leave more of them empty */
-#define MANY 50000     /* number of samples from which on all bins are used */
-#define PARTS 4        /* number of parts into which the work on a map is cut, for threads */
+#define FEW_BINS 32               /* number of bins of few samples, which would leave more of them empty */
+#define MANY 50000                /* number of samples from which on all bins are used */
+#define PARTS 4                   /* number of parts into which the work on a map is cut, for threads */
+#define REFINED ((size_t)1 << 21) /* most voxels of an image that is refined, which then takes 128 MiB on a device */
 #define MIN_SHARE 0.25 /* smallest share of the voxels of the fixed image that must lie in the moving image */
 
-/* Chooses the place of a sample in voxel v, at most half a voxel from its centre. Returns the value there. */
-static float place_sample(const gls_level *level, size_t v, int8_t place[3])
+/* Chooses the place of a sample in voxel v of a grid, at most half a voxel from its centre. Returns the value there, of
+ * the refined image. */
+static float place_sample(const int32_t dim[3], const gls_level *finer, int parts, size_t v, int8_t place[3])
 {
-    const int32_t *dim = level->grid.dim;
     const size_t at[3] = {v % (size_t)dim[0], v / (size_t)dim[0] % (size_t)dim[1], v / (size_t)dim[0] / (size_t)dim[1]};
     const uint32_t counter[4] = {(uint32_t)v, (uint32_t)((uint64_t)v >> 32), 0, GLS_PHILOX_NOISE};
     uint32_t word[4];
@@ -36,27 +39,35 @@ static float place_sample(const gls_level *level, size_t v, int8_t place[3])
         /* samples at the border stay inside of the grid, as those of the moving image have to */
         if ((here == 0 && place[a] < 0) || (here == last && place[a] > 0))
             place[a] = (int8_t)(last == 0 ? 0 : here == 0 ? -(place[a] + 1) : -place[a]);
-        p[a] = (float)here + (float)place[a] / 256;
+        p[a] = (float)parts * ((float)here + (float)place[a] / 256);
     }
-    const gls_corners c = gls_corners_at(dim, p);
-    return gls_corners_value(&c, level->value);
+    const gls_corners c = gls_corners_at(finer->grid.dim, p);
+    return gls_corners_value(&c, finer->value);
 }
 
 gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *moving, gls_nmi_device *on)
 {
     static const double q[2] = {0.005, 0.995};
-    const size_t n = gls_grid_voxels(&fixed->grid), n_moving = gls_grid_voxels(&moving->grid);
+    const size_t n = gls_grid_voxels(&fixed->grid);
+    const int parts = n <= REFINED && gls_grid_voxels(&moving->grid) <= REFINED ? 2 : 1;
     double f[2], m[2];
+    gls_level finer = {.value = NULL};
     gls_nmi_images *image = &nmi->image;
-    *nmi = (gls_nmi){.fixed = fixed->grid, .moving = moving->grid, .image.mask = moving->mask, .on = on};
-    memcpy(image->dim, fixed->grid.dim, sizeof image->dim);
-    memcpy(image->size, moving->grid.dim, sizeof image->size);
+    *nmi = (gls_nmi){.fixed = fixed->grid, .on = on};
     image->sample = malloc(n * sizeof *image->sample);
-    image->value = malloc(n_moving * sizeof *image->value);
-    if (!image->sample || !image->value) {
+    gls_status status = image->sample ? gls_level_refine(fixed, parts, &finer) : gls_no_memory();
+    if (!status) status = gls_level_refine(moving, parts, &nmi->finer);
+    if (status) {
+        gls_level_finish(&finer);
         gls_nmi_finish(nmi);
-        return gls_no_memory();
+        return status;
     }
+    const size_t n_moving = gls_grid_voxels(&nmi->finer.grid);
+    nmi->moving = nmi->finer.grid;
+    image->value = nmi->finer.value;
+    image->mask = nmi->finer.mask;
+    memcpy(image->dim, fixed->grid.dim, sizeof image->dim);
+    memcpy(image->size, nmi->moving.dim, sizeof image->size);
     gls_level_quantiles(fixed, -INFINITY, q, 2, f);
     gls_level_quantiles(moving, -INFINITY, q, 2, m);
     for (size_t v = 0; v < n; v++) nmi->n += fixed->mask[v];
@@ -64,19 +75,20 @@ gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *m
     const double per_f = bins / fmax(f[1] - f[0], 1e-20), per_m = (bins - 1) / fmax(m[1] - m[0], 1e-20);
     for (size_t v = 0; v < n; v++) {
         int8_t place[3];
-        const double bin = ((double)place_sample(fixed, v, place) - f[0]) * per_f;
+        const double bin = ((double)place_sample(image->dim, &finer, parts, v, place) - f[0]) * per_f;
         image->sample[v] = fixed->mask[v] ? (uint32_t)fmin(fmax(bin, 0), bins - 1) : BINS;
         for (int a = 0; a < 3; a++) image->sample[v] |= (uint32_t)(place[a] + 128) << (8 + 8 * a);
     }
     for (size_t v = 0; v < n_moving; v++)
-        image->value[v] = (float)fmin(((double)moving->value[v] - m[0]) * per_m, bins - 1);
+        image->value[v] = (float)fmin(((double)image->value[v] - m[0]) * per_m, bins - 1);
+    gls_level_finish(&finer);
     return on ? gls_nmi_device_fill(on, image) : GLS_OK;
 }
 
 void gls_nmi_finish(gls_nmi *nmi)
 {
     free(nmi->image.sample);
-    free(nmi->image.value);
+    gls_level_finish(&nmi->finer);
     *nmi = (gls_nmi){.status = GLS_OK};
 }
 

@@ -7,7 +7,8 @@
 
 /* Two levels, ready to be compared. */
 typedef struct gls_nmi {
-    gls_grid fixed, moving;
+    gls_grid fixed, moving; /* moving: that of `finer` */
+    gls_level finer;        /* the moving image, refined; its values are in bins */
     gls_nmi_images image;
     uint64_t n;         /* voxels of the fixed image that count */
     gls_nmi_device *on; /* computes histograms, borrowed; NULL: the CPU does */
@@ -15,7 +16,8 @@ typedef struct gls_nmi {
                           failed: all scores are 0 from there on */
 } gls_nmi;
 
-/* Both levels, and `on` (may be NULL), must outlive *nmi. */
+/* `on` (may be NULL) must outlive *nmi. Memory: eight times that of both levels, of the fixed one until it returns; of
+ * levels of more than 2^21 voxels once, since they are not refined. */
 gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *moving, gls_nmi_device *on);
 void gls_nmi_finish(gls_nmi *nmi);
 /* Scores n maps at once, each as gls_nmi_score() does. */

@@ -81,6 +81,53 @@ static void test_affine(void **state)
     gls_image_destroy(moving);
 }
 
+/* Scales are found where both images have one grid, though a map of voxels to voxels would need no interpolation. */
+static void test_scales(void **state)
+{
+    (void)state;
+    static const double scaled[3][4] = {{1.03, 0.02, -0.03, 0}, {0, 0.95, 0.01, 0}, {0, 0, 1.04, 0}};
+    gls_image *fixed = head_image(small, 4, scaled, 0, false), *moving = head_image(small, 4, identity, 0, true);
+    gls_level f = level_of(fixed), m = level_of(moving);
+    const gls_linear_result result = align(&f, &m, true, GLS_INIT_AUTO);
+    const double error = apart(result.map, scaled);
+    /* 0.96 mm without values between the voxels */
+    if (error > 0.75) fail_msg("%.3f mm", error);
+    gls_level_finish(&f);
+    gls_level_finish(&m);
+    gls_image_destroy(fixed);
+    gls_image_destroy(moving);
+}
+
+/* A refined level has the values of before, and between them those of cubic curves: exact for polynomials of degree
+ * three. */
+static void test_refine(void **state)
+{
+    (void)state;
+    static const int32_t dim[3] = {9, 7, 1};
+    const double affine[3][4] = {{2, 0, 0, 5}, {0, 3, 0, -1}, {0, 0, 4, 0}};
+    gls_level from = {.value = malloc(63 * sizeof *from.value), .mask = malloc(63)}, fine;
+    assert_int_equal(gls_grid_init(&from.grid, dim, affine), GLS_OK);
+    for (size_t v = 0; v < 63; v++) {
+        const double x = (double)(v % 9), y = (double)(v / 9);
+        from.value[v] = (float)(pow(x - 4, 3) / 4 - 3 * x * x + y * y * y + x * y);
+        from.mask[v] = v != 2 * 9 + 3;
+    }
+    assert_int_equal(gls_level_refine(&from, 2, &fine), GLS_OK);
+    assert_int_equal(fine.grid.dim[0], 17);
+    assert_int_equal(fine.grid.dim[1], 13);
+    assert_int_equal(fine.grid.dim[2], 1);
+    assert_true(fine.grid.affine[0][0] == 1 && fine.grid.affine[1][3] == -1);
+    for (size_t v = 0; v < 17 * 13; v++) {
+        const double x = (double)(v % 17) / 2, y = (double)(v / 17) / 2;
+        const bool between = fabs(x - 3) < 1 && fabs(y - 2) < 1, whole = v % 17 % 2 == 0 && v / 17 % 2 == 0;
+        const float want = (float)(pow(x - 4, 3) / 4 - 3 * x * x + y * y * y + x * y);
+        assert_int_equal(fine.mask[v], !between);
+        if (whole || (x >= 1 && x <= 7 && y >= 1 && y <= 5)) assert_true(fabsf(fine.value[v] - want) < 1e-3f);
+    }
+    gls_level_finish(&from);
+    gls_level_finish(&fine);
+}
+
 /* A mirrored header is named, and nothing else is. */
 static void test_header(void **state)
 {
@@ -259,7 +306,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_score),  cmocka_unit_test(test_affine),
                                        cmocka_unit_test(test_header), cmocka_unit_test(test_field),
-                                       cmocka_unit_test(test_rim),    cmocka_unit_test(test_jacobian)};
+                                       cmocka_unit_test(test_rim),    cmocka_unit_test(test_jacobian),
+                                       cmocka_unit_test(test_scales), cmocka_unit_test(test_refine)};
     omp_set_num_threads(1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
