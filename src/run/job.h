@@ -9,8 +9,8 @@
  * monitor: of this call. Call it after gls_job_fit(); the caller finishes or aborts the sink. */
 gls_status gls_job_track_sphere(gls_job *job, const double sphere[4], uint64_t nseeds, uint64_t seed,
                                 const gls_monitor *monitor, const gls_sink *sink);
-/* Like gls_job_track_sphere(), from seeds drawn by the weights of an image, as the option seed_rejection does. Takes the
- * image, also after a failure. name: for messages. */
+/* Like gls_job_track_sphere(), from seeds drawn by the weights of an image, as the option seed_rejection does. Takes
+ * the image, also after a failure. name: for messages. */
 gls_status gls_job_track_weights(gls_job *job, gls_image *weights, const char *name, uint64_t nseeds, uint64_t seed,
                                  const gls_monitor *monitor, const gls_sink *sink);
 

@@ -12,11 +12,11 @@
 #include "util/status.h"
 
 /* Largest number of voxels of an image on which pages paint: their texture has a byte for each. */
-#define MOST_VOXELS 67108864
+#define MAX_VOXELS 67108864
 /* Largest number of runs of a region, of regions that are kept, and of runs of all of them: 64 MiB. */
-#define MOST_RUNS ((size_t)1 << 20)
-#define MOST_MASKS 4096
-#define MOST_ALL_RUNS ((uint64_t)8 << 20)
+#define MAX_RUNS ((size_t)1 << 20)
+#define MAX_MASKS 4096
+#define MAX_ALL_RUNS ((uint64_t)8 << 20)
 
 void gls_view_paint_begin(gls_view_paint *paint, const gls_grid *grid, const char *path, const gls_image *image)
 {
@@ -25,7 +25,7 @@ void gls_view_paint_begin(gls_view_paint *paint, const gls_grid *grid, const cha
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 4; c++) affine[r][c] = (double)(float)grid->affine[r][c];
     *paint = (gls_view_paint){.path = path, .image = path ? NULL : image};
-    paint->possible = gls_grid_voxels(grid) <= MOST_VOXELS &&
+    paint->possible = gls_grid_voxels(grid) <= MAX_VOXELS &&
                       gls_grid_init(&paint->grid, grid->dim, (const double(*)[4])affine) == GLS_OK;
     paint->grid.space = grid->space;
 }
@@ -87,8 +87,8 @@ static gls_status find_runs(const uint8_t *inside, size_t n, gls_view_mask *mask
     size_t room = 0;
     for (const uint8_t *at = inside; at < end && (at = memchr(at, 1, (size_t)(end - at)));) {
         const uint8_t *first = at;
-        if (mask->n == MOST_RUNS)
-            return gls_fail(GLS_ERR_ARGUMENT, "a painted region may have %zu runs of voxels: paint less", MOST_RUNS);
+        if (mask->n == MAX_RUNS)
+            return gls_fail(GLS_ERR_ARGUMENT, "a painted region may have %zu runs of voxels: paint less", MAX_RUNS);
         if (mask->n == room) {
             room = 2 * room + 64;
             gls_view_run *run = realloc(mask->run, room * sizeof *run);
@@ -107,12 +107,12 @@ static gls_status add(gls_view_paint *p, const uint8_t *inside, const gls_view_m
 {
     gls_view_mask mask = {.used = ++p->n_requests};
     gls_status status = find_runs(inside, gls_grid_voxels(&p->grid), &mask);
-    if (!status && !p->mask && !(p->mask = malloc(MOST_MASKS * sizeof *p->mask))) status = gls_no_memory();
+    if (!status && !p->mask && !(p->mask = malloc(MAX_MASKS * sizeof *p->mask))) status = gls_no_memory();
     if (status) {
         free(mask.run);
         return status;
     }
-    while (p->n == MOST_MASKS || (p->n > 0 && p->n_runs + mask.n > MOST_ALL_RUNS)) {
+    while (p->n == MAX_MASKS || (p->n > 0 && p->n_runs + mask.n > MAX_ALL_RUNS)) {
         gls_view_mask *oldest = p->mask;
         for (size_t i = 1; i < p->n; i++)
             if (p->mask[i].used < oldest->used) oldest = &p->mask[i];
@@ -276,7 +276,7 @@ static gls_status need_image(gls_view_paint *p)
 {
     if (!p->possible)
         return gls_fail(GLS_ERR_ARGUMENT, "nothing to paint on: give 'glslines view' an image of up to %d voxels",
-                        MOST_VOXELS);
+                        MAX_VOXELS);
     if (p->image) return GLS_OK;
     gls_status status = gls_image_read(p->path, GLS_IMAGE_ANY, &p->read);
     if (!status && memcmp(p->read->grid.dim, p->grid.dim, sizeof p->grid.dim) != 0) {

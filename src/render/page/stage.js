@@ -343,15 +343,17 @@ const glslinesStage = (function () {
       gl.clearColor(0, 0, 0, 1);
       gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
       const side = Math.min(w, h), zoom = [state.zoom * side / w, state.zoom * side / h];
-      if (slices) drawSlices(zoom);
+      // who paints sees the slices in front of the streamlines of the file
+      const over = slices && brush;
+      if (slices && !over) drawSlices(zoom);
       const at = aim(program, zoom), far = 1e6, near = slices && slices.near && slices.plane.some((p) => p.shown);
       const bound = (sign) => [0, 1, 2].map((a) => !near ? sign * far : !slices.plane[a].shown ? far
         : (slices.plane[a].at + sign * 3 - lines.origin[a]) / lines.scale);
       gl.uniform3fv(at("low"), bound(-1));
       gl.uniform3fv(at("high"), bound(1));
       const stands = extra.tracked || extra.selected;
-      for (const set of [own, extra.selected, extra.tracked, shapes]) {
-        if (!set || set.count === 0) continue;
+      const put = (set) => {
+        if (!set || set.count === 0) return;
         gl.uniform1f(at("factor"), set.factor);
         gl.uniform3fv(at("shift"), set.shift);
         // what was tracked or selected stands out from the file, which hides none of it; regions are seen through all
@@ -362,7 +364,14 @@ const glslinesStage = (function () {
         gl.drawElements(gl.LINES, set.count, gl.UNSIGNED_INT, 0);
         gl.enable(gl.DEPTH_TEST);
         gl.depthMask(true);
+      };
+      put(own);
+      if (over) {
+        gl.clear(gl.DEPTH_BUFFER_BIT);
+        drawSlices(zoom);
+        gl.useProgram(program);
       }
+      [extra.selected, extra.tracked, shapes].forEach(put);
       gl.bindVertexArray(null);
       label(zoom);
     }
@@ -552,6 +561,7 @@ const glslinesStage = (function () {
       paint(how) {
         brush = how;
         canvas.classList.toggle("picking", brush !== null);
+        ask();
       },
       facing,
       // Shows painted regions on the slices, { runs, colour }; grid: dim, and inverse, from mm to voxels, three rows of four.
