@@ -562,6 +562,8 @@ stage_packages() {
     header "packages: tarball, Debian package, interface, wheel, source package"
     # shellcheck disable=SC2086
     need_packages $PACKAGE_PACKAGES || exit 1
+    # shellcheck disable=SC2086
+    want_packages $OPTIONAL_PACKAGES
     check "packages" sh test/packaging/run.sh "$build/packages"
     check_as_root "wheel for glibc 2.28 on Debian 11" as_root sh test/packaging/chroots.sh "$build/chroots" wheel
     check_as_root "source package on a Debian 13 without a compiler" as_root sh test/packaging/chroots.sh "$build/chroots" sdist

@@ -10,6 +10,14 @@ track() { # PROGRAM NAME
     "$1" track --phantom -q --device llvmpipe --nseeds 100 -o "$work/out/$2.trx" --force
 }
 
+window=
+if pkg-config --exists libwebsockets; then window=libwebsockets; fi
+opens() { # PROGRAM: the window is there where libwebsockets is: the program asks for the file, and not for a library
+    code=0
+    "$1" view none.trx 2> "$work/window.log" || code=$?
+    [ -z "$window" ] || [ $code -eq 3 ] || { cat "$work/window.log"; echo "FAIL: $1 view: exit code $code"; exit 1; }
+}
+
 # --- tarball ---
 sh test/packaging/tarball.sh "$work/tarball" "$work/out" > "$work/tarball.log" 2>&1 || { cat "$work/tarball.log"; exit 1; }
 (cd "$work/out" && sha256sum -c SHA256SUMS)
@@ -18,6 +26,7 @@ tar -xJf "$work"/out/glslines-*.tar.xz -C "$work/out/elsewhere"
 root=$(echo "$work"/out/elsewhere/glslines-*)
 env -i HOME="$work" PATH=/usr/bin:/bin "$root/bin/glslines" --version
 track "$root/bin/glslines" tarball
+opens "$root/bin/glslines"
 if ls "$root"/lib | grep -E 'lib(EGL|GL|gbm|drm|c\.so)'; then
     echo "FAIL: the tarball holds libraries of the system"
     exit 1
@@ -38,8 +47,6 @@ cmake --build "$work/deb/build" >> "$work/deb.log"
 (cd "$work/deb/build" && cpack -G DEB -B "$work/deb") >> "$work/deb.log" 2>&1 || { cat "$work/deb.log"; exit 1; }
 package=$(ls "$work"/deb/*.deb)
 dpkg-deb -f "$package" Package Version Depends Recommends
-window=
-if pkg-config --exists libwebsockets; then window=libwebsockets; fi
 for library in libopenblas0 liblapacke $window; do
     dpkg-deb -f "$package" Depends | grep -q "$library" || { echo "FAIL: the Debian package does not depend on $library"; exit 1; }
 done
@@ -50,6 +57,7 @@ sh test/rpath.sh "$work/deb/build/glslines" "$work/deb/root" "$work/deb/installe
 header=$(PKG_CONFIG_LIBDIR=$(dirname "$(find "$work/deb/root" -name glslines.pc)") pkg-config --variable=includedir glslines)/glslines/glslines.h
 [ "$header" = /usr/include/glslines/glslines.h ] && [ -e "$work/deb/root$header" ] || { echo "FAIL: glslines.pc of the Debian package names $header"; exit 1; }
 track "$work/deb/root/usr/bin/glslines" deb
+opens "$work/deb/root/usr/bin/glslines"
 cmp "$work/out/deb.trx" "$work/out/tarball.trx"
 echo "ok   $(basename "$package")"
 

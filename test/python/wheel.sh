@@ -34,6 +34,16 @@ assert glslines._library.path.startswith(glslines.__path__[0]), glslines._librar
 glslines.track(phantom=True, out="python.trx", nseeds=100, device="llvmpipe", force=True)
 assert len(glslines.load("python.trx")) > 50
 assert filecmp.cmp("program.trx", "python.trx", shallow=False)'
+# the window: libwebsockets is in the wheel where it was there, else the error says what to do
+window=no
+if pkg-config --exists libwebsockets; then window=yes; fi
+"$work/clean/bin/python" -c '
+import sys, urllib.request, glslines
+try:
+    with glslines.view("program.trx") as window:
+        assert sys.argv[1] == "yes" and b"glslines view" in urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open(window.address).read()
+except glslines.UnsupportedError as error:
+    assert sys.argv[1] == "no" and "libwebsockets-dev" in str(error) and "Debian package" in str(error), error' $window
 # types of the public face: what a scientist types, and the functions themselves
 "$python" -m pip install -q --disable-pip-version-check mypy numpy ruff
 "$python" -m ruff check -q --no-cache --config "$root/src/python/pyproject.toml" "$root/src/python" "$root/test/python"
