@@ -142,8 +142,9 @@ static bool may_change(const stroke *s, size_t voxel, const double centre[3], co
     const gls_view_request *r = s->request;
     const int axis = r->plane;
     const double value = s->paint->image->data[voxel];
-    if (axis >= 0 && !(centre[axis] - at[axis] >= -s->half[axis] && centre[axis] - at[axis] < s->half[axis]))
-        return false;
+    /* a slice on the face between two voxels shows the upper one, as the page draws it */
+    const double off = axis >= 0 ? centre[axis] - at[axis] : 0;
+    if (axis >= 0 && !(off > -s->half[axis] && off <= s->half[axis])) return false;
     return isinf(r->low) && isinf(r->high) ? true : value >= r->low && value <= r->high;
 }
 
