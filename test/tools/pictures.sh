@@ -6,7 +6,7 @@ set -eu
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 pictures=$(cd "$(dirname "$0")/../../.readme" && pwd)
 shift
-wanted=${*:-"phantom getters seeds stopping models slabs regions editing bundles recognition values weights density-maps report connectome"}
+wanted=${*:-"phantom getters seeds stopping models slabs regions editing bundles recognition atlas values weights density-maps report connectome"}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -56,18 +56,29 @@ if wants editing; then
     glslines edit both.trx dropped.trx --exclude 0,-8,14,6 --inverse
     draw editing kept.trx dropped.trx --outline data/mask.nii.gz --views superior,posterior,left --tile 260x300 --radius 0.4
 fi
-# recognition: bundles of one phantom, found in another one with other noise, by six models
-if wants recognition; then
-    glslines phantom other --rng-seed 1
-    glslines track other/dwi.nii.gz other/dwi.bval other/dwi.bvec other/mask.nii.gz other/roi.nii.gz --dg prob --min-length 20 --nseeds 6000 -o other.trx
+# recognition: bundles of one phantom, found in another one with other noise, by six models; an atlas of three such phantoms
+if wants recognition || wants atlas; then
     {
         printf 'bundle\tstart\tend\tall\tall_fraction\n'
         for name in arcuate_left corpus_callosum_body corticospinal_right forceps_major forceps_minor inferior_fronto_occipital_left; do
             printf '%s\t%s_end0.nii.gz\t%s_end1.nii.gz\t%s.nii.gz\t0.9\n' $name $name $name $name
         done
     } > models.tsv
-    mkdir models
-    glslines segment other.trx models.tsv --folder other/bundles --each models/{}.trx
+    models() { # FOLDER SEED: of a phantom with noise of its own
+        mkdir "$1"
+        glslines phantom "of-$1" --rng-seed "$2"
+        glslines track "of-$1/dwi.nii.gz" "of-$1/dwi.bval" "of-$1/dwi.bvec" "of-$1/mask.nii.gz" "of-$1/roi.nii.gz" --dg prob --min-length 20 --nseeds 6000 -o "of-$1.trx"
+        glslines segment "of-$1.trx" models.tsv --folder "of-$1/bundles" --each "$1/{}.trx"
+    }
+    models models 1
+fi
+if wants atlas; then
+    models second 2
+    models third 3
+    glslines atlas models second third -o atlas.trx --reference data/mask.nii.gz --type rigid
+    draw atlas atlas.trx --color groups --views superior,posterior,left --tile 260x300 --fit streamlines --radius 0.35
+fi
+if wants recognition; then
     glslines recognize tracks.trx models -o recognized.trx --threshold 3
     draw recognition recognized.trx --color groups --views superior,posterior,left --tile 260x300 --fit streamlines --radius 0.35 --max-streamlines 4000
 fi
