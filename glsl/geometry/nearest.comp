@@ -2,8 +2,8 @@
 // streamline and looks at all references of a range: boxes first, then, for those whose boxes are near enough, the
 // distances of all pairs of points. The distances are within 2^-15 of their values, which src/geometry/nearest_device.c
 // proves; the host, which dispatches this kernel, computes those that it needs anew. FINAL: distances in double follow,
-// which need not be computed anew but where their error leaves two results. POINTS: points of a streamline; LARGEST: the
-// largest of the distances from nearest points, else the mean of both means.
+// and only those whose error leaves two results are computed anew. POINTS: points of a streamline; LARGEST: the largest
+// of the distances from nearest points, else the mean of both means.
 layout(local_size_x = GROUP_SIZE) in;
 
 layout(location = 0) uniform uint n_stored; // references in the buffer

@@ -47,10 +47,10 @@ GLS_API gls_sink gls_neighbours_references(gls_neighbours *neighbours);
 GLS_API uint64_t gls_neighbours_count(const gls_neighbours *neighbours);
 GLS_API uint64_t gls_neighbours_void(const gls_neighbours *neighbours);
 
-/* Lets a device compare the points for GLS_DISTANCE_MAM and GLS_DISTANCE_HAUSDORFF; other distances stay on the CPU. The
- * result is the same. A software renderer is slower than the CPU. Where the device's memory does not suffice, a warning
- * says so, and the CPU computes. Call it before the first gls_neighbours_find(). `device` must outlive `neighbours`;
- * NULL, as it begins: `device` is none, and the CPU computes. */
+/* Lets a device compare the points for GLS_DISTANCE_MAM and GLS_DISTANCE_HAUSDORFF; other distances stay on the CPU.
+ * The result is the same. A software renderer is slower than the CPU. Where the device's memory does not suffice, a
+ * warning says so, and the CPU computes. Call it before the first gls_neighbours_find(). `device` must outlive
+ * `neighbours`; NULL, as it begins: `device` is none, and the CPU computes. */
 GLS_API gls_status gls_neighbours_set_device(gls_neighbours *neighbours, gls_device *device);
 
 /* Finds the neighbours of the streamlines of a block, after the last reference. Those of streamline i are
