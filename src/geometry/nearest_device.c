@@ -32,6 +32,7 @@
 
 #define GROUP 64u                       /* size of a work group, which takes one streamline */
 #define MOST_PAIRS ((size_t)1 << 26)    /* pairs of a dispatch, so that none takes long */
+#define MOST_ROUNDS 60000u              /* of the loops of an invocation on llvmpipe, which ends them after 65535 */
 #define FIRST_ENTRIES ((size_t)1 << 20) /* entries for which there is room at first */
 #define MOST_ENTRIES ((size_t)1 << 25)  /* and at most */
 #define RUNS_AT 4u                      /* words before the runs */
@@ -50,6 +51,7 @@ struct gls_nearest_device {
     part *part;
     size_t n_parts, points;
     double radius;                  /* 0: lists are not final */
+    size_t most_references;         /* of a dispatch */
     size_t most_entries, n_entries; /* entries at most; those for which there is room */
     gls_buffer *queries, *runs, *found;
     float *query;              /* what goes to the device */
@@ -62,6 +64,16 @@ static size_t least(uint64_t a, uint64_t b)
 }
 
 /* --- Building. */
+
+/* References for which the loops of an invocation have rounds enough: each of them is compared once in GROUP. 0: the
+ * points are too many. */
+static size_t references_of_dispatch(const gls_device_info *info, size_t points, bool final)
+{
+    const size_t rounds = 8 + 2 * points * (points / 8 + 2) + (final ? 4 * points * (points + 1) : 0);
+    const size_t turns = MOST_ROUNDS / rounds;
+    if (!info->software) return MOST_PAIRS;
+    return turns > 1 ? (turns - 1) * GROUP : 0;
+}
 
 /* Values that are stored for a reference: its points and its box. */
 static size_t row_of(const gls_nearest_device *d)
@@ -113,7 +125,8 @@ static gls_status reserve(gls_nearest_device *d, size_t n)
 {
     if (n <= d->n_entries) return GLS_OK;
     size_t dispatches = 0;
-    for (size_t k = 0; k < d->n_parts; k++) dispatches += 1 + d->part[k].n / (MOST_PAIRS / GLS_NEAREST_LINES);
+    for (size_t k = 0; k < d->n_parts; k++)
+        dispatches += 1 + d->part[k].n / least(MOST_PAIRS / GLS_NEAREST_LINES, d->most_references);
     gls_buffer_destroy(d->runs);
     gls_buffer_destroy(d->found);
     d->runs = d->found = NULL;
@@ -130,7 +143,8 @@ gls_status gls_nearest_device_create(gls_device *device, const gls_cells *cells,
                                      float *const high[3], bool largest, double radius, gls_nearest_device **made)
 {
     const gls_device_info *info = gls_device_get_info(device);
-    const bool final = radius > 0 && radius < NO_LIMIT && gls_device_has_doubles(info);
+    const bool final = radius > 0 && radius < NO_LIMIT && gls_device_has_doubles(info) &&
+                       references_of_dispatch(info, cells->points, true) > 0;
     char group[12], points[12];
     gls_define defines[4] = {{"GROUP_SIZE", group, false, NULL}, {"POINTS", points, false, NULL}};
     size_t n_defines = 2;
@@ -143,6 +157,7 @@ gls_status gls_nearest_device_create(gls_device *device, const gls_cells *cells,
     d->device = device;
     d->points = cells->points;
     d->radius = final ? radius : 0;
+    d->most_references = references_of_dispatch(info, d->points, final);
     d->most_entries = least(info->max_storage_bytes / sizeof(gls_nearest_entry), MOST_ENTRIES);
     /* the kernel counts entries in 32 bits */
     const size_t query_bytes = (3 * d->points + 1) * sizeof *d->query;
@@ -182,7 +197,7 @@ static gls_status run(const gls_nearest_device *d)
     static const uint32_t zeros[RUNS_AT] = {0};
     uint32_t radius[2];
     memcpy(radius, &d->radius, sizeof radius);
-    const size_t step = MOST_PAIRS / d->n_sent;
+    const size_t step = least(MOST_PAIRS / d->n_sent, d->most_references);
     const uint32_t grid[3] = {(uint32_t)d->n_sent, 1, 1};
     gls_status status = gls_buffer_write(d->runs, 0, sizeof zeros, zeros);
     for (size_t k = 0; k < d->n_parts; k++) {
