@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The bench of truths: all models, getters and filters of glslines, and live peers, on phantoms whose bundles are known. It makes the tables of src/doc/accuracy.md.
 
-    truths.py GLSLINES WORK [--truth NAME] [--row TEXT] [--seeds N] [--runs N] [--again] [--records FILE] [--update accuracy.md] [--why]
+    truths.py GLSLINES WORK [--truth NAME] [--row TEXT] [--seeds N] [--runs N] [--again] [--device NAME] [--records FILE] [--update accuracy.md] [--why]
 
 WORK keeps the phantoms, fits and the records of rows that were run; a row that is there is not run again unless --again is given. --truth and --row take the truths and rows whose names
-have the text; both may be repeated. --records writes the records of all rows to FILE, --update the tables into a page (accuracy.md: all rows; getters.md: single parameters). --why prints where streamlines end; --weights runs rows whose records lack the
+have the text; both may be repeated. --device (cpu) tracks on another device. --records writes the records of all rows to FILE, --update the tables into a page (accuracy.md: all rows; getters.md: single parameters). --why prints where streamlines end; --weights runs rows whose records lack the
 share of weights on valid streamlines, and has it.
 Truths: isbi2013-30, -20, -10, phantom-30, fibercup-30, isbi2013grey-30; the number is the SNR. Needs numpy, scipy, nibabel; rows of peers need MRtrix3, DIPY and scilpy's commands on the path, and are
 left out where these are not there.
@@ -68,7 +68,8 @@ def own_rows():
 
 
 COMMIT = ["--method", "commit", "--d-iso", "0.0002,0.003"]  # the diffusivities of grey matter and fluid in the phantoms
-WEIGHTED = {"SIFT2": [], "SIFT2 --act": ["--act", "5tt.nii.gz"], "COMMIT": COMMIT, "COMMIT of groups": [*COMMIT, "--groups", "edges:regions.nii.gz", "--lambda", "0.05"]}
+WEIGHTED = {"SIFT2": [], "SIFT2 --act": ["--act", "5tt.nii.gz"], "COMMIT": COMMIT,
+            **{f"groups, --lambda {x}": [*COMMIT, "--groups", "edges:regions.nii.gz", "--lambda", x] for x in ("0.02", "0.05", "0.1")}}
 TCKGEN = {"tckgen iFOD2": "iFOD2", "tckgen iFOD1": "iFOD1", "tckgen SD_STREAM": "SD_STREAM", "tckgen FACT": "FACT"}
 DIPY = ["prob", "det", "closest", "ptt", "PFT"]
 SCILPY = {"scilpy prob": ["local", "prob"], "scilpy det": ["local", "det"], "scilpy ptt": ["local", "ptt", "--step", "0.1"], "scilpy eudx": ["local", "eudx"], "scilpy PFT prob": ["pft", "prob"],
@@ -94,8 +95,8 @@ def responses(tool, folder):
 
 
 class Bench:
-    def __init__(self, tool, work, seeds):
-        self.tool, self.work, self.seeds = tool, work, seeds
+    def __init__(self, tool, work, seeds, device="cpu"):
+        self.tool, self.work, self.seeds, self.device = tool, work, seeds, device
         work.mkdir(parents=True, exist_ok=True)
         self.version = run(tool, "--version").stdout.split("\n")[0].strip()
 
@@ -115,7 +116,7 @@ class Bench:
         if "--response-wm" in options:
             responses(self.tool, folder)
         run(self.tool, "track", "dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "roi.nii.gz", "--nseeds", self.seeds, "--rng-seed", run_number, "--seed-seed", run_number, "-o", to,
-            "--device", "cpu", "--cache-dir", self.work / "fits", "-q", "--force", *options, folder=folder)
+            "--device", self.device, "--cache-dir", self.work / "fits", "-q", "--force", *options, folder=folder)
         return json.loads(to.with_suffix(".json").read_text())["counts"]["half_streamline_ends"]
 
     def mrtrix(self, truth):
@@ -235,8 +236,8 @@ class Bench:
 
 
     def weights(self, truth, tracks):
-        """Returns the share of valid streamlines, and for each method of WEIGHTED the share of the weights that lies on them, %. A
-        streamline is valid by the rule of the score: both ends within a voxel of those of a bundle, all points within two voxels of it."""
+        """Returns the share of valid streamlines and the number of their bundles, and for each method of WEIGHTED the share of the weights
+        that lies on valid streamlines, %, and the number of bundles that keep weight. A streamline is valid by the rule of the score: both ends within a voxel of those of a bundle, all points within two voxels of it."""
         folder, fods = self.truth(truth), self.work / truth / "weights_wm.nii.gz"
         if not fods.exists():
             run(self.tool, "fit", "dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", self.work / truth / "weights", "--model", "msmt", "-q", "--force", folder=folder)
@@ -253,8 +254,13 @@ class Bench:
         for line in nib.streamlines.load(tracks).streamlines:
             v = tuple(np.clip(np.rint(nib.affines.apply_affine(affine, line)).astype(int), 0, np.array(regions.shape) - 1).T)
             first, last = tuple(x[0] for x in v), tuple(x[-1] for x in v)
-            valid.append(any(((a[first] and b[last]) or (b[first] and a[last])) and route[v].all() for a, b, route in bundles))
-        share, file = {"streamlines": round(100 * float(np.mean(valid)), 1)}, self.work / "weights.txt"
+            valid.append({i for i, (a, b, route) in enumerate(bundles) if ((a[first] and b[last]) or (b[first] and a[last])) and route[v].all()})
+
+        def judged(weight):
+            right = float(sum(w for w, of in zip(weight, valid) if of))
+            return [round(100 * right / max(float(np.sum(weight)), 1e-30), 1), len(set().union(*(of for w, of in zip(weight, valid) if w > 0)))]
+
+        share, file = {"streamlines": judged(np.ones(len(valid)))}, self.work / "weights.txt"
         for name, options in WEIGHTED.items():
             file.unlink(missing_ok=True)
             try:
@@ -262,24 +268,21 @@ class Bench:
             except RuntimeError as error:  # weights that did not converge within 1000 iterations are written, too
                 if not file.exists():
                     raise error
-            weight = np.loadtxt(file)
-            share[name] = round(100 * float(weight[valid].sum() / weight.sum()), 1)
+            share[name] = judged(np.loadtxt(file))
         return share
 
 
-def row_list():
+def row_list(there=shutil.which):
+    """Returns the rows whose programs are there: name, kind and options of each"""
     rows = [(name, "own", options) for name, options in own_rows().items()]
     for power in ("0.25", "2"):
         rows += [(f"scan: --power {power} {name}", "scan", ["--model", "msmt", "--dg", "ifod2", "--power", power, *options]) for name, options in SCAN.items()]
-    if shutil.which("tckgen"):
+    if there("tckgen"):
         for name, algorithm in TCKGEN.items():
             rows += [(name, "tckgen", (algorithm, False)), (name + " -act" + (" -backtrack" if algorithm.startswith("iFOD") else ""), "tckgen", (algorithm, True))]
-    try:
-        import dipy  # noqa: F401
+    if there("dipy_track"):
         rows += [(f"DIPY {getter}", "dipy", getter) for getter in DIPY]
-    except ImportError:
-        print("no DIPY: its rows are left out", file=sys.stderr)
-    if shutil.which("scil_tracking_local"):
+    if there("scil_tracking_local"):
         rows += [(name, "scilpy", what) for name, what in SCILPY.items()]
     return rows
 
@@ -356,14 +359,14 @@ def scan_table(records):
 
 
 def weights_table(records):
-    """Returns the shares of valid streamlines and of weights on them, means of the runs."""
+    """Returns the shares of valid streamlines and of weights on them, and in brackets the number of their bundles, means of the runs."""
     rows = {}
     for r in records:
         if "weights" in r:
             rows.setdefault((r["truth"], r["row"]), []).append(r["weights"])
-    lines = ["| row | valid, of streamlines % | " + " | ".join(f"of weights, {name} %" for name in WEIGHTED) + " |", "|" + "---|" * (2 + len(WEIGHTED))]
+    lines = ["| row | streamlines | " + " | ".join(WEIGHTED) + " |", "|" + "---|" * (2 + len(WEIGHTED))]
     for (truth, name), row in rows.items():
-        lines.append(f"| {truth}, {name} | " + " | ".join(f"{np.mean([w[key] for w in row]):.1f}" for key in ("streamlines", *WEIGHTED)) + " |")
+        lines.append(f"| {truth}, {name} | " + " | ".join("{:.1f} ({:.0f})".format(*np.mean([w[key] for w in row], axis=0)) for key in ("streamlines", *WEIGHTED)) + " |")
     return "\n".join(lines)
 
 
@@ -376,12 +379,13 @@ def main():
     parser.add_argument("--seeds", type=int, default=1500)
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--device", default="cpu")
     parser.add_argument("--records", type=Path)
     parser.add_argument("--update", type=Path)
     parser.add_argument("--why", action="store_true")
     parser.add_argument("--weights", action="store_true")
     o = parser.parse_args()
-    bench = Bench(o.glslines.resolve(), o.work.resolve(), o.seeds)
+    bench = Bench(o.glslines.resolve(), o.work.resolve(), o.seeds, o.device)
     rows, kept = row_list(), {}
     log = bench.work / "records.jsonl"
     for line in log.read_text().splitlines() if log.exists() else []:
@@ -418,7 +422,7 @@ def main():
                     file.write(json.dumps(record) + "\n")
                 s = record["score"]
                 print(f"{truth} | {name} | {number} | {s['valid']:.1f} | {s['invalid']:.1f} | {s['none']:.1f} | {s['bundles']} of {s['of']} | {s['overlap']:.1f} | {s['f1']:.1f} | {time.time() - start:.0f} s", flush=True)
-    order = {name: i for i, (name, _, _) in enumerate(rows)}
+    order = {name: i for i, (name, _, _) in enumerate(row_list(there=bool))}
     records = sorted((r for r in kept.values() if r["row"] in order), key=lambda r: (TRUTHS.index(r["truth"]), order[r["row"]], r["run"]))
     if o.records:
         o.records.write_text("".join(json.dumps(r) + "\n" for r in records))
