@@ -185,8 +185,8 @@ gls_status gls_level_refine(const gls_level *from, int parts, gls_level *level)
     }
     gls_status status = gls_grid_init(&level->grid, dim, (const double(*)[4])affine);
     if (!status) status = allocate(level);
-    float *spare = status ? NULL : malloc(gls_grid_voxels(&level->grid) * sizeof *spare);
-    if (!status && !spare) status = gls_no_memory();
+    float *spare = status || parts == 1 ? NULL : malloc(gls_grid_voxels(&level->grid) * sizeof *spare);
+    if (!status && !spare && parts > 1) status = gls_no_memory();
     if (!status) memcpy(parts > 1 ? spare : level->value, from->value, gls_grid_voxels(&from->grid) * sizeof *spare);
     for (int a = 0; a < 3 && !status && parts > 1; a++) {
         refine_axis(a == 1 ? level->value : spare, done, a, a == 1 ? spare : level->value);

@@ -124,6 +124,10 @@ static void test_refine(void **state)
         assert_int_equal(fine.mask[v], !between);
         if (whole || (x >= 1 && x <= 7 && y >= 1 && y <= 5)) assert_true(fabsf(fine.value[v] - want) < 1e-3f);
     }
+    gls_level_finish(&fine);
+    assert_int_equal(gls_level_refine(&from, 1, &fine), GLS_OK);
+    assert_memory_equal(fine.value, from.value, 63 * sizeof *fine.value);
+    assert_memory_equal(fine.mask, from.mask, 63);
     gls_level_finish(&from);
     gls_level_finish(&fine);
 }
