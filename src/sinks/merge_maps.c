@@ -396,10 +396,15 @@ static gls_status merge_images(const char *const *paths, size_t n, const char *o
     return status;
 }
 
-/* A matrix of numbers; with a header, the names of its rows, which are those of its columns. */
+/* Name of the row of --vector, as gls_connectome_write_grouped() writes it. */
+#define LAST_END "last_end"
+
+/* A matrix of numbers; with a header, the names of its columns, which are those of its rows but for a matrix of one
+ * row. */
 typedef struct matrix {
     char *text;
-    char **name; /* one for each row, in `text`; NULL: the matrix has no header */
+    char **name; /* one for each column, in `text`; NULL: the matrix has no header */
+    bool vector; /* with a header: its row is that of --vector */
     double *value;
     size_t rows, columns;
 } matrix;
@@ -420,14 +425,15 @@ static gls_status read_named(const char *path, matrix *m, char **field)
     const size_t n = gls_record_next(&records, field, MAX_FIELDS) - 1;
     if (n == 0 || n >= MAX_FIELDS)
         return gls_fail(GLS_ERR_INPUT, "%s: the header must have 1 to %d names", path, GLS_CONNECTOME_MAX_NODES);
-    m->rows = m->columns = n;
+    m->columns = n;
     m->name = malloc(n * sizeof *m->name);
     m->value = malloc(n * n * sizeof *m->value);
     if (!m->name || !m->value) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     memcpy(m->name, field + 1, n * sizeof *m->name);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !m->vector; m->rows = ++i) {
         const size_t fields = gls_record_next(&records, field, MAX_FIELDS);
-        if (fields != n + 1 || strcmp(field[0], m->name[i]) != 0)
+        m->vector = i == 0 && fields == n + 1 && strcmp(field[0], LAST_END) == 0 && strcmp(m->name[0], LAST_END) != 0;
+        if (fields != n + 1 || (strcmp(field[0], m->name[i]) != 0 && !m->vector))
             return gls_fail(GLS_ERR_INPUT, "%s: line %zu: must be \"%.60s\" and %zu numbers, as the header says", path,
                             records.line, m->name[i], n);
         for (size_t k = 0; k < n; k++)
@@ -436,7 +442,7 @@ static gls_status read_named(const char *path, matrix *m, char **field)
                                 field[k + 1]);
     }
     if (gls_record_next(&records, field, MAX_FIELDS) > 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: has more rows than its header has names", path);
+        return gls_fail(GLS_ERR_INPUT, "%s: has more rows than its header says", path);
     return GLS_OK;
 }
 
@@ -466,9 +472,9 @@ static gls_status add_matrix(const char *path, const char *first, matrix *sum)
     if (!status && !m.name != !sum->name)
         status = gls_fail(GLS_ERR_INPUT, "%s: %s a header, but %s %s: give the parts of one map", path,
                           m.name ? "has" : "lacks", first, m.name ? "lacks it" : "has one");
-    for (size_t i = 0; m.name && i < m.rows && !status; i++)
+    for (size_t i = 0; m.name && i < m.columns && !status; i++)
         if (strcmp(m.name[i], sum->name[i]) != 0)
-            status = gls_fail(GLS_ERR_INPUT, "%s: names row %zu \"%.60s\", but %s \"%.60s\"", path, i + 1, m.name[i],
+            status = gls_fail(GLS_ERR_INPUT, "%s: names column %zu \"%.60s\", but %s \"%.60s\"", path, i + 1, m.name[i],
                               first, sum->name[i]);
     for (size_t k = 0; k < sum->rows * sum->columns && !status; k++) sum->value[k] += m.value[k];
     matrix_finish(&m);
@@ -492,7 +498,7 @@ static gls_status merge_tables(const char *const *paths, size_t n, const char *o
     }
     if (sum.name) gls_text_puts(&text, "\n");
     for (size_t i = 0; i < sum.rows && !status; i++) {
-        if (sum.name) gls_field_append(&text, sum.name[i], separator);
+        if (sum.name) gls_field_append(&text, sum.vector ? LAST_END : sum.name[i], separator);
         for (size_t k = 0; k < sum.columns; k++) {
             if (k > 0 || sum.name) gls_text_append(&text, &separator, 1);
             gls_text_puts(&text, gls_format_double(sum.value[i * sum.columns + k], number, sizeof number));

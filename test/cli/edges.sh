@@ -78,6 +78,12 @@ same counted_row.csv whole_row.csv
 for part in 1 2; do expect 0 track "$@" -o none --connectome labels.nii:row_part.csv --vector --shard $part/2; done
 expect 0 merge -o row_sum.csv row_part_shard-1of2.csv row_part_shard-2of2.csv
 same counted_row.csv row_sum.csv
+expect 0 connectome row.trx labels.nii named_row.csv --vector --header
+for part in 1 2; do expect 0 track "$@" -o none --connectome labels.nii:named_part.csv --vector --header --shard $part/2; done
+expect 0 merge -o named_sum.csv named_part_shard-1of2.csv named_part_shard-2of2.csv
+same named_row.csv named_sum.csv
+tail -n 1 named_part_shard-2of2.csv >> named_part_shard-2of2.csv
+expect 3 merge -o none.csv named_part_shard-1of2.csv named_part_shard-2of2.csv
 python3 - << 'END' || note "--vector of track"
 rows = [line.split(",") for line in open("whole_row.csv")]
 assert len(rows) == 1 and len(rows[0]) > 3 and sum(float(v) for v in rows[0]) > 100, rows
