@@ -14,6 +14,7 @@
 #include "tractogram/tractogram.h"
 #include "tractogram/trx.h"
 #include "util/allocation.h"
+#include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -29,14 +30,35 @@ typedef struct recognize_state {
     uint16_t *bundle, *votes;
     float *distance, *margin;
     uint32_t **member; /* streamlines of each bundle, and of none at the end */
+    uint64_t chain;    /* hash of what --recognize-transform says but the names of files; 0: no transform */
 } recognize_state;
 
-/* Adds the files of --recognize-transform to the inputs. */
+/* Adds to *hash what a transform says: its words, such as inverse, with the images that it names left out, since files
+ * count by their contents. */
+static gls_status hash_transform(const char *text, uint64_t *hash)
+{
+    char *copy = strdup(text), *rest = copy;
+    if (!copy) return gls_no_memory();
+    gls_names_next(&rest, ','); /* the file */
+    uint64_t part[2] = {*hash, 1};
+    for (const char *word; (word = gls_names_next(&rest, ','));) {
+        const bool image = strncmp(word, "moving=", 7) == 0 || strncmp(word, "fixed=", 6) == 0;
+        const uint64_t both[2] = {part[1], gls_hash(word, image ? strcspn(word, "=") : strlen(word))};
+        part[1] = gls_hash(both, sizeof both);
+    }
+    free(copy);
+    *hash = gls_hash(part, sizeof part);
+    return GLS_OK;
+}
+
+/* Adds the files of --recognize-transform to the inputs, and hashes the rest of it. */
 static gls_status take_transform(gls_run_sink *sink, const gls_strings *chain)
 {
+    recognize_state *s = sink->state;
     gls_status status = GLS_OK;
     for (int i = 0; i < chain->n && !status; i++) {
         char *file[3];
+        status = hash_transform(chain->value[i], &s->chain);
         const size_t n = gls_transform_files(chain->value[i], file);
         for (size_t k = 0; k < n; k++) {
             if (sink->n_inputs < GLS_SINK_MAX_INPUTS) {
@@ -196,6 +218,12 @@ static void describe(const gls_run_sink *sink, cJSON *root)
     }
 }
 
+/* Hash of what --recognize-transform says, which is not among the parameters that identify the run. */
+static uint64_t choice(const gls_run_sink *sink)
+{
+    return ((const recognize_state *)sink->state)->chain;
+}
+
 static void finish(gls_run_sink *sink)
 {
     recognize_state *s = sink->state;
@@ -217,4 +245,5 @@ const gls_sink_kind gls_recognize_kinds[] = {{.role = "recognize",
                                               .complete = complete,
                                               .write = write_table,
                                               .describe = describe,
+                                              .choice = choice,
                                               .finish = finish}};

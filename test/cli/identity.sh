@@ -50,6 +50,23 @@ made $phantom --seeds "$work/one.txt"
 other seeds $phantom --seeds "$work/two.txt"
 other phantom track $files --model opdt --sphere small --seeds "$work/one.txt" -o a.tck
 
+# transforms of an atlas: which way each goes, and their order; a file counts by its contents
+clean
+mkdir "$work/models"
+printf '1 0 0 1\n0 1 0 0\n0 0 1 0\n0 0 0 1\n' >"$work/there.txt"
+printf '0 1 0 0\n-1 0 0 1\n0 0 1 0\n0 0 0 1\n' >"$work/turn.txt"
+succeeds track $few -o "$work/models/all.tck"
+recognized="track $few -o a.tck --recognize $work/models:t.tsv --recognize-transform"
+files_differ='region, tissue image or file for a result such as --connectome'
+made $recognized "$work/there.txt"
+other "$files_differ" $recognized "$work/there.txt,inverse"
+other "$files_differ" $recognized "$work/turn.txt"
+cp "$work/there.txt" "$work/moved.txt"
+succeeds $recognized "$work/moved.txt" --skip-existing
+clean
+made $recognized "$work/there.txt" --recognize-transform "$work/turn.txt,inverse"
+other "$files_differ" $recognized "$work/there.txt,inverse" --recognize-transform "$work/turn.txt"
+
 # a part of a run is not the whole run
 clean
 made track $few -o a.tck --shard 1/2
