@@ -20,9 +20,10 @@
 /* Columns that the search adds. */
 static const char *const added[] = {"neighbours", "neighbour", "neighbour_distance"};
 
-/* Comparisons of two points from which on --device auto opens a GPU: opening it takes as long as several processors
- * take for these, most of which boxes exclude. */
-#define WORTH_A_DEVICE 1e12
+/* Comparisons of two points from which on --device auto opens a GPU. For 1e12 of them, most of which boxes exclude, 16
+ * cores took 10 to 20 s, and one H200 1 to 2.3 s, most of it to open the device; a tenth takes the cores about as long
+ * as that. */
+#define WORTH_A_DEVICE 1e11
 
 /* State of `glslines search`. */
 typedef struct search {
