@@ -147,6 +147,13 @@ static gls_status fill(part *p, const char *label, size_t bytes, const void *dat
     return data ? gls_buffer_write(*buffer, 0, bytes, data) : gls_buffer_clear(*buffer);
 }
 
+/* Bytes that a device may hold. */
+static uint64_t room_of(const gls_signal_memory *memory, const gls_device *device)
+{
+    const uint64_t has = gls_device_get_info(device)->memory_bytes;
+    return memory->bytes ? memory->bytes : has > 0 ? has / 2 : UINT64_MAX;
+}
+
 /* Number of entries of a block. */
 static size_t entries_of(const entry_block *b)
 {
@@ -227,7 +234,7 @@ static gls_status build_part(const device_products *d, part *p)
         return gls_fail(GLS_ERR_UNSUPPORTED,
                         "%zu volumes need %zu bytes of shared memory, over the device's limit of %u", m->m, shared,
                         info->max_shared_bytes);
-    p->room = d->memory.bytes ? d->memory.bytes : info->memory_bytes > 0 ? info->memory_bytes / 2 : UINT64_MAX;
+    p->room = room_of(&d->memory, p->device);
     snprintf(text, sizeof text, "%zu", quads);
     const gls_define define = {.name = "QUADS", .value = text};
     gls_status status = gls_kernel_load(p->device, "weights/signal_sums.comp", NULL, 0, &p->sums);
@@ -558,6 +565,22 @@ static void device_destroy(gls_signal_products *products)
     free(d->line);
     free(d->rest);
     free(d);
+}
+
+size_t gls_signal_device_count(const gls_signal_rows *rows, const gls_signal_memory *memory, gls_device *const *devices,
+                               size_t n)
+{
+    /* entries by streamline and by voxel, six bytes each */
+    uint64_t left = 2 * 6 * rows->start[rows->n];
+    size_t count = 0;
+    if (memory->bytes) return n;
+    while (count < n) {
+        /* a quarter is for what all blocks share */
+        const uint64_t room = room_of(memory, devices[count++]) / 4 * 3;
+        if (left <= room) break;
+        left -= room;
+    }
+    return count;
 }
 
 gls_status gls_signal_device_create(const gls_signal_model *m, const gls_signal_memory *memory,

@@ -269,6 +269,7 @@ gls_status gls_signal_end(gls_signal *s, gls_device *const *devices, size_t n)
     s->n_lines = s->rows.n;
     if (s->rows.n_kept == 0) return fail_empty(s);
     gls_status status = repeat(s);
+    if (!status && n > 1) s->n_devices = gls_signal_device_count(&s->rows, &s->options.memory, devices, n);
     if (!status) status = gls_signal_model_init(&s->model, &s->rows, &s->options.kernels, &s->source);
     if (!status) {
         s->x = malloc((s->model.n + 1) * sizeof *s->x);
@@ -318,7 +319,7 @@ void gls_signal_log(const gls_signal *s)
     if (s->fit.why == GLS_SIGNAL_STOP_LIMIT)
         gls_log(GLS_LOG_WARNING, "--max-iters: ended after %zu iterations, with the objective still falling",
                 s->fit.iterations);
-    if (s->n_positive == 0)
+    if (s->n_positive == 0 && s->fit.why != GLS_SIGNAL_STOP_INFINITE)
         gls_log(GLS_LOG_WARNING, "all weights are 0%s",
                 s->options.share > 0 ? ": lower --lambda" : ": the other compartments explain the signal");
 }
