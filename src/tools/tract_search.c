@@ -21,8 +21,8 @@
 static const char *const added[] = {"neighbours", "neighbour", "neighbour_distance"};
 
 /* Comparisons of two points from which on --device auto opens a GPU. For 1e12 of them, most of which boxes exclude, 16
- * cores took 10 to 20 s, and one H200 1 to 2.3 s, most of it to open the device; a tenth takes the cores about as long
- * as that. */
+ * cores took 10 to 20 s, and one H200 1 to 2.3 s, the opening included: at a tenth of them the cores should need as
+ * long as it takes at least. */
 #define WORTH_A_DEVICE 1e11
 
 /* State of `glslines search`. */
