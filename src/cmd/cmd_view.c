@@ -156,11 +156,12 @@ static void begin_plainly(const char **name, char *room, size_t size)
 /* Refuses names that pages cannot show. */
 static gls_status check_names(const view_values *v, const cmd_arguments *arguments)
 {
-    const char *const name[] = {v->atlas, v->save_to, v->input.reference};
+    const char *const name[] = {v->atlas, v->lut, v->save_to, v->input.reference};
     gls_status status = GLS_OK;
     for (int i = 0; i < arguments->n_positionals && !status; i++)
         status = gls_view_name_check(arguments->positional[i]);
     for (size_t i = 0; i < sizeof name / sizeof *name && !status; i++) status = gls_view_name_check(name[i]);
+    for (int i = 0; i < v->transform.n && !status; i++) status = gls_view_name_check(v->transform.value[i]);
     return status;
 }
 
@@ -176,7 +177,7 @@ static int check_effects(const view_values *v, const cmd_arguments *arguments, s
         n_tracts += gls_tractogram_format_parse(arguments->positional[i], &format) == GLS_OK;
     const char *tracts = cmd_options_first(arguments, of_tracts), *seeds = cmd_options_first(arguments, of_seeds);
     if (v->lut && !v->atlas) return cmd_error(CMD_EXIT_USAGE, "--lut: needs --atlas, whose labels it names");
-    if (v->transform.n > 0 && !v->atlas && n_tracts == n)
+    if (v->transform.n > 0 && !v->atlas && (folder || n_tracts == n))
         return cmd_error(CMD_EXIT_USAGE, "--transform: there is no image to bring: needs IMAGE or --atlas");
     if (tracts && n_tracts == 0) return cmd_error(CMD_EXIT_USAGE, "--%s: needs a tractogram", tracts);
     if (seeds && !live) return cmd_error(CMD_EXIT_USAGE, "--%s: needs options of 'track' behind --", seeds);
@@ -192,19 +193,21 @@ static int run_view(void *values, const cmd_arguments *arguments)
 {
     static track_options track;
     static cmd_arguments track_arguments;
-    static char room[3][PATH_MAX];
+    static char room[3][PATH_MAX], room_of_chain[GLS_MAX_STRINGS][PATH_MAX];
     view_values *v = values;
     begin_plainly(&v->atlas, room[0], sizeof *room);
     begin_plainly(&v->save_to, room[1], sizeof *room);
     begin_plainly(&v->input.reference, room[2], sizeof *room);
+    for (int i = 0; i < v->transform.n; i++)
+        begin_plainly(&v->transform.value[i], room_of_chain[i], sizeof *room_of_chain);
     gls_view_contents contents = {.n = 0};
     gls_view_live live = {.job = NULL};
     gls_view_dissection dissection = {
-        .input = &v->input, .atlas = v->atlas, .folder = v->save_to, .transform = &v->transform};
+        .input = &v->input, .atlas = v->atlas, .lut = v->lut, .folder = v->save_to, .transform = &v->transform};
     gls_view_options options = {
         .max_streamlines = v->max_streamlines, .read = gls_tractogram_read_options_default(), .go_on = cmd_goes_on};
     gls_view_review review = {.n = 0};
-    gls_view_paint paint = {.possible = false};
+    gls_view_paint paint = {.go_on = cmd_goes_on};
     dissection.paint = &paint;
     gls_tractogram_format format;
     gls_grid reference;
@@ -238,7 +241,8 @@ static int run_view(void *values, const cmd_arguments *arguments)
     if (!status && n_words > 0)
         status = gls_view_live_open(&live, &track.run.job, cmd_monitor(true), arguments->positional + n, n_words,
                                     v->seed_sphere);
-    if (!status) status = gls_view_dissection_open(&dissection, v->lut);
+    dissection.tracked = gls_view_live_inputs(&live);
+    if (!status) status = gls_view_dissection_open(&dissection);
     if (!status) status = gls_view_contents_make(&contents, arguments->positional, n, &options, &live, &dissection);
     dissection.path = contents.tractogram;
     dissection.n_paths = contents.n_tractograms;

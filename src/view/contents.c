@@ -208,8 +208,9 @@ gls_status gls_view_contents_make(gls_view_contents *contents, const char *const
     if (!status) status = read_streamlines(&g, options);
     if (!status && g.scene.n_lines == 0 && !g.image)
         status = gls_fail(GLS_ERR_INPUT, "%s: has no streamline to show", n > 0 ? files[0] : "view");
-    /* a region that is painted lies in the space of the streamlines, and --transform of the recipe would move it */
-    if (!status && g.image && dissection->space.n == 0)
+    /* a region that is painted lies in the space of the streamlines, and --transform of the recipe, or of 'track',
+     * would move it */
+    if (!status && g.image && dissection->space.n == 0 && !gls_view_live_moves(live))
         gls_view_paint_begin(dissection->paint, &g.image->grid, g.image_path, g.image);
     if (!status) status = add_all(contents, &g, live, dissection);
     contents->box = g.box;

@@ -26,11 +26,11 @@
 
 /* --- Labels. */
 
-gls_status gls_view_dissection_open(gls_view_dissection *d, const char *names)
+gls_status gls_view_dissection_open(gls_view_dissection *d)
 {
     gls_status status = gls_transform_read(d->transform->value, (size_t)d->transform->n, &d->space);
     if (status || !d->atlas) return status;
-    status = gls_label_table_read(&d->names, names);
+    status = gls_label_table_read(&d->names, d->lut);
     if (!status) status = gls_labels_read(d->atlas, &d->labels);
     return status ? status : gls_labels_bring(&d->labels, &d->space, d->atlas);
 }
@@ -141,14 +141,15 @@ static gls_status make_texts(const gls_view_dissection *d, const gls_view_reques
     return status;
 }
 
-/* Finds the set that was not used for longest, or an empty one while their memory is within its bound. */
-static gls_view_met *oldest_met(gls_view_dissection *d, size_t bytes)
+/* Finds the set that was not used for longest, or an empty one while their memory is within its bound. bytes: of the
+ * bits of a set; ends: it has both. */
+static gls_view_met *oldest_met(gls_view_dissection *d, size_t bytes, bool ends)
 {
     gls_view_met *oldest = NULL, *empty = NULL;
-    size_t used = bytes;
+    size_t used = ends ? 2 * bytes : bytes;
     for (size_t i = 0; i < GLS_VIEW_REMEMBERED; i++) {
         gls_view_met *met = &d->met[i];
-        used += met->bits ? bytes : 0;
+        used += (met->bits ? bytes : 0) + (met->last ? bytes : 0);
         if (!met->bits)
             empty = met;
         else if (!oldest || met->used < oldest->used)
@@ -161,7 +162,7 @@ static gls_view_met *oldest_met(gls_view_dissection *d, size_t bytes)
 static gls_view_met *add_met(gls_view_dissection *d, const char *key, bool ends)
 {
     const size_t bytes = GLS_VIEW_WORDS(d->lines.n) * sizeof(uint64_t);
-    gls_view_met *oldest = oldest_met(d, bytes);
+    gls_view_met *oldest = oldest_met(d, bytes, ends);
     free(oldest->key);
     oldest->key = NULL;
     if (!oldest->bits) oldest->bits = malloc(bytes);
@@ -237,7 +238,9 @@ static gls_status search_missing(gls_view_dissection *d, const gls_view_request 
             gls_view_met *met = find_met(d, t->key[joint[i]]);
             if (!met) continue;
             free(met->key);
+            /* it may be replaced before all others */
             met->key = NULL;
+            met->used = 0;
         }
         status = search(d, request, t, joint, n_joint);
     }
@@ -266,11 +269,13 @@ static gls_status combine(gls_view_dissection *d, const gls_view_request *reques
     if (!d->selected && !(d->selected = malloc((n + 1) * sizeof *d->selected))) return gls_no_memory();
     for (size_t i = 0; i < t->n; i++) {
         const gls_region_role role = request->region[i].role;
+        const gls_view_met *set = find_met(d, t->key[i]);
+        if (!set) return gls_fail(GLS_ERR_ARGUMENT, "%s: was not searched: select again", t->text[i]);
         avoids[n_met] = role == GLS_REGION_EXCLUDE;
         if (role == GLS_REGION_INCLUDE_END)
-            end[n_ends++] = find_met(d, t->key[i]);
+            end[n_ends++] = set;
         else
-            met[n_met++] = find_met(d, t->key[i]);
+            met[n_met++] = set;
     }
     *count = 0;
     for (size_t w = 0; w < n; w++) {

@@ -6,6 +6,7 @@
 #include <glslines/select.h>
 
 #include "image/label_table.h"
+#include "record/inputs.h"
 #include "record/tract_run.h"
 #include "transform/transform.h"
 #include "util/threads.h"
@@ -30,10 +31,11 @@ typedef struct gls_view_dissection {
     const char *const *path; /* tractograms, borrowed */
     size_t n_paths;
     const gls_tract_common *input; /* how they are read, borrowed */
-    const char *atlas;             /* image of labels, borrowed; NULL: none */
+    const char *atlas, *lut;       /* image of labels, table of their names, borrowed; NULL: none */
+    const gls_inputs *tracked;     /* inputs of what is tracked beside, borrowed; NULL: none; no save replaces them */
     const gls_strings *transform;  /* texts of --transform, borrowed */
-    gls_transform space; /* from the space of the streamlines to that of the images; empty: both are the same */
-    const char *folder;  /* where files are saved, borrowed; NULL: beside the first tractogram */
+    gls_transform space;   /* from the space of the streamlines to that of the images; empty: both are the same */
+    const char *folder;    /* where files are saved, borrowed; NULL: beside the first tractogram */
     gls_view_paint *paint; /* painted regions, borrowed */
     gls_labels *labels;
     gls_label_table names;
@@ -48,9 +50,9 @@ typedef struct gls_view_dissection {
     uint64_t *selected; /* bits of the streamlines of the last selection */
 } gls_view_dissection;
 
-/* Reads the transform, and the labels, which it brings. names: table of their names; NULL: none. Set input, atlas,
- * transform and folder before. */
-gls_status gls_view_dissection_open(gls_view_dissection *d, const char *names);
+/* Reads the transform, and the labels, which it brings, with their names. Set input, atlas, lut, transform and folder
+ * before. */
+gls_status gls_view_dissection_open(gls_view_dissection *d);
 /* Begins to read the streamlines on another thread; the first selection waits for it. Set path, n_paths, box, n_points,
  * read and go_on before. */
 gls_status gls_view_dissection_begin(gls_view_dissection *d);

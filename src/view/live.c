@@ -112,6 +112,16 @@ const gls_image *gls_view_live_image(const gls_view_live *live, const char **nam
     return scalar ? scalar : live->job->inputs.mask;
 }
 
+bool gls_view_live_moves(const gls_view_live *live)
+{
+    return live->job && live->job->inputs.space.n > 0;
+}
+
+const gls_inputs *gls_view_live_inputs(const gls_view_live *live)
+{
+    return live->job ? &live->job->run.inputs : NULL;
+}
+
 void gls_view_live_close(gls_view_live *live)
 {
     gls_job_destroy(live->job);

@@ -5,6 +5,7 @@
 #include <glslines/image.h>
 #include <glslines/workflow.h>
 
+#include "record/inputs.h"
 #include "util/text.h"
 #include "view/messages.h"
 #include "view/paint.h"
@@ -26,6 +27,10 @@ gls_status gls_view_live_track(gls_view_live *live, gls_view_paint *painted, con
                                const gls_monitor *monitor, gls_text *json, gls_text *lines);
 /* The image that shows where streamlines can run: FA or the mask. *name: in words. */
 const gls_image *gls_view_live_image(const gls_view_live *live, const char **name);
+/* Whether a transform brings images, also those of seeds, to the space of the streamlines. */
+bool gls_view_live_moves(const gls_view_live *live);
+/* The inputs of the run; NULL: nothing is tracked. */
+const gls_inputs *gls_view_live_inputs(const gls_view_live *live);
 /* Frees everything. Accepts one that is all zero. */
 void gls_view_live_close(gls_view_live *live);
 

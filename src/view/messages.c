@@ -108,6 +108,8 @@ static gls_status read_paint(const cJSON *paint, gls_view_request *request)
     if (!status) status = read_number(at(paint, "radius"), "radius", 0, GLS_VIEW_BRUSH, false, &request->radius);
     if (!status) status = read_limit(at(paint, "low"), "low", -INFINITY, &request->low);
     if (!status) status = read_limit(at(paint, "high"), "high", INFINITY, &request->high);
+    if (!status && request->low > request->high)
+        status = gls_fail(GLS_ERR_ARGUMENT, "message: low must not be above high");
     cJSON_ArrayForEach(place, list)
     {
         if (!status) status = read_place(place, "at", 3, GLS_VIEW_PLACE, request->point[request->n_points++]);
@@ -206,11 +208,12 @@ static gls_status read_name(const cJSON *from, char name[GLS_VIEW_NAME])
 
 static gls_status read_save(const cJSON *save, gls_view_request *request)
 {
-    const cJSON *list = at(save, "bundles"), *bundle, *force = at(save, "force");
+    const cJSON *list = at(save, "bundles"), *bundle, *force = at(save, "force"), *seeds = at(save, "seeds");
     const int n = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
-    if (cJSON_GetArraySize(save) != 4 || !cJSON_IsBool(force) || n < 1 || n > GLS_VIEW_BUNDLES)
+    if (cJSON_GetArraySize(save) != (seeds ? 5 : 4) || !cJSON_IsBool(force) || n < 1 || n > GLS_VIEW_BUNDLES)
         return gls_fail(GLS_ERR_ARGUMENT, "message: save takes id, name, force and 1 to %d bundles", GLS_VIEW_BUNDLES);
     gls_status status = read_name(at(save, "name"), request->name);
+    if (!status && seeds) status = read_mask(seeds, 1, &request->mask);
     cJSON_ArrayForEach(bundle, list)
     {
         const size_t k = request->n_bundles;

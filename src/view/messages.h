@@ -81,7 +81,8 @@ typedef struct gls_view_request {
     uint32_t id;      /* number that the answer repeats */
     double sphere[4]; /* TRACK: centre and radius; PICK: the place; world mm */
     uint64_t nseeds, seed;
-    uint32_t mask; /* TRACK: painted region in place of the sphere; PAINT: the region before; 0: none */
+    /* TRACK: painted region in place of the sphere; PAINT: the region before; SAVE: that of the seeds; 0: none */
+    uint32_t mask;
     /* PAINT: voxels are added or erased; the region before is not needed any more; of the part that hangs together with
      * the place, not along the way of the brush; axis of the world across the slice outside of which nothing changes,
      * or -1; radius of the brush, mm; values that are changed */
@@ -112,7 +113,8 @@ typedef struct gls_view_request {
  * {"pick": {"id": 1, "at": [x, y, z]}}
  * {"paint": {"id": 1, "mask": 0, "replaces": false, "adds": true, "part": false, "plane": 2, "radius": 3, "low": null,
  *            "high": 0.5, "at": [[x, y, z], ...]}}; mask 0: a new region; plane null: in all slices
- * {"save": {"id": 1, "name": "text", "force": false, "bundles": [{"name": "AF_L", "regions": [...]}]}}
+ * {"save": {"id": 1, "name": "text", "force": false, "bundles": [{"name": "AF_L", "regions": [...]}]}}, and perhaps
+ * "seeds": 3, a painted region that is saved with those of the bundles
  * {"judge": {"id": 1, "participant": 0, "judgement": "good", "note": "text"}}, or doubtful, bad, n/a; control
  * characters of a note become blanks
  * GLS_ERR_INPUT: it is no JSON in UTF-8. GLS_ERR_ARGUMENT: it is another object, or beyond a limit; id and kind of the

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/grid.h"
 #include "image/region_area.h"
 #include "util/json_text.h"
 #include "util/maths.h"
@@ -18,16 +19,21 @@
 #define MAX_MASKS 4096
 #define MAX_ALL_RUNS ((uint64_t)8 << 20)
 
-void gls_view_paint_begin(gls_view_paint *paint, const gls_grid *grid, const char *path, const gls_image *image)
+/* The grid of a region on an image: the file of a region has float32, and the region lies where its file says. */
+static gls_status grid_stored(const gls_grid *grid, gls_grid *stored)
 {
     double affine[3][4];
-    /* the file of a region has float32: it lies where the file says */
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 4; c++) affine[r][c] = (double)(float)grid->affine[r][c];
-    *paint = (gls_view_paint){.path = path, .image = path ? NULL : image};
-    paint->possible = gls_grid_voxels(grid) <= MAX_VOXELS &&
-                      gls_grid_init(&paint->grid, grid->dim, (const double(*)[4])affine) == GLS_OK;
-    paint->grid.space = grid->space;
+    gls_status status = gls_grid_init(stored, grid->dim, (const double(*)[4])affine);
+    stored->space = grid->space;
+    return status;
+}
+
+void gls_view_paint_begin(gls_view_paint *paint, const gls_grid *grid, const char *path, const gls_image *image)
+{
+    *paint = (gls_view_paint){.path = path, .image = path ? NULL : image, .go_on = paint->go_on};
+    paint->possible = gls_grid_voxels(grid) <= MAX_VOXELS && grid_stored(grid, &paint->grid) == GLS_OK;
 }
 
 /* --- Regions. */
@@ -102,8 +108,9 @@ static gls_status find_runs(const uint8_t *inside, size_t n, gls_view_mask *mask
     return GLS_OK;
 }
 
-/* Adds the region of the voxels that are inside. Regions that were not used for longest make room. */
-static gls_status add(gls_view_paint *p, const uint8_t *inside, const gls_view_mask **added)
+/* Adds the region of the voxels that are inside, in place of the region `replaced`; NULL: of none. Regions that were
+ * not used for longest make room. */
+static gls_status add(gls_view_paint *p, const uint8_t *inside, gls_view_mask *replaced, const gls_view_mask **added)
 {
     gls_view_mask mask = {.used = ++p->n_requests};
     gls_status status = find_runs(inside, gls_grid_voxels(&p->grid), &mask);
@@ -112,6 +119,7 @@ static gls_status add(gls_view_paint *p, const uint8_t *inside, const gls_view_m
         free(mask.run);
         return status;
     }
+    if (replaced) forget(p, replaced);
     while (p->n == MAX_MASKS || (p->n > 0 && p->n_runs + mask.n > MAX_ALL_RUNS)) {
         gls_view_mask *oldest = p->mask;
         for (size_t i = 1; i < p->n; i++)
@@ -161,7 +169,8 @@ static double away(const double p[3], const double a[3], const double b[3])
     return sum;
 }
 
-/* Voxels that hold all points within r mm of the line from a to b: from low to high. */
+/* Voxels that hold all that the brush of r mm changes on the line from a to b: from low to high. A flat brush reaches
+ * its r mm in the slice, and as far across it as half a voxel. */
 static void find_reach(const stroke *s, const double a[3], const double b[3], double r, int low[3], int high[3])
 {
     const gls_grid *grid = &s->paint->grid;
@@ -170,19 +179,27 @@ static void find_reach(const stroke *s, const double a[3], const double b[3], do
     gls_affine_apply((const double(*)[4])inverse, a, from);
     gls_affine_apply((const double(*)[4])inverse, b, to);
     for (int i = 0; i < 3; i++) {
-        const double reach =
-            r * sqrt(inverse[i][0] * inverse[i][0] + inverse[i][1] * inverse[i][1] + inverse[i][2] * inverse[i][2]);
+        double square = 0, across = 0;
+        for (int k = 0; k < 3; k++) {
+            if (k == s->request->plane)
+                across = fabs(inverse[i][k]) * s->half[k];
+            else
+                square += inverse[i][k] * inverse[i][k];
+        }
+        const double reach = r * sqrt(square) + across;
         low[i] = (int)fmin(fmax(floor(fmin(from[i], to[i]) - reach), 0), grid->dim[i]);
         high[i] = (int)fmin(fmax(ceil(fmax(from[i], to[i]) + reach), -1), grid->dim[i] - 1);
     }
 }
 
-/* Moves the brush from a to b. */
-static void brush(const stroke *s, const double a[3], const double b[3])
+/* Moves the brush from a to `to`; a flat one stays in the slice of a. */
+static void brush(const stroke *s, const double a[3], const double to[3])
 {
     const gls_grid *grid = &s->paint->grid;
     const double r = s->request->radius;
+    double b[3] = {to[0], to[1], to[2]};
     int low[3], high[3];
+    if (s->request->plane >= 0) b[s->request->plane] = a[s->request->plane];
     find_reach(s, a, b, r, low, high);
     for (int z = low[2]; z <= high[2]; z++)
         for (int y = low[1]; y <= high[1]; y++)
@@ -216,6 +233,7 @@ static gls_status paint_way(const stroke *s)
     for (size_t i = 0; i < r->n_points; i++) {
         size_t voxel;
         double v[3], centre[3];
+        if (s->paint->go_on && !s->paint->go_on()) return gls_fail(GLS_ERR_CANCELLED, "painting: interrupted");
         brush(s, r->point[i > 0 ? i - 1 : 0], r->point[i]);
         if (voxel_at(s, r->point[i], &voxel)) continue;
         gls_region_centre(&s->paint->grid, voxel, v);
@@ -276,11 +294,13 @@ static gls_status paint_part(const stroke *s)
 static gls_status need_image(gls_view_paint *p)
 {
     if (!p->possible)
-        return gls_fail(GLS_ERR_ARGUMENT, "nothing to paint on: give 'glslines view' an image of up to %d voxels",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "nothing to paint on: give 'glslines view' an image of up to %d voxels, and no --transform",
                         MAX_VOXELS);
     if (p->image) return GLS_OK;
+    gls_grid now = {.dim = {0}};
     gls_status status = gls_image_read(p->path, GLS_IMAGE_ANY, &p->read);
-    if (!status && memcmp(p->read->grid.dim, p->grid.dim, sizeof p->grid.dim) != 0) {
+    if (!status && (grid_stored(&p->read->grid, &now) != GLS_OK || !gls_grid_same(&now, &p->grid))) {
         status = gls_fail(GLS_ERR_INPUT, "%s: has changed: start 'glslines view' again", p->path);
         gls_image_destroy(p->read);
         p->read = NULL;
@@ -316,8 +336,7 @@ gls_status gls_view_paint_stroke(gls_view_paint *p, const gls_view_request *requ
         for (int c = 0; c < 3; c++) s.half[a] += fabs(p->grid.affine[a][c]) / 2;
     if (!status && before) gls_view_mask_fill(before, s.inside);
     if (!status) status = request->whole_part ? paint_part(&s) : paint_way(&s);
-    if (!status && before && request->replaces) forget(p, before);
-    if (!status) status = add(p, s.inside, &mask);
+    if (!status) status = add(p, s.inside, request->replaces ? before : NULL, &mask);
     if (!status) status = answer(mask, request, json, runs);
     free(s.inside);
     return status;

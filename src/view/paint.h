@@ -24,6 +24,7 @@ typedef struct gls_view_mask {
 /* The image, and what was painted on it. All zero: nothing can be painted. */
 typedef struct gls_view_paint {
     bool possible;
+    bool (*go_on)(void);    /* false: a stroke ends with GLS_ERR_CANCELLED; NULL: none ends */
     const char *path;       /* of the image, borrowed; NULL: `image` is there */
     const gls_image *image; /* borrowed, or `read`; NULL: not read yet */
     gls_image *read;        /* owned: read from `path` at the first stroke */
@@ -36,10 +37,11 @@ typedef struct gls_view_paint {
 } gls_view_paint;
 
 /* Lets pages paint on an image of this grid, which is at `path`, or, if path is NULL, `image`; both borrowed. An image
- * with more voxels than the page can show: they cannot. */
+ * with more voxels than the page can show: they cannot. Keeps go_on. */
 void gls_view_paint_begin(gls_view_paint *paint, const gls_grid *grid, const char *path, const gls_image *image);
-/* Paints a stroke or a part on a region, which makes a new one. Appends JSON with its number and its number of voxels,
- * and to runs the answer of gls_view_answer_head(), of kind 3, with its runs: u32 first voxel, u32 number of voxels. */
+/* Paints a stroke or a part on a region, which makes a new one; a failure leaves all regions as they are. Appends JSON
+ * with its number and its number of voxels, and to runs the answer of gls_view_answer_head(), of kind 3, with its runs:
+ * u32 first voxel, u32 number of voxels. */
 gls_status gls_view_paint_stroke(gls_view_paint *paint, const gls_view_request *request, gls_text *json,
                                  gls_text *runs);
 /* The region with a number. GLS_ERR_ARGUMENT: it is not known any more, or it has no voxels. */

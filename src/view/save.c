@@ -50,6 +50,7 @@ struct gls_view_saving {
     char *made[N_FILES]; /* paths of the files in that folder; there is no recipe */
     painted *painted;    /* regions, each once */
     size_t n_painted;
+    size_t n_stale;  /* files of painted regions, behind those of this save, that a save of more regions has left */
     char *inside;    /* the folder with a slash, as --folder takes it; NULL: nothing is painted */
     char *atlas;     /* image of labels as the table names it; NULL: none */
     gls_text script; /* the recipe */
@@ -267,54 +268,102 @@ static gls_status run_render(saving *s)
 
 /* --- All of it. */
 
-/* Names a file, and checks that it may be written. of_transform: files that it must not replace. */
-static gls_status name_file(const saving *s, const char *end, const gls_inputs *of_transform, char **file,
-                            bool *exists)
+/* Makes the path of a file of the save. */
+static gls_status make_path(const saving *s, const char *end, char **file)
 {
     const gls_view_dissection *d = s->d;
     const char *name = gls_file_name(d->path[0]);
     const int folder = d->folder ? (int)strlen(d->folder) : (int)(name - d->path[0]);
+    return gls_asprintf(file, "%.*s%s%s%s", folder, d->folder ? d->folder : d->path[0], d->folder ? "/" : "",
+                        s->request.name, end) < 0
+               ? gls_no_memory()
+               : GLS_OK;
+}
+
+/* Makes the path of painted region k, from 0. */
+static gls_status make_painted_path(const saving *s, size_t k, char **file)
+{
+    char end[40];
+    gls_snprintf(end, sizeof end, "_mask-%zu.nii.gz", k + 1);
+    return make_path(s, end, file);
+}
+
+/* Checks that a file is none of the inputs, nor of what is tracked. */
+static gls_status check_inputs(const saving *s, const gls_inputs *inputs, const char *file)
+{
+    gls_status status = gls_inputs_check(inputs, file);
+    return status ? status : gls_inputs_check(s->d->tracked, file);
+}
+
+/* Checks that a file may be written. inputs: files that it must not replace. */
+static gls_status check_file(const saving *s, const gls_inputs *inputs, const char *file, bool *exists)
+{
     const bool force = s->request.force;
-    const char *const inputs[] = {d->path[0], d->atlas, d->input->reference, s->image};
-    if (gls_asprintf(file, "%.*s%s%s%s", folder, d->folder ? d->folder : d->path[0], d->folder ? "/" : "",
-                     s->request.name, end) < 0)
-        return gls_no_memory();
-    gls_status status = gls_inputs_check(of_transform, *file);
+    gls_status status = check_inputs(s, inputs, file);
     if (status) return status;
-    status = gls_output_check(*file, force, inputs, sizeof inputs / sizeof *inputs);
+    status = gls_output_check(file, force, NULL, 0);
     /* what cannot be replaced is no question */
-    *exists = status && !force && access(*file, F_OK) == 0 &&
-              !gls_output_check(*file, true, inputs, sizeof inputs / sizeof *inputs);
-    if (status && !*exists) status = gls_output_check(*file, true, inputs, sizeof inputs / sizeof *inputs);
+    *exists = status && !force && access(file, F_OK) == 0 && !gls_output_check(file, true, NULL, 0);
+    if (status && !*exists) status = gls_output_check(file, true, NULL, 0);
     return status;
+}
+
+/* Counts the files of painted regions that a save of this name with more regions has left. They end at the first that
+ * is not there, or is an input. */
+static gls_status count_stale(saving *s, const gls_inputs *inputs)
+{
+    for (bool is = s->request.force; is; s->n_stale += is) {
+        char *file;
+        gls_status status = make_painted_path(s, s->n_painted + s->n_stale, &file);
+        if (status) return status;
+        is = access(file, F_OK) == 0 && check_inputs(s, inputs, file) == GLS_OK;
+        free(file);
+    }
+    return GLS_OK;
+}
+
+/* Removes them: no table names them any more. */
+static void remove_stale(const saving *s)
+{
+    char *file;
+    for (size_t i = 0; i < s->n_stale && make_painted_path(s, s->n_painted + i, &file) == GLS_OK; i++) {
+        unlink(file);
+        free(file);
+    }
 }
 
 /* Names the files, and checks that they may be written. */
 static gls_status name_files(saving *s, bool *exists)
 {
-    gls_inputs of_transform = {0};
-    gls_status status = gls_inputs_add_chain(&of_transform, s->d->transform);
-    for (int i = 0; i < N_FILES && !status; i++)
-        status = name_file(s, suffix[i], &of_transform, &s->file[i], exists);
-    for (size_t i = 0; i < s->n_painted && !status; i++) {
-        char end[40];
-        gls_snprintf(end, sizeof end, "_mask-%zu.nii.gz", i + 1);
-        status = name_file(s, end, &of_transform, &s->painted[i].file, exists);
+    const gls_view_dissection *d = s->d;
+    const char *const given[] = {d->path[0], d->atlas, d->lut, d->input->reference, s->image};
+    gls_inputs inputs = {0};
+    gls_status status = gls_inputs_add_all(&inputs, given, sizeof given / sizeof *given);
+    if (!status) status = gls_inputs_add_chain(&inputs, d->transform);
+    for (int i = 0; i < N_FILES && !status; i++) {
+        status = make_path(s, suffix[i], &s->file[i]);
+        if (!status) status = check_file(s, &inputs, s->file[i], exists);
     }
-    gls_inputs_finish(&of_transform);
+    for (size_t i = 0; i < s->n_painted && !status; i++) {
+        status = make_painted_path(s, i, &s->painted[i].file);
+        if (!status) status = check_file(s, &inputs, s->painted[i].file, exists);
+    }
+    if (!status) status = count_stale(s, &inputs);
+    gls_inputs_finish(&inputs);
     return status;
 }
 
-/* Copies the painted regions, each once, and finds the name of the atlas: with a folder in front of names it has to
- * begin at the root. */
+/* Copies the painted regions of the bundles and of the seeds, each once, and finds the name of the atlas: with a folder
+ * in front of names it has to begin at the root. */
 static gls_status take_painted(saving *s)
 {
     const gls_view_request *r = &s->request;
-    gls_status status = (s->painted = calloc(r->n_regions, sizeof *s->painted)) ? GLS_OK : gls_no_memory();
-    for (size_t i = 0; i < r->n_regions && !status; i++) {
+    gls_status status = (s->painted = calloc(r->n_regions + 1, sizeof *s->painted)) ? GLS_OK : gls_no_memory();
+    for (size_t i = 0; i <= r->n_regions && !status; i++) {
         const gls_view_mask *mask;
-        if (r->region[i].mask == 0 || find_painted(s, r->region[i].mask)) continue;
-        status = gls_view_paint_find(s->d->paint, r->region[i].mask, &mask);
+        const uint32_t number = i < r->n_regions ? r->region[i].mask : r->mask;
+        if (number == 0 || find_painted(s, number)) continue;
+        status = gls_view_paint_find(s->d->paint, number, &mask);
         if (!status) status = gls_view_mask_copy(mask, &s->painted[s->n_painted].mask);
         s->n_painted += !status;
     }
@@ -392,6 +441,7 @@ static gls_status conclude(saving *s, gls_status status)
     status = gls_output_group_end(&group, status);
     /* a picture of before shows other bundles */
     if (!status && s->note && s->request.force) unlink(s->file[PICTURE]);
+    if (!status) remove_stale(s);
     return status;
 }
 

@@ -82,7 +82,15 @@ for words in "$odd.trx" "$odd" named "t.trx --save-to $odd" "t.trx --atlas $odd.
     expect 3 view $words
     says "is no name in UTF-8"
 done
-rm -r "$odd.trx" "$odd" named
+mkdir -p plain/sub-01
+expect 2 view plain --transform shift.txt
+says "there is no image to bring"
+printf '1 0 0 30\n0 1 0 0\n0 0 1 -9\n' > "$odd.txt"
+expect 3 view t.trx fit_fa.nii.gz --transform "$odd.txt"
+says "is no name in UTF-8"
+expect 3 view t.trx --atlas fit_fa.nii.gz --lut "$odd.txt"
+says "is no name in UTF-8"
+rm -r "$odd.trx" "$odd" named plain "$odd.txt"
 
 # --- a server: who may use it, what it sends, what it endures; it writes nothing ---
 python3 "$here/view.py" data/mask.nii.gz labels.nii
@@ -157,9 +165,9 @@ for old, new in (("fit_fa.nii.gz", "far_fa.nii"), ("labels.nii", "far_labels.nii
     struct.pack_into("<12f", raw, 280, *a[4:7], a[7] + 30, *a[8:12], *a[:3], a[3] - 9)
     open(new, "wb").write(raw)
 END
-printf '0 1 0 0\n0 0 1 0\n1 0 0 0\n' > turn.txt
+printf '0 1 0 0\n0 0 1 0\n1 0 0 0\n' > ./-turn.txt
 printf '1 0 0 30\n0 1 0 0\n0 0 1 -9\n' > shift.txt
-for space in "fit_fa.nii.gz --atlas labels.nii" "far_fa.nii --atlas far_labels.nii -t turn.txt -t shift.txt"; do
+for space in "fit_fa.nii.gz --atlas labels.nii" "far_fa.nii --atlas far_labels.nii --transform=-turn.txt -t shift.txt"; do
     # shellcheck disable=SC2086
     if start t.trx $space --save-to saved --nthreads 1 -q; then
         python3 "$here/view_save.py" "$(cat stdaddress)" "$tool" saved again 7 || note "saving of view $space"
@@ -171,8 +179,67 @@ for space in "fit_fa.nii.gz --atlas labels.nii" "far_fa.nii --atlas far_labels.n
     mv saved/again.png near_again.png
     rm -rf saved/*
 done
-rm -f far_fa.nii far_labels.nii turn.txt shift.txt near_again.*
+# --transform behind -- would move seeds that are painted: nothing can be painted
+printf '1 0 0 0\n0 1 0 0\n0 0 1 0\n' > unit.txt
+if start t.trx fit_fa.nii.gz -q -- "$@" --transform unit.txt --transform-mask; then
+    python3 "$here/view_guard.py" "$(cat stdaddress)" moved || note "painting beside track --transform"
+    kill -TERM $pid
+    wait $pid
+fi
+rm -f far_fa.nii far_labels.nii ./-turn.txt shift.txt unit.txt near_again.*
 [ "$before" = "$(files)" ] || note "saving has left files"
+
+# --- what strokes and saves leave as it is: inputs of all kinds, regions of before ---
+mkdir own
+cp t.trx names.txt own
+cp names.txt own/names.tsv
+cp fit_fa.nii.gz own/shown_mask-1.nii.gz
+cp data/mask.nii.gz own/hand_mask-1.nii.gz
+before=$(files)
+if start own/t.trx own/shown_mask-1.nii.gz --atlas labels.nii --lut own/names.tsv -q -- --sh fit_sh.nii.gz --fa fit_fa.nii.gz --mask own/hand_mask-1.nii.gz --dg prob --device llvmpipe; then
+    python3 "$here/view_guard.py" "$(cat stdaddress)" inputs names shown hand t || note "saves over inputs"
+    kill -TERM $pid
+    wait $pid
+fi
+[ "$before" = "$(files)" ] || note "saves over inputs have changed files"
+python3 - << 'END'
+import gzip, math, struct
+head = bytearray(gzip.open("fit_fa.nii.gz").read(352))
+def write(path, dim, kind, rows, values):
+    struct.pack_into("<8h", head, 40, 3, *dim, 1, 1, 1, 1)
+    struct.pack_into("<2h", head, 70, *kind)
+    struct.pack_into("<2h", head, 252, 0, 1)
+    struct.pack_into("<3f", head, 80, *(math.dist((0, 0, 0), c) for c in zip(*(r[:3] for r in rows))))
+    struct.pack_into("<12f", head, 280, *(v for r in rows for v in r))
+    with open(path, "wb") as f:
+        f.write(head + values)
+# voxels of 1, 1.5 and 4 mm, turned about two axes
+a, b = math.cos(0.5), math.sin(0.5)
+turn = [[a, -b * a, b * b], [b, a * a, -a * b], [0, b, a]]
+rows = [[row[0], 1.5 * row[1], 4 * row[2], 0] for row in turn]
+for row in rows:
+    row[3] = -12 * row[0] - 9 * row[1] - 4 * row[2]
+write("own/tilted.nii", (24, 18, 8), (2, 8), rows, bytes(24 * 18 * 8))
+for row in rows:
+    row[3] += 3
+write("own/other.nii", (24, 18, 8), (2, 8), rows, bytes(24 * 18 * 8))
+write("own/stripes.nii", (160, 160, 160), (2, 8), [[0.6, 0, 0, -48], [0, 0.6, 0, -48], [0, 0, 0.6, -48]], bytes((0, 1)) * (160**3 // 2))
+END
+for what in "tilted own/tilted.nii" grid stripes; do
+    cp own/tilted.nii own/shown.nii
+    [ "$what" != stripes ] || cp own/stripes.nii own/shown.nii
+    if start t.trx own/shown.nii -q; then
+        [ "$what" != grid ] || cp own/other.nii own/shown.nii
+        [ "$what" != stripes ] || what="stripes $pid"
+        # shellcheck disable=SC2086
+        timeout 120 python3 "$here/view_guard.py" "$(cat stdaddress)" $what || note "painting, $what"
+        kill -TERM $pid 2> /dev/null
+        wait $pid
+        code=$?
+        [ $code -eq 0 ] || note "view after $what: exit code $code"
+    fi
+done
+rm -r own
 
 # --- a signal during a save: the files that it was to replace are there, even if the server is killed ---
 for signal in TERM KILL; do

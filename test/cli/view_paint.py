@@ -100,7 +100,7 @@ with open_page(server) as page:
     check(voxels == set() and nothing["voxels"] == 0, "an erased part", nothing)
     for said, words in ((paint(page, [place], mask=filled["mask"], part=True), "painted already"), (paint(page, [place], adds=False, part=True), "not painted"),
                         (paint(page, [[900, 0, 0]], part=True), "outside the image"), (paint(page, [place], part=True, low=5e8), "limits"),
-                        (paint(page, [place], mask=4000000000), "not known")):
+                        (paint(page, [place], mask=4000000000), "not known"), (paint(page, [place], low=3, high=1), "low must not be above high")):
         check(words in said[0].get("error", ""), "an error without", words, said[0])
     replaced, _ = paint(page, [place], mask=way["mask"], replaces=True)
     check("not known" in paint(page, [place], mask=way["mask"])[0].get("error", ""), "a region that was replaced is there", replaced)
@@ -108,6 +108,20 @@ with open_page(server) as page:
     check("is empty" in said.get("error", ""), "an empty region selects", said)
     said = ask(page, "save", name="x", force=False, bundles=[{"name": "a", "regions": [{"role": "include", "mask": nothing["mask"]}]}])
     check("is empty" in said.get("error", "") and not os.listdir(saved), "an empty region is saved", said)
+
+    # as many regions as there may be: sets of streamlines that are searched again replace none of the same request
+    many = [{"role": "include", "mask": paint(page, [[i - 16, 0, 0]], radius=18)[0]["mask"]} for i in range(32)]
+
+    def count(regions):
+        said = ask(page, "select", shown=0, regions=regions)
+        page.receive()
+        return said["selected"]
+
+    wanted = count(many), count(many[:18])
+    for n in range(2, 33):
+        count([{"role": "include", "sphere": [i + n / 10, 0, 0, 20]} for i in range(n)])
+        found = count(many), count(many[:18])
+        check(found == wanted and found[1] > 0, "after", n, "spheres 32 and 18 regions select", found, "not", wanted)
 
     # selections, and saving: the images select the same streamlines, and the script makes the same files
     def region(role, answer):
@@ -160,6 +174,14 @@ with open_page(server) as page:
     check(said.get("exists") is True, "names that are taken", said)
     said = ask(page, "save", name="hand", force=True, bundles=[{"name": "a", "regions": [region("include", replaced), {"role": "include", "label": 987654}]}])
     check("987654" in said.get("error", "") and {name: open(os.path.join(saved, name), "rb").read() for name in os.listdir(saved)} == kept, "a save that fails", said)
+
+    # fewer regions: the images of the others go
+    said = ask(page, "save", name="hand", force=True, bundles=[{"name": "a", "regions": bundles[0]}])
+    check("files" in said and [n for n in sorted(os.listdir(saved)) if "mask" in n] == masks[:1], "images of a save of before", said, os.listdir(saved))
+    # the region of the seeds is saved, too
+    said = ask(page, "save", name="sown", force=False, seeds=wide["mask"], bundles=[{"name": "a", "regions": [region("include", bright)]}])
+    check([n for n in sorted(os.listdir(saved)) if "sown_mask" in n] == ["sown_mask-1.nii.gz", "sown_mask-2.nii.gz"], "a save of seeds", said)
+    check({v for v, x in enumerate(read_nifti(os.path.join(saved, "sown_mask-2.nii.gz"))[2]) if x} == near([place], 13), "the image of the seeds")
 
     # seeds
     page.send(json.dumps({"track": {"id": 3, "mask": ball["mask"], "nseeds": 300, "seed": 2}}))
