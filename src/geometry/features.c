@@ -53,24 +53,6 @@ static bool is_odd(const gls_features *f, const float (*point)[3], size_t n, con
     return odd;
 }
 
-/* Largest coordinate of n points; not finite where one of them is not. */
-static float find_extent(const float (*point)[3], size_t n)
-{
-    const float *at = point[0];
-    int32_t largest = 0;
-    float extent;
-    /* positive floats, infinity and NaN are ordered as their bits are */
-#pragma omp simd reduction(max : largest)
-    for (size_t k = 0; k < 3 * n; k++) {
-        int32_t bits;
-        memcpy(&bits, &at[k], sizeof bits);
-        bits &= INT32_MAX;
-        largest = bits > largest ? bits : largest;
-    }
-    memcpy(&extent, &largest, sizeof extent);
-    return extent;
-}
-
 /* Resamples one streamline. */
 static void add_one(void *user, int thread, const gls_streamlines *s, size_t i)
 {
@@ -79,7 +61,7 @@ static void add_one(void *user, int thread, const gls_streamlines *s, size_t i)
     const float(*point)[3] = s->point + s->offset[i];
     const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
     float(*out)[3] = f->point + (f->n + i) * f->points;
-    const float extent = find_extent(point, n);
+    const float extent = gls_points_extent(point[0], 3 * n);
     bool moves = false;
     a->invalid[i] = !isfinite(extent);
     a->odd[i] = false;

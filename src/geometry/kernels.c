@@ -18,10 +18,10 @@ typedef float lanes __attribute__((vector_size(GLS_POINT_LANES * sizeof(float)))
 #define GLS_LEVEL_FILE "geometry/lanes.h"
 #include "util/each_level.h"
 
-#define FUNCTIONS(set)                                                                                            \
-    {                                                                                                             \
-        gaps##set, both##set, parts##set, nearest##set, from_nearest##set, outside##set, exact##set, senses##set, \
-            move##set, pull##set, within##set, grow##set, boxes##set                                              \
+#define FUNCTIONS(set)                                                                                          \
+    {                                                                                                           \
+        gaps##set, near##set, both##set, parts##set, nearest##set, from_nearest##set, outside##set, exact##set, \
+            senses##set, move##set, pull##set, within##set, grow##set, boxes##set                               \
     }
 static const gls_geometry_kernel kernels[GLS_CPU_LEVELS] = {
     FUNCTIONS(_plain),
@@ -56,4 +56,20 @@ void gls_points_mean(const float *a, size_t points, size_t pad, float mean[3])
         for (size_t p = 0; p < points; p++) sum += (double)a[p];
         mean[k] = (float)(sum / (double)points);
     }
+}
+
+float gls_points_extent(const float *at, size_t n)
+{
+    int32_t largest = 0;
+    float extent;
+    /* positive floats, infinity and NaN are ordered as their bits are */
+#pragma omp simd reduction(max : largest)
+    for (size_t k = 0; k < n; k++) {
+        int32_t bits;
+        memcpy(&bits, &at[k], sizeof bits);
+        bits &= INT32_MAX;
+        largest = bits > largest ? bits : largest;
+    }
+    memcpy(&extent, &largest, sizeof extent);
+    return extent;
 }

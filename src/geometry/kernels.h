@@ -32,6 +32,10 @@ static inline float gls_distance_slack(float extent)
 typedef struct gls_geometry_kernel {
     /* square[i]: square of the distance of position i from q. */
     void (*gaps)(const float *x, const float *y, const float *z, size_t n, const float q[3], float *square);
+    /* Lists the positions within a distance of q, by its square, ascending. hit, square: n elements, get the numbers
+     * and squared distances of those listed. Returns their number. */
+    size_t (*near)(const float *x, const float *y, const float *z, size_t n, const float q[3], float limit,
+                   uint32_t *hit, float *square);
     /* Mean distances of the points of `a` from those of b and of c, in float32, within gls_distance_slack(). */
     void (*both)(const float *a, const float *b, const float *c, size_t points, size_t pad, float *ab, float *ac);
     /* A lower bound of the lesser of these two distances, from gls_points_parts() of a, twice, and of b and c. */
@@ -77,5 +81,8 @@ void gls_points_parts(const float *x, const float *y, size_t points, size_t pad,
 
 /* Mean of the points. */
 void gls_points_mean(const float *a, size_t points, size_t pad, float mean[3]);
+
+/* Largest of n coordinates in size; not finite where one of them is not. */
+float gls_points_extent(const float *at, size_t n);
 
 #endif

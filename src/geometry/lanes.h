@@ -11,6 +11,31 @@ TARGET static void NAME(gaps)(const float *restrict x, const float *restrict y, 
     }
 }
 
+TARGET static size_t NAME(near)(const float *restrict x, const float *restrict y, const float *restrict z, size_t n,
+                                const float q[3], float limit, uint32_t *restrict hit, float *restrict square)
+{
+    enum { STRIP = 64, WORD = 8 };
+    float gap[STRIP];
+    uint8_t near[STRIP] = {0};
+    size_t count = 0;
+    for (size_t from = 0; from < n; from += STRIP) {
+        const size_t size = n - from < STRIP ? n - from : STRIP;
+        NAME(gaps)(x + from, y + from, z + from, size, q, gap);
+#pragma omp simd
+        for (size_t k = 0; k < size; k++) near[k] = gap[k] <= limit;
+        for (size_t k = 0; k < size; k += WORD) {
+            uint64_t any;
+            memcpy(&any, near + k, sizeof any);
+            for (size_t l = k; any && l < k + WORD && l < size; l++) {
+                hit[count] = (uint32_t)(from + l);
+                square[count] = gap[l];
+                count += near[l];
+            }
+        }
+    }
+    return count;
+}
+
 TARGET static void NAME(both)(const float *restrict a, const float *restrict b, const float *restrict c, size_t points,
                               size_t pad, float *ab, float *ac)
 {

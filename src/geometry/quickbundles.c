@@ -336,9 +336,10 @@ static nearest decide(gls_quickbundles *q, const listing *l, const float *x, con
         if (l->value[k] - q->drift[l->id[k]] - slack <= top && q->extra_place[l->id[k]] == UINT32_MAX)
             q->candidate[n++] = l->id[k];
     const float bound = top + slack, limit = bound * bound;
-    gls_geometry_kernels()->gaps(q->extra_mean[0], q->extra_mean[1], q->extra_mean[2], q->n_extra, l->mean, q->gap);
-    for (size_t k = 0; k < q->n_extra; k++)
-        if (q->gap[k] <= limit) q->candidate[n++] = q->extra[k];
+    const size_t listed = n;
+    n += gls_geometry_kernels()->near(q->extra_mean[0], q->extra_mean[1], q->extra_mean[2], q->n_extra, l->mean, limit,
+                                      q->candidate + n, q->gap);
+    for (size_t k = listed; k < n; k++) q->candidate[k] = q->extra[q->candidate[k]];
     sort_candidates(q->candidate, n);
     nearest best = NEAREST_NONE;
     for (size_t k = 0; k < n; k++) compare(q, q->candidate[k], x, y, &best);

@@ -8,9 +8,6 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* Squared distances that are computed at a time. */
-enum { STRIP = 256 };
-
 void gls_cells_finish(gls_cells *c)
 {
     free(c->start);
@@ -122,7 +119,7 @@ static void find_means(void *user, int thread, size_t from, size_t until)
     for (size_t i = from; i < until; i++) {
         f->source(f->user, i, point);
         gls_points_mean(point, c->points, c->pad, f->mean[i]);
-        for (size_t k = 0; k < 3 * c->pad; k++) f->extent[thread] = fmaxf(f->extent[thread], fabsf(point[k]));
+        f->extent[thread] = fmaxf(f->extent[thread], gls_points_extent(point, 3 * c->pad));
     }
 }
 
@@ -168,18 +165,10 @@ gls_status gls_cells_fill(gls_cells *c, size_t n, size_t points, float side, gls
 static size_t scan(const gls_cells *c, uint32_t from, uint32_t until, const float mean[3], float limit, uint32_t *place,
                    float *gap, size_t n)
 {
-    const gls_geometry_kernel *kernel = gls_geometry_kernels();
-    float square[STRIP];
-    for (uint32_t at = from, count; at < until; at += count) {
-        count = until - at < STRIP ? until - at : STRIP;
-        kernel->gaps(c->mean[0] + at, c->mean[1] + at, c->mean[2] + at, count, mean, square);
-        for (uint32_t k = 0; k < count; k++)
-            if (square[k] <= limit) {
-                place[n] = at + k;
-                gap[n++] = square[k];
-            }
-    }
-    return n;
+    const size_t more = gls_geometry_kernels()->near(c->mean[0] + from, c->mean[1] + from, c->mean[2] + from,
+                                                     until - from, mean, limit, place + n, gap + n);
+    for (size_t k = n; k < n + more; k++) place[k] += from;
+    return n + more;
 }
 
 size_t gls_cells_near(const gls_cells *c, const float mean[3], float radius, uint32_t *place, float *gap)
