@@ -452,7 +452,7 @@ gls_status gls_quickbundles_add(gls_quickbundles *q, const gls_features *f, cons
     while (w.first < n && !status) {
         const size_t limit = max_extra(q);
         size_t size = q->next_block < n - w.first ? q->next_block : n - w.first, done = 0;
-        if (q->n_extra >= limit / 2 || q->cool > HOT / 2) status = freeze(q, w.slack);
+        if (q->n_extra >= limit / 2) status = freeze(q, w.slack);
         if (!status) status = list_block(&w, size);
         for (; done < size && !status && (done == 0 || q->n_extra < limit); done++)
             status = add_one(q, done, w.slack, &cluster[w.first + done]);
