@@ -31,10 +31,10 @@
 #include "util/status.h"
 
 #define GROUP 64u                       /* size of a work group, which takes one streamline */
-#define MOST_PAIRS ((size_t)1 << 26)    /* pairs of a dispatch, so that none takes long */
-#define MOST_ROUNDS 60000u              /* of the loops of an invocation on llvmpipe, which ends them after 65535 */
+#define MAX_PAIRS ((size_t)1 << 26)    /* pairs of a dispatch, so that none takes long */
+#define MAX_ROUNDS 60000u              /* of the loops of an invocation on llvmpipe, which ends them after 65535 */
 #define FIRST_ENTRIES ((size_t)1 << 20) /* entries for which there is room at first */
-#define MOST_ENTRIES ((size_t)1 << 25)  /* and at most */
+#define MAX_ENTRIES ((size_t)1 << 25)  /* and at most */
 #define RUNS_AT 4u                      /* words before the runs */
 #define RUN_WORDS 3u                    /* words of each */
 #define NO_LIMIT 1e18                   /* mm, above all distances within GLS_NEAREST_EXTENT */
@@ -70,8 +70,8 @@ static size_t least(uint64_t a, uint64_t b)
 static size_t references_of_dispatch(const gls_device_info *info, size_t points, bool final)
 {
     const size_t rounds = 8 + 2 * points * (points / 8 + 2) + (final ? 4 * points * (points + 1) : 0);
-    const size_t turns = MOST_ROUNDS / rounds;
-    if (!info->software) return MOST_PAIRS;
+    const size_t turns = MAX_ROUNDS / rounds;
+    if (!info->software) return MAX_PAIRS;
     return turns > 1 ? (turns - 1) * GROUP : 0;
 }
 
@@ -126,7 +126,7 @@ static gls_status reserve(gls_nearest_device *d, size_t n)
     if (n <= d->n_entries) return GLS_OK;
     size_t dispatches = 0;
     for (size_t k = 0; k < d->n_parts; k++)
-        dispatches += 1 + d->part[k].n / least(MOST_PAIRS / GLS_NEAREST_LINES, d->most_references);
+        dispatches += 1 + d->part[k].n / least(MAX_PAIRS / GLS_NEAREST_LINES, d->most_references);
     gls_buffer_destroy(d->runs);
     gls_buffer_destroy(d->found);
     d->runs = d->found = NULL;
@@ -158,7 +158,7 @@ gls_status gls_nearest_device_create(gls_device *device, const gls_cells *cells,
     d->points = cells->points;
     d->radius = final ? radius : 0;
     d->most_references = references_of_dispatch(info, d->points, final);
-    d->most_entries = least(info->max_storage_bytes / sizeof(gls_nearest_entry), MOST_ENTRIES);
+    d->most_entries = least(info->max_storage_bytes / sizeof(gls_nearest_entry), MAX_ENTRIES);
     /* the kernel counts entries in 32 bits */
     const size_t query_bytes = (3 * d->points + 1) * sizeof *d->query;
     d->most_lines = least(least(info->max_storage_bytes / query_bytes, UINT32_MAX / (cells->n + 1)), GLS_NEAREST_LINES);
@@ -197,7 +197,7 @@ static gls_status run(const gls_nearest_device *d)
     static const uint32_t zeros[RUNS_AT] = {0};
     uint32_t radius[2];
     memcpy(radius, &d->radius, sizeof radius);
-    const size_t step = least(MOST_PAIRS / d->n_sent, d->most_references);
+    const size_t step = least(MAX_PAIRS / d->n_sent, d->most_references);
     const uint32_t grid[3] = {(uint32_t)d->n_sent, 1, 1};
     gls_status status = gls_buffer_write(d->runs, 0, sizeof zeros, zeros);
     for (size_t k = 0; k < d->n_parts; k++) {
