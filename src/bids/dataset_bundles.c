@@ -2,9 +2,12 @@
  * nodes of the atlas, and the tables of all tractograms become one. */
 #include "bids/dataset_bundles.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bids/dataset_derived.h"
 #include "bids/dataset_describe.h"
@@ -136,6 +139,42 @@ static void append_column(gls_text *names, const char *image)
     if (names->length == begin) gls_text_puts(names, "image");
 }
 
+/* Appends the names of the columns of the images that the options ask for. fa: FA is the first. */
+static void append_columns(const gls_dataset_options *o, bool fa, gls_text *names)
+{
+    if (fa) gls_text_puts(names, "fa");
+    for (int i = 0; i < o->bundle_images.n; i++) {
+        if (names->length > 0) gls_text_puts(names, ",");
+        append_column(names, o->bundle_images.value[i]);
+    }
+}
+
+gls_status gls_dataset_check_columns(const gls_dataset_options *o)
+{
+    gls_text names = {0};
+    const char *name[GLS_MAX_STRINGS + 1];
+    size_t n = 0;
+    gls_status status = GLS_OK;
+    append_columns(o, o->fit_outputs, &names);
+    if (names.failed) status = gls_no_memory();
+    for (char *rest = names.data, *one; !status && (one = strsep(&rest, ","));) {
+        for (size_t k = 0; k < n && !status; k++)
+            if (strcmp(name[k], one) == 0)
+                status =
+                    gls_fail(GLS_ERR_ARGUMENT,
+                             "--bundle-profile: two images would have the column %s%s: give a link of another name",
+                             one, o->fit_outputs && k == 0 ? ", which is that of --fit-outputs" : "");
+        if (!status && (strcmp(one, "nodeID") == 0 || strcmp(one, "tractID") == 0))
+            status = gls_fail(GLS_ERR_ARGUMENT,
+                              "--bundle-profile: an image would have the column %s, which the table has: give a link "
+                              "of another name",
+                              one);
+        name[n++] = one;
+    }
+    gls_text_finish(&names);
+    return status;
+}
+
 /* Whether any bundle was found, as a group of the tractogram. */
 static gls_status has_bundles(const gls_tract_run *run, const char *path, bool *found)
 {
@@ -179,6 +218,30 @@ static gls_status add_image(gls_dataset_derived *d, profiling *p, const char *pa
     return gls_dataset_derived_add(d, role, path);
 }
 
+/* Names the files of the profiles. */
+static void name_profiles(gls_dataset_derived *d, const char *stem)
+{
+    d->n = 1;
+    snprintf(d->output[0], sizeof d->output[0], "%s_desc-profiles_tracts.tsv", stem);
+    snprintf(d->sidecar, sizeof d->sidecar, "%s_desc-profiles_tracts.json", stem);
+}
+
+/* Removes profiles along other bundles than those that there are now, so that no table joins them. */
+static gls_status remove_old_profiles(const gls_dataset_options *o, const recognizing *r, const char *stem)
+{
+    gls_dataset_derived d;
+    struct stat info;
+    gls_dataset_derived_init(&d);
+    name_profiles(&d, stem);
+    gls_status status = GLS_OK;
+    if (lstat(d.sidecar, &info) == 0) {
+        status = add_atlas(&d, r);
+        if (!status) status = gls_dataset_derived_remove_others(o, &d);
+    }
+    gls_dataset_derived_finish(&d);
+    return status;
+}
+
 /* Writes the profiles of the images of a unit, if there are any. */
 static gls_status profile_bundles(const gls_dataset_options *o, const gls_dataset_unit *u, const recognizing *r,
                                   const char *fa, const char *stem)
@@ -193,17 +256,11 @@ static gls_status profile_bundles(const gls_dataset_options *o, const gls_datase
     d.user = &p;
     d.source[0] = r->tractogram;
     d.source[1] = r->transform;
-    d.n = 1;
-    snprintf(d.output[0], sizeof d.output[0], "%s_desc-profiles_tracts.tsv", stem);
-    snprintf(d.sidecar, sizeof d.sidecar, "%s_desc-profiles_tracts.json", stem);
+    name_profiles(&d, stem);
     gls_status status = add_atlas(&d, r);
-    if (fa) gls_text_puts(&p.names, "fa");
+    append_columns(o, fa, &p.names);
     if (!status && fa) status = add_image(&d, &p, fa);
-    for (size_t i = 0; i < u->bundle_image.n && !status; i++) {
-        if (p.n > 0) gls_text_puts(&p.names, ",");
-        append_column(&p.names, o->bundle_images.value[i]);
-        status = add_image(&d, &p, u->bundle_image.text[i]);
-    }
+    for (size_t i = 0; i < u->bundle_image.n && !status; i++) status = add_image(&d, &p, u->bundle_image.text[i]);
     if (!status && p.names.failed) status = gls_no_memory();
     if (!status) cJSON_AddStringToObject(d.inputs, "names", p.names.data);
     if (!status) cJSON_AddStringToObject(d.parameters, "names", p.names.data);
@@ -224,6 +281,7 @@ gls_status gls_dataset_recognize(const gls_dataset_options *o, const gls_dataset
     gls_status status = recognize_bundles(o, &r, stem);
     snprintf(bundles, sizeof bundles, "%s_desc-bundles_tractogram.trx", stem);
     r.tractogram = bundles;
+    if (!status) status = remove_old_profiles(o, &r, stem);
     return status ? status : profile_bundles(o, u, &r, fa, stem);
 }
 
@@ -231,6 +289,7 @@ gls_status gls_dataset_recognize(const gls_dataset_options *o, const gls_dataset
 
 /* What comes in front of the columns of the tables that are joined. */
 #define FIRST "participant_id\tsession_id\ttractogram\t"
+#define WIDE_NAME "bundle_profiles_wide.tsv"
 /* Largest table, bytes. */
 #define MAX_TABLE ((size_t)1 << 28)
 
@@ -286,16 +345,24 @@ static bool wants(void *user, const char *name)
            strcmp(gls_bids_value(name, "desc", desc, sizeof desc), j->desc) == 0;
 }
 
-/* Joins the tables of one kind in a file of this name, if there are any. */
+/* Removes a joined table of an earlier run, which has these columns first. */
+static gls_status remove_joined(const char *path, const char *head)
+{
+    if (access(path, F_OK) != 0 || !gls_dataset_owns(path, head) || unlink(path) == 0) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be removed, and has no table of this data set any more: %s", path,
+                    strerror(errno));
+}
+
+/* Joins the tables of one kind in a file of this name. If there are none, removes the file of an earlier run. */
 static gls_status join(const gls_dataset_options *o, joined *j, const char *name)
 {
     char path[GLS_DATASET_MAX_PATH], head[256];
     gls_status status = gls_dataset_walk_files(o, wants, append_table, j);
     if (!status && j->text.failed) status = gls_no_memory();
     snprintf(head, sizeof head, FIRST "%s", j->column);
-    if (!status && j->n > 0)
-        status = gls_dataset_rewrite(gls_bids_join(o->output, name, path, sizeof path), head, j->text.data,
-                                     j->text.length, NULL);
+    gls_bids_join(o->output, name, path, sizeof path);
+    if (!status && j->n > 0) status = gls_dataset_rewrite(path, head, j->text.data, j->text.length, NULL);
+    if (!status && j->n == 0) status = remove_joined(path, head);
     free(j->head);
     return status;
 }
@@ -374,9 +441,9 @@ static gls_status spread(wide *w, char *text, gls_text *out)
 }
 
 /* Writes a line for each tractogram of the joined table of profiles. */
-static gls_status widen(const gls_dataset_options *o, const gls_text *table)
+static gls_status widen(const gls_text *table, const char *path)
 {
-    char path[GLS_DATASET_MAX_PATH], *text = gls_text_copy(table->data), *again = gls_text_copy(table->data);
+    char *text = gls_text_copy(table->data), *again = gls_text_copy(table->data);
     wide w = {.next = 0};
     gls_text out = {0};
     gls_status status = text && again ? spread(&w, text, NULL) : gls_no_memory();
@@ -390,9 +457,7 @@ static gls_status widen(const gls_dataset_options *o, const gls_text *table)
     gls_text_puts(&out, "\n");
     if (!status) status = spread(&w, again, &out);
     if (!status && out.failed) status = gls_no_memory();
-    if (!status)
-        status = gls_dataset_rewrite(gls_bids_join(o->output, "bundle_profiles_wide.tsv", path, sizeof path), FIRST,
-                                     out.data, out.length, NULL);
+    if (!status) status = gls_dataset_rewrite(path, FIRST, out.data, out.length, NULL);
     gls_text_finish(&out);
     gls_dataset_texts_finish(&w.column);
     free(w.value);
@@ -404,9 +469,12 @@ static gls_status widen(const gls_dataset_options *o, const gls_text *table)
 gls_status gls_dataset_bundles(const gls_dataset_options *o, size_t *bundles, size_t *profiles)
 {
     joined tables = {.desc = "bundles", .column = "bundle\t"}, along = {.desc = "profiles", .column = "tractID\t"};
+    char wide[GLS_DATASET_MAX_PATH];
     gls_status status = join(o, &tables, "bundles.tsv");
     if (!status) status = join(o, &along, "bundle_profiles.tsv");
-    if (!status && along.n > 0 && o->wide) status = widen(o, &along.text);
+    gls_bids_join(o->output, WIDE_NAME, wide, sizeof wide);
+    if (!status && along.n > 0 && o->wide) status = widen(&along.text, wide);
+    if (!status && along.n == 0) status = remove_joined(wide, FIRST);
     *bundles = tables.n;
     *profiles = along.n;
     gls_text_finish(&tables.text);

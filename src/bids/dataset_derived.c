@@ -2,9 +2,11 @@
  * files, by which a later run knows its own files. */
 #include "bids/dataset_derived.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "bids/dataset_describe.h"
 #include "bids/dataset_identity.h"
@@ -34,6 +36,12 @@ gls_status gls_dataset_derived_add(gls_dataset_derived *d, const char *role, con
     gls_status status = path ? gls_input_hash(path, &hash) : GLS_OK;
     if (!status) cJSON_AddStringToObject(d->inputs, role, path ? gls_hash_text(hash, text) : "none");
     return status;
+}
+
+/* Copies the path of the folder of the files. */
+static void folder_of(const gls_dataset_derived *d, char folder[GLS_DATASET_MAX_PATH])
+{
+    snprintf(folder, GLS_DATASET_MAX_PATH, "%.*s", (int)(strrchr(d->sidecar, '/') - d->sidecar), d->sidecar);
 }
 
 /* Returns the error that no run has recorded the existing file at path, which this run would replace. */
@@ -110,11 +118,41 @@ static gls_status make(const gls_dataset_options *o, const gls_dataset_derived *
     return status;
 }
 
+/* Removes a file; one that is missing is no error. */
+static gls_status remove_file(const char *path)
+{
+    if (unlink(path) == 0 || errno == ENOENT) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be removed, and is of other inputs: %s", path, strerror(errno));
+}
+
+gls_status gls_dataset_derived_remove_others(const gls_dataset_options *o, const gls_dataset_derived *d)
+{
+    char folder[GLS_DATASET_MAX_PATH];
+    bool same = true, missing;
+    cJSON *root = gls_json_read(d->sidecar, (size_t)64 << 20);
+    const cJSON *done = gls_json_at(root, DONE), *outputs = gls_json_at(done, "outputs"),
+                *before = gls_json_at(done, "before"), *own;
+    gls_status status = GLS_OK;
+    cJSON_ArrayForEach(own, d->inputs) same =
+        same && gls_json_same(own, gls_json_at(gls_json_at(done, "inputs"), own->string));
+    folder_of(d, folder);
+    if (done && !same && !o->force) status = gls_dataset_noted(outputs, before, folder, &missing);
+    for (size_t i = 0; i < d->n && done && !same && !status; i++) {
+        const char *name = gls_file_name(d->output[i]);
+        if (gls_dataset_note_find(outputs, name) || gls_dataset_note_find(before, name))
+            status = remove_file(d->output[i]);
+    }
+    /* the sidecar goes last: until then a later run knows its files */
+    if (done && !same && !status) status = remove_file(d->sidecar);
+    cJSON_Delete(root);
+    return status;
+}
+
 gls_status gls_dataset_derive(const gls_dataset_options *o, gls_dataset_derived *d)
 {
     char folder[GLS_DATASET_MAX_PATH];
     bool done = false;
-    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(d->sidecar, '/') - d->sidecar), d->sidecar);
+    folder_of(d, folder);
     gls_status status = o->force ? GLS_OK : look_before(d, folder, &done);
     return status || done ? status : make(o, d, folder);
 }

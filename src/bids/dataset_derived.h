@@ -34,6 +34,9 @@ gls_status gls_dataset_derived_add(gls_dataset_derived *derived, const char *rol
 /* Makes the files, unless an earlier run has made them from the same inputs. GLS_ERR_OUTPUT: a file of another program
  * has one of the names, or was changed. */
 gls_status gls_dataset_derive(const gls_dataset_options *options, gls_dataset_derived *derived);
+/* Removes the files of an earlier run, with their sidecar, if an input of `derived` was another one then.
+ * GLS_ERR_OUTPUT: a file was changed since, or cannot be removed. */
+gls_status gls_dataset_derived_remove_others(const gls_dataset_options *options, const gls_dataset_derived *derived);
 /* Frees inputs and parameters. */
 void gls_dataset_derived_finish(gls_dataset_derived *derived);
 

@@ -415,7 +415,8 @@ gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
     gls_output_group group = {0};
     gls_text rows = {0}, page = {0};
     group_table table = {.options = o};
-    gls_status status = gls_dataset_walk_files(o, wants, add_tractogram, &table);
+    gls_status status = gls_dataset_check_atlas(o);
+    if (!status) status = gls_dataset_walk_files(o, wants, add_tractogram, &table);
     *n = table.n_tractograms;
     if (!status && *n > 0) status = add_untracked(&table);
     if (table.n > 0) qsort(table.row, table.n, sizeof *table.row, by_name);

@@ -1,5 +1,6 @@
 /* Which participants, sessions, series and units the options ask for, and which files of each unit: values of options
  * with entities in braces, such as sub-{subject}/[ses-{session}/]peaks.nii.gz. Also reads filter files of BIDS apps. */
+#include "bids/dataset_bundles.h"
 #include "bids/dataset_names.h"
 #include "bids/dataset_select.h"
 #include "run/shard_seeds.h"
@@ -263,16 +264,22 @@ static gls_status check_chain(const gls_dataset_options *o, bool several)
     return status || braces || !several ? status : fail_shared("bundle-chain", o->bundle_chain.value[0]);
 }
 
-/* Checks the options of bundles. */
-static gls_status check_for_bundles(const gls_dataset_options *o, bool several)
+gls_status gls_dataset_check_atlas(const gls_dataset_options *o)
 {
     const char *option = o->bundle_transform      ? "--bundle-transform"
                          : o->bundle_chain.n > 0  ? "--bundle-chain"
                          : o->bundle_images.n > 0 ? "--bundle-profile"
                                                   : NULL;
-    gls_status status = GLS_OK;
-    if (option && !o->bundle_atlas) return gls_fail(GLS_ERR_ARGUMENT, "%s: needs --bundle-atlas", option);
-    if (o->bundle_transform) status = check_own("bundle-transform", o->bundle_transform, several);
+    if (!option || o->bundle_atlas) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "%s: needs --bundle-atlas", option);
+}
+
+/* Checks the options of bundles. */
+static gls_status check_for_bundles(const gls_dataset_options *o, bool several)
+{
+    gls_status status = gls_dataset_check_atlas(o);
+    if (!status && o->bundle_atlas) status = gls_dataset_check_columns(o);
+    if (!status && o->bundle_transform) status = check_own("bundle-transform", o->bundle_transform, several);
     if (!status && o->bundle_chain.n > 0) status = check_chain(o, several);
     for (int i = 0; i < o->bundle_images.n && !status; i++)
         status = check_own("bundle-profile", o->bundle_images.value[i], several);

@@ -35,6 +35,8 @@ gls_status gls_dataset_find_values(const gls_job_options *job, gls_dataset_unit 
 gls_status gls_dataset_find_for_bundles(const gls_dataset_options *options, gls_dataset_unit *unit);
 /* Replaces the values with braces in `job` by the values of the unit, which stay owned by the unit. */
 void gls_dataset_take_values(const gls_dataset_unit *unit, gls_job_options *job);
+/* GLS_ERR_ARGUMENT: an option of bundles without their atlas. */
+gls_status gls_dataset_check_atlas(const gls_dataset_options *options);
 /* Checks the options of track. GLS_ERR_ARGUMENT: --roi beside --seed-region; braces without an entity in them; or, if
  * `several` is true, a file without braces that all units would share although each brain has its own. */
 gls_status gls_dataset_check_values(const gls_dataset_options *options, bool several);

@@ -334,7 +334,7 @@ mkdir models
 "$program" cluster -q "$tracks" -o clusters.trx --threshold 15 --by-size --largest 2
 for k in cluster_000001 cluster_000002; do "$program" edit -q clusters.trx "models/$k.trk" --group "$k"; done
 from() { atlas=$1; shift; "$program" bids -q made made_out participant --no-report --bundle-atlas "$atlas" "$@" -- --model opdt --nseeds 100 --sphere small --device llvmpipe; }
-bundles() { from models; }
+bundles() { from models "$@"; }
 found=made_out/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_track-boot_desc-bundles
 check "--bundle-atlas, of what is tracked" bundles
 check "two bundles" test "$(wc -l < ${found}_tracts.tsv)" -eq 3
@@ -375,6 +375,12 @@ assert all(found.get((line[0], name), "n/a") == cell for line in lines for name,
 assert sum(cell != "n/a" for line in lines for cell in line[3:]) == len(found) > 400, len(found)' $along.tsv
 exits 2 "is one file for all series" bundles --bundle-profile "$mask"
 exits 2 "needs --bundle-atlas" "$program" bids made made_out participant --bundle-profile "$own"
+exits 2 "needs --bundle-atlas" "$program" bids made made_out group --bundle-profile "$own"
+# columns of one name are found before anything is tracked
+exits 2 "two images would have the column desc-brain_mask" "$program" bids made unmade participant --bundle-atlas models --bundle-profile "$own" --bundle-profile "$own"
+exits 2 "two images would have the column fa, which is that of --fit-outputs" "$program" bids made unmade participant --fit-outputs --bundle-atlas models --bundle-profile 'xfm/{subject}_fa.nii.gz'
+exits 2 "would have the column nodeID" "$program" bids made unmade participant --bundle-atlas models --bundle-profile 'xfm/{subject}_nodeID.nii.gz'
+check "before tracking" test -z "$(find unmade -name '*_tractogram*' 2>&1 | grep -v 'No such file')"
 exits 3 "no such file" from models --participant-label 02 --bundle-profile 'xfm/sub-{subject}_md.nii.gz'
 # an atlas elsewhere, and a matrix for each series; the one of sub-01 brings it back, sub-02 has none
 mkdir moved xfm
@@ -416,10 +422,18 @@ exits 2 "needs --bundle-atlas" "$program" bids made made_out participant --bundl
 exits 2 "is one file for all series" from moved --bundle-chain rest.txt
 exits 2 "exclude each other" from moved --bundle-chain 'xfm/sub-{subject}_half.txt' --bundle-transform 'xfm/sub-{subject}_xfm.txt'
 check "--bundle-atlas in its space again" bundles
+# profiles go with the bundles that they run along, and the joined tables with the last of them
+check "profiles again" bundles --bundle-profile "$own"
+check "group of them" "$program" bids -q made made_out group --wide
+check "joined" test -e made_out/bundle_profiles.tsv -a -e made_out/bundle_profiles_wide.tsv
+check "without --bundle-profile, of the same bundles" bundles
+check "they stay" test -e $along.tsv
 rm models/cluster_000002.trk
 check "--bundle-atlas with another atlas" bundles
+check "no profiles along the bundles of the old one" test -z "$(find made_out -name '*_desc-profiles_*')"
 check "finds its bundle" test "$(wc -l < ${found}_tracts.tsv)" -eq 2
 check "group of bundles" "$program" bids -q made made_out group
+check "no joined profiles of the old ones" test ! -e made_out/bundle_profiles.tsv -a ! -e made_out/bundle_profiles_wide.tsv
 check "the rows of all" python3 -c 'import csv
 rows = list(csv.DictReader(open("made_out/bundles.tsv"), delimiter="\t"))
 assert [(r["participant_id"], r["session_id"]) for r in rows] == [("sub-01", "ses-1"), ("sub-02", "n/a")], rows
@@ -438,6 +452,7 @@ exits 4 "tracked with another recognize" grouped --recognize models
 exits 2 "leave out what follows the colon" grouped --recognize models:t.tsv
 rm models/another.trk
 # the tables of the level group: all connectomes, series that were not tracked, and files that others have
+check "profiles of one participant" from models --participant-label 02 --bundle-profile "$own"
 cp -r weighted joined
 cp -r made_out/sub-02/dwi/*_track-boot_* joined/sub-02/dwi/
 printf 'sub-07_space-ACPC\tfailed\tno <b>brain</b>_mask\nsub-02_space-ACPC\tfailed\tof another run\n' >> joined/logs/units.tsv
