@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cJSON.h>
@@ -28,6 +29,13 @@
 #define VOXEL_MM 2.0
 #define MAX_VOXELS 8e6
 
+/* Whether path is a file or a folder that can be read. A pipe, which might never end, is none. */
+static bool is_there(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) && access(path, R_OK) == 0;
+}
+
 char *gls_file_beside(const char *sidecar, const char *path)
 {
     char *beside = NULL;
@@ -37,9 +45,9 @@ char *gls_file_beside(const char *sidecar, const char *path)
         gls_text_printf(&text, "%.*s%s", slash ? (int)(slash + 1 - sidecar) : 0, sidecar, name ? name + 1 : path);
         beside = gls_text_take(&text);
     }
-    if (beside && access(beside, R_OK) == 0) return beside;
+    if (beside && is_there(beside)) return beside;
     free(beside);
-    return access(path, R_OK) == 0 ? gls_text_copy(path) : NULL;
+    return is_there(path) ? gls_text_copy(path) : NULL;
 }
 
 /* Path of the stop map that the run of a tractogram was given. From malloc; NULL: no stop map is known, or its file is

@@ -10,7 +10,7 @@
 #include "render/studio_parts.h"
 
 /* Looks for the file of `path` in the folder of `sidecar` (may be NULL), then at `path` itself. Returns the first path
- * that can be read, from malloc; NULL: neither can, or out of memory. */
+ * that can be read, from malloc; NULL: neither is a file or folder that can, or out of memory. */
 char *gls_file_beside(const char *sidecar, const char *path);
 /* Sets studio->image_read and its name studio->behind: the stop map that the sidecar of the first source names or, if
  * there is none that can be read, the density of streamlines. */

@@ -26,6 +26,9 @@ static gls_status check(const gls_illustrations *o, const gls_job *job)
     gls_status status = GLS_OK;
     if (o->picture && !gls_case_ends(o->picture, ".png"))
         return gls_fail(GLS_ERR_ARGUMENT, "--picture %s: the name of a picture ends in .png", o->picture);
+    if (job->no_tractogram && (o->picture || o->report))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs a tractogram: leave it out, or name a file in place of -o none",
+                        o->report ? "report" : "picture");
     const char *all[] = {o->picture, o->report, o->trace, o->json}, *path[4];
     size_t n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all && !status; i++) {

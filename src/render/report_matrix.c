@@ -7,6 +7,7 @@
 #include "render/backdrop.h"
 #include "render/report_parts.h"
 #include "render/report_tables.h"
+#include "render/report_weights.h"
 #include "util/file.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -163,11 +164,22 @@ static char *written_matrix(const gls_report *r)
 
 gls_status gls_report_find_matrix(gls_report *r, const char *input)
 {
-    const bool own = gls_report_is_matrix(input) && !r->weights; /* a text with weights is no matrix */
+    const bool is_row = cJSON_IsTrue(gls_report_get(r, "parameters/vector"));
+    /* a text with weights is no matrix */
+    const bool own = gls_report_is_matrix(input) && !r->weights && !gls_report_is_fit(r->sidecar);
     char *path = own ? gls_text_copy(input) : written_matrix(r);
     if (!path) return own ? gls_fail(GLS_ERR_MEMORY, "out of memory") : GLS_OK;
+    if (is_row && !own) {
+        gls_log(GLS_LOG_INFO, "the report has no connectome: %s is a row, as --vector writes it, which is not drawn",
+                path);
+        free(path);
+        return GLS_OK;
+    }
     gls_status status = read_matrix(r, path);
     /* fail if the user named the matrix; only warn if the sidecar named it, because its file may be gone */
+    if (own && status == GLS_ERR_INPUT && is_row)
+        return gls_fail(
+            status, "%s: is a row, as --vector writes it: a report draws a matrix, written without --vector", input);
     if (!status || own || status == GLS_ERR_MEMORY) return status;
     gls_log(GLS_LOG_WARNING, "the report has no connectome: %s", gls_last_error());
     gls_report_matrix_finish(&r->matrix);

@@ -2,66 +2,133 @@
  * near its minimum, which the weights depend on; the maps show where the model explains the signal badly. */
 #include "render/report_weights.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "image/grid.h"
+#include "record/sidecar.h"
 #include "render/annotate.h"
 #include "render/backdrop.h"
 #include "render/canvas.h"
 #include "render/page.h"
 #include "render/report_draw.h"
+#include "render/report_matrix.h"
 #include "render/report_slices.h"
 #include "render/report_tables.h"
+#include "util/file.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "weights/signal_model.h"
 
 #define MAX_POINTS 10000 /* of a curve; a sidecar has about a hundred */
+#define LARGEST 1e300    /* number in a curve that is drawn */
 #define SIDE GLS_SLICE_SIDE
 
 /* --- The files. */
 
-/* Whether an object of a sidecar describes weights by the signal. */
-static bool is_fit(const cJSON *object)
+bool gls_report_is_fit(const cJSON *object)
 {
     return cJSON_IsString(gls_json_at_path(object, "model/stopped_by"));
 }
 
-/* Reads NAME_weights.json beside the tractogram, if it is there and describes weights by the signal. */
-static gls_status read_own_sidecar(gls_report *r)
+/* Whether the tractogram of the report has as many streamlines as the weights. true if it cannot be told. */
+static bool has_as_many(const gls_report *r, const cJSON *weights)
+{
+    gls_tractogram_reader *reader = NULL;
+    uint64_t n;
+    if (!gls_json_get_uint(gls_json_at_path(weights, "counts/streamlines"), &n)) return true;
+    if (gls_tractogram_reader_open(r->tractogram, &r->options->read, &reader)) return true; /* reported when read */
+    const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
+    const bool same = !info->counts_streamlines || info->n_streamlines == n;
+    gls_tractogram_reader_close(reader);
+    return same;
+}
+
+/* Whether the weights are of the tractogram of the report: its size is that of the first input of the run or, if the
+ * run wrote the tractogram, its number of streamlines is that of the weights. */
+static bool are_its_own(const gls_report *r, const cJSON *weights)
+{
+    const char *output = cJSON_GetStringValue(cJSON_GetArrayItem(gls_json_at(weights, "outputs"), 0));
+    const cJSON *input = cJSON_GetArrayItem(gls_json_at(weights, "inputs"), 0);
+    const bool written = cJSON_IsTrue(gls_json_at_path(weights, "parameters/in_place")) ||
+                         (output && strcmp(gls_file_name(output), gls_file_name(r->tractogram)) == 0);
+    struct stat info;
+    uint64_t bytes;
+    if (!written && stat(r->tractogram, &info) == 0 && S_ISREG(info.st_mode) &&
+        gls_json_get_uint(gls_json_at(input, "bytes"), &bytes))
+        return bytes == (uint64_t)info.st_size;
+    return has_as_many(r, weights);
+}
+
+/* Reads NAME_weights.json beside the tractogram, if it is there. Sets *path to its name, from malloc. */
+static gls_status read_own_sidecar(gls_report *r, char **path)
 {
     const char *dot = strrchr(r->tractogram, '.');
+    if (!dot) return GLS_OK;
+    if (gls_asprintf(path, "%.*s_weights.json", (int)(dot - r->tractogram), r->tractogram) < 0) return gls_no_memory();
+    r->weights_read = gls_json_read(*path, (size_t)64 << 20);
+    return GLS_OK;
+}
+
+/* Finds the object with the weights: in the sidecar of the report, else in NAME_weights.json. */
+static gls_status find_fit(gls_report *r)
+{
+    const cJSON *tracked = gls_report_get(r, "weights");
     char *path = NULL;
-    if (!dot || gls_asprintf(&path, "%.*s_weights.json", (int)(dot - r->tractogram), r->tractogram) < 0)
-        return dot ? gls_no_memory() : GLS_OK;
-    r->weights_read = gls_json_read(path, (size_t)64 << 20);
     gls_status status = GLS_OK;
-    if (is_fit(r->weights_read)) {
-        r->weights = r->weights_read;
-        status = gls_run_reads(&r->run, path);
+    r->weights = gls_report_is_fit(r->sidecar) ? r->sidecar : gls_report_is_fit(tracked) ? tracked : NULL;
+    if (!r->weights && r->tractogram) status = read_own_sidecar(r, &path);
+    if (!r->weights && gls_report_is_fit(r->weights_read)) r->weights = r->weights_read;
+    if (r->weights && r->tractogram && !are_its_own(r, r->weights)) {
+        gls_log(GLS_LOG_WARNING,
+                "%s: has weights of another tractogram than %s, and the report leaves them out: compute them anew with "
+                "'glslines weights'",
+                path ? path : r->sidecar_path, r->tractogram);
+        r->weights = NULL;
     }
+    if (!status && path && r->weights) status = gls_run_reads(&r->run, path);
     free(path);
     return status;
 }
 
+/* What the names of the maps begin with, as the run was given it; NULL: it wrote none. */
+static const char *maps_prefix(const gls_report *r)
+{
+    if (r->weights == gls_report_get(r, "weights")) return gls_report_text(r, "parameters/weights_maps");
+    return gls_json_text_at(gls_json_at(r->weights, "parameters"), "maps");
+}
+
+/* Finds the file of a map. A file that is not the one that the sidecar of tracking records is left out. */
+static gls_status find_map(gls_report *r, const char *name, char **path)
+{
+    const cJSON *entry =
+        r->weights == gls_report_get(r, "weights") ? gls_json_members(gls_report_get(r, GLS_SIDECAR_OUTPUTS)) : NULL;
+    *path = gls_file_beside(r->sidecar_path ? r->sidecar_path : r->tractogram, name);
+    if (!*path) return GLS_OK;
+    for (; entry; entry = entry->next) {
+        const char *file = gls_json_text_at(entry, GLS_WRITTEN_FILE);
+        if (!file || strcmp(file, gls_file_name(name)) != 0 || gls_written_is(entry, *path)) continue;
+        gls_log(GLS_LOG_WARNING, "%s: is not the map that the run wrote, and the report leaves it out", *path);
+        free(*path);
+        *path = NULL;
+        return GLS_OK;
+    }
+    return gls_run_reads(&r->run, *path);
+}
+
 gls_status gls_report_find_weights(gls_report *r)
 {
-    const cJSON *tracked = gls_report_get(r, "weights");
-    gls_status status = GLS_OK;
-    r->weights = is_fit(r->sidecar) ? r->sidecar : is_fit(tracked) ? tracked : NULL;
-    if (!r->weights && r->tractogram) status = read_own_sidecar(r);
-    const bool own = r->weights != tracked;
-    const char *prefix = !r->weights ? NULL
-                         : own       ? gls_json_text_at(gls_json_at(r->weights, "parameters"), "maps")
-                                     : gls_report_text(r, "parameters/weights_maps");
+    gls_status status = find_fit(r);
+    const char *prefix = r->weights && !status ? maps_prefix(r) : NULL;
     for (int k = 0; k < GLS_SIGNAL_N_MAPS && prefix && !status; k++) {
         char *name = NULL;
         status = gls_run_join(prefix, gls_signal_map_end((gls_signal_map)k), &name);
-        if (!status) r->weights_map[k] = gls_file_beside(r->sidecar_path ? r->sidecar_path : r->tractogram, name);
-        if (r->weights_map[k]) status = gls_run_reads(&r->run, r->weights_map[k]);
+        if (!status) status = find_map(r, name, &r->weights_map[k]);
         free(name);
     }
     return status;
@@ -120,7 +187,8 @@ typedef struct curve {
     double x[MAX_POINTS], y[MAX_POINTS], low, high;
 } curve;
 
-/* Takes the curve of the sidecar. Returns false if it has none that can be drawn. */
+/* Takes the curve of the sidecar without objectives that a scale of doubles cannot show. Returns false if it has none
+ * that can be drawn. */
 static bool take_curve(const gls_report *r, curve *c)
 {
     const cJSON *x = gls_json_at_path(r->weights, "model/curve/iteration"),
@@ -128,15 +196,16 @@ static bool take_curve(const gls_report *r, curve *c)
     const int n = cJSON_GetArraySize(x);
     if (!cJSON_IsArray(x) || !cJSON_IsArray(y) || n < 2 || n > MAX_POINTS || cJSON_GetArraySize(y) != n) return false;
     *c = (curve){.low = INFINITY};
-    for (x = x->child, y = y->child; x && y; x = x->next, y = y->next, c->n++) {
+    for (x = x->child, y = y->child; x && y; x = x->next, y = y->next) {
         const double i = cJSON_GetNumberValue(x), v = cJSON_GetNumberValue(y);
-        if (!isfinite(i) || !isfinite(v) || i < 0 || (c->n > 0 && !(i > c->x[c->n - 1]))) return false;
+        if (!isfinite(i) || !isfinite(v) || i < 0 || i > LARGEST || (c->n > 0 && !(i > c->x[c->n - 1]))) return false;
+        if (v > LARGEST || (v > 0 && v < DBL_MIN)) continue; /* the scale could not show it */
         c->x[c->n] = i;
-        c->y[c->n] = v;
+        c->y[c->n++] = v;
         if (v > 0) c->low = fmin(c->low, v);
         c->high = fmax(c->high, v);
     }
-    return c->high > 0;
+    return c->n > 1 && c->high > 0;
 }
 
 /* The nearest of 1, 2 and 5 times powers of ten that is not above v, or, with `up`, not below. v: above 0. */
@@ -160,13 +229,14 @@ static double at_x(const curve *c, double x)
 
 static double at_y(const double range[2], double y)
 {
-    return 210 - 190 * (y > range[0] ? log(y / range[0]) / log(range[1] / range[0]) : 0);
+    return 210 - 190 * (y > range[0] ? (log(y) - log(range[0])) / (log(range[1]) - log(range[0])) : 0);
 }
 
 /* Appends axes with their numbers: iterations from 0, objectives on a logarithmic scale. */
 static void append_axes(const curve *c, const double range[2], gls_text *out)
 {
-    const double last = c->x[c->n - 1], step = fmax(1, round_to(last / 8, true)), decades = log10(range[1] / range[0]);
+    const double last = c->x[c->n - 1], step = fmax(1, round_to(last / 8, true)),
+                 decades = log10(range[1]) - log10(range[0]);
     const int every = 1 + (int)(decades / 8);
     gls_text_puts(out, "<path class=\"axis\" d=\"M80 10V210H745\"/>\n");
     for (double x = 0; x <= last; x += step)
@@ -190,6 +260,7 @@ static void append_axes(const curve *c, const double range[2], gls_text *out)
 static void append_curve(const gls_report *r, gls_text *out)
 {
     curve *c = malloc(sizeof *c);
+    const cJSON *end = gls_json_at_path(r->weights, "model/objective");
     if (!c || !take_curve(r, c)) {
         gls_text_puts(out, "<p>The sidecar has no objective by iteration.</p>\n");
         free(c);
@@ -201,7 +272,7 @@ static void append_curve(const gls_report *r, gls_text *out)
                     "<figure><svg viewBox=\"0 0 760 250\" width=\"760\" role=\"img\" aria-label=\"Objective by "
                     "iteration, on a logarithmic scale: from %.6g at the start to %.6g after %g iterations; the table "
                     "below has its numbers\">\n",
-                    c->y[0], c->y[c->n - 1], c->x[c->n - 1]);
+                    c->y[0], cJSON_IsNumber(end) ? end->valuedouble : c->y[c->n - 1], c->x[c->n - 1]);
     append_axes(c, range, out);
     gls_text_puts(out, "<path class=\"curve\" d=\"");
     for (size_t i = 0; i < c->n; i++)
@@ -231,8 +302,8 @@ static const struct {
 /* The maps. */
 typedef struct maps {
     gls_image *of[GLS_SIGNAL_N_MAPS];
-    gls_image *inside; /* 1 in voxels of the model, where a map is not 0 */
-    size_t n_inside;
+    gls_image *inside;        /* 1 in voxels of the model, where a map is not 0 and all are finite */
+    size_t n_inside, n_wrong; /* voxels of the model, and of those with a map that is not finite, which are left out */
     double to_voxel[3][4];
     gls_box box;
     double mean[GLS_SIGNAL_N_MAPS], quantile[GLS_SIGNAL_N_MAPS][4]; /* 50, 95, 98 and 100 % */
@@ -260,28 +331,54 @@ static void measure(maps *m, int k, float *value)
     gls_quantiles_of_floats(value, n, q, 4, m->quantile[k]);
 }
 
+/* Marks and counts the voxels of the model. */
+static void mark_inside(maps *m)
+{
+    const size_t n = gls_grid_voxels(&m->inside->grid);
+    for (size_t v = 0; v < n; v++) {
+        bool some = false, finite = true;
+        for (int k = 0; k < GLS_SIGNAL_N_MAPS; k++) {
+            const float value = m->of[k]->data[v];
+            some |= value != 0;
+            finite &= isfinite(value) != 0;
+        }
+        m->inside->data[v] = some && finite;
+        m->n_inside += some && finite;
+        m->n_wrong += !finite;
+    }
+}
+
+/* Fails if the maps cannot be those of the fit: they have more voxels than its model, or another mean RMSE. */
+static gls_status check_fit(const gls_report *r, const maps *m)
+{
+    const double mean = cJSON_GetNumberValue(gls_json_at_path(r->weights, "model/rmse_mean"));
+    uint64_t voxels;
+    if (!gls_json_get_uint(gls_json_at_path(r->weights, "counts/voxels"), &voxels)) return GLS_OK;
+    const double sum = m->mean[GLS_SIGNAL_MAP_RMSE] * (double)m->n_inside, wanted = mean * (double)voxels;
+    const bool other = m->n_wrong == 0 && isfinite(mean) && fabs(sum - wanted) > 1e-5 * wanted;
+    if (m->n_inside + m->n_wrong <= voxels && !other) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: the maps are of another fit, with another %s than the sidecar states",
+                    r->weights_map[GLS_SIGNAL_MAP_RMSE], other ? "mean RMSE" : "number of voxels");
+}
+
 static gls_status read_maps(const gls_report *r, maps *m)
 {
     gls_status status = GLS_OK;
     for (int k = 0; k < GLS_SIGNAL_N_MAPS && !status; k++) {
         status = gls_image_read(r->weights_map[k], GLS_IMAGE_3D, &m->of[k]);
-        if (!status && memcmp(m->of[k]->grid.dim, m->of[0]->grid.dim, sizeof m->of[k]->grid.dim) != 0)
+        if (!status && !gls_grid_same(&m->of[k]->grid, &m->of[0]->grid))
             status = gls_fail(GLS_ERR_INPUT, "%s: has another grid than %s", r->weights_map[k], r->weights_map[0]);
     }
     if (!status) status = gls_image_create(&m->of[0]->grid, 1, &m->inside);
     if (status) return status;
-    const size_t n = gls_grid_voxels(&m->inside->grid);
-    float *value = malloc((n + 1) * sizeof *value);
+    float *value = malloc((gls_grid_voxels(&m->inside->grid) + 1) * sizeof *value);
     if (!value) return gls_no_memory();
-    for (int k = 0; k < GLS_SIGNAL_N_MAPS; k++)
-        for (size_t v = 0; v < n; v++)
-            if (m->of[k]->data[v] != 0) m->inside->data[v] = 1;
-    for (size_t v = 0; v < n; v++) m->n_inside += m->inside->data[v] > 0;
+    mark_inside(m);
     for (int k = 0; k < GLS_SIGNAL_N_MAPS; k++) measure(m, k, value);
     free(value);
     gls_grid_inverse(&m->inside->grid, m->to_voxel);
     gls_slice_box(m->inside, &m->box);
-    return GLS_OK;
+    return check_fit(r, m);
 }
 
 /* Paints a slice of map k at this place of the canvas, each voxel in one colour. high: the value of the brightest. */
@@ -369,16 +466,28 @@ static void append_measures(const maps *m, gls_text *out)
     gls_text_puts(out, "</tbody></table>\n");
 }
 
+/* Says that there are no maps, and why. */
+static void append_no_maps(const gls_report *r, gls_text *out)
+{
+    const char *prefix = maps_prefix(r);
+    if (!prefix) {
+        gls_text_puts(out, "<p>There are no maps of error and compartments: <code>--maps</code> of <code>glslines "
+                           "weights</code> and <code>--weights-maps</code> of <code>glslines track</code> write "
+                           "them.</p>\n");
+        return;
+    }
+    gls_text_puts(out, "<p>The maps of error and compartments that the run wrote, whose names begin with <code>");
+    gls_html_puts(out, prefix);
+    gls_text_puts(out, "</code>, were not found, not all of them, or are other files now.</p>\n");
+}
+
 static void append_maps(const gls_report *r, gls_text *out)
 {
     maps m = {.n_inside = 0};
     size_t n = 0;
     for (int k = 0; k < GLS_SIGNAL_N_MAPS; k++) n += r->weights_map[k] != NULL;
     if (n < GLS_SIGNAL_N_MAPS) {
-        gls_text_puts(out, n > 0 ? "<p>Some of the maps of error and compartments are not there.</p>\n"
-                                 : "<p>There are no maps of error and compartments: <code>--maps</code> of "
-                                   "<code>glslines weights</code> and <code>--weights-maps</code> of <code>glslines "
-                                   "track</code> write them.</p>\n");
+        append_no_maps(r, out);
         return;
     }
     gls_status status = read_maps(r, &m);
@@ -386,6 +495,7 @@ static void append_maps(const gls_report *r, gls_text *out)
     if (!status) {
         append_measures(&m, out);
     } else {
+        gls_log(GLS_LOG_WARNING, "the report has no maps of error and compartments: %s", gls_last_error());
         gls_text_puts(out, "<p>The maps of error and compartments cannot be shown: ");
         gls_html_puts(out, gls_last_error());
         gls_text_puts(out, ".</p>\n");

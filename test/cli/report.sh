@@ -159,6 +159,102 @@ json.dump(side, open("damaged.json", "w"))' "$curve"
     expect 0 report damaged.json --device llvmpipe -q --force
     contains damaged.html 'The sidecar has no objective by iteration'
 done
+# weights of another tractogram, and maps of another fit, are left out; pictures and view, which say nothing of it, too
+section='<section aria-labelledby="weights">'
+expect 0 convert t.trx judged.tck -q
+expect 0 weights judged.tck data/dwi.nii.gz -o judged_weights.txt --method commit --mask data/mask.nii.gz --maps judged -q
+fast() { # INPUT
+    expect 0 report "$1" --device nothing --no-view --force
+}
+fast judged.tck
+contains judged.html "$section"
+contains judged.html '<caption>The maps in '
+fast judged_weights.txt
+contains judged_weights.html '<caption>The maps in '
+expect 0 weights judged.tck data/dwi.nii.gz -o other_weights.txt --method commit --mask data/mask.nii.gz --maps judged --max-iters 5 --force -q
+fast judged.tck
+contains judged.html 'are of another fit, with another mean RMSE than the sidecar states'
+grep -q 'warning: the report has no maps' stderr || note "no warning of maps of another fit"
+python3 - << 'END'
+import gzip, json, struct
+side = json.load(open("other_weights.json"))
+def write(name, voxels=side["counts"]["voxels"], **model):
+    json.dump({**side, "counts": {**side["counts"], "voxels": voxels}, "model": {**side["model"], **model}}, open(name + ".json", "w"))
+write("fewer", side["counts"]["voxels"] - 1, rmse_mean=None)
+# objectives that a scale cannot show; momentum that carries the last iteration beyond the best
+write("tiny", curve={"iteration": [0, 1, 2, 3], "objective": [1, 5e-324, 1e308, 0.5]}, objective=0.25)
+write("tiniest", curve={"iteration": [0, 1], "objective": [1, 5e-324]})
+write("range", curve={"iteration": [0, 1], "objective": [1e300, 3e-308]})
+maps = {k: gzip.open(f"judged_{k}.nii.gz").read() for k in ("ic", "ec", "iso", "rmse", "nrmse")}
+def change(name, at, value):
+    for k, raw in maps.items():
+        raw = bytearray(raw)
+        if k == "ic":
+            struct.pack_into("<f", raw, at, value)
+        open(f"{name}_{k}.nii", "wb").write(raw)
+    json.dump({**side, "parameters": {**side["parameters"], "maps": name + ".nii"}}, open(name + ".json", "w"))
+rmse = struct.unpack("<%df" % ((len(maps["rmse"]) - 352) // 4), maps["rmse"][352:])
+change("wrong", 352 + 4 * next(i for i, v in enumerate(rmse) if v), float("nan"))
+change("shifted", 280 + 12, 777)
+END
+for name in other_weights fewer tiny tiniest range wrong shifted; do fast $name.json; done
+contains other_weights.html '<caption>The maps in '
+contains fewer.html 'are of another fit, with another number of voxels than the sidecar states'
+contains tiny.html 'from 1 at the start to 0.25 after 3 iterations'
+contains tiniest.html 'The sidecar has no objective by iteration'
+contains range.html '<path class="curve"'
+grep -q 'd="M[^"]*\(nan\|inf\)' range.html tiny.html && note "a curve with a point that is no number"
+contains wrong.html "<caption>The maps in $(python3 -c 'import json; print(json.load(open("other_weights.json"))["counts"]["voxels"] - 1)') voxels"
+contains shifted.html 'shifted_ec.nii: has another grid than shifted_ic.nii'
+rm judged_ic.nii.gz
+fast other_weights.json
+contains other_weights.html 'whose names begin with <code>judged</code>, were not found'
+expect 0 edit judged.tck less.tck --number 20 -q
+mv less.tck judged.tck
+for input in judged.tck judged_weights.txt; do
+    fast $input
+    grep -q 'warning: judged_weights.json: has weights of another tractogram than judged.tck' stderr || note "$input: no warning of other weights"
+    grep -q "$section" "${input%.*}.html" && note "$input: weights of another tractogram"
+done
+expect 0 edit place.trx least.trx --number 20 -q
+mv least.trx place.trx
+fast place.trx
+grep -q "$section" place.html && note "weights of another TRX"
+# weights by the signal of a run of tracking
+expect 0 track "$@" -o with.trx --weights commit --weights-maps with
+fast with.trx
+contains with.html '<caption>The maps in '
+cp with_ec.nii.gz with_ic.nii.gz
+fast with.trx
+grep -q 'warning: with_ic.nii.gz: is not the map that the run wrote' stderr || note "no warning of another map"
+contains with.html 'or are other files now'
+# neither report nor picture without a tractogram; a row is no matrix
+for words in "--report none.html" "--picture none.png"; do
+    # shellcheck disable=SC2086
+    expect 2 track "$@" -o none --density none.nii.gz $words
+    says "needs a tractogram"
+    [ ! -e none.nii.gz ] || note "a run without a tractogram began for its report"
+done
+expect 0 track "$@" -o row.trx --connectome data/mask.nii.gz:row.csv --vector
+fast row.trx
+says "row.csv is a row, as --vector writes it, which is not drawn"
+grep -q 'warning: the report has no connectome' stderr && note "a row is warned of"
+expect 3 report row.csv -o row_only.html
+says "written without --vector"
+# a pipe that a sidecar names is not read
+mkfifo pipe.csv pipe.tsv pipe.trx
+python3 - << 'END'
+import json
+side = json.load(open("row.json"))
+json.dump({**side, "parameters": {**side["parameters"], "connectome": ["data/mask.nii.gz:pipe.csv"], "vector": False}}, open("piped.json", "w"))
+json.dump({**side, "parameters": {**side["parameters"], "connectome": ["data/mask.nii.gz:small.csv"], "nodes": "pipe.tsv", "vector": False}}, open("piped_nodes.json", "w"))
+json.dump({**side, "output": {**side["output"], "path": "pipe.trx"}}, open("piped_trx.json", "w"))
+END
+printf '0,3,nan\n0,0,-1\n0,0,0\n' > small.csv
+for name in piped piped_nodes piped_trx; do
+    timeout 20 "$tool" report $name.json --device nothing --no-view -q 2> /dev/null || note "$name: the report of a sidecar that names a pipe ended with $?"
+done
+contains piped_nodes.html '2 of 3 pairs of different regions are joined'
 # a connectome finds its tractogram; files that are no tables
 printf '0,3,nan\n0,0,-1\n0,0,0\n' > small.csv
 printf 'index\tlabel\tname\n1\t1\tone\n2\t2\ttwo<i>\n3\t3\tthree\n' > small_nodes.tsv
