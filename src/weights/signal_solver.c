@@ -116,13 +116,13 @@ static gls_status move_on(const fista *f, double momentum, double *value)
     return status;
 }
 
-/* Finds the first step, 1.9 |g|^2 / |A g|^2. */
+/* Finds the first step, 1.9 |g|^2 / |A g|^2; NAN where float32 cannot hold A g. */
 static gls_status find_first_step(fista *f)
 {
     double squares = 0, moved = 0;
     for (size_t i = 0; i < f->m->n; i++) squares += f->g[i] * f->g[i];
     gls_status status = f->products->kind->apply(f->products, f->g, true, &moved);
-    f->step = moved > 0 ? 1.9 * squares / (2 * moved) : 0;
+    f->step = !isfinite(moved) ? NAN : moved > 0 ? 1.9 * squares / (2 * moved) : 0;
     return status;
 }
 
@@ -215,8 +215,9 @@ static gls_status iterate(fista *f, const gls_signal_solver *o, gls_signal_fit *
     double previous = value, best = value;
     f->rounding = ROUNDING * FLT_EPSILON * sqrt(value);
     fit->objective = value;
-    fit->why = GLS_SIGNAL_STOP_STILL;
-    if (!status && (!(f->step > 0) || !(value > 0))) /* nothing explains the signal: x stays 0 */
+    fit->why = isfinite(value) && isfinite(f->step) ? GLS_SIGNAL_STOP_STILL : GLS_SIGNAL_STOP_INFINITE;
+    /* nothing explains the signal, or its values are too large: x stays 0 */
+    if (!status && (fit->why == GLS_SIGNAL_STOP_INFINITE || !(f->step > 0) || !(value > 0)))
         return f->products->kind->apply(f->products, f->x, false, &value);
     for (int i = 1; !status; i++) {
         fista_sums sums;

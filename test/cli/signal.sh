@@ -263,6 +263,9 @@ b0 = [float(b) < 50 for b in open("data/dwi.bval").read().split()]
 n = x * y * z
 dark = [0.0 if b0[i // n] and i % x < x // 2 else v for i, v in enumerate(values)]
 write("dark.nii", dark)
+# a signal that float32 cannot hold relative to that of b = 0, and one whose gradient it cannot hold
+for name, low in (("beyond", 1e-30), ("large", 1)):
+    write(name + ".nii", [(low if b0[i // n] else 3e38) if v > 0 and i % n % 5 == 0 else v for i, v in enumerate(values)])
 head = bytearray(raw)
 struct.pack_into("<f", head, 280 + 12, struct.unpack_from("<f", raw, 292)[0] + 5)
 write("moved.nii", values, head)
@@ -275,6 +278,13 @@ table="--bval data/dwi.bval --bvec data/dwi.bvec"
 refuses 3 "bad.nii $table" "has a value that is not finite"
 # shellcheck disable=SC2086
 expect 0 weights t.tck bad.nii $table --method commit --replace-bad 0 -o bad.txt -q
+for name in beyond large; do
+    # shellcheck disable=SC2086
+    expect 8 weights t.tck $name.nii $table --method commit -o $name.txt --mask data/mask.nii.gz
+    says "$name.txt: is written, but the objective was not finite"
+    grep -q "explain the signal" stderr && note "$name: weights of 0 are told to be explained"
+    check "$name" "j('$name.json')['model']['stopped_by'] == 'objective that is not finite' and set(w('$name.txt')) == {0}"
+done
 refuses 3 "$dwi --bval all0.bval --bvec data/dwi.bvec" "weighted"
 # shellcheck disable=SC2086
 expect 0 weights t.tck dark.nii $table --method commit -o dark.txt --mask data/mask.nii.gz

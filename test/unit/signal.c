@@ -148,11 +148,89 @@ static void test_refused(void **state)
     free_scene(&s);
 }
 
+/* Products whose cost is not a finite number at some applications. */
+typedef struct broken {
+    gls_signal_products base;
+    gls_signal_products *host;
+    int applied, from, to;
+    double cost;
+} broken;
+
+static gls_status broken_apply(gls_signal_products *products, const double *x, bool plain, double *cost)
+{
+    broken *b = (broken *)products;
+    const gls_status status = b->host->kind->apply(b->host, x, plain, cost);
+    if (b->applied >= b->from && b->applied < b->to) *cost = b->cost;
+    b->applied++;
+    return status;
+}
+
+static void broken_keep(gls_signal_products *products)
+{
+    broken *b = (broken *)products;
+    b->host->kind->keep(b->host);
+}
+
+static gls_status broken_gradient(gls_signal_products *products, double momentum, double *g, double *cost)
+{
+    broken *b = (broken *)products;
+    return b->host->kind->gradient(b->host, momentum, g, cost);
+}
+
+static gls_status broken_read(gls_signal_products *products, float *r)
+{
+    broken *b = (broken *)products;
+    return b->host->kind->read(b->host, r);
+}
+
+/* An objective that is not finite ends the fit at its best x: at the start if no step has a finite one, else at the
+ * iteration before. */
+static void test_infinite(void **state)
+{
+    static const gls_signal_products_kind kind = {broken_apply, broken_keep, broken_gradient, broken_read, NULL};
+    static const struct {
+        int from, to;
+        double cost;
+    } cases[] = {{2, 403, INFINITY}, {20, 21, NAN}};
+    scene s;
+    gls_signal signal;
+    const gls_signal_options o = tight();
+    (void)state;
+    make_scene(&s);
+    assert_ok(fit(&s, &o, NULL, LINES, &signal));
+    const gls_signal_model *m = &signal.model;
+    double *x = malloc(m->n * sizeof *x);
+    float *r = malloc(m->n_voxels * m->m * sizeof *r);
+    for (int c = 0; c < 2; c++) {
+        broken b = {.from = cases[c].from, .to = cases[c].to, .cost = cases[c].cost};
+        gls_signal_fit result;
+        double largest = 0, least = INFINITY, at_x;
+        assert_ok(gls_signal_host_create(m, &b.host));
+        b.base = (gls_signal_products){&kind, m, b.host->noise};
+        assert_ok(gls_signal_solve(&b.base, &o.solver, NULL, x, r, &result));
+        assert_int_equal(result.why, GLS_SIGNAL_STOP_INFINITE);
+        assert_string_equal(gls_signal_stop_name(result.why), "objective that is not finite");
+        assert_false(isfinite(result.iteration[result.iterations].objective));
+        for (size_t i = 0; i < result.iterations; i++) least = fmin(least, result.iteration[i].objective);
+        for (size_t i = 0; i < m->n; i++) largest = fmax(largest, x[i]);
+        assert_ok(b.host->kind->apply(b.host, x, false, &at_x));
+        assert_true(isfinite(result.objective) && result.objective == at_x);
+        assert_true(fabs(result.objective / least - 1) < 1e-12);
+        assert_true(c == 0 ? result.iterations == 1 && largest == 0 : result.iterations > 3 && largest > 0);
+        b.host->kind->destroy(b.host);
+        gls_signal_fit_finish(&result);
+    }
+    free(x);
+    free(r);
+    gls_signal_finish(&signal);
+    free_scene(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values), cmocka_unit_test(test_groups),  cmocka_unit_test(test_adjoint),
-        cmocka_unit_test(test_bytes),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_bytes),  cmocka_unit_test(test_refused), cmocka_unit_test(test_infinite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
