@@ -75,8 +75,8 @@ static bool are_summed(const gls_job_options *o)
     return summed;
 }
 
-/* Reads --weights. A TRX file holds the weights as a column; with another format they go to a text file beside it;
- * without a tractogram they are not written. */
+/* Reads --weights. A TRX file holds the weights as a column; with another format they go to a text file beside it.
+ * Without a tractogram only what is made of them is written: matrices, and the maps of --weights-maps. */
 static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const gls_job_options *o = sinks->options;
@@ -342,3 +342,5 @@ const gls_sink_kind gls_weights_kinds[] = {{.role = "weights",
                                            MAP_KIND,
                                            MAP_KIND,
                                            MAP_KIND};
+_Static_assert(sizeof gls_weights_kinds / sizeof *gls_weights_kinds == 1 + GLS_SIGNAL_N_MAPS,
+               "a kind for the weights and one for each map");
