@@ -32,7 +32,9 @@
 #define MAX_GREY 0.92
 #define MAX_FLUID 0.55
 #define MAX_GROWTH 12.0 /* mm, by which the rim of a mask may be moved until intensities are right */
-#define MAX_APART 4.0   /* mm between the centres of the masks of T1 and series, where both images have voxels */
+/* mm between the centres of the masks of T1 and series, where both images have voxels: masks of series may hold parts
+ * of the nose and the ears. */
+#define MAX_APART 5.0
 #define MAX_VOXELS ((double)(1 << 28))
 
 void gls_anat_inputs_finish(gls_anat_inputs *in)

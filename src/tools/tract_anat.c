@@ -43,6 +43,9 @@ static gls_status check_fit(const gls_anat_cli *o, size_t n_files)
     if (n_files > 0 || others)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--fod: takes tissue from a fit of the series, without T1, --dwi and all that belongs to them");
+    if (o->api != GLS_GRAPHICS_AUTO || (strcmp(o->device, "auto") != 0 && strcmp(o->device, "cpu") != 0))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --fod, which uses no device: leave out one of them",
+                        o->api != GLS_GRAPHICS_AUTO ? "api" : "device");
     return GLS_OK;
 }
 
@@ -143,6 +146,8 @@ static gls_status make_of_fit(gls_tract_run *run, const gls_anat_cli *o)
     const char *const path[GLS_FIT_TISSUES] = {[GLS_FIT_WM] = o->fod, [GLS_FIT_GM] = o->gm, [GLS_FIT_CSF] = o->csf};
     const gls_anat_sources s = {.t1 = o->fod};
     const bool force = run->options.force;
+    cJSON_ReplaceItemInObjectCaseSensitive(
+        run->root, "Description", cJSON_CreateString("Brain mask and tissue from a fit of a series, by glslines"));
     gls_anat_names names = {.sidecar = NULL};
     gls_image *tissue[GLS_FIT_TISSUES] = {NULL}, *five = NULL, *mask = NULL;
     gls_status status = gls_anat_names_init(&names, &s, o->output, NULL, "dwi", NULL);

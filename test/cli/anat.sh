@@ -228,6 +228,10 @@ def density(at, aside=0.0):
     return lambda x, y, z: at(voxel(x, y, z)) if inside(voxel(x, y, z)) else aside if voxel(x, y, z) == (13, 13, 13) else -0.1
 save("sub-7_fit_wm.nii", [density(lambda v: 0.1 + 0.03 * v[0], 0.3), lambda x, y, z: 5.0], n=M)
 save("fit_gm.nii", density(lambda v: 0.1), n=M)
+save("fit_none.nii", lambda x, y, z: 0.0, n=M)
+save("fit_all.nii", lambda x, y, z: 0.3 if inside(voxel(x, y, z)) else 0.2, n=M)
+save("fit_noise.nii", lambda x, y, z: 1.0 if sum(voxel(x, y, z)) % 5 == 0 and voxel(x, y, z)[2] % 2 else 0.0, n=M)
+save("fit_large.nii", lambda x, y, z: 3e38 if inside(voxel(x, y, z)) or voxel(x, y, z) == (5, 5, 5) else 0.0, n=M)
 save("fit_csf.nii", density(lambda v: 0.2 if v[1] > 5 else math.nan), n=M)
 END
 fit="--fod sub-7_fit_wm.nii --gm fit_gm.nii --csf fit_csf.nii"
@@ -245,7 +249,25 @@ fit="--fod sub-7_fit_wm.nii --gm fit_gm.nii --csf fit_csf.nii"
     says "no voxel has a tissue"
     expect 3 anat --fod sub-7_fit_wm.nii --gm fit_gm.nii --csf empty.nii $try
     expect 4 anat $fit -o of_fit
+    expect 2 anat $fit -o x --device gpu
+    says "--device: not with --fod"
+    expect 2 anat $fit -o x --api gles
+    says "--api: not with --fod"
+    # without a mask the background has densities, and the brain is all of it; those of noise are many small parts
+    expect 0 anat --fod fit_all.nii --gm fit_gm.nii --csf fit_csf.nii -o of_all
+    says "is probably wrong: fit with --mask"
+    expect 0 anat --fod fit_noise.nii --gm fit_none.nii --csf fit_none.nii -o of_noise
+    says "is probably wrong: fit with --mask"
+    # densities of which three add up to no float
+    expect 0 anat --fod fit_large.nii --gm fit_large.nii --csf fit_large.nii -o of_large
 }
+grep -q "is probably wrong" stderr && note "a warning of a brain of the right size"
+contains of_fit/sub-7_space-dwi_desc-5tt_probseg.json "Brain mask and tissue from a fit of a series"
+python3 - << 'END' || note "large densities"
+import glob, gzip, struct
+five, mask = (struct.unpack_from("<%d%s" % (n * 14**3, kind), gzip.open(glob.glob("of_large/*%s.nii.gz" % end)[0]).read(), 352) for end, kind, n in (("5tt_probseg", "f", 5), ("brain_mask", "B", 1)))
+assert sum(mask) == 512 and abs(sum(five) - 512) < 1e-3, (sum(mask), sum(five))
+END
 [ "$(ls of_fit)" = "$(printf 'sub-7_space-dwi_desc-%s\n' 5tt_probseg.json 5tt_probseg.nii.gz brain_mask.nii.gz)" ] || note "files of a fit: $(ls of_fit)"
 python3 - << 'END' || note "tissue of a fit"
 import gzip, json, struct
