@@ -49,8 +49,8 @@ static bool has_as_many(const gls_report *r, const cJSON *weights)
     return same;
 }
 
-/* Whether the weights are of the tractogram of the report: its size is that of the first input of the run or, if the
- * run wrote the tractogram, its number of streamlines is that of the weights. */
+/* Whether the weights are of the tractogram of the report: its size and, if the sidecar has one, its checksum are those
+ * of the first input of the run or, if the run wrote the tractogram, it has as many streamlines as the weights. */
 static bool are_its_own(const gls_report *r, const cJSON *weights)
 {
     const char *output = cJSON_GetStringValue(cJSON_GetArrayItem(gls_json_at(weights, "outputs"), 0));
@@ -61,7 +61,7 @@ static bool are_its_own(const gls_report *r, const cJSON *weights)
     uint64_t bytes;
     if (!written && stat(r->tractogram, &info) == 0 && S_ISREG(info.st_mode) &&
         gls_json_get_uint(gls_json_at(input, "bytes"), &bytes))
-        return bytes == (uint64_t)info.st_size;
+        return cJSON_GetArraySize(input) > 2 ? gls_written_is(input, r->tractogram) : bytes == (uint64_t)info.st_size;
     return has_as_many(r, weights);
 }
 

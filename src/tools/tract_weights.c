@@ -9,6 +9,7 @@
 #include <glslines/filters.h>
 
 #include "gpu/devices.h"
+#include "record/sidecar.h"
 #include "tools/chain.h"
 #include "tools/tract_results.h"
 #include "tools/tract_signal.h"
@@ -431,10 +432,23 @@ static gls_status write_results(weighting *w)
     return status || !o->fixels ? status : gls_weights_write_fixels(w->weights, w->fod.fixels, o->fixels, force, group);
 }
 
+/* Adds a checksum to the tractogram among the inputs, by which a report knows it, if it is a file that stays as it is.
+ */
+static void note_tracks(const weighting *w)
+{
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "path", w->tracks);
+    if (w->o->in_place || gls_written_note(entry, w->tracks))
+        cJSON_Delete(entry);
+    else
+        cJSON_ReplaceItemInArray(gls_json_at(w->run->root, "inputs"), 0, entry);
+}
+
 /* log_result() for --method commit. */
 static void log_signal(const weighting *w)
 {
     const gls_signal *s = &w->signal.signal;
+    note_tracks(w);
     if (s->fit.why == GLS_SIGNAL_STOP_INFINITE)
         w->run->verdict = gls_fail(
             GLS_ERR_CONVERGENCE,

@@ -209,7 +209,14 @@ contains shifted.html 'shifted_ec.nii: has another grid than shifted_ic.nii'
 rm judged_ic.nii.gz
 fast other_weights.json
 contains other_weights.html 'whose names begin with <code>judged</code>, were not found'
-expect 0 edit judged.tck less.tck --number 20 -q
+cp judged.tck whole.tck
+python3 -c 'data = bytearray(open("judged.tck", "rb").read()); data[-28] ^= 1; open("judged.tck", "wb").write(data)'
+fast judged.tck
+grep -q "$section" judged.html && note "weights of another tractogram of the same size"
+python3 -c 'import json; side = json.load(open("judged_weights.json")); side["inputs"][0].pop("xxh3_64"); json.dump(side, open("judged_weights.json", "w"))'
+fast judged.tck
+contains judged.html "$section"
+expect 0 edit whole.tck less.tck --number 20 -q
 mv less.tck judged.tck
 for input in judged.tck judged_weights.txt; do
     fast $input
