@@ -118,63 +118,6 @@ typedef struct profiling {
     gls_text names; /* of the columns of the images, with commas between them */
 } profiling;
 
-/* Appends the name of the column of an image, which all series share: the parts of its name without braces. */
-static void append_column(gls_text *names, const char *image)
-{
-    const size_t begin = names->length;
-    char bare[GLS_DATASET_MAX_PATH], *part;
-    size_t n = 0;
-    bool in = false; /* in brackets, which some series leave out */
-    for (const char *c = image; *c && n + 1 < sizeof bare; c++) {
-        if (*c == '[' || *c == ']')
-            in = *c == '[';
-        else if (!in)
-            bare[n++] = *c == ',' ? '-' : *c;
-    }
-    bare[n] = '\0';
-    char *rest = strrchr(bare, '/') ? strrchr(bare, '/') + 1 : bare;
-    rest[strcspn(rest, ".")] = '\0';
-    while ((part = strsep(&rest, "_")))
-        if (*part && !strchr(part, '{')) gls_text_printf(names, "%s%s", names->length > begin ? "_" : "", part);
-    if (names->length == begin) gls_text_puts(names, "image");
-}
-
-/* Appends the names of the columns of the images that the options ask for. fa: FA is the first. */
-static void append_columns(const gls_dataset_options *o, bool fa, gls_text *names)
-{
-    if (fa) gls_text_puts(names, "fa");
-    for (int i = 0; i < o->bundle_images.n; i++) {
-        if (names->length > 0) gls_text_puts(names, ",");
-        append_column(names, o->bundle_images.value[i]);
-    }
-}
-
-gls_status gls_dataset_check_columns(const gls_dataset_options *o)
-{
-    gls_text names = {0};
-    const char *name[GLS_MAX_STRINGS + 1];
-    size_t n = 0;
-    gls_status status = GLS_OK;
-    append_columns(o, o->fit_outputs, &names);
-    if (names.failed) status = gls_no_memory();
-    for (char *rest = names.data, *one; !status && (one = strsep(&rest, ","));) {
-        for (size_t k = 0; k < n && !status; k++)
-            if (strcmp(name[k], one) == 0)
-                status =
-                    gls_fail(GLS_ERR_ARGUMENT,
-                             "--bundle-profile: two images would have the column %s%s: give a link of another name",
-                             one, o->fit_outputs && k == 0 ? ", which is that of --fit-outputs" : "");
-        if (!status && (strcmp(one, "nodeID") == 0 || strcmp(one, "tractID") == 0))
-            status = gls_fail(GLS_ERR_ARGUMENT,
-                              "--bundle-profile: an image would have the column %s, which the table has: give a link "
-                              "of another name",
-                              one);
-        name[n++] = one;
-    }
-    gls_text_finish(&names);
-    return status;
-}
-
 /* Whether any bundle was found, as a group of the tractogram. */
 static gls_status has_bundles(const gls_tract_run *run, const char *path, bool *found)
 {
@@ -258,7 +201,7 @@ static gls_status profile_bundles(const gls_dataset_options *o, const gls_datase
     d.source[1] = r->transform;
     name_profiles(&d, stem);
     gls_status status = add_atlas(&d, r);
-    append_columns(o, fa, &p.names);
+    gls_dataset_columns(o, fa, &p.names);
     if (!status && fa) status = add_image(&d, &p, fa);
     for (size_t i = 0; i < u->bundle_image.n && !status; i++) status = add_image(&d, &p, u->bundle_image.text[i]);
     if (!status && p.names.failed) status = gls_no_memory();

@@ -6,8 +6,6 @@
 
 #include "bids/dataset.h"
 
-/* Checks that the images of profiles have columns of their own. GLS_ERR_ARGUMENT: two have one name. */
-gls_status gls_dataset_check_columns(const gls_dataset_options *options);
 /* Recognises the bundles of the atlas of the options in a tractogram of a unit: STEM_desc-bundles_tractogram.trx, whose
  * groups they are, with its sidecar, and STEM_desc-bundles_tracts.tsv. Leaves files from the same inputs as they are.
  * Writes profiles along them by the nodes of the atlas, STEM_desc-profiles_tracts.tsv with its sidecar, of the images

@@ -1,6 +1,5 @@
 /* Which participants, sessions, series and units the options ask for, and which files of each unit: values of options
  * with entities in braces, such as sub-{subject}/[ses-{session}/]peaks.nii.gz. Also reads filter files of BIDS apps. */
-#include "bids/dataset_bundles.h"
 #include "bids/dataset_names.h"
 #include "bids/dataset_select.h"
 #include "run/shard_seeds.h"
@@ -274,11 +273,68 @@ gls_status gls_dataset_check_atlas(const gls_dataset_options *o)
     return gls_fail(GLS_ERR_ARGUMENT, "%s: needs --bundle-atlas", option);
 }
 
+/* Appends the name of the column of an image, which all series share: the parts of its name without braces. */
+static void append_column(gls_text *names, const char *image)
+{
+    const size_t begin = names->length;
+    char bare[GLS_DATASET_MAX_PATH], *part;
+    size_t n = 0;
+    bool in = false; /* in brackets, which some series leave out */
+    for (const char *c = image; *c && n + 1 < sizeof bare; c++) {
+        if (*c == '[' || *c == ']')
+            in = *c == '[';
+        else if (!in)
+            bare[n++] = *c == ',' ? '-' : *c;
+    }
+    bare[n] = '\0';
+    char *rest = strrchr(bare, '/') ? strrchr(bare, '/') + 1 : bare;
+    rest[strcspn(rest, ".")] = '\0';
+    while ((part = strsep(&rest, "_")))
+        if (*part && !strchr(part, '{')) gls_text_printf(names, "%s%s", names->length > begin ? "_" : "", part);
+    if (names->length == begin) gls_text_puts(names, "image");
+}
+
+void gls_dataset_columns(const gls_dataset_options *o, bool fa, gls_text *names)
+{
+    if (fa) gls_text_puts(names, "fa");
+    for (int i = 0; i < o->bundle_images.n; i++) {
+        if (names->length > 0) gls_text_puts(names, ",");
+        append_column(names, o->bundle_images.value[i]);
+    }
+}
+
+/* Checks that the images of profiles have columns of their own. */
+static gls_status check_columns(const gls_dataset_options *o)
+{
+    gls_text names = {0};
+    const char *name[GLS_MAX_STRINGS + 1];
+    size_t n = 0;
+    gls_status status = GLS_OK;
+    gls_dataset_columns(o, o->fit_outputs, &names);
+    if (names.failed) status = gls_no_memory();
+    for (char *rest = names.data, *one; !status && (one = strsep(&rest, ","));) {
+        for (size_t k = 0; k < n && !status; k++)
+            if (strcmp(name[k], one) == 0)
+                status =
+                    gls_fail(GLS_ERR_ARGUMENT,
+                             "--bundle-profile: two images would have the column %s%s: give a link of another name",
+                             one, o->fit_outputs && k == 0 ? ", which is that of --fit-outputs" : "");
+        if (!status && (strcmp(one, "nodeID") == 0 || strcmp(one, "tractID") == 0))
+            status = gls_fail(GLS_ERR_ARGUMENT,
+                              "--bundle-profile: an image would have the column %s, which the table has: give a link "
+                              "of another name",
+                              one);
+        name[n++] = one;
+    }
+    gls_text_finish(&names);
+    return status;
+}
+
 /* Checks the options of bundles. */
 static gls_status check_for_bundles(const gls_dataset_options *o, bool several)
 {
     gls_status status = gls_dataset_check_atlas(o);
-    if (!status && o->bundle_atlas) status = gls_dataset_check_columns(o);
+    if (!status && o->bundle_atlas) status = check_columns(o);
     if (!status && o->bundle_transform) status = check_own("bundle-transform", o->bundle_transform, several);
     if (!status && o->bundle_chain.n > 0) status = check_chain(o, several);
     for (int i = 0; i < o->bundle_images.n && !status; i++)

@@ -10,6 +10,7 @@
 #include "bids/dataset.h"
 #include "bids/dataset_parts.h"
 #include "record/run_params.h"
+#include "util/text.h"
 
 /* Sets the choice. shard: "I/N", "auto" or NULL. */
 gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard);
@@ -37,6 +38,8 @@ gls_status gls_dataset_find_for_bundles(const gls_dataset_options *options, gls_
 void gls_dataset_take_values(const gls_dataset_unit *unit, gls_job_options *job);
 /* GLS_ERR_ARGUMENT: an option of bundles without their atlas. */
 gls_status gls_dataset_check_atlas(const gls_dataset_options *options);
+/* Appends the names of the columns of --bundle-profile, with commas between them. fa: FA is the first. */
+void gls_dataset_columns(const gls_dataset_options *options, bool fa, gls_text *names);
 /* Checks the options of track. GLS_ERR_ARGUMENT: --roi beside --seed-region; braces without an entity in them; or, if
  * `several` is true, a file without braces that all units would share although each brain has its own. */
 gls_status gls_dataset_check_values(const gls_dataset_options *options, bool several);
