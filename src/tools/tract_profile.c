@@ -38,6 +38,7 @@ typedef struct profiling {
     double (*node)[3];       /* nodes of each bundle: of its model, in the space of the model, or of its mean */
     double (*core)[3];       /* the same in the space of the streamlines */
     gls_transform transform; /* chain of --transform, empty without */
+    uint64_t lost;           /* nodes of models that the transform brings nowhere */
     size_t n_images;
     const char *const *path; /* the files of the images */
     /* the n_images images, owned */
@@ -53,6 +54,24 @@ static char *take_name(const char **rest)
     char *name = n > 0 ? strndup(*rest, n) : NULL;
     *rest += n + ((*rest)[n] == ',');
     return name;
+}
+
+/* Checks the name of the column of image i. GLS_ERR_ARGUMENT: another column has it. */
+static gls_status check_name(const profiling *p, size_t i)
+{
+    static const char *const own[] = {"tractID", "nodeID", "streamline", "disk"};
+    const char *name = p->name[i];
+    for (size_t k = 0; k < (p->o->mode ? 4 : 2); k++)
+        if (strcmp(own[k], name) == 0)
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "%s: its column would have the name %s, which is that of another: give "
+                            "names by --names",
+                            p->path[i], name);
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(p->name[k], name) == 0)
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: two columns would have the name %s: rename an image", p->path[i],
+                            name);
+    return GLS_OK;
 }
 
 /* Reads the images and names their columns. GLS_ERR_ARGUMENT: two columns have one name, or some lack one. */
@@ -74,14 +93,14 @@ static gls_status read_images(profiling *p, const char *const *path)
                               i, p->n_images);
         else if (!p->name[i])
             status = gls_no_memory();
-        for (size_t k = 0; k < i && !status; k++)
-            if (strcmp(p->name[k], p->name[i]) == 0)
-                status = gls_fail(GLS_ERR_ARGUMENT, "%s: two columns would have the name %s: rename an image", path[i],
-                                  p->name[i]);
+        if (!status) status = check_name(p, i);
     }
     if (!status && *rest)
         status = gls_fail(GLS_ERR_ARGUMENT, "--names %s: names more columns than there are images, %zu", p->o->names,
                           p->n_images);
+    if (!status && p->o->names && rest > p->o->names && rest[-1] == ',')
+        status =
+            gls_fail(GLS_ERR_ARGUMENT, "--names %s: its last name is empty: leave out the last comma", p->o->names);
     return status;
 }
 
@@ -197,6 +216,24 @@ static gls_status read_models(profiling *p)
     return status;
 }
 
+/* Says how many of `n` nodes of models have no place in the space of the streamlines. GLS_ERR_INPUT: all. */
+static gls_status check_lost(const profiling *p, uint64_t n)
+{
+    const gls_strings *chain = &p->o->assign_transform;
+    if (p->lost == 0) return GLS_OK;
+    if (p->lost == n)
+        return gls_fail(GLS_ERR_INPUT,
+                        "--assign-transform %s: brings no node of the models to the streamlines: give the transform "
+                        "from the streamlines to the models",
+                        chain->value[0]);
+    gls_log(GLS_LOG_WARNING,
+            "--assign-transform %s: brings %" PRIu64 " of %" PRIu64
+            " nodes of the models nowhere, so that their values "
+            "have no place: does its field cover the bundles?",
+            chain->value[0], p->lost, n);
+    return GLS_OK;
+}
+
 /* Finds the nodes of all bundles: of their models, or of their means. */
 static gls_status find_nodes(profiling *p)
 {
@@ -207,9 +244,17 @@ static gls_status find_nodes(profiling *p)
     gls_status status = p->node && p->core ? GLS_OK : gls_no_memory();
     for (size_t k = 0; k < n && !status && !p->o->assign; k++) gls_bundles_core(p->bundles, k, p->node + k * nodes);
     if (!status && p->o->assign) status = read_models(p);
-    for (size_t i = 0; i < n * nodes && !status; i++)
-        if (!gls_transform_invert(&p->space, p->node[i], p->core[i]))
-            for (int r = 0; r < 3; r++) p->core[i][r] = NAN;
+    uint64_t known = 0; /* nodes of bundles that have a model */
+    for (size_t i = 0; i < n * nodes && !status; i++) {
+        known += isfinite(p->node[i][0]);
+        if (gls_transform_invert(&p->space, p->node[i], p->core[i])) continue;
+        p->lost += isfinite(p->node[i][0]);
+        for (int r = 0; r < 3; r++) p->core[i][r] = NAN;
+    }
+    if (!status && p->o->assign_transform.n > 0) {
+        gls_tract_run_count(p->run, "nodes_without_place", p->lost);
+        status = check_lost(p, known);
+    }
     return status;
 }
 

@@ -427,7 +427,7 @@ expect 3 merge -o unwritten.tsv named_shard-1of2.tsv named_shard-2of2.tsv
 says "regions, tissue images or files for results such as --connectome differ"
 rm -f named_shard*.json
 expect 3 merge -o unwritten.tsv named_shard-1of2.tsv named_shard-2of2.tsv
-says 'named_shard-2of2.tsv: names row 2 "other", but named_shard-1of2.tsv "left-3"'
+says 'named_shard-2of2.tsv: names column 2 "other", but named_shard-1of2.tsv "left-3"'
 sed -i 's/^\t//' named_shard-2of2.tsv
 expect 3 merge -o unwritten.tsv named_shard-1of2.tsv named_shard-2of2.tsv
 says 'named_shard-2of2.tsv: line 1: "none-1" is not a number'
@@ -923,6 +923,33 @@ expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o away.csv --assign models --n
 says "the median distance of its points from the nodes of its model is"
 expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o chain.csv --assign models --nodes 10 --assign-transform away.txt,inverse
 cmp -s away.csv chain.csv || note "--assign-transform is not the inverse of --atlas-transform"
+# fields that cover all nodes, a part of them, and none
+python3 - << 'END'
+import struct
+def field(name, n, low):
+    head = bytearray(352)
+    struct.pack_into("<i", head, 0, 348)
+    struct.pack_into("<8h", head, 40, 5, *n, 1, 3, 1, 1)
+    struct.pack_into("<3h", head, 68, 1007, 16, 32)
+    struct.pack_into("<8f", head, 76, 1, 3, 3, 3, 1, 1, 1, 1)
+    struct.pack_into("<3f", head, 108, 352, 1, 0)
+    struct.pack_into("<2h", head, 252, 0, 1)
+    for r in range(3):
+        struct.pack_into("<4f", head, 280 + 16 * r, *[3 if c == r else low[r] if c == 3 else 0 for c in range(4)])
+    head[344:348] = b"n+1\0"
+    open(name, "wb").write(head + bytes(4 * 3 * n[0] * n[1] * n[2]))
+field("field_all.nii", (80, 80, 80), (-120, -120, -120))
+field("field_part.nii", (80, 80, 80), (0, -120, -120))
+field("field_none.nii", (8, 8, 8), (900, 900, 900))
+END
+by_field="profile t.trx fa.nii.gz --bundles b.tsv --assign models --nodes 10 --assign-transform"
+expect 0 $by_field field_all.nii -o field_all.csv
+contains field_all.json '"nodes_without_place":	0'
+expect 0 $by_field field_part.nii -o field_part.csv
+says "nodes of the models nowhere, so that their values have no place"
+grep -q '"nodes_without_place":	[1-9]' field_part.json || note "no count of nodes without place"
+expect 3 $by_field field_none.nii -o x.csv
+says "--assign-transform field_none.nii: brings no node of the models to the streamlines"
 rm "models/$name.trx"
 expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o partly.csv --assign models --nodes 10
 says "has no model of the bundle $name"
@@ -935,6 +962,13 @@ expect 2 profile t.trx fa.nii.gz -o x.csv --assign-transform away.txt
 expect 2 profile t.trx fa.nii.gz -o x.csv --assign models --assign-transform away.txt --atlas-transform away.txt
 expect 2 profile t.trx fa.nii.gz -o x.csv --names one,two
 expect 2 profile t.trx fa.nii.gz data/mask.nii.gz -o x.csv --names one
+expect 2 profile t.trx fa.nii.gz -o x.csv --names fa,
+says "its last name is empty"
+for name in nodeID tractID; do
+    expect 2 profile t.trx fa.nii.gz -o x.csv --names $name
+    says "would have the name $name, which is that of another"
+done
+expect 2 profile t.trx fa.nii.gz -o x.csv --names disk --mode buan
 expect 0 profile t.trx fa.nii.gz -o named.csv --names FA
 head -n 1 named.csv | grep -qx 'tractID,nodeID,FA' || note "--names: $(head -n 1 named.csv)"
 expect 3 profile t.trx fa.nii.gz -o x.csv --assign absent
