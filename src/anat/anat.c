@@ -33,7 +33,7 @@
 #define MAX_FLUID 0.55
 #define MAX_GROWTH 12.0 /* mm, by which the rim of a mask may be moved until intensities are right */
 /* mm between the centres of the masks of T1 and series, where both images have voxels: masks of series may hold parts
- * of the nose and the ears. */
+ * of the scalp. */
 #define MAX_APART 5.0
 #define MAX_VOXELS ((double)(1 << 28))
 
