@@ -16,7 +16,6 @@
 #include "render/canvas.h"
 #include "render/page.h"
 #include "render/report_draw.h"
-#include "render/report_matrix.h"
 #include "render/report_slices.h"
 #include "render/report_tables.h"
 #include "util/file.h"
@@ -36,7 +35,8 @@ bool gls_report_is_fit(const cJSON *object)
     return cJSON_IsString(gls_json_at_path(object, "model/stopped_by"));
 }
 
-/* Whether the tractogram of the report has as many streamlines as the weights. true if it cannot be told. */
+/* Whether the tractogram of the report may have as many streamlines as the weights: true, too, if either number is not
+ * known. */
 static bool has_as_many(const gls_report *r, const cJSON *weights)
 {
     gls_tractogram_reader *reader = NULL;
