@@ -31,10 +31,10 @@
 #include "util/status.h"
 
 #define GROUP 64u                       /* size of a work group, which takes one streamline */
-#define MAX_PAIRS ((size_t)1 << 26)    /* pairs of a dispatch, so that none takes long */
-#define MAX_ROUNDS 60000u              /* of the loops of an invocation on llvmpipe, which ends them after 65535 */
+#define MAX_PAIRS ((size_t)1 << 26)     /* pairs of a dispatch, so that none takes long */
+#define MAX_ROUNDS 60000u               /* of the loops of an invocation on llvmpipe, which ends them after 65535 */
 #define FIRST_ENTRIES ((size_t)1 << 20) /* entries for which there is room at first */
-#define MAX_ENTRIES ((size_t)1 << 25)  /* and at most */
+#define MAX_ENTRIES ((size_t)1 << 25)   /* and at most */
 #define RUNS_AT 4u                      /* words before the runs */
 #define RUN_WORDS 3u                    /* words of each */
 #define NO_LIMIT 1e18                   /* mm, above all distances within GLS_NEAREST_EXTENT */

@@ -122,7 +122,8 @@ static bool has_odf(const gls_image *sh, size_t i)
 }
 
 /* Gives each voxel whose ODF is nowhere above 0 a peak of a hundred-millionth of the longest one. fact takes a voxel
- * without any peak for the outside of the image, where tissue lets a streamline end; sh2peaks writes a peak there, too. */
+ * without any peak for the outside of the image, where tissue lets a streamline end; sh2peaks writes a peak there, too.
+ */
 static void keep_in_image(const gls_image *sh, gls_image *peaks)
 {
     const size_t n = gls_grid_voxels(&peaks->grid);

@@ -18,8 +18,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # glue.
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
-    "lines of glue (record, run, bids, cmd, options)": ("<=", 21300),  # 3 % of air; bids: --t1, tables and checks of connectomes; cmd: edges, permute; bids: what is derived from a tractogram, and bundles; record: names of outputs by their kind; view: its command, tracking from a sphere; run: --t1, made after all checks; cmd: outputs in the help for programs
-    "files of glue": ("<=", 111),  # 3 % of air; there is a header for each file that others call: 7 more in options and cmd, 1 more in record
+    "lines of glue (record, run, bids, cmd, options)": ("<=", 22150),  # 3 % of air; bids: --t1, tables and checks of connectomes; cmd: edges, permute; bids: what is derived from a tractogram, and bundles; record: names of outputs by their kind; view: its command, tracking from a sphere; run: --t1, made after all checks; cmd: outputs in the help for programs; bids: profiles along recognised bundles, and what an old run left of them
+    "files of glue": ("<=", 113),  # 3 % of air; there is a header for each file that others call: 7 more in options and cmd, 1 more in record
     "files under 50 lines, no headers, %": ("<=", 18),  # a kernel that shares its inputs with others is short, and a file
     "file names that stand twice": ("<=", 0),
     "environment variables GLSLINES_*": ("<=", 4),
