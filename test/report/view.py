@@ -234,6 +234,13 @@ def paint(browser):
             browser.mouse("mouseMoved", x + dx, y + dy)
         browser.mouse("mouseReleased", x + way[-1][0], y + way[-1][1])
 
+    # a region without voxels is no bundle
+    browser.value("document.getElementById('bundle-name').value = 'none', true")
+    bundles = text(browser, "kept")
+    for name in ("keep", "save-bundles"):
+        click(browser, name)
+        check("is empty" in text(browser, "saved") and "painted region" in text(browser, "saved") and text(browser, "kept") == bundles, "a bundle of an empty region,", name, text(browser, "saved"))
+    browser.value("document.getElementById('bundle-name').value = '', true")
     browser.value(change % ("brush-r", 5))
     drag(*((-30 + 3 * i, 30) for i in range(21)))
     first = settled("the brush", lambda before, now: now > 20)
@@ -312,11 +319,27 @@ def paint(browser):
     check(re.match(r"[1-9][\d,]* streamlines from ", text(browser, "tracked")), "seeds in a painted region", text(browser, "tracked"))
     violations(browser, "painted seeds")
     picture(browser, "paint-seeds.png")
+    # seeds alone are no bundle; their region is saved beside those that are kept
+    browser.value("document.getElementById('bundle-name').value = 'seeds', document.getElementById('save-name').value = 'sown', true")
+    click(browser, "keep")
+    check("needs a region that streamlines meet" in text(browser, "saved") and "seeds" not in text(browser, "kept"), "a bundle of seeds", text(browser, "saved"))
+    click(browser, "save-bundles")
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')") and "sown_mask-1.nii.gz" in text(browser, "saved"), "a save beside seeds", text(browser, "saved"))
+    # a region that is removed while the brush is down ends the stroke, so that all can be undone
+    remove = "[...document.querySelectorAll('#regions button')].pop().click(), true"
+    browser.mouse("mousePressed", x - 20, y - 20)
+    browser.mouse("mouseMoved", x - 10, y - 20)
+    browser.value(remove)
+    browser.mouse("mouseReleased", x - 10, y - 20)
+    time.sleep(0.5)
+    click(browser, "undo")
+    check(browser.value(rows) == 1, "a region that was removed during a stroke does not come back")
+    browser.value("scrollTo(0, 0), true")
     # the wheel with Shift moves the slice
     before = text(browser, "mm-z")
     browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-200, modifiers=8)
     check(browser.wait(f"document.getElementById('mm-z').textContent !== {json.dumps(before)}", 5), "the wheel with Shift leaves the slice at", before)
-    browser.value("[...document.querySelectorAll('#regions button')].pop().click(), true")
+    browser.value(remove)
     check(browser.value("document.getElementById('painting').hidden") and text(browser, "selected") == "", "the painted region is gone, and its tools stay")
     for name in ("plane-x", "plane-y"):
         click(browser, name)

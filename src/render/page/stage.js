@@ -462,9 +462,9 @@ const glslinesStage = (function () {
       canvas.setPointerCapture(e.pointerId);
     });
     const lift = () => {
-      last = null;
-      if (painting !== null && brush) brush.up();
-      painting = null;
+      const paints = painting !== null && brush;
+      last = painting = null;
+      if (paints) brush.up();
     };
     canvas.addEventListener("pointerup", lift);
     canvas.addEventListener("pointercancel", lift);
@@ -558,7 +558,9 @@ const glslinesStage = (function () {
         canvas.focus();
       },
       // Lets the pointer paint on slices: { down(place, axis), move(place), up(), hover(place), press(axis) }; null: no more.
+      // A movement of the brush that goes on ends.
       paint(how) {
+        lift();
         brush = how;
         canvas.classList.toggle("picking", brush !== null);
         ask();

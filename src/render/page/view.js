@@ -348,8 +348,15 @@
   // --- Bundles, and saving.
   const fits = (field) => field.value !== "" && field.checkValidity();
   const copy = (list) => list.map((region) => ({ ...region, at: region.at && [...region.at], half: region.half && [...region.half] }));
+  // Why the regions are no bundle; "": they are one.
+  function lack() {
+    const empty = regions.find((region) => region.kind === "paint" && region.voxels === 0);
+    return empty ? "The " + empty.title + " is empty: paint on it, or remove it."
+      : regions.some(selects) ? "" : "A bundle needs a region that streamlines meet, avoid or end in.";
+  }
   // Keeps the bundle, unless the server would not take all of them. Returns whether it is kept.
   function keep() {
+    if (lack()) { get("saved").textContent = lack(); return false; }
     const others = kept.filter((bundle) => bundle.name !== get("bundle-name").value);
     const all = others.reduce((n, bundle) => n + bundle.regions.length, regions.length);
     if (others.length >= scene.most.bundles || all > scene.most.all_regions) {
@@ -377,18 +384,20 @@
   });
   function save(force) {
     get("replace").hidden = true;
-    if (regions.length > 0 && !fits(get("bundle-name"))) {
+    // a region of seeds alone is no bundle, and is saved beside those that are kept
+    const holds = regions.length > 0 && (kept.length === 0 || regions.some((region) => region.role !== "seed"));
+    if (holds && !fits(get("bundle-name"))) {
       get("saved").textContent = "Name the bundle of these regions with letters, digits, _ and -, or remove the regions.";
       return;
     }
-    if (regions.length > 0 && !keep()) return;
+    if (holds && !keep()) return;
     if (kept.length === 0 || !fits(get("save-name"))) {
       get("saved").textContent = "Name the bundle, and the files: letters, digits, _ and -.";
       return;
     }
     const wired = (bundle) => bundle.regions.filter(selects).map(wire);
     get("saved").textContent = "Saving ...";
-    post("save", { name: get("save-name").value, force, bundles: kept.map((bundle) => ({ name: bundle.name, regions: wired(bundle) })) });
+    post("save", { name: get("save-name").value, force, ...(sown() ? { seeds: sown().mask } : {}), bundles: kept.map((bundle) => ({ name: bundle.name, regions: wired(bundle) })) });
   }
   answers.save = (answer) => {
     get("saved").textContent = answer.error || "Saved: " + answer.files.join(", ") + (answer.note ? ". No picture: " + answer.note : "");
