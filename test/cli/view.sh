@@ -174,9 +174,9 @@ for space in "fit_fa.nii.gz --atlas labels.nii" "far_fa.nii --atlas far_labels.n
         kill -TERM $pid
         wait $pid
     fi
-    grep -q transform saved/again.sh && cmp saved/again.trx near_again.trx
-    mv saved/again.trx near_again.trx
-    mv saved/again.png near_again.png
+    checks=$((checks + 1))
+    [ ! -e near.trx ] || cmp saved/edited.trx near.trx || note "images of another space select others: $space"
+    mv saved/edited.trx near.trx || note "no selection of $space"
     rm -rf saved/*
 done
 # --transform behind -- would move seeds that are painted: nothing can be painted
@@ -186,7 +186,7 @@ if start t.trx fit_fa.nii.gz -q -- "$@" --transform unit.txt --transform-mask; t
     kill -TERM $pid
     wait $pid
 fi
-rm -f far_fa.nii far_labels.nii ./-turn.txt shift.txt unit.txt near_again.*
+rm -f far_fa.nii far_labels.nii ./-turn.txt shift.txt unit.txt near.trx
 [ "$before" = "$(files)" ] || note "saving has left files"
 
 # --- what strokes and saves leave as it is: inputs of all kinds, regions of before ---
