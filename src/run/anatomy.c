@@ -147,7 +147,7 @@ gls_status gls_find_peaks(const gls_job_options *o, const gls_method *method, co
                         method->getter->name);
     gls_status status =
         gls_peaks_of_sh(source->image, o->sh ? o->sh : "the fit", source->basis, frame, n_peaks(method), 0, peaks);
-    if (!status) keep_in_image(source->image, *peaks);
+    if (!status && o->track.dg == GLS_DG_FACT) keep_in_image(source->image, *peaks);
     if (!status)
         gls_log(GLS_LOG_INFO, "peaks: up to %zu a voxel, %s", n_peaks(method),
                 GLS_DURATION(gls_clock_seconds() - start));
