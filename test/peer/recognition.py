@@ -118,7 +118,7 @@ def check_registration():
         report(f"slr_with_qbx: {kind}", same and value[0] <= value[1] * 1.05, f"BMD of all streamlines {value[0]:.3f}, DIPY {value[1]:.3f}")
     x, y = resampled(bundle(0, 7, 1)), resampled(bundle(2, 9, 1))
     report("bundles_distances_mdf", np.allclose(own.bundles_distances_mdf(x, y), bundles_distances_mdf(x, y), atol=2e-5))
-    for wrong in ({"method": "Powell"}, {"metric": peer.BundleSumDistanceMatrixMetric()}):
+    for wrong in ({"method": "Powell"}, {"metric": peer.JointBundleMinDistanceMetric()}):
         try:
             own.StreamlineLinearRegistration(**wrong).optimize(x, y)
             report(f"registration: {wrong} is refused", False)
