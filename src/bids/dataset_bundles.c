@@ -230,7 +230,7 @@ gls_status gls_dataset_recognize(const gls_dataset_options *o, const gls_dataset
 
 /* --- The tables of all tractograms. */
 
-/* What comes in front of the columns of the tables that are joined. */
+/* The columns in front of those of the tables that are joined. */
 #define FIRST "participant_id\tsession_id\ttractogram\t"
 #define WIDE_NAME "bundle_profiles_wide.tsv"
 /* Largest table, bytes. */

@@ -26,7 +26,7 @@ typedef struct gls_nearest_run {
     uint32_t first, n;
 } gls_nearest_run;
 
-/* What was found for some streamlines, in no particular order. All zero: empty. */
+/* The neighbours that were found for some streamlines, in no particular order. All zero: empty. */
 typedef struct gls_nearest_list {
     uint32_t *start; /* runs of streamline i: start[i] .. start[i + 1] - 1 */
     gls_nearest_run *run;

@@ -96,7 +96,7 @@ static gls_status find_fit(gls_report *r)
     return status;
 }
 
-/* What the names of the maps begin with, as the run was given it; NULL: it wrote none. */
+/* The beginning of the names of the maps, as the run was given it; NULL: it wrote none. */
 static const char *maps_prefix(const gls_report *r)
 {
     if (r->weights == gls_report_get(r, "weights")) return gls_report_text(r, "parameters/weights_maps");
