@@ -63,7 +63,7 @@ static gls_status take_metric(gls_run_sink *sink, const gls_run_sinks *sinks, in
 {
     const gls_job_options *o = sinks->options;
     matrix_state *s = sink->state;
-    gls_metric metric[GLS_MAX_STRINGS] = {{NULL}};
+    gls_metric metric[GLS_MAX_STRINGS] = {0};
     gls_status status = gls_metrics_parse(&o->metric, metric);
     s->metric = metric[k];
     metric[k] = (gls_metric){.name = NULL};
