@@ -87,6 +87,7 @@ for text in $texts; do
             print
             if ((getline line < (work "/" name)) <= 0) { name = ""; next }
             do print line; while ((getline line < (work "/" name)) > 0)
+            close(work "/" name)
             print name >> (work "/found")
             next
         }
@@ -101,7 +102,8 @@ for text in $texts; do
 done
 for table in "$work/options: "* "$work/regions" "$work/speed" "$work/exit codes" "$work/other programs" "$work/other values" "$work/defaults" "$work/papers"; do
     table=${table##*/}
-    grep -qxF "$table" "$work/found" 2> /dev/null || note "no place for '$table'"
+    places=$(grep -cxF "$table" "$work/found" 2> /dev/null) || note "no place for '$table'"
+    [ "${places:-0}" -le 1 ] || note "'$table' has $places places"
 done
 
 # --- examples in C, links, topics ---
