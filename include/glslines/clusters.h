@@ -1,6 +1,6 @@
 /* Clusters of streamlines: QuickBundles (Garyfallidis et al. 2012), QuickBundlesX (Garyfallidis et al. 2016), and
  * QuickBundlesX whose clusters are merged. Streamlines and orders that are the same give the clusters of DIPY 1.12 to
- * the bit, whatever the number of threads. */
+ * the bit, whatever the number of threads. Since 0.2.0. */
 #ifndef GLSLINES_CLUSTERS_H
 #define GLSLINES_CLUSTERS_H
 

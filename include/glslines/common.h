@@ -79,7 +79,7 @@ typedef bool (*gls_wait_callback)(void *user);
  * the reading function fails with GLS_ERR_CANCELLED and names the file. Files on a disk are not waited for. There is
  * one callback for the process; it is called on the thread that waits, which may be one of the library's, but never on
  * two threads at once. NULL, the default: waits have no end. Any thread may set it, even while another one waits. user
- * belongs to the caller. After the return, neither user nor the former callback is used any more. */
+ * belongs to the caller. After the return, neither user nor the former callback is used any more. Since 0.2.0. */
 GLS_API void gls_set_wait(gls_wait_callback go_on, void *user);
 
 /* Version of the library, e.g. "0.2.0". */

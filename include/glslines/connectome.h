@@ -108,7 +108,7 @@ GLS_API gls_status gls_connectome_create(const gls_labels *labels, const char *n
  * sum is below 0.01 gets the probabilities of the nearest voxel within the radius that has more. A streamline adds to
  * each pair of regions the product of the probabilities of its ends. GLS_ERR_INPUT: a value outside 0 to 1, or NaN;
  * GLS_ERR_UNSUPPORTED: other assignments, min, max, median, invnodevol, `edges` and `assigned`. Options of rows have no
- * effect. */
+ * effect. Since 0.2.0. */
 GLS_API gls_status gls_connectome_create_soft(const gls_image *probabilities, const char *name,
                                               const gls_connectome_options *options, gls_connectome **connectome);
 /* Returns the connectome as a sink. The connectome stays with the caller: finishing or aborting the sink does nothing.

@@ -102,7 +102,7 @@ GLS_API gls_status gls_device_list(gls_graphics api, gls_device_info **list, siz
  * not answer; NULL: there are no more. *reason (may be NULL) gets the reason. Both are valid until the next
  * gls_device_list(). On a machine with a GPU, gls_device_list() and the first gls_device_open() of a process try all
  * drivers in a child process first, unless the user's cache folder holds the result of an earlier search. A process
- * that has used EGL before does not try them. */
+ * that has used EGL before does not try them. Since 0.2.0. */
 GLS_API const char *gls_device_failure(size_t i, const char **reason);
 
 /* Opens a device. name: "auto" or NULL (hardware before software), "gpu" (hardware only), "cpu" or "llvmpipe" (the

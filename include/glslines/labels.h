@@ -1,5 +1,5 @@
 /* Images of labels, such as an atlas. Labels are integers from the file on, because float32, the type of images, holds
- * whole numbers exactly only up to 16777216. */
+ * whole numbers exactly only up to 16777216. Since 0.2.0. */
 #ifndef GLSLINES_LABELS_H
 #define GLSLINES_LABELS_H
 

@@ -1,5 +1,5 @@
 /* Neighbours of streamlines among reference streamlines: all within a radius, or the nearest ones. Exact: bounds only
- * skip pairs that are farther. */
+ * skip pairs that are farther. Since 0.2.0. */
 #ifndef GLSLINES_NEIGHBOURS_H
 #define GLSLINES_NEIGHBOURS_H
 

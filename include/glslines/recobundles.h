@@ -1,5 +1,5 @@
 /* RecoBundles (Garyfallidis et al. 2018): the clusters of a tractogram that lie near those of a model are moved to it,
- * and those that are then near enough are its bundle, each as a whole. */
+ * and those that are then near enough are its bundle, each as a whole. Since 0.2.0. */
 #ifndef GLSLINES_RECOBUNDLES_H
 #define GLSLINES_RECOBUNDLES_H
 

@@ -1,5 +1,5 @@
 /* Recognition of bundles: streamlines that lie near those of model bundles, which are moved to them first (BundleSeg,
- * St-Onge et al. 2023), or RecoBundles; and votes of several atlases. */
+ * St-Onge et al. 2023), or RecoBundles; and votes of several atlases. Since 0.2.0. */
 #ifndef GLSLINES_RECOGNITION_H
 #define GLSLINES_RECOGNITION_H
 

@@ -58,7 +58,7 @@ GLS_API gls_status gls_responses_dhollander(const gls_image *dwi, const gls_grad
 /* Like gls_responses_dhollander(), but takes the voxels that belong to one tissue alone in `five`, an image of five
  * tissues (volumes as in <glslines/tissue.h>) on any grid: dwi2response msmt_5tt (Jeurissen et al. 2014). The image is
  * interpolated linearly to the grid of the series; where voxels of the series are larger, at several points of each.
- * name: of the image, for messages. erode and the percentages are not used. */
+ * name: of the image, for messages. erode and the percentages are not used. Since 0.2.0. */
 GLS_API gls_status gls_responses_msmt_5tt(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                           const gls_image *five, const char *name, const gls_responses_options *options,
                                           gls_tissue_response **response, gls_image **voxels);

@@ -27,7 +27,7 @@ GLS_API gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_im
                                               uint64_t rng_seed, gls_seeds **seeds);
 /* Makes per_voxel > 0 seeds for each of the V voxels of gls_seeds_create_random() (mask NULL: roi alone), uniform
  * within `radius` mm of the voxel's centre (radius 0: at the centre). With a large radius seeds may lie in neighbouring
- * voxels. Seed i belongs to voxel i modulo V. */
+ * voxels. Seed i belongs to voxel i modulo V. Since 0.2.0. */
 GLS_API gls_status gls_seeds_create_around_centres(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                                    double radius, uint64_t rng_seed, gls_seeds **seeds);
 /* Makes a grid of side x side x side seeds (side 1 to 1000) in each of the V voxels of gls_seeds_create_random() (mask

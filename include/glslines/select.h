@@ -101,6 +101,7 @@ typedef struct gls_crop_options {
     gls_crop_side side;     /* default GLS_CROP_INSIDE */
     gls_crop_pieces pieces; /* default GLS_CROP_ALL */
 } gls_crop_options;
+/* The options with the defaults above. Since 0.2.0. */
 GLS_API gls_crop_options gls_crop_options_default(void); /* NULL options mean these */
 /* Creates a filter that crops streamlines at a region. Pieces of fewer than two points are dropped. */
 GLS_API gls_status gls_filter_crop_create(const char *region, const gls_crop_options *options, const gls_sink *next,

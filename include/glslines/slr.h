@@ -1,5 +1,5 @@
 /* Registration of streamlines (SLR, Garyfallidis et al. 2015): the transform that brings one set of streamlines nearest
- * to another one, by the bundle minimum distance. */
+ * to another one, by the bundle minimum distance. Since 0.2.0. */
 #ifndef GLSLINES_SLR_H
 #define GLSLINES_SLR_H
 

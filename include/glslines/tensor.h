@@ -49,7 +49,7 @@ typedef enum gls_tensor_map {
 } gls_tensor_map;
 
 /* Makes all maps of what gls_tensor_fit() returned, 0 outside the mask (NULL: all voxels) and where all eigenvalues are
- * 0. maps: GLS_TENSOR_N_MAPS new images, which the caller owns; NULL after a failure. */
+ * 0. maps: GLS_TENSOR_N_MAPS new images, which the caller owns; NULL after a failure. Since 0.2.0. */
 GLS_API gls_status gls_tensor_maps(const gls_image *tensor, const gls_image *evals, const gls_image *mask,
                                    gls_image *maps[GLS_TENSOR_N_MAPS]);
 

@@ -62,7 +62,7 @@ typedef enum gls_getter_source {
     GLS_FROM_SERIES, /* dwi and gradients */
     GLS_FROM_NOTHING
 } gls_getter_source;
-/* The members of gls_track_input that a getter reads. */
+/* The members of gls_track_input that a getter reads. Since 0.2.0. */
 GLS_API gls_getter_source gls_getter_source_of(gls_direction_getter dg);
 
 /* How invocations are mapped to streamlines. */

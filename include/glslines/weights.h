@@ -99,7 +99,7 @@ GLS_API gls_status gls_weights_set_walk(gls_weights *weights, uint32_t ratio, gl
  * first streamline. n = 0 (default): the CPU maps. The result has the same bytes. The devices are borrowed until
  * gls_weights_solve() or gls_weights_destroy(); a thread of the library uses each of them while further streamlines
  * arrive, so give no device that a tracker uses meanwhile: open it again with gls_device_reopen(). If a device fails,
- * lacks memory or has no hardware for double precision, the CPU maps instead. */
+ * lacks memory or has no hardware for double precision, the CPU maps instead. Since 0.2.0. */
 GLS_API gls_status gls_weights_set_devices(gls_weights *weights, gls_device *const *devices, size_t n);
 /* Returns the weights as a sink, which maps streamlines to fixels with several threads. The weights stay with the
  * caller: finishing or aborting the sink does nothing. GLS_ERR_INPUT: a point is not finite, or successive points are

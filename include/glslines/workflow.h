@@ -203,7 +203,7 @@ GLS_API gls_job_options gls_job_options_default(void);
  * the given options, such as "max-angle", NULL-terminated; NULL: none. The model and the direction getter are chosen
  * first, by the preset and the kind of data. Without a preset: AUTO and ifod2 for a series, prob for sh and odf, fact
  * for peaks, bedpost for bedpostx; a given OPDT or CSA gets boot, a given CSD gets prob, a given boot gets OPDT. All
- * other defaults follow from the preset, the getter and the model. */
+ * other defaults follow from the preset, the getter and the model. Since 0.2.0. */
 GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
 
 /* How the number of seeds is set. */
@@ -231,7 +231,7 @@ typedef struct gls_method {
     bool stop_map;    /* a stop map ends streamlines */
     bool masks_alone; /* the image of mask or roi gives the grid: the getter looks at no data, and no data are given */
 } gls_method;
-/* Decides the method once model and getter are chosen, see gls_job_options_set_defaults(). */
+/* Decides the method once model and getter are chosen, see gls_job_options_set_defaults(). Since 0.2.0. */
 GLS_API gls_method gls_method_of(const gls_job_options *options);
 
 /* Result of a job. */

@@ -69,13 +69,15 @@ static const gls_option table[] = {
                "FA above which seeds lie with --seed-region fa."),
     GLS_FLAG(SEEDS, data.tissue, "tissue",
              "Take label-WM_probseg, label-GM_probseg and label-CSF_probseg in the space of the series as --pve-wm, "
-             "--pve-gm and --pve-csf, for --pft or other tissue options given after --."),
+             "--pve-gm and --pve-csf, for --pft or other tissue options given after --.",
+             .since = "0.2.0"),
     GLS_FLAG(SEEDS, data.t1, "t1",
              "Make tissue from the T1w image of each participant, in the space of the series, and track with it, as "
              "'glslines track --t1' does: seeds lie on the interface of grey and white matter unless others are named. "
              "The image of the session is taken, else of the participant, else of another session; of several the one "
              "with the run of the series, then desc-preproc. A participant without one is not tracked. --t1 behind -- "
-             "names the image in place of this."),
+             "names the image in place of this.",
+             .since = "0.2.0"),
     GLS_NUMBER(RUN, INT, jobs, "jobs", "N", NULL, GLS_BETWEEN(1, 256), NULL,
                "Number of units that are tracked at a time, each in a process of its own. If --device (behind --) "
                "names several devices, each process takes one of them."),
@@ -90,26 +92,30 @@ static const gls_option table[] = {
         "Level group: also write connectomes_seg-NAME_wide.tsv, with a line for each connectome and a column for each "
         "pair of regions, which all must have, and connectomes_seg-NAME_list.txt with their names, as 'glslines "
         "permute' takes it; and bundle_profiles_wide.tsv, with a line for each tractogram and a column for each "
-        "bundle, node and image."),
+        "bundle, node and image.",
+        .since = "0.2.0"),
     GLS_TEXT(
         RUN, data.bundle_atlas, "bundle-atlas", "ATLAS", "none",
         "Also recognise the bundles of this atlas in each tractogram, as 'glslines recognize' does: "
         "desc-bundles_tractogram.trx, whose groups they are, and desc-bundles_tracts.tsv. The atlas must lie in the "
-        "space of each series."),
+        "space of each series.",
+        .since = "0.2.0"),
     GLS_TEXT(
         RUN, data.bundle_transform, "bundle-transform", "FILE", "none",
         "Matrix from the world mm of --bundle-atlas to that of each series, text of 4 lines of 4 numbers; the name has "
-        "entities in braces, as in 'xfm/sub-{subject}[_ses-{session}]_from-atlas_xfm.txt'."),
+        "entities in braces, as in 'xfm/sub-{subject}[_ses-{session}]_from-atlas_xfm.txt'.",
+        .since = "0.2.0"),
     GLS_TEXTS(
         RUN, data.bundle_chain, "bundle-chain", "FILE[,inverse]", "none",
         "Transform that maps points of each series to the space of --bundle-atlas, as --transform of 'glslines "
         "recognize'; give it several times for a chain, from the series to its T1 and from there to a template; the "
-        "names have entities in braces as those of --bundle-transform."),
-    GLS_TEXTS(
-        RUN, data.bundle_images, "bundle-profile", "IMAGE", "none",
-        "Also write profiles of this image along the bundles of --bundle-atlas, by the nodes of the atlas, as "
-        "'glslines profile --assign' does: desc-profiles_tracts.tsv; may be repeated; the name has entities in "
-        "braces. In the table the image has the parts of its name without braces. With --fit-outputs also of FA."),
+        "names have entities in braces as those of --bundle-transform.",
+        .since = "0.2.0"),
+    GLS_TEXTS(RUN, data.bundle_images, "bundle-profile", "IMAGE", "none",
+              "Also write profiles of this image along the bundles of --bundle-atlas, by the nodes of the atlas, as "
+              "'glslines profile --assign' does: desc-profiles_tracts.tsv; may be repeated; the name has entities in "
+              "braces. In the table the image has the parts of its name without braces. With --fit-outputs also of FA.",
+              .since = "0.2.0"),
     GLS_FLAG(RUN, data.fit_outputs, "fit-outputs",
              "Also write FA and the model: model-tensor_param-fa_dwimap and model-MODEL_param-sh_dwimap (msmt: "
              "param-wm, param-gm, param-csf)."),

@@ -42,7 +42,7 @@ static const gls_option device_rows[] = {
         "Write the list, with --doctor also the findings, as JSON, sizes in bytes, to FILE.json. Without FILE.json, "
         "print the JSON in place of the text.",
         .writes = GLS_WRITES_TEXT),
-    GLS_FLAG("Output", force, "force", "Overwrite an existing FILE.json."),
+    GLS_FLAG("Output", force, "force", "Overwrite an existing FILE.json.", .since = "0.2.0"),
     GLS_FLAG("Check", check, "check",
              "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
              "track a small known scene with them."),
@@ -182,12 +182,12 @@ static const gls_option measure_rows[] = {
     GLS_TEXT(OUTPUT, trace, "trace", "FILE", "",
              "Write a timeline of all runs to this file: what each thread and each GPU did when, and for which seeds, "
              "as JSON for Perfetto (https://ui.perfetto.dev) or chrome://tracing.",
-             .writes = GLS_WRITES_TEXT),
+             .writes = GLS_WRITES_TEXT, .since = "0.2.0"),
     GLS_TEXT(
         OUTPUT, o.write_data, "write-data", "DIR", "none",
         "Also write what is tracked to this folder, for a comparison with another program on the same data: series, "
         "masks, FA, ODFs (as DIPY and as MRtrix3 have them), seeds, directions, and the parameters (job.json).",
-        .writes = GLS_WRITES_SEVERAL),
+        .writes = GLS_WRITES_SEVERAL, .since = "0.2.0"),
     GLS_FLAG(OUTPUT, o.force, "force", "Overwrite existing files of --json, --trace and --write-data."),
     {.name = NULL},
 };

@@ -8,8 +8,9 @@
 #include "util/text.h"
 
 /* The row of --mask, for the options of a command that also takes an argument MASK. */
-#define CMD_MASK_OPTION \
-    GLS_TEXT("Input", mask, "mask", "FILE", "made from DWI", "Brain mask, in place of the argument MASK.")
+#define CMD_MASK_OPTION                                                                                    \
+    GLS_TEXT("Input", mask, "mask", "FILE", "made from DWI", "Brain mask, in place of the argument MASK.", \
+             .since = "0.2.0")
 
 /* Where the arguments DWI [BVAL BVEC [MASK]] PREFIX are stored. *mask: before that, the file of --mask or NULL. */
 typedef struct model_files {
@@ -72,11 +73,13 @@ static const gls_option output_rows[] = {
     GLS_CHOICE(
         "Tensor", tensor, "tensor", GLS_TENSOR_CHOICES,
         "Weights of the tensor's least-squares fit. dipy: from an unweighted fit, as in DIPY's WLS. mrtrix: from the "
-        "signal, then twice from the fit before, as in dwi2tensor. ols: no weights, as in dwi2tensor -ols -iter 0."),
+        "signal, then twice from the fit before, as in dwi2tensor. ols: no weights, as in dwi2tensor -ols -iter 0.",
+        .since = "0.2.0"),
     GLS_FLAG("Tensor", tensor_maps, "tensor-maps",
              "Also write PREFIX_md.nii.gz, _ad and _rd (mean, axial and radial diffusivity, mm2/s), _evals (the three "
-             "eigenvalues), _v1, _v2 and _v3 (their vectors along the voxel axes) and _rgb (FA in the colours of v1)."),
-    GLS_FLAG("Tensor", no_model, "no-model", "Fit the tensor alone, no orientation model."),
+             "eigenvalues), _v1, _v2 and _v3 (their vectors along the voxel axes) and _rgb (FA in the colours of v1).",
+             .since = "0.2.0"),
+    GLS_FLAG("Tensor", no_model, "no-model", "Fit the tensor alone, no orientation model.", .since = "0.2.0"),
     GLS_OPTION("Output", CHOICE, model.sh_basis, "sh-basis", 0, "BASIS", NULL, GLS_ANY, NULL, GLS_BASIS_CHOICES,
                "Basis of the spherical harmonics to write: tournier07 (MRtrix3), tournier07_legacy (MRtrix 0.2), "
                "descoteaux07, or descoteaux07_legacy (DIPY's default)."),
@@ -155,17 +158,18 @@ static const gls_option response_rows[] = {
         "manual: from all shells, of the voxels of MASK, which must hold a single bundle each."),
     GLS_TEXT("Method", act, "act", "FILE", NULL,
              "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series.",
-             .only = "algorithm msmt_5tt"),
+             .only = "algorithm msmt_5tt", .since = "0.2.0"),
     GLS_OPTION(
         "Method", STRINGS, transform, "transform", 't', "FILE[,inverse]", NULL, GLS_ANY, "none", NULL,
         "msmt_5tt: transform that maps points of the space of DWI to the space of --act; give it several times for "
         "a chain, as for 'glslines transform'.",
-        .only = "algorithm msmt_5tt"),
+        .only = "algorithm msmt_5tt", .since = "0.2.0"),
     GLS_NUMBER("Method", DOUBLE, estimate.pvf, "pvf", "X", NULL, GLS_BETWEEN(0, 1), NULL,
                "msmt_5tt: a voxel with more than this fraction of a tissue counts as purely of this tissue.",
-               .only = "algorithm msmt_5tt"),
+               .only = "algorithm msmt_5tt", .since = "0.2.0"),
     GLS_CHOICE("Method", estimate.wm, "wm-algorithm", GLS_SINGLE_FIBRES_CHOICES,
-               "msmt_5tt: how single bundles are found in white matter.", .only = "algorithm msmt_5tt"),
+               "msmt_5tt: how single bundles are found in white matter.", .only = "algorithm msmt_5tt",
+               .since = "0.2.0"),
     GLS_NUMBER(
         "Method", NUMBERS, model.shells, "shells", "B ...", "s/mm2",
         GLS_VALUES(0, INFINITY, false, 1, GLS_MAX_NUMBERS, false),

@@ -253,6 +253,7 @@ static void add_option(cJSON *options, const gls_option *option, const void *val
     cmd_default_text(option, values, text, sizeof text);
     add_text(item, "default", text);
     add_writes(item, option);
+    add_text(item, "since", option->since);
     cJSON_AddStringToObject(item, "help", option->help);
     cJSON_AddItemToArray(options, item);
 }
@@ -265,6 +266,7 @@ static cJSON *command_json(const cmd_command *command)
     cJSON *object = cJSON_CreateObject();
     cmd_defaults_list(command, &table, &values);
     GLS_JSON_MEMBERS(object, command, name, synopsis, summary, description);
+    add_text(object, "since", command->since);
     add_pairs(object, "arguments", "name", "help", command->positionals);
     cJSON *options = cJSON_AddArrayToObject(object, "options");
     for (size_t i = 0; i < table.n; i++) add_option(options, &table.option[i], values.bytes);
@@ -339,9 +341,9 @@ static const gls_option option_table[] = {
              "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, "
              "and print nothing.",
              .writes = GLS_WRITES_SEVERAL),
-    GLS_FLAG("Output", force, "force", "Overwrite existing files below DIR."),
+    GLS_FLAG("Output", force, "force", "Overwrite existing files below DIR.", .since = "0.2.0"),
     GLS_TEXT("Output", search, "search", "WORDS", NULL,
-             "Print each option, and each paragraph of the manual, that has all of these words."),
+             "Print each option, and each paragraph of the manual, that has all of these words.", .since = "0.2.0"),
     {.name = NULL},
 };
 

@@ -41,7 +41,7 @@ static const gls_option table[] = {
                "Signal-to-noise ratio: b = 0 signal of white matter / standard deviation of the (Rician) noise. 0: no "
                "noise; else at least 1."),
     GLS_NUMBER("Measurement", UINT64, params.seed, "rng-seed", "K", NULL, GLS_AT_LEAST(0), NULL,
-               "Random seed of the noise."),
+               "Random seed of the noise.", .since = "0.2.0"),
     GLS_TEXT("Output", bids, "bids", "LABEL[,LABEL]", "none",
              "Write a BIDS data set of derivatives with these subjects, of which each has noise of its own, instead "
              "of one phantom and its truth; LABEL/SESSION puts the series into a session. For trying out 'glslines "

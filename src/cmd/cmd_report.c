@@ -203,6 +203,7 @@ const cmd_command command_cite = {
     CMD_ENTRY(cite),
     .synopsis = "[RUN] [options]",
     .summary = "Print what to cite: this program, and the papers of the methods of a run",
+    .since = "0.2.0",
     .description = "Prints references to this program and to the papers of the methods of a run and of the runs that "
                    "made its inputs, as far as their sidecars lie beside them. --format methods has the methods in "
                    "words: series, model, tracking, weights, connectome.",

@@ -236,6 +236,7 @@ const cmd_command command_cluster = {
     .of_tractograms = true,
     .synopsis = "TRACKS [OUT] [options]",
     .summary = "Cluster streamlines that run alike: QuickBundles, QuickBundlesX",
+    .since = "0.2.0",
     .description = "A streamline joins the cluster whose centroid is nearest, or founds one. The distance (MDF) is the "
                    "mean distance of points at equal steps, in the better of both directions. Clusters and centroids "
                    "are those of DIPY for the same order, to the bit, with any number of threads. Memory: 4 bytes for "
@@ -264,6 +265,7 @@ const cmd_command command_search = {
     .of_tractograms = true,
     .synopsis = "TRACKS REFERENCES [OUT] [options]",
     .summary = "Find the streamlines that are near those of another tractogram",
+    .since = "0.2.0",
     .description = "Finds for each streamline the references within a radius, or the nearest ones. The search is "
                    "exact: bounds skip only pairs that are farther. Each pair is listed once, with the better of both "
                    "directions. TRACKS is read as a stream; the references need 24 bytes for each of --points.",
@@ -288,6 +290,7 @@ const cmd_command command_recognize = {
                   TRACT_FILES),
     .synopsis = "TRACKS ATLAS [OUT] [options]",
     .summary = "Recognise the bundles of an atlas",
+    .since = "0.2.0",
     .description =
         "Moves each bundle of the atlas to the streamlines near it (by a registration of centroids), then finds all "
         "streamlines within a distance of it. With several atlases --vote-ratio says how many must agree. This is the "
@@ -323,6 +326,7 @@ const cmd_command command_similarity = {
     .of_tractograms = true,
     .synopsis = "INPUT... [OUT] [options]",
     .summary = "Measure how alike bundles are",
+    .since = "0.2.0",
     .description =
         "Compares the bundles of the same name of each two inputs: overlap of voxels and of end voxels, "
         "correlation of densities, and distances of voxels and of centroids, with the names of scilpy and DIPY. "
@@ -354,6 +358,7 @@ const cmd_command command_atlas = {
     .of_tractograms = true,
     .synopsis = "SUBJECT... -o FILE [options]",
     .summary = "Make an atlas of the bundles of several subjects",
+    .since = "0.2.0",
     .description =
         "Brings subjects to one place between them, registering them in pairs by the centroids of all their bundles. "
         "Then clusters the streamlines of each bundle of all subjects, and keeps one of each cluster that enough "
@@ -383,6 +388,7 @@ const cmd_command command_clean = {
     .synopsis = "TRACKS OUT [options]",
     .writes = GLS_WRITES_TRACTOGRAM,
     .summary = "Drop outliers, loops and repetitions from a bundle, and turn it one way",
+    .since = "0.2.0",
     .description =
         "Takes all streamlines of TRACKS as one bundle. Streamlines that repeat others are dropped first, with "
         "--duplicates, then those of a wrong shape, with --loops, --max-curvature and --sharp-turns, then those that "
@@ -464,6 +470,7 @@ const cmd_command command_register = {
                      TRACT_FILES),
     .synopsis = "MOVING FIXED -o PREFIX [options]",
     .summary = "Find the transform between two images or two tractograms",
+    .since = "0.2.0",
     .description =
         "Aligns the image MOVING to the image FIXED: a search of starts, then a rigid and an affine map by normalised "
         "mutual information, which suits images of any two contrasts, then a smooth field with an inverse by local "
@@ -492,6 +499,7 @@ const cmd_command command_anat = {
                   TRACT_FORCE),
     .synopsis = "T1 --dwi DWI --template IMAGE --labels LABELS -o DIR [options]",
     .summary = "Bring a T1 and an atlas to the space of a series: brain mask, tissue, labels",
+    .since = "0.2.0",
     .description =
         "Aligns the T1 to the series by a rigid map and to the template by a smooth field; then makes, on one grid in "
         "the space of the series, the brain mask, the T1 without its bias field, fractions of white matter, grey "
@@ -520,6 +528,7 @@ const cmd_command command_transform = {
                   TRACT_FILES),
     .synopsis = "IN -t FILE [-t FILE ...] -o OUT [options]",
     .summary = "Bring images and tractograms to the space of another image",
+    .since = "0.2.0",
     .description =
         "Transforms of ANTs, ITK, MRtrix3, FSL, AFNI, FreeSurfer, NiftyReg and DIPY map points of the fixed "
         "image, to whose space IN is brought, to points of the moving image, to which IN belongs. Images are "
@@ -666,6 +675,7 @@ const cmd_command command_edges = {
     .of_tractograms = true,
     .synopsis = "TRACKS ASSIGNMENTS|LABELS OUT [options]",
     .summary = "Extract the streamlines of each edge or region of a connectome, or exemplars of edges",
+    .since = "0.2.0",
     .description = "Sorts streamlines by the labels of their ends, as connectome2tck of MRtrix3 does: each pair of two "
                    "labels is an "
                    "edge. Streamlines that begin and end in one region, and those with an end in none, are left out "
@@ -719,6 +729,7 @@ const cmd_command command_permute = {
                      "takes FILES, DESIGN and CONTRASTS", 3, TRACT_FORCE),
     .synopsis = "FILES DESIGN CONTRASTS -o PREFIX [options]",
     .summary = "Test connectomes or vectors of the subjects of a study by permutations",
+    .since = "0.2.0",
     .description =
         "Fits a linear model to each edge, or each element of a vector, and compares its statistic with those after "
         "subjects were permuted, by the method of Freedman and Lane, as connectomestats and vectorstats of MRtrix3 do. "
@@ -785,6 +796,7 @@ const cmd_command command_peaks = {
     TRACT_COMMAND(peaks, gls_tract_peaks, "Peaks by glslines", "takes SH", 1, TRACT_FORCE),
     .synopsis = "SH OUT [options]",
     .summary = "Find the peaks of fibre orientation distributions",
+    .since = "0.2.0",
     .description =
         "Writes the largest maxima of each voxel as vectors along the scanner axes, as MRtrix3's sh2peaks: a vector's "
         "length is the amplitude of its peak. 'glslines track --peaks' and tckgen's FACT track them.",

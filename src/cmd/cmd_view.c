@@ -259,6 +259,7 @@ const cmd_command command_view = {
     .of_tractograms = true,
     .synopsis = "[TRACKS...|DATASET] [IMAGE] [options] [-- options of track]",
     .summary = "Show, dissect and track in a browser: streamlines follow regions and seeds as they are moved",
+    .since = "0.2.0",
     .description =
         "Serves a page to the browsers of this machine: streamlines in three dimensions with slices of an "
         "image. Spheres, boxes and labels select streamlines as they are moved, the same ones that 'glslines edit' "

@@ -352,6 +352,10 @@ bool manual_write_command_page(FILE *out, const cmd_command *command)
     fputc('\n', out);
     write_section(&p, "Description");
     write_paragraphs(&p, command->description);
+    if (command->since) {
+        new_paragraph(&p);
+        fprintf(out, "Since %s.\n", command->since);
+    }
     /* positionals and examples are pairs of name and text, ended by NULL */
     if (command->positionals) write_section(&p, "Arguments");
     for (const char *const *a = command->positionals; a && *a; a += 2) write_definition(out, a[0], a[1]);

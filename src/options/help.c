@@ -39,7 +39,7 @@ static const gls_option common_options[] = {
 /* The option of commands whose output is an argument; its metavar is the name of the argument. */
 static const gls_option output_option[] = {
     GLS_OPTION("General", STRING, output, "output", 'o', "OUT", NULL, GLS_ANY, "", NULL,
-               "The output, in place of the last argument."),
+               "The output, in place of the last argument.", .since = "0.2.0"),
     {.name = NULL},
 };
 
@@ -83,6 +83,10 @@ void cmd_options_list(const cmd_command *command, cmd_table *table)
         table->option[table->n_own].writes = command->writes;
     }
     add(table, &(cmd_rows){.table = common_options});
+    /* of a new command no option is older, whatever other commands have its row */
+    for (size_t i = 0; i < table->n && command->since; i++)
+        if (table->option[i].since && strcmp(table->option[i].since, command->since) == 0)
+            table->option[i].since = NULL;
 }
 
 void cmd_defaults_list(const cmd_command *command, cmd_table *table, cmd_values *values)
@@ -219,17 +223,17 @@ void cmd_default_text(const gls_option *option, const void *values, char *buffer
 
 void cmd_option_brackets(const gls_option *option, const void *values, char *buffer, size_t size)
 {
-    char range[128], fallback[256];
-    gls_option_range_text(option, range, sizeof range);
-    cmd_default_text(option, values, fallback, sizeof fallback);
-    if (*range && *fallback)
-        snprintf(buffer, size, " [%s; default: %s]", range, fallback);
-    else if (*range)
-        snprintf(buffer, size, " [%s]", range);
-    else if (*fallback)
-        snprintf(buffer, size, " [default: %s]", fallback);
-    else
-        *buffer = '\0';
+    char part[3][280];
+    size_t used = 0;
+    gls_option_range_text(option, part[0], sizeof part[0]);
+    memcpy(part[1], "default: ", 10);
+    cmd_default_text(option, values, part[1] + 9, sizeof part[1] - 9);
+    if (!part[1][9]) part[1][0] = '\0';
+    snprintf(part[2], sizeof part[2], "%s%s", option->since ? "since " : "", option->since ? option->since : "");
+    *buffer = '\0';
+    for (int i = 0; i < 3 && used < size; i++)
+        if (*part[i]) used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? "; " : " [", part[i]);
+    if (used > 0 && used < size) snprintf(buffer + used, size - used, "]");
 }
 
 bool cmd_begins_group(const cmd_table *table, size_t i)
@@ -304,6 +308,7 @@ void cmd_help(FILE *out, const cmd_command *command, int width)
     cmd_wrap(out, summary, 0, 0, width);
     fputc('\n', out);
     cmd_wrap(out, command->description, 0, 0, width);
+    if (command->since) fprintf(out, "Since %s.\n", command->since);
     for (const char *const *p = command->positionals; p && *p; p += 2) {
         if (p == command->positionals) fputs("\nArguments:\n", out);
         fprintf(out, "  %-9s ", p[0]);
@@ -347,6 +352,7 @@ static void markdown_option(FILE *out, const gls_option *option, const void *val
     markdown_cell(out, fallback);
     fputs(" | ", out);
     markdown_cell(out, option->help);
+    if (option->since) fprintf(out, " Since %s.", option->since);
     fputs(" |\n", out);
 }
 
@@ -355,6 +361,7 @@ void cmd_help_markdown(FILE *out, const cmd_command *command)
     cmd_values values;
     cmd_table table;
     cmd_defaults_list(command, &table, &values);
+    if (command->since) fprintf(out, "Since %s.\n\n", command->since);
     fputs("| option | range | default | meaning |\n|---|---|---|---|\n", out);
     for (size_t i = 0; i < table.n; i++) markdown_option(out, &table.option[i], values.bytes);
 }

@@ -39,7 +39,7 @@ bool cmd_options_random(const cmd_arguments *arguments, const char *name);
 void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, const void *values);
 /* Writes the default as the help shows it, from the initial values; "" if there is none. */
 void cmd_default_text(const gls_option *option, const void *values, char *buffer, size_t size);
-/* Writes " [range; default: x]"; "" if there is neither. */
+/* Writes " [range; default: x; since 0.2.0]", or what there is of these; "" if there is none. */
 void cmd_option_brackets(const gls_option *option, const void *values, char *buffer, size_t size);
 /* Whether the help prints a heading above option i. */
 bool cmd_begins_group(const cmd_table *table, size_t i);

@@ -89,6 +89,7 @@ struct cmd_command {
     const char *synopsis;    /* text after "glslines NAME", e.g. "DIR [options]" */
     const char *summary;     /* what the command does, in one line */
     const char *description; /* paragraphs, separated by '\n' */
+    const char *since;       /* the version that first had the command; NULL: 0.1.0 */
     /* pairs of name and text, NULL-terminated; NULL: none. Is the last name OUT, PREFIX or DIR, then it may also be
      * given as --output, and where the command has a row "output", OUT may be given in place of this row. */
     const char *const *positionals;

@@ -21,7 +21,7 @@
 
 /* The options; only their names and choices are of use here. */
 static const gls_option rows[] = {
-#define ROW(group_, type, field, name_, letter_, metavar_, unit_, range_, default_, default_text_, choices_, help_) \
+#define ROW(group_, type, field, name_, letter_, metavar_, unit_, range_, default_, default_text_, choices_, ...) \
     {.name = name_, .kind = GLS_KIND_##type, .offset = offsetof(gls_render_options, field), .choices = choices_},
 #include "render/render.def"
 #undef ROW

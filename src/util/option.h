@@ -66,6 +66,7 @@ typedef struct gls_option {
     /* the choices with which a command has the option, as "method sift2|linear": option, words; NULL: all */
     const char *only;
     int writes; /* bits of gls_writes: what the option's value, or the FILE in it, is the name of; 0: no output */
+    const char *since; /* the version that first had the option; NULL: 0.1.0, or that of the command */
     /* only in rows of glslines/params.def: a GLS_OF_... of track/track_params.h */
     unsigned owner;
     /* only in rows of glslines/params.def: a GLS_ROLE_... of track/track_params.h, and a GLS_FOR_... of
@@ -124,16 +125,16 @@ typedef struct gls_length {
     GLS_OPTION(group, FLAG, field, name, 0, NULL, NULL, GLS_ANY, NULL, NULL, __VA_ARGS__)
 #define GLS_TEXT(group, field, name, metavar, default_text, ...) \
     GLS_OPTION(group, STRING, field, name, 0, metavar, NULL, GLS_ANY, default_text, NULL, __VA_ARGS__)
-#define GLS_TEXTS(group, field, name, metavar, default_text, help) \
-    GLS_OPTION(group, STRINGS, field, name, 0, metavar, NULL, GLS_ANY, default_text, NULL, help)
+#define GLS_TEXTS(group, field, name, metavar, default_text, ...) \
+    GLS_OPTION(group, STRINGS, field, name, 0, metavar, NULL, GLS_ANY, default_text, NULL, __VA_ARGS__)
 #define GLS_CHOICE(group, field, name, choices, ...) \
     GLS_OPTION(group, CHOICE, field, name, 0, NULL, NULL, GLS_ANY, NULL, choices, __VA_ARGS__)
 #define GLS_NUMBER(group, type, field, name, metavar, unit, range, default_text, ...) \
     GLS_OPTION(group, type, field, name, 0, metavar, unit, range, default_text, NULL, __VA_ARGS__)
 /* A command keeps its options in a file of rows, *.def: ROW(group, type, field, name, letter, metavar, unit, range,
  * default, default_text, choices, help), as in glslines/params.def. A row may end with
- * .only = "..." or .writes = GLS_WRITES_.... The macros below turn a row into an entry of a table, a member of a
- * struct, and the initial value of that member. */
+ * .only = "...", .writes = GLS_WRITES_... or .since = "...". The macros below turn a row into an entry of a table, a
+ * member of a struct, and the initial value of that member. */
 #define GLS_OPTION_ROW(group, type, field, name, letter, metavar, unit, range, default_, ...) \
     GLS_OPTION(group, type, field, name, letter, metavar, unit, range, __VA_ARGS__),
 #define GLS_ROW_FIELD(group, type, field, ...) GLS_ROW_##type field;

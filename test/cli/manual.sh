@@ -47,6 +47,7 @@ for command in every["commands"]:
 track = {o["name"]: o for o in every["commands"][0]["options"]}
 assert track["dg"]["choices"][:3] == ["boot", "prob", "det"] and track["max-angle"]["unit"] == "degrees" and "25 degrees" in track["max-angle"]["default"]
 assert track["output"]["letter"] == "o" and track["force"]["type"] == "flag"
+assert track["t1"]["since"] == "0.2.0" and track["dg"]["since"] is None and {c["name"]: c["since"] for c in every["commands"]}["anat"] == "0.2.0"
 for topic in every["topics"]:
     assert json.load(open(f"one_{topic['name']}.json"))["text"].startswith("# ")
 PYTHON

@@ -113,7 +113,8 @@ static const gls_option table[] = {
      .range = {0, 9, false},
      FIELD(other),
      .help = "Other.",
-     .only = "kind twofold"},
+     .only = "kind twofold",
+     .since = "0.9.1"},
     {.name = NULL},
 };
 
@@ -194,6 +195,40 @@ static void options_of_one_choice_name_it(void **state)
     rejects("--own: only --kind one and two can use it", "--kind=twofold", "--own");
 }
 
+/* The help and the table of a command; the caller frees both. */
+static void help_of(const cmd_command *of, char **help, char **markdown)
+{
+    size_t size;
+    FILE *out = open_memstream(help, &size);
+    cmd_help(out, of, 80);
+    fclose(out);
+    out = open_memstream(markdown, &size);
+    cmd_help_markdown(out, of);
+    fclose(out);
+}
+
+static void versions_are_told(void **state)
+{
+    (void)state;
+    char *help, *markdown;
+    help_of(&command, &help, &markdown);
+    assert_non_null(strstr(help, "Other. [0 to 9; default: 3; since 0.9.1]"));
+    assert_non_null(strstr(markdown, "| Other. Since 0.9.1. |"));
+    assert_null(strstr(help, "Since"));
+    free(help);
+    free(markdown);
+    /* all options of a new command are as new */
+    cmd_command newer = command;
+    newer.since = "0.9.1";
+    help_of(&newer, &help, &markdown);
+    assert_non_null(strstr(help, "\nd\nSince 0.9.1.\n"));
+    assert_non_null(strstr(help, "Other. [0 to 9; default: 3]"));
+    assert_ptr_equal(strstr(markdown, "Since 0.9.1.\n\n"), markdown);
+    assert_null(strstr(markdown, "| Other. Since"));
+    free(help);
+    free(markdown);
+}
+
 static void aliases_are_taken(void **state)
 {
     (void)state;
@@ -203,14 +238,12 @@ static void aliases_are_taken(void **state)
     rejects("here it is --kind", "--old_kind", "one");
     rejects("here it is --angle", "-bend", "5");
     /* listed nowhere */
-    char *help = NULL;
-    size_t size;
-    FILE *out = open_memstream(&help, &size);
-    cmd_help(out, &command, 80);
-    fclose(out);
+    char *help, *markdown;
+    help_of(&command, &help, &markdown);
     assert_non_null(strstr(help, "--angle"));
     assert_null(strstr(help, "bend"));
     free(help);
+    free(markdown);
 }
 
 static void numbers_may_have_their_unit(void **state)
@@ -469,6 +502,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accepts_every_form),
         cmocka_unit_test(options_of_one_choice_name_it),
+        cmocka_unit_test(versions_are_told),
         cmocka_unit_test(aliases_are_taken),
         cmocka_unit_test(numbers_may_have_their_unit),
         cmocka_unit_test(counts_may_be_in_thousands),

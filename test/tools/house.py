@@ -29,6 +29,9 @@ LIMITS = {
     "functions in another room than their header": ("<=", 0),
     "predicates over raw options, calls": ("<=", 0),
     "groups of outputs committed by hand": ("<=", 0),
+    # Without air: 0.1.0 gets no further ones. A new option has .since in its row, a new function or header "Since" in its comment.
+    "options without since": ("<=", 695),
+    "public functions without since": ("<=", 358),
 }
 # Functions that decided anew, at every call, what the options ask for; gls_method_of() now decides it once.
 PREDICATES = ("gls_getter_source_of", "gls_getter_has", "gls_getter_facts_of", "gls_directions_option", "gls_masks_alone", "gls_tissue_file", "gls_along_peaks",
@@ -107,6 +110,18 @@ def declarations(content):
     return set(re.findall(r"^[A-Za-z][\w \*]*?[\s\*](\w+)\([^;]*;", bare.replace("static inline", "#"), re.M))
 
 
+def without_since(contents):
+    """Counts the options in the manual's tables and the functions of public headers that say nothing of the version that first had them."""
+    options = functions = 0
+    for table in re.findall(r"<!-- options: .*? -->\n(.*?)<!-- end of options", text("src/doc/options.md"), re.S):
+        if not table.startswith("Since "):
+            options += sum("Since " not in row for row in re.findall(r"^\| `.*", table, re.M))
+    for path, content in contents.items():
+        if path.startswith("include/") and "Since " not in content.split("*/")[0]:
+            functions += sum("Since " not in comment for comment in re.findall(r"((?:/\*(?:(?!\*/).)*\*/\n)?)^GLS_API ", content, re.S | re.M))
+    return {"options without since": options, "public functions without since": functions}
+
+
 def measure(build):
     paths = sorted(sources())
     contents = {path: text(path) for path in paths}
@@ -124,6 +139,7 @@ def measure(build):
         "files under 50 lines, no headers, %": 100 * sum(n < 50 for n in bodies) / len(bodies),
         "comment lines, %": 100 * comments / sum(lines.values()),
     }
+    result.update(without_since(contents))
     details = {}
 
     includers = collections.defaultdict(set)
