@@ -106,9 +106,25 @@ static int parse_track(const view_values *v, const char *const *words, size_t n,
     track_options_default(track);
     if (!cmd_options_parse(&command_track, argc, argv, 2, track, arguments, error, sizeof error))
         return cmd_error(CMD_EXIT_USAGE, "%s", error);
-    cmd_options_log(arguments);
+    if (cmd_options_random(arguments, "rng-seed"))
+        return cmd_error(CMD_EXIT_USAGE, "--rng-seed random: cannot follow --: each movement would draw another one; "
+                                         "give a number");
     track->run.job.seed_seed = v->seed_seed;
     return track_options_check(track, arguments);
+}
+
+/* gls_view_track.read. */
+static gls_status read_track(void *user, const char *const *words, size_t n, gls_job_options *options)
+{
+    static track_options track;
+    static cmd_arguments arguments;
+    cmd_errors_keep(true);
+    const int code = parse_track(user, words, n, &track, &arguments);
+    cmd_errors_keep(false);
+    *options = track.run.job;
+    options->argc = 0;
+    options->argv = NULL;
+    return code ? GLS_ERR_ARGUMENT : GLS_OK;
 }
 
 /* Prints the address, and how it is reached from another machine. */
@@ -181,8 +197,9 @@ static int check_effects(const view_values *v, const cmd_arguments *arguments, s
         return cmd_error(CMD_EXIT_USAGE, "--transform: there is no image to bring: needs IMAGE or --atlas");
     if (tracts && n_tracts == 0) return cmd_error(CMD_EXIT_USAGE, "--%s: needs a tractogram", tracts);
     if (seeds && !live) return cmd_error(CMD_EXIT_USAGE, "--%s: needs options of 'track' behind --", seeds);
-    if (v->save_to && n_tracts != 1 && !folder)
-        return cmd_error(CMD_EXIT_USAGE, "--save-to: needs one tractogram, whose bundles are saved, or a data set");
+    if (v->save_to && n_tracts != 1 && !folder && !live)
+        return cmd_error(CMD_EXIT_USAGE, "--save-to: needs one tractogram, whose bundles are saved, options of 'track' "
+                                         "behind --, or a data set");
     if (v->save_to && (stat(v->save_to, &entry) != 0 || !S_ISDIR(entry.st_mode)))
         return cmd_error(CMD_EXIT_OUTPUT, "--save-to: %s: is no folder: make it first", v->save_to);
     return CMD_EXIT_OK;
@@ -229,7 +246,14 @@ static int run_view(void *values, const cmd_arguments *arguments)
                    gls_tractogram_format_parse(folder, &format) == GLS_OK))
         folder = NULL;
     int code = check_effects(v, arguments, n, n_words > 0, folder);
-    if (!code && n_words > 0) code = parse_track(v, arguments->positional + n, n_words, &track, &track_arguments);
+    const gls_view_track tracked = {.word = arguments->positional + n,
+                                    .n = n_words,
+                                    .read = read_track,
+                                    .user = v,
+                                    .sphere = v->seed_sphere,
+                                    .atlas = v->transform.n > 0 ? NULL : v->atlas};
+    if (!code && n_words > 0) code = parse_track(v, tracked.word, n_words, &track, &track_arguments);
+    if (!code && n_words > 0) cmd_options_log(&track_arguments);
     if (code) return code;
     cmd_interrupt_catch();
     if (folder) {
@@ -238,10 +262,8 @@ static int run_view(void *values, const cmd_arguments *arguments)
         return serve(v, status, &contents, &live, &dissection, &review);
     }
     status = gls_tract_read_options(&v->input, &options.read, &reference);
-    if (!status && n_words > 0)
-        status = gls_view_live_open(&live, &track.run.job, cmd_monitor(true), arguments->positional + n, n_words,
-                                    v->seed_sphere);
-    dissection.tracked = gls_view_live_inputs(&live);
+    if (!status && n_words > 0) status = gls_view_live_open(&live, &tracked, cmd_monitor(true));
+    dissection.live = &live;
     if (!status) status = gls_view_dissection_open(&dissection);
     if (!status) status = gls_view_contents_make(&contents, arguments->positional, n, &options, &live, &dissection);
     dissection.path = contents.tractogram;

@@ -328,11 +328,26 @@ static void emit_v(gls_log_level level, const char *format, va_list args)
     emit(NULL, level, line);
 }
 
+/* Whether errors are kept. */
+static bool keeps;
+
+void cmd_errors_keep(bool keep)
+{
+    keeps = keep;
+}
+
 int cmd_error(cmd_exit code, const char *format, ...)
 {
     va_list args;
+    char text[GLS_MESSAGE_BYTES];
     va_start(args, format);
-    emit_v(GLS_LOG_ERROR, format, args);
+    if (keeps) {
+        /* the last error may be one of the arguments */
+        gls_vsnprintf(text, sizeof text, format, args);
+        gls_error_set("%s", text);
+    } else {
+        emit_v(GLS_LOG_ERROR, format, args);
+    }
     va_end(args);
     return code;
 }

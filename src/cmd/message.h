@@ -41,6 +41,8 @@ void cmd_message_init(const cmd_common *common);
 int cmd_error(cmd_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints the last error of the library and returns the exit code of `status`. */
 int cmd_error_status(gls_status status);
+/* true: the text of cmd_error() becomes the last error, and is not printed; false: it is printed again. */
+void cmd_errors_keep(bool keep);
 /* cmd_error_status() if status is an error; CMD_EXIT_OK otherwise. */
 int cmd_finish(gls_status status);
 /* Prints a text from malloc to standard output and frees it. NULL: reports that memory ran out. Escapes control

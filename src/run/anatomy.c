@@ -376,14 +376,18 @@ gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_opti
     int n_given = 0;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) n_given += given[i].text->n;
     /* without regions, and without --mask-stop nearest, whose mask is a region, no image of regions is needed */
-    if (!nearest && n_given == 0) return GLS_OK;
+    if (!nearest && n_given == 0 && input->n_stops == 0) return GLS_OK;
     gls_status status = gls_regions_create(input->grid, &input->regions);
     if (!status && nearest) /* the mask of --mask-stop nearest is added as a region in which streamlines must stay */
         status = gls_regions_add_image(input->regions, GLS_REGION_MASK, input->mask,
                                        gls_job_inputs_name(input, GLS_FILE_MASK), input->mask);
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         for (int k = 0; k < given[i].text->n && !status; k++)
             status = add_region(input, given[i].role, given[i].text->value[k]);
+        for (size_t k = 0; k < input->n_stops && given[i].role == GLS_REGION_STOP_AT && !status; k++)
+            status = gls_regions_add_area(input->regions, given[i].role, &input->stop[k].area, input->stop[k].text,
+                                          input->mask);
+    }
     if (!status) status = gls_regions_complete(input->regions);
     if (!status) status = gls_job_inputs_check_tracking_mask(input);
     if (!status) warn_of_steps(input, gls_params_in_mm(o, input->grid).step_size);

@@ -60,6 +60,40 @@ static gls_status open_devices(void *user)
     return gls_device_set_open(&job->devices, o->device, (size_t)o->ngpus, o->api);
 }
 
+/* Decides what depends on the inputs: the model that is fitted, and the parameters of the tracker, in mm. */
+static gls_status settle_params(gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    job->device = gls_device_get_info(job->devices.device[0]);
+    /* the inputs decide --model auto and --normalise: from here on the options name what is in use */
+    if (job->inputs.method.fits) {
+        job->options.model.model = job->inputs.model.kind;
+        job->options.model.sh_order = job->inputs.model.order;
+        if (job->inputs.model.kind == GLS_MODEL_MSMT)
+            job->options.model.normalise = gls_tissues_are_normalised(&o->model, job->inputs.mask_voxels);
+    }
+    job->params = gls_params_in_mm(o, job->inputs.grid);
+    /* replace lengths and cutoffs that the user left open by the values in use, for the sidecar */
+    if (o->track.step_size < 0) {
+        job->options.track.step_size = job->params.step_size;
+        job->options.in_mm.step_size = true;
+    }
+    if (job->inputs.method.tensors && o->track.fod_cutoff < 0)
+        job->params.fod_cutoff = job->inputs.method.getter->fa_cutoff;
+    job->params.seed_cutoff = job->options.track.seed_cutoff = gls_track_seed_cutoff(&job->params);
+    job->params.fod_cutoff = job->options.track.fod_cutoff = gls_track_cutoff(&job->params);
+    if (o->track.fod_power < 0) job->options.track.fod_power = 1.0 / o->track.ifod_samples;
+    job->options.track.min_length = job->params.min_length;
+    job->options.track.max_length = job->params.max_length;
+    if (job->params.min_length > job->params.max_length)
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", job->params.min_length,
+                        job->params.max_length);
+    /* take the mapping that `glslines devices --check` found to be fastest on this device, if it was run */
+    if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
+        job->params.mapping = gls_checked_mapping_of(job->device, &job->params, o->model.sh_order);
+    return GLS_OK;
+}
+
 gls_status gls_job_open(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n == 0);
@@ -80,34 +114,9 @@ gls_status gls_job_open(gls_job *job)
     if (!status) status = gls_job_inputs_read(&job->inputs, o);
     status = gls_beside_end(&opening, status);
     if (status) return status;
-    job->device = gls_device_get_info(job->devices.device[0]);
-    /* the inputs decide --model auto and --normalise: from here on the options name what is in use */
-    if (job->inputs.method.fits) {
-        job->options.model.model = job->inputs.model.kind;
-        job->options.model.sh_order = job->inputs.model.order;
-        if (job->inputs.model.kind == GLS_MODEL_MSMT)
-            job->options.model.normalise = gls_tissues_are_normalised(&o->model, job->inputs.mask_voxels);
-    }
     job->result.seconds_read = job->inputs.seconds_read;
-    job->params = gls_params_in_mm(o, job->inputs.grid);
-    /* replace lengths and cutoffs that the user left open by the values in use, for the sidecar */
-    if (o->track.step_size < 0) {
-        job->options.track.step_size = job->params.step_size;
-        job->options.in_mm.step_size = true;
-    }
-    if (job->inputs.method.tensors && o->track.fod_cutoff < 0)
-        job->params.fod_cutoff = job->inputs.method.getter->fa_cutoff;
-    job->params.seed_cutoff = job->options.track.seed_cutoff = gls_track_seed_cutoff(&job->params);
-    job->params.fod_cutoff = job->options.track.fod_cutoff = gls_track_cutoff(&job->params);
-    if (o->track.fod_power < 0) job->options.track.fod_power = 1.0 / o->track.ifod_samples;
-    job->options.track.min_length = job->params.min_length;
-    job->options.track.max_length = job->params.max_length;
-    if (job->params.min_length > job->params.max_length)
-        return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", job->params.min_length,
-                        job->params.max_length);
-    /* take the mapping that `glslines devices --check` found to be fastest on this device, if it was run */
-    if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
-        job->params.mapping = gls_checked_mapping_of(job->device, &job->params, o->model.sh_order);
+    status = settle_params(job);
+    if (status) return status;
     if (job->inputs.seeds) status = identify_seeds(job);
     if (!status) gls_advise_of_masks(job);
     job->sinks.grid = job->inputs.grid;
@@ -550,6 +559,47 @@ gls_status gls_job_track_weights(gls_job *job, gls_image *weights, const char *n
     if (!status) status = gls_seeds_create_weighted(weights, name, job->inputs.grid, nseeds, seed, &seeds);
     gls_image_destroy(weights);
     return status ? status : track_from(job, seeds, monitor, sink);
+}
+
+gls_status gls_job_take(gls_job *job, gls_job *from)
+{
+    gls_job_inputs *in = &job->inputs;
+    GLS_REQUIRE(job->devices.n == 0 && from->devices.n > 0 && from->inputs.stop_map);
+    const gls_job_inputs own = *in;
+    *in = from->inputs;
+    in->method = own.method;
+    /* the paths that the other job found are freed with it */
+    memcpy(in->file, own.file, sizeof in->file);
+    if (in->model.series) in->model.series = &in->series;
+    job->devices = from->devices;
+    job->axes_checked = from->axes_checked;
+    gls_status status = settle_params(job);
+    if (status) {
+        *in = own;
+        job->devices = (gls_device_set){.n = 0};
+        return status;
+    }
+    /* the tracker borrows the inputs */
+    gls_tracker_destroy(from->tracker);
+    from->tracker = NULL;
+    from->inputs = own;
+    from->devices = (gls_device_set){.n = 0};
+    return GLS_OK;
+}
+
+gls_status gls_job_stop_at(gls_job *job, const gls_job_stop *stop, size_t n)
+{
+    gls_job_inputs *in = &job->inputs;
+    gls_tracker_destroy(job->tracker);
+    job->tracker = NULL;
+    gls_regions_destroy(in->regions);
+    in->regions = NULL;
+    in->stop = stop;
+    in->n_stops = n;
+    gls_status status = gls_job_inputs_read_regions(in, &job->options);
+    in->stop = NULL;
+    in->n_stops = 0;
+    return status;
 }
 
 const gls_job_result *gls_job_get_result(const gls_job *job)

@@ -15,6 +15,7 @@
 #include "dwi/fit_model_parts.h"
 #include "dwi/model_options.h"
 #include "dwi/series.h"
+#include "image/region_store_parts.h"
 #include "record/inputs.h"
 #include "record/method.h"
 #include "record/run_params.h"
@@ -66,6 +67,12 @@ enum {
     GLS_FILE_N_FILES = GLS_FILE_PEAKS_VALUES + GLS_MAX_PEAK_FILES
 };
 
+/* A region in which streamlines end, besides those of the options. */
+typedef struct gls_job_stop {
+    gls_region_area area; /* in the space of the run */
+    char *text;           /* for messages */
+} gls_job_stop;
+
 /* Everything that tracking starts from. Owns all that it points to, except where another owner is named. */
 typedef struct gls_job_inputs {
     gls_method method; /* what the options ask for */
@@ -85,8 +92,10 @@ typedef struct gls_job_inputs {
     bool wants_fa;        /* an output shows FA: fit it if the stop map is open and there is a series */
     gls_image *fa;        /* FA that came with peaks of tensors, or was fitted as the stop map is open; NULL: none */
     gls_regions *regions; /* NULL: none */
-    gls_tissue *tissue;   /* NULL: none */
-    gls_transform space;  /* chain of --transform, which brings images of another space; empty without */
+    const gls_job_stop *stop; /* n_stops further regions, borrowed while regions are read */
+    size_t n_stops;
+    gls_tissue *tissue;  /* NULL: none */
+    gls_transform space; /* chain of --transform, which brings images of another space; empty without */
     /* borrowed from the first image: of the series, the ODFs or peaks, or a mask */
     const gls_grid *grid; /* grid of all images */
     gls_series_model model;

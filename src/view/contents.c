@@ -97,9 +97,10 @@ static gls_status read_streamlines(gallery *g, const gls_view_options *options)
 static const struct {
     const char *name;
     int64_t value;
-} limits[] = {{"most seeds", GLS_VIEW_SEEDS},   {"most seed", GLS_VIEW_SEED},      {"most place", GLS_VIEW_PLACE},
-              {"most radius", GLS_VIEW_RADIUS}, {"most brush", GLS_VIEW_BRUSH},    {"most value", GLS_VIEW_VALUE},
-              {"most name", GLS_VIEW_NAME - 1}, {"most letters", GLS_VIEW_LETTERS}};
+} limits[] = {
+    {"most seeds", GLS_VIEW_SEEDS},   {"most seed", GLS_VIEW_SEED},       {"most place", GLS_VIEW_PLACE},
+    {"most radius", GLS_VIEW_RADIUS}, {"most brush", GLS_VIEW_BRUSH},     {"most value", GLS_VIEW_VALUE},
+    {"most name", GLS_VIEW_NAME - 1}, {"most letters", GLS_VIEW_LETTERS}, {"most control", GLS_VIEW_CONTROL - 1}};
 
 /* Appends a limit of messages, if this name in {{ }} stands for one. */
 static void append_limit(gls_text *out, const char *name)
@@ -161,11 +162,7 @@ static gls_status add_page(gls_view_contents *contents, const gallery *g, const 
     double middle[3];
     for (int a = 0; a < 3; a++) middle[a] = round((g->box.low[a] + g->box.high[a]) / 2);
     cJSON_AddItemToObject(root, "middle", cJSON_CreateDoubleArray(middle, 3));
-    if (begin) {
-        cJSON_AddItemToObject(begin, "sphere", cJSON_CreateDoubleArray(live->first.sphere, 4));
-        gls_json_uint(begin, "nseeds", live->first.nseeds);
-        gls_json_uint(begin, "seed", live->first.seed);
-    }
+    if (begin) gls_view_live_describe(live, begin);
     status = gls_view_answer_end(root, &text);
     return status ? status : add(contents, "/scene.json", "application/json", &text);
 }

@@ -6,11 +6,11 @@
 #include <glslines/select.h>
 
 #include "image/label_table.h"
-#include "record/inputs.h"
 #include "record/tract_run.h"
 #include "transform/transform.h"
 #include "util/threads.h"
 #include "view/lines.h"
+#include "view/live.h"
 #include "view/messages.h"
 #include "view/paint.h"
 
@@ -32,7 +32,7 @@ typedef struct gls_view_dissection {
     size_t n_paths;
     const gls_tract_common *input; /* how they are read, borrowed */
     const char *atlas, *lut;       /* image of labels, table of their names, borrowed; NULL: none */
-    const gls_inputs *tracked;     /* inputs of what is tracked beside, borrowed; NULL: none; no save replaces them */
+    const gls_view_live *live;     /* what is tracked beside, borrowed */
     const gls_strings *transform;  /* texts of --transform, borrowed */
     gls_transform space;   /* from the space of the streamlines to that of the images; empty: both are the same */
     const char *folder;    /* where files are saved, borrowed; NULL: beside the first tractogram */

@@ -46,6 +46,8 @@ static gls_status read_sphere(const cJSON *list, double sphere[4])
     return status;
 }
 
+const char *const gls_view_control_name[GLS_VIEW_CONTROLS] = {"dg", "max-angle", "cutoff", "step-size"};
+
 static gls_status read_id(const cJSON *object, gls_view_request *request)
 {
     double id;
@@ -61,21 +63,6 @@ static gls_status read_mask(const cJSON *from, double least, uint32_t *mask)
     gls_status status = read_number(from, "mask", least, UINT32_MAX, true, &number);
     if (!status) *mask = (uint32_t)number;
     return status;
-}
-
-static gls_status read_track(const cJSON *track, gls_view_request *request)
-{
-    const cJSON *mask = at(track, "mask");
-    double nseeds, seed;
-    if (cJSON_GetArraySize(track) != 4)
-        return gls_fail(GLS_ERR_ARGUMENT, "message: track takes id, sphere [x, y, z, r] or mask, nseeds and seed");
-    gls_status status = mask ? read_mask(mask, 1, &request->mask) : read_sphere(at(track, "sphere"), request->sphere);
-    if (!status) status = read_number(at(track, "nseeds"), "nseeds", 1, GLS_VIEW_SEEDS, true, &nseeds);
-    if (!status) status = read_number(at(track, "seed"), "seed", 0, (double)GLS_VIEW_SEED, true, &seed);
-    if (status) return status;
-    request->nseeds = (uint64_t)nseeds;
-    request->seed = (uint64_t)seed;
-    return GLS_OK;
 }
 
 static gls_status read_pick(const cJSON *pick, gls_view_request *request)
@@ -122,15 +109,18 @@ static gls_status read_paint(const cJSON *paint, gls_view_request *request)
     return GLS_OK;
 }
 
-/* The roles of regions of selections, and their words in messages. */
+/* The roles of regions, and their words in messages. */
 static const struct {
     const char *word;
     gls_region_role role;
-} roles[] = {{"include", GLS_REGION_INCLUDE}, {"exclude", GLS_REGION_EXCLUDE}, {"end", GLS_REGION_INCLUDE_END}};
+} roles[] = {{"include", GLS_REGION_INCLUDE},
+             {"exclude", GLS_REGION_EXCLUDE},
+             {"end", GLS_REGION_INCLUDE_END},
+             {"stop", GLS_REGION_STOP_AT}};
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
-/* Reads one region, and adds it to the request. */
-static gls_status read_region(const cJSON *from, gls_view_request *request)
+/* Reads one region, and adds it to the request. stops: the role must be stop, or must not be. */
+static gls_status read_region(const cJSON *from, bool stops, gls_view_request *request)
 {
     const char *role = cJSON_GetStringValue(at(from, "role"));
     const cJSON *sphere = at(from, "sphere"), *box = at(from, "box"), *mask = at(from, "mask");
@@ -140,9 +130,9 @@ static gls_status read_region(const cJSON *from, gls_view_request *request)
         return gls_fail(GLS_ERR_ARGUMENT, "message: all bundles may have %d regions", GLS_VIEW_ALL_REGIONS);
     gls_view_region *to = &request->region[request->n_regions++];
     while (role && r < N_ROLES && strcmp(role, roles[r].word) != 0) r++;
-    if (!role || r == N_ROLES || cJSON_GetArraySize(from) != 2)
-        return gls_fail(GLS_ERR_ARGUMENT, "message: a region has role (include, exclude, end) and sphere, box, label "
-                                          "or mask");
+    if (!role || r == N_ROLES || (roles[r].role == GLS_REGION_STOP_AT) != stops || cJSON_GetArraySize(from) != 2)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: a region has role (%s) and sphere, box, label or mask",
+                        stops ? "stop" : "include, exclude, end");
     *to = (gls_view_region){.role = roles[r].role, .n = sphere ? 4 : box ? 6 : 0};
     if (mask) return read_mask(mask, 1, &to->mask);
     if (sphere) return read_sphere(sphere, to->number);
@@ -172,7 +162,7 @@ static gls_status read_regions(const cJSON *list, gls_view_request *request)
             : gls_fail(GLS_ERR_ARGUMENT, "message: regions must be a list of 1 to %d regions", GLS_VIEW_REGIONS);
     cJSON_ArrayForEach(region, list)
     {
-        if (!status) status = read_region(region, request);
+        if (!status) status = read_region(region, false, request);
     }
     for (size_t i = first; i < request->n_regions; i++) n_ends += request->region[i].role == GLS_REGION_INCLUDE_END;
     if (!status && n_ends > 2)
@@ -180,6 +170,69 @@ static gls_status read_regions(const cJSON *list, gls_view_request *request)
                                             "end");
     request->end[request->n_bundles++] = request->n_regions;
     return status;
+}
+
+/* Reads the controls of live tracking. */
+static gls_status read_controls(const cJSON *controls, gls_view_request *request)
+{
+    const cJSON *act = at(controls, "act");
+    bool fits = cJSON_GetArraySize(controls) == GLS_VIEW_CONTROLS + 1 && cJSON_IsBool(act);
+    for (int i = 0; i < GLS_VIEW_CONTROLS && fits; i++) {
+        const char *text = cJSON_GetStringValue(at(controls, gls_view_control_name[i]));
+        const size_t n = text ? strlen(text) : GLS_VIEW_CONTROL;
+        fits = n < GLS_VIEW_CONTROL;
+        for (size_t k = 0; k < n && fits; k++) fits = text[k] > ' ' && text[k] <= '~';
+        if (fits) memcpy(request->controls.value[i], text, n + 1);
+    }
+    request->has_controls = true;
+    request->controls.act = cJSON_IsTrue(act);
+    return fits ? GLS_OK
+                : gls_fail(GLS_ERR_ARGUMENT,
+                           "message: controls are dg, max-angle, cutoff, step-size, texts of up to "
+                           "%d letters, and act",
+                           GLS_VIEW_CONTROL - 1);
+}
+
+/* Reads the regions in which streamlines stop. */
+static gls_status read_stops(const cJSON *list, gls_view_request *request)
+{
+    const cJSON *region;
+    gls_status status =
+        cJSON_IsArray(list) && cJSON_GetArraySize(list) <= GLS_VIEW_REGIONS
+            ? GLS_OK
+            : gls_fail(GLS_ERR_ARGUMENT, "message: stop must be a list of up to %d regions", GLS_VIEW_REGIONS);
+    cJSON_ArrayForEach(region, list)
+    {
+        if (!status) status = read_region(region, true, request);
+    }
+    return status;
+}
+
+/* Reads what is tracked. n: number of members that every such message has. */
+static gls_status read_tracked(const cJSON *track, int n, gls_view_request *request)
+{
+    const cJSON *mask = at(track, "mask"), *controls = at(track, "controls"), *stop = at(track, "stop");
+    double nseeds, seed;
+    if (cJSON_GetArraySize(track) != n + (controls ? 1 : 0) + (stop ? 1 : 0))
+        return gls_fail(GLS_ERR_ARGUMENT, "message: track takes id, sphere [x, y, z, r] or mask, nseeds, seed, "
+                                          "controls, stop, preview");
+    gls_status status = mask ? read_mask(mask, 1, &request->mask) : read_sphere(at(track, "sphere"), request->sphere);
+    if (!status) status = read_number(at(track, "nseeds"), "nseeds", 1, GLS_VIEW_SEEDS, true, &nseeds);
+    if (!status) status = read_number(at(track, "seed"), "seed", 0, (double)GLS_VIEW_SEED, true, &seed);
+    if (!status && controls) status = read_controls(controls, request);
+    if (!status && stop) status = read_stops(stop, request);
+    if (status) return status;
+    request->nseeds = (uint64_t)nseeds;
+    request->seed = (uint64_t)seed;
+    return GLS_OK;
+}
+
+static gls_status read_track(const cJSON *track, gls_view_request *request)
+{
+    const cJSON *preview = at(track, "preview");
+    if (preview && !cJSON_IsBool(preview)) return gls_fail(GLS_ERR_ARGUMENT, "message: preview must be true or false");
+    request->preview = cJSON_IsTrue(preview);
+    return read_tracked(track, preview ? 5 : 4, request);
 }
 
 static gls_status read_select(const cJSON *select, gls_view_request *request)

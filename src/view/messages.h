@@ -38,6 +38,9 @@
 #define GLS_VIEW_LETTERS 200
 /* Size of such a note in UTF-8, with its NUL: a unit takes up to 3 bytes. */
 #define GLS_VIEW_NOTE (3 * GLS_VIEW_LETTERS + 1)
+/* Controls of live tracking that are options of `track`, and the size of a value of one, with its NUL. */
+#define GLS_VIEW_CONTROLS 4
+#define GLS_VIEW_CONTROL 32
 /* Size of a name of a bundle or of saved files, with its NUL. */
 #define GLS_VIEW_NAME 64
 
@@ -66,11 +69,21 @@ gls_view_judgement gls_view_judgement_parse(const char *word);
 /* The word of a judgement. */
 const char *gls_view_judgement_word(gls_view_judgement judgement);
 
-/* A region that streamlines meet or avoid. */
+/* Names of the controls: dg, max-angle, cutoff, step-size. */
+extern const char *const gls_view_control_name[GLS_VIEW_CONTROLS];
+
+/* The controls of live tracking. */
+typedef struct gls_view_controls {
+    char value[GLS_VIEW_CONTROLS][GLS_VIEW_CONTROL]; /* as the command line takes them; "": the option is not given */
+    bool act;                                        /* tissue is used, where there is one */
+} gls_view_controls;
+
+/* A region that streamlines meet or avoid, or in which those that are tracked stop. */
 typedef struct gls_view_region {
-    gls_region_role role; /* GLS_REGION_INCLUDE, GLS_REGION_EXCLUDE or GLS_REGION_INCLUDE_END */
-    int n;                /* numbers: 4, a sphere; 6, a box; 0, a label of the atlas or a painted region */
-    double number[6];     /* as the command line takes them, world mm */
+    /* GLS_REGION_INCLUDE, GLS_REGION_EXCLUDE or GLS_REGION_INCLUDE_END; of TRACK GLS_REGION_STOP_AT */
+    gls_region_role role;
+    int n;            /* numbers: 4, a sphere; 6, a box; 0, a label of the atlas or a painted region */
+    double number[6]; /* as the command line takes them, world mm */
     int32_t label;
     uint32_t mask; /* number of a painted region; 0: none */
 } gls_view_region;
@@ -81,6 +94,9 @@ typedef struct gls_view_request {
     uint32_t id;      /* number that the answer repeats */
     double sphere[4]; /* TRACK: centre and radius; PICK: the place; world mm */
     uint64_t nseeds, seed;
+    bool has_controls; /* TRACK: controls are given; else those with which the page begins hold */
+    gls_view_controls controls;
+    bool preview; /* TRACK: of as many of the seeds as the time allows */
     /* TRACK: painted region in place of the sphere; PAINT: the region before; SAVE: that of the seeds; 0: none */
     uint32_t mask;
     /* PAINT: voxels are added or erased; the region before is not needed any more; of the part that hangs together with
@@ -90,8 +106,8 @@ typedef struct gls_view_request {
     int plane;
     double radius, low, high, point[GLS_VIEW_PLACES][3];
     size_t n_points;
-    uint64_t shown; /* SELECT: largest number of streamlines to send */
-    gls_view_region region[GLS_VIEW_ALL_REGIONS];
+    uint64_t shown;                               /* SELECT: largest number of streamlines to send */
+    gls_view_region region[GLS_VIEW_ALL_REGIONS]; /* TRACK: those in which streamlines stop */
     size_t n_regions;
     size_t end[GLS_VIEW_BUNDLES]; /* index of the region behind the last one of each bundle */
     size_t n_bundles;
@@ -106,7 +122,9 @@ typedef struct gls_view_request {
 
 /* Reads a message, an object with one member:
  * {"track": {"id": 1, "sphere": [x, y, z, r], "nseeds": 1000, "seed": 0}}
- * {"track": {"id": 1, "mask": 3, "nseeds": 1000, "seed": 0}}
+ * {"track": {"id": 1, "mask": 3, "nseeds": 1000, "seed": 0}}, and perhaps
+ * "controls": {"dg": "ifod2", "max-angle": "45", "cutoff": "", "step-size": "1mm", "act": true},
+ * "stop": [{"role": "stop", "sphere": [x, y, z, r]}, ...], "preview": true
  * {"select": {"id": 1, "shown": 5000, "regions": [{"role": "include", "sphere": [x, y, z, r]},
  *                                                {"role": "exclude", "box": [x, y, z, X, Y, Z]},
  *                                                {"role": "include", "label": 7}, {"role": "end", "mask": 3}]}}

@@ -292,7 +292,7 @@ static gls_status make_painted_path(const saving *s, size_t k, char **file)
 static gls_status check_inputs(const saving *s, const gls_inputs *inputs, const char *file)
 {
     gls_status status = gls_inputs_check(inputs, file);
-    return status ? status : gls_inputs_check(s->d->tracked, file);
+    return status ? status : gls_view_live_spares(s->d->live, file);
 }
 
 /* Checks that a file may be written. inputs: files that it must not replace. */

@@ -79,20 +79,55 @@
   // --- The sphere in which seeds lie.
   const fields = ["seed-x", "seed-y", "seed-z", "seed-r"].map(get), seeds = () => fields.map((field) => Number(field.value));
   // Seeds lie in a painted region of this role, or else in the sphere.
-  const sowing = () => JSON.stringify(sown() ? sown().mask : seeds());
-  let sowed = ""; // the seeds that were asked for last
   const sown = () => regions.find((region) => region.role === "seed" && region.voxels > 0);
-  const track = () => scene.live && ask("track", () => get("sphere").checkValidity() && (sowed = sowing()) &&
-    { ...(sown() ? { mask: sown().mask } : { sphere: seeds() }), nseeds: Number(get("nseeds").value), seed: Number(get("seed").value) });
+  const stops = (region) => region.role === "stop" && (region.kind !== "paint" || region.voxels > 0);
+  // What is tracked, but for its number of seeds.
+  const sowing = () => ({ ...(sown() ? { mask: sown().mask } : { sphere: seeds() }), seed: Number(get("seed").value), controls: controls(),
+    stop: regions.filter(stops).map(wire) });
+  let sowed = "", ripening = 0; // what was asked for last; timer of its refinement
+  // Asks for streamlines: for a preview while something moves, and for all of them when it rests.
+  function track(moves) {
+    clearTimeout(ripening);
+    if (!scene.live) return;
+    ask("track", () => {
+      if (!get("sphere").checkValidity()) return null;
+      sowed = JSON.stringify(sowing());
+      return { ...sowing(), nseeds: Number(get("nseeds").value), preview: Boolean(moves) };
+    });
+    if (moves) ripening = setTimeout(track, 200);
+  }
   answers.track = (answer) => {
-    get("tracked").textContent = answer.error || words(answer.streamlines) + " streamlines from " + words(answer.seeds) +
-      " seeds in " + answer.seconds.toFixed(2) + " s";
-    if (answer.command) get("command").textContent = answer.command;
+    get("tracked").textContent = answer.error || (answer.seeds < answer.of ? "preview, " + words(answer.seeds) + " of " + words(answer.of) + " seeds: " : "") +
+      words(answer.streamlines) + " streamlines from " + words(answer.seeds) + " seeds in " + answer.seconds.toFixed(2) + " s";
+    if (!answer.command) return;
+    get("command").textContent = answer.command;
+    // a preview of all seeds needs no refinement
+    if (answer.seeds === answer.of && !waiting.has("track") && sowed === JSON.stringify(sowing())) clearTimeout(ripening);
+    for (const [name, value] of Object.entries(answer.values)) {
+      get(name).placeholder = value === null ? "none" : Number(value.toPrecision(4)) + (name === "step-size" ? "mm" : "");
+    }
   };
+  // --- Controls of tracking: options of the command line, as text; the server checks them.
+  const options = ["max-angle", "cutoff", "step-size"];
+  const controls = () => ({ dg: get("getter").value, ...Object.fromEntries(options.map((name) => [name, get(name).value.trim()])), act: get("act").checked });
+  function showControls() {
+    const { getters, getter, tissue, controls: first } = scene.live;
+    get("getter").append(...(first.dg ? [] : [element("option", { value: "", textContent: getter + " (default)" })]),
+      ...getters.map((name) => element("option", { value: name, textContent: name })));
+    get("getter").value = first.dg;
+    for (const name of options) get(name).value = first[name];
+    get("act").checked = first.act;
+    get("tissue").hidden = !tissue;
+    get("tracking").addEventListener("submit", (event) => event.preventDefault());
+    get("tracking").addEventListener("change", () => {
+      get("tracked").textContent = "tracking ...";
+      track();
+    });
+  }
 
   // --- Regions.
   let regions = [], kept = [], number = 0, rest = 0;
-  const colours = { include: [86, 180, 233], exclude: [230, 90, 60], end: [120, 220, 120], seed: [255, 255, 255] };
+  const colours = { include: [86, 180, 233], exclude: [230, 90, 60], end: [120, 220, 120], seed: [255, 255, 255], stop: [240, 160, 30] };
   const solid = (region) => region.kind === "sphere" || region.kind === "box";
   // Handles of all that can be moved.
   function hold(name) {
@@ -101,15 +136,15 @@
       moved(at) { region.at = at.map(place); changed(region, true); },
       sized(factor) { region.half = region.half.map((v) => size(v * factor)); changed(region, true); } }));
     const seed = () => ({ name: "seeds", at: seeds().slice(0, 3), half: [0, 0, 0].fill(seeds()[3]), round: true, colour: [255, 255, 255],
-      moved(at) { at.forEach((v, i) => { fields[i].value = place(v); }); hold(); track(); note("seeds"); },
-      sized(factor) { fields[3].value = size(seeds()[3] * factor); hold(); track(); note("seeds"); } });
+      moved(at) { at.forEach((v, i) => { fields[i].value = place(v); }); hold(); track(true); note("seeds"); },
+      sized(factor) { fields[3].value = size(seeds()[3] * factor); hold(); track(true); note("seeds"); } });
     stage.hold([...(scene.live && !sown() ? [seed()] : []), ...list, ...(active ? [brush()] : [])], name);
   }
   const wire = (region) => ({ role: region.role, ...(region.kind === "sphere" ? { sphere: [...region.at, region.half[0]] }
     : region.kind === "paint" ? { mask: region.mask } : region.kind === "box" ? { box: [...region.at.map((v, a) => round(v - region.half[a])), ...region.at.map((v, a) => round(v + region.half[a]))] }
       : { label: region.label }) });
-  // Whether a region selects streamlines: seeds do not, nor what is not painted yet.
-  const selects = (region) => region.role !== "seed" && (region.kind !== "paint" || region.voxels > 0);
+  // Whether a region selects streamlines: those of tracking do not, nor what is not painted yet.
+  const selects = (region) => region.role !== "seed" && region.role !== "stop" && (region.kind !== "paint" || region.voxels > 0);
   // Asks for the selection: while a region moves for few streamlines, for all of them when it rests.
   function choose(moves) {
     clearTimeout(rest);
@@ -137,6 +172,7 @@
     fill(region);
     hold(region.name);
     choose(moves && region.name);
+    if (region.role === "stop") track(moves);
   }
   const element = (tag, properties, ...children) => {
     const made = Object.assign(document.createElement(tag), properties);
@@ -153,7 +189,8 @@
   function list() {
     get("regions").replaceChildren(...regions.map((region) => {
       const role = element("select", { onchange() { become(region, role.value); } },
-        ...[["include", "meet"], ["exclude", "avoid"], ["end", "end in"], ...(scene.live && region.kind === "paint" ? [["seed", "start in"]] : [])].map(([value, text]) => element("option", { value, textContent: text, selected: region.role === value })));
+        ...[...(scene.select ? [["include", "meet"], ["exclude", "avoid"], ["end", "end in"]] : []), ...(scene.live && region.kind === "paint" ? [["seed", "start in"]] : []),
+          ...(scene.live ? [["stop", "stop in"]] : [])].map(([value, text]) => element("option", { value, textContent: text, selected: region.role === value })));
       const names = { sphere: ["x", "y", "z", "radius"], box: ["x", "y", "z", "width", "depth", "height"], label: [], paint: [] }[region.kind];
       region.fields = names.map((_, i) => element("input", { type: "number", step: "any", required: true, min: i < 3 ? -scene.most.place : 0.1,
         max: i < 3 ? scene.most.place : scene.most.radius * (region.kind === "box" ? 2 : 1),
@@ -164,6 +201,7 @@
           region.half = region.kind === "sphere" ? [v[3], v[3], v[3]] : v.slice(3).map((size) => size / 2);
           hold(region.name);
           choose(region.name);
+          if (region.role === "stop") track(true);
         } }));
       fill(region);
       const remove = element("button", { type: "button", textContent: "remove",
@@ -182,20 +220,22 @@
     list();
     hold(name);
     choose(false);
-    if (sowed !== sowing()) track();
+    if (scene.live && sowed !== JSON.stringify(sowing())) track();
   }
   // Gives a region a role. Seeds lie in one region, and a streamline has two ends.
   function become(region, role) {
     const others = regions.filter((r) => r !== region && r.role === role);
-    if (role === "seed") others.forEach((r) => { r.role = "include"; });
+    if (role === "seed") others.forEach((r) => { r.role = scene.select ? "include" : "stop"; });
     if (role === "end" && others.length > 1) others[0].role = "include";
     region.role = role;
     refresh(region.name);
   }
+  // Where regions begin: in the middle of the tractogram, or beside the seeds.
+  const middle = () => scene.select ? [...scene.middle] : scene.live ? scene.live.sphere.slice(0, 3).map((v, a) => round(a ? v : v + 20)) : [...scene.middle];
   function add(region) {
     if (regions.length === scene.most.regions) { get("selected").textContent = "There may be " + scene.most.regions + " regions."; return; }
     number++;
-    regions.push({ name: "region " + number, role: "include", title: (region.kind === "paint" ? "painted region" : region.kind) + " " + number, ...region });
+    regions.push({ name: "region " + number, role: scene.select ? "include" : "stop", title: (region.kind === "paint" ? "painted region" : region.kind) + " " + number, ...region });
     refresh("region " + number);
   }
 
@@ -304,7 +344,7 @@
       scene.paint.voxel.reduce((a, b) => a * b))) + " mm³";
     list();
     if (stroke.way.length > 0) step();
-    if (stroke.region.role === "seed") track();
+    if (stroke.region.role === "seed" || stroke.region.role === "stop") track(true);
     else choose(true);
     settle();
   }
@@ -325,15 +365,15 @@
   });
   get("add-paint").addEventListener("click", () => {
     const n = regions.length;
-    add({ kind: "paint", mask: 0, voxels: 0, runs: new Uint32Array(0), role: scene.select ? "include" : "seed" });
+    add({ kind: "paint", mask: 0, voxels: 0, runs: new Uint32Array(0), role: scene.select ? "include" : sown() ? "stop" : "seed" });
     if (regions.length === n) return;
-    if (!get("brush-x").value) put(scene.middle);
+    if (!get("brush-x").value) put(middle());
     activate(regions[n]);
   });
   const labels = scene.labels ? await (await load("/labels")).json() : [];
   const label = (value, name) => add({ kind: "label", label: value, title: "label " + value + (name ? ", " + name : "") });
-  get("add-sphere").addEventListener("click", () => add({ kind: "sphere", at: [...scene.middle], half: [10, 10, 10] }));
-  get("add-box").addEventListener("click", () => add({ kind: "box", at: [...scene.middle], half: [10, 10, 10] }));
+  get("add-sphere").addEventListener("click", () => add({ kind: "sphere", at: middle(), half: [10, 10, 10] }));
+  get("add-box").addEventListener("click", () => add({ kind: "box", at: middle(), half: [10, 10, 10] }));
   get("label").append(...labels.map(([value, name]) => element("option", { value, textContent: value + (name ? " " + name : "") })));
   get("add-label").addEventListener("click", () => label(...labels.find(([value]) => value === Number(get("label").value))));
   get("pick").addEventListener("click", () => stage.pick((at) => {
@@ -413,10 +453,10 @@
   }
   get("regions").addEventListener("submit", (event) => event.preventDefault());
   get("sphere").addEventListener("submit", (event) => event.preventDefault());
-  get("sphere").addEventListener("input", () => { if (get("sphere").checkValidity()) { hold(); note("seeds"); } track(); });
-  get("select").hidden = !scene.select && !(scene.live && scene.paint);
+  get("sphere").addEventListener("input", () => { if (get("sphere").checkValidity()) { hold(); note("seeds"); } track(true); });
+  get("select").hidden = !scene.select && !scene.live;
+  get("select-title").textContent = scene.select ? "Select" : "Regions";
   get("bundles").hidden = !scene.select;
-  for (const name of ["add-sphere", "add-box"]) get(name).hidden = !scene.select;
   get("add-paint").hidden = !scene.paint;
   get("labels").hidden = labels.length === 0;
   get("pick").hidden = !scene.image;
@@ -424,6 +464,7 @@
     fields.forEach((field, i) => { field.value = scene.live.sphere[i]; });
     get("nseeds").value = scene.live.nseeds;
     get("seed").value = scene.live.seed;
+    showControls();
     get("live").hidden = false;
     track();
   }
