@@ -262,7 +262,16 @@ static gls_status read_name(const cJSON *from, char name[GLS_VIEW_NAME])
 static gls_status read_save(const cJSON *save, gls_view_request *request)
 {
     const cJSON *list = at(save, "bundles"), *bundle, *force = at(save, "force"), *seeds = at(save, "seeds");
+    const cJSON *track = at(save, "track");
     const int n = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
+    request->force = cJSON_IsTrue(force);
+    request->tracks = track;
+    if (track) {
+        if (cJSON_GetArraySize(save) != 4 || !cJSON_IsBool(force) || !cJSON_IsObject(track))
+            return gls_fail(GLS_ERR_ARGUMENT, "message: save takes id, name, force and track, or bundles");
+        gls_status named = read_name(at(save, "name"), request->name);
+        return named ? named : read_tracked(track, 3, request);
+    }
     if (cJSON_GetArraySize(save) != (seeds ? 5 : 4) || !cJSON_IsBool(force) || n < 1 || n > GLS_VIEW_BUNDLES)
         return gls_fail(GLS_ERR_ARGUMENT, "message: save takes id, name, force and 1 to %d bundles", GLS_VIEW_BUNDLES);
     gls_status status = read_name(at(save, "name"), request->name);
@@ -278,7 +287,6 @@ static gls_status read_save(const cJSON *save, gls_view_request *request)
                 status = gls_fail(GLS_ERR_ARGUMENT, "message: two bundles have the name %s", request->bundle[k]);
         if (!status) status = read_regions(at(bundle, "regions"), request);
     }
-    request->force = cJSON_IsTrue(force);
     return status;
 }
 

@@ -97,6 +97,7 @@ typedef struct gls_view_request {
     bool has_controls; /* TRACK: controls are given; else those with which the page begins hold */
     gls_view_controls controls;
     bool preview; /* TRACK: of as many of the seeds as the time allows */
+    bool tracks;  /* SAVE: what is tracked, with the members of TRACK, and no bundles */
     /* TRACK: painted region in place of the sphere; PAINT: the region before; SAVE: that of the seeds; 0: none */
     uint32_t mask;
     /* PAINT: voxels are added or erased; the region before is not needed any more; of the part that hangs together with
@@ -133,6 +134,8 @@ typedef struct gls_view_request {
  *            "high": 0.5, "at": [[x, y, z], ...]}}; mask 0: a new region; plane null: in all slices
  * {"save": {"id": 1, "name": "text", "force": false, "bundles": [{"name": "AF_L", "regions": [...]}]}}, and perhaps
  * "seeds": 3, a painted region that is saved with those of the bundles
+ * {"save": {"id": 1, "name": "text", "force": false, "track": {"sphere": ..., "nseeds": ..., "seed": ...}}}, with the
+ * members of a message "track" but "id" and "preview"
  * {"judge": {"id": 1, "participant": 0, "judgement": "good", "note": "text"}}, or doubtful, bad, n/a; control
  * characters of a note become blanks
  * GLS_ERR_INPUT: it is no JSON in UTF-8. GLS_ERR_ARGUMENT: it is another object, or beyond a limit; id and kind of the

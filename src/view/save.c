@@ -1,6 +1,7 @@
 /* Saving what was done in the window: the bundles as a table of rules, from which the program itself makes a tractogram
- * and a picture, so that both are those of the command line. All files are made in a hidden folder, and get their
- * names together at the end, so that the files that they replace stay until then, even if the program is killed. */
+ * and a picture, so that both are those of the command line; and what is tracked live, which it tracks again. All files
+ * are made in a hidden folder, and get their names together at the end, so that the files that they replace stay until
+ * then, even if the program is killed. */
 #include "view/save.h"
 
 #include <arpa/inet.h>
@@ -24,12 +25,13 @@
 #define PATIENCE 3600
 /* Largest sidecar, and largest picture, bytes. */
 #define NAMED_BYTES ((size_t)64 << 20)
-/* Most words of a command, with a chain of transforms. */
+/* Most words of 'segment' and 'render', with a chain of transforms. */
 #define MAX_WORDS (24 + 2 * GLS_MAX_STRINGS)
 /* Exit codes of a command whose outputs cannot be written, and of a fault of the program. */
 enum { NO_OUTPUT = 4, FAULT = 1 };
 
-/* The files of a save, in the order in which they are written. Commands write a sidecar beside their file. */
+/* The files of a save, in the order in which they are written. Commands write a sidecar beside their file. What is
+ * tracked has no table and no picture. */
 enum { TABLE, TRACTOGRAM, SIDECAR, PICTURE, RECIPE, N_FILES };
 static const char *const suffix[N_FILES] = {".tsv", ".trx", ".json", ".png", ".sh"};
 
@@ -45,14 +47,18 @@ struct gls_view_saving {
     gls_view_request request;
     const char *image;
     char n_threads[16];
-    char *file[N_FILES];
+    char *file[N_FILES]; /* NULL: the save has no such file */
     char *folder;        /* folder in which the files are made */
     char *made[N_FILES]; /* paths of the files in that folder; there is no recipe */
     painted *painted;    /* regions, each once */
     size_t n_painted;
-    size_t n_stale;  /* files of painted regions, behind those of this save, that a save of more regions has left */
-    char *inside;    /* the folder with a slash, as --folder takes it; NULL: nothing is painted */
-    char *atlas;     /* image of labels as the table names it; NULL: none */
+    size_t n_stale; /* files of painted regions, behind those of this save, that a save of more regions has left */
+    char *inside;   /* the folder with a slash, as --folder takes it; NULL: nothing is painted */
+    char *atlas;    /* image of labels as the table names it; NULL: none */
+    gls_view_words track; /* words of 'track'; none: bundles are saved */
+    char *sphere;         /* words of its seeds and regions, owned */
+    char *stop[GLS_VIEW_REGIONS];
+    char nseeds[24], seed[24];
     gls_text script; /* the recipe */
     char *said;      /* last line of the command that runs */
     bool stopped;    /* it ended by a signal, or could not write */
@@ -146,10 +152,12 @@ static gls_status write_painted(const saving *s)
 
 static gls_status make_folder(saving *s)
 {
-    s->folder = gls_output_folder_make(s->file[TABLE]);
-    if (!s->folder) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", s->file[TABLE], strerror(errno));
+    const char *first = s->file[s->request.tracks ? TRACTOGRAM : TABLE];
+    s->folder = gls_output_folder_make(first);
+    if (!s->folder) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", first, strerror(errno));
     for (int i = 0; i < N_FILES; i++)
-        if (gls_asprintf(&s->made[i], "%s/%s", s->folder, gls_file_name(s->file[i])) < 0) return gls_no_memory();
+        if (s->file[i] && gls_asprintf(&s->made[i], "%s/%s", s->folder, gls_file_name(s->file[i])) < 0)
+            return gls_no_memory();
     for (size_t i = 0; i < s->n_painted; i++)
         if (gls_asprintf(&s->painted[i].made, "%s/%s", s->folder, gls_file_name(s->painted[i].file)) < 0)
             return gls_no_memory();
@@ -166,7 +174,7 @@ static size_t name_as_finished(const saving *s, char *data, size_t n)
     const size_t before = (size_t)(gls_file_name(s->folder) - s->folder);
     const size_t length = strlen(s->folder) + 1 - before;
     /* this path has the slash */
-    const char *name = s->made[TABLE] + before;
+    const char *name = s->made[TRACTOGRAM] + before;
     for (char *at = data; (at = memmem(at, n - (size_t)(at - data), name, length)); n -= length)
         memmove(at, at + length, n - length - (size_t)(at - data));
     return n;
@@ -189,28 +197,40 @@ static bool keep_line(void *user, const char *line)
     return true;
 }
 
+/* The word that stands in the recipe for a word of a command: files have their names, not those in the folder in which
+ * they are made. *owned: to be freed. */
+static const char *recipe_word(const saving *s, const char *word, char **owned)
+{
+    *owned = NULL;
+    for (int i = 0; i < N_FILES; i++)
+        if (s->made[i] && word == s->made[i]) return s->file[i];
+    for (size_t i = 0; i < s->n_painted; i++)
+        if (word == s->painted[i].made) return s->painted[i].file;
+    if (word == s->inside && (*owned = gls_text_copy(word))) name_as_finished(s, *owned, strlen(*owned) + 1);
+    return *owned ? *owned : word;
+}
+
 /* Runs 'glslines WORD...', and notes it in the recipe. words: ends with NULL. */
 static gls_status run(saving *s, const char *const *words)
 {
-    char *arguments[MAX_WORDS + 8] = {(char *)(uintptr_t) "glslines"};
     const char *const own[] = {"--quiet", "--nthreads", s->n_threads};
-    size_t n = 1;
+    size_t n = 0;
+    while (words[n]) n++;
+    char **arguments = calloc(n + sizeof own / sizeof *own + 2, sizeof *arguments), *owned;
+    if (!arguments) return gls_no_memory();
     gls_child child;
     gls_text line = {0};
     gls_text_puts(&line, "glslines");
-    for (; words[n - 1] && n < MAX_WORDS; n++) {
-        int i = 0;
-        arguments[n] = (char *)(uintptr_t)words[n - 1];
-        while (i < N_FILES && words[n - 1] != s->made[i]) i++;
+    arguments[0] = (char *)(uintptr_t) "glslines";
+    for (size_t i = 0; i < n; i++) {
+        arguments[i + 1] = (char *)(uintptr_t)words[i];
         gls_text_puts(&line, " ");
-        char *folder = words[n - 1] == s->inside ? gls_text_copy(s->inside) : NULL;
-        if (folder) name_as_finished(s, folder, strlen(folder) + 1);
-        gls_view_word(&line, folder ? folder : i < N_FILES ? s->file[i] : words[n - 1]);
-        free(folder);
+        gls_view_word(&line, recipe_word(s, words[i], &owned));
+        free(owned);
     }
     gls_text_puts(&line, " \"$@\"\n");
     char *text = gls_text_take(&line);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) arguments[n++] = (char *)(uintptr_t)own[i];
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) arguments[n + 1 + i] = (char *)(uintptr_t)own[i];
     gls_status status = text ? GLS_OK : gls_no_memory();
     if (!status && !gls_child_spawn(&child, arguments, environ))
         status = gls_fail(GLS_ERR_UNSUPPORTED, "save: %s cannot be started", words[0]);
@@ -225,6 +245,7 @@ static gls_status run(saving *s, const char *const *words)
     }
     if (!status) gls_text_puts(&s->script, text);
     free(text);
+    free(arguments);
     return status;
 }
 
@@ -266,15 +287,67 @@ static gls_status run_render(saving *s)
     return run(s, words);
 }
 
+/* --- What is tracked. */
+
+/* Copies the words of seeds and regions. */
+static gls_status take_track(saving *s)
+{
+    const gls_view_request *r = &s->request;
+    double sphere[4];
+    char text[160];
+    if (!s->d->live->job)
+        return gls_fail(GLS_ERR_ARGUMENT, "save: nothing is tracked: give 'glslines view' options of 'track' behind "
+                                          "--");
+    gls_status status = gls_view_live_words(s->d->live, r, &s->track);
+    memcpy(sphere, r->sphere, sizeof sphere);
+    gls_view_numbers(sphere, 4, text);
+    if (!status && gls_asprintf(&s->sphere, "--seed-sphere=%s", text) < 0) status = gls_no_memory();
+    for (size_t i = 0; i < r->n_regions && !status; i++) {
+        gls_text word = {0};
+        gls_text_puts(&word, "--stop-at=");
+        status = gls_view_region_text(&r->region[i], s->d->live->track.atlas, &word);
+        s->stop[i] = gls_text_take(&word);
+        if (!status && !s->stop[i]) status = gls_no_memory();
+    }
+    gls_snprintf(s->nseeds, sizeof s->nseeds, "%llu", (unsigned long long)r->nseeds);
+    gls_snprintf(s->seed, sizeof s->seed, "%llu", (unsigned long long)r->seed);
+    return status;
+}
+
+static gls_status run_track(saving *s)
+{
+    const gls_view_request *r = &s->request;
+    const char **words = calloc(s->track.n + 2 * r->n_regions + 12, sizeof *words);
+    size_t n = 0;
+    if (!words) return gls_no_memory();
+    words[n++] = "track";
+    for (size_t i = 0; i < s->track.n; i++) words[n++] = s->track.word[i];
+    if (r->mask > 0) words[n++] = "--seed-rejection";
+    words[n++] = r->mask > 0 ? find_painted(s, r->mask)->made : s->sphere;
+    words[n++] = "--nseeds";
+    words[n++] = s->nseeds;
+    words[n++] = "--seed-seed";
+    words[n++] = s->seed;
+    for (size_t i = 0; i < r->n_regions; i++) {
+        if (r->region[i].mask > 0) words[n++] = "--stop-at";
+        words[n++] = r->region[i].mask > 0 ? find_painted(s, r->region[i].mask)->made : s->stop[i];
+    }
+    words[n++] = "--output";
+    words[n++] = s->made[TRACTOGRAM];
+    gls_status status = run(s, words);
+    free(words);
+    return status;
+}
+
 /* --- All of it. */
 
 /* Makes the path of a file of the save. */
 static gls_status make_path(const saving *s, const char *end, char **file)
 {
     const gls_view_dissection *d = s->d;
-    const char *name = gls_file_name(d->path[0]);
-    const int folder = d->folder ? (int)strlen(d->folder) : (int)(name - d->path[0]);
-    return gls_asprintf(file, "%.*s%s%s%s", folder, d->folder ? d->folder : d->path[0], d->folder ? "/" : "",
+    const char *first = d->n_paths > 0 ? d->path[0] : "";
+    const int folder = d->folder ? (int)strlen(d->folder) : (int)(gls_file_name(first) - first);
+    return gls_asprintf(file, "%.*s%s%s%s", folder, d->folder ? d->folder : first, d->folder ? "/" : "",
                         s->request.name, end) < 0
                ? gls_no_memory()
                : GLS_OK;
@@ -336,11 +409,13 @@ static void remove_stale(const saving *s)
 static gls_status name_files(saving *s, bool *exists)
 {
     const gls_view_dissection *d = s->d;
-    const char *const given[] = {d->path[0], d->atlas, d->lut, d->input->reference, s->image};
+    const char *const given[] = {
+        d->n_paths > 0 ? d->path[0] : NULL, d->atlas, d->lut, d->input->reference, s->image, d->live->act};
     gls_inputs inputs = {0};
     gls_status status = gls_inputs_add_all(&inputs, given, sizeof given / sizeof *given);
     if (!status) status = gls_inputs_add_chain(&inputs, d->transform);
     for (int i = 0; i < N_FILES && !status; i++) {
+        if (s->request.tracks && (i == TABLE || i == PICTURE)) continue;
         status = make_path(s, suffix[i], &s->file[i]);
         if (!status) status = check_file(s, &inputs, s->file[i], exists);
     }
@@ -432,11 +507,12 @@ static gls_status add_named(const saving *s, int i, gls_output_group *group)
 static gls_status conclude(saving *s, gls_status status)
 {
     gls_output_group group = {0};
-    for (int i = TABLE; i <= TRACTOGRAM && !status; i++) status = add_copy(s, s->made[i], s->file[i], &group);
+    for (int i = TABLE; i <= TRACTOGRAM && !status; i++)
+        if (s->file[i]) status = add_copy(s, s->made[i], s->file[i], &group);
     for (size_t i = 0; i < s->n_painted && !status; i++)
         status = add_copy(s, s->painted[i].made, s->painted[i].file, &group);
     if (!status) status = add_named(s, SIDECAR, &group);
-    if (!status && !s->note) status = add_named(s, PICTURE, &group);
+    if (!status && !s->note && s->file[PICTURE]) status = add_named(s, PICTURE, &group);
     status = gls_text_write(&s->script, s->file[RECIPE], s->request.force, &group, status);
     status = gls_output_group_end(&group, status);
     /* a picture of before shows other bundles */
@@ -449,11 +525,13 @@ static gls_status conclude(saving *s, gls_status status)
 static gls_status make_files(saving *s)
 {
     gls_status status = make_folder(s);
-    if (!status) status = write_table(s);
+    if (!status && !s->request.tracks) status = write_table(s);
     if (!status) status = write_painted(s);
-    gls_text_puts(&s->script,
-                  "#!/bin/sh\n# Bundles made in the window of glslines. Run this script in the folder in which "
-                  "'glslines view' ran; --force replaces files.\nset -e\n");
+    gls_text_printf(&s->script,
+                    "#!/bin/sh\n# %s in the window of glslines. Run this script in the folder in which "
+                    "'glslines view' ran; --force replaces files.\nset -e\n",
+                    s->request.tracks ? "Streamlines tracked" : "Bundles made");
+    if (s->request.tracks) return status ? status : run_track(s);
     if (!status) status = run_segment(s);
     /* where there is no device, or nothing to draw, there is no picture, and the bundles are kept */
     if (!status && run_render(s)) {
@@ -479,7 +557,7 @@ static gls_status answer(const saving *s, gls_text *json)
     cJSON *root = gls_view_answer_begin(s->request.id, "save");
     cJSON *files = cJSON_AddArrayToObject(root, "files");
     for (int i = 0; i < N_FILES; i++)
-        if (i != PICTURE || !s->note) cJSON_AddItemToArray(files, cJSON_CreateString(s->file[i]));
+        if (s->file[i] && (i != PICTURE || !s->note)) cJSON_AddItemToArray(files, cJSON_CreateString(s->file[i]));
     for (size_t i = 0; i < s->n_painted; i++) cJSON_AddItemToArray(files, cJSON_CreateString(s->painted[i].file));
     if (s->note) cJSON_AddStringToObject(root, "note", s->note);
     return gls_view_answer_end(root, json);
@@ -497,6 +575,9 @@ static void destroy(saving *s)
         free(s->painted[i].made);
     }
     free(s->painted);
+    gls_view_words_finish(&s->track);
+    free(s->sphere);
+    for (int i = 0; i < GLS_VIEW_REGIONS; i++) free(s->stop[i]);
     free(s->inside);
     free(s->atlas);
     gls_text_finish(&s->script);
@@ -506,17 +587,24 @@ static void destroy(saving *s)
     free(s);
 }
 
-gls_status gls_view_save_begin(gls_view_dissection *d, const char *image, const gls_view_request *request,
-                               gls_view_saving **begun, bool *exists)
+/* Checks that bundles can be made of the tractogram. */
+static gls_status check_tractogram(gls_view_dissection *d, const char *image)
 {
-    *exists = false;
-    *begun = NULL;
     if (d->n_paths != 1)
         return gls_fail(GLS_ERR_ARGUMENT, "save: bundles are made of one tractogram, and view has %zu", d->n_paths);
     gls_status status = gls_beside_end(&d->reading, GLS_OK);
     if (!status && !d->lines.has_grid && !d->input->reference && (!image || d->space.n > 0))
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and bundles need one: give 'glslines view' %s",
                           d->path[0], d->space.n > 0 ? "--reference" : "an image");
+    return status;
+}
+
+gls_status gls_view_save_begin(gls_view_dissection *d, const char *image, const gls_view_request *request,
+                               gls_view_saving **begun, bool *exists)
+{
+    *exists = false;
+    *begun = NULL;
+    gls_status status = request->tracks ? GLS_OK : check_tractogram(d, image);
     if (status) return status;
     saving *s = malloc(sizeof *s);
     if (!s) return gls_no_memory();
@@ -524,6 +612,7 @@ gls_status gls_view_save_begin(gls_view_dissection *d, const char *image, const 
     gls_snprintf(s->n_threads, sizeof s->n_threads, "%d", omp_get_max_threads());
     s->work = (gls_beside){.name = "saving", .work = work, .user = s};
     status = take_painted(s);
+    if (!status && request->tracks) status = take_track(s);
     if (!status) status = name_files(s, exists);
     if (!status) {
         *begun = s;

@@ -12,7 +12,8 @@ typedef struct gls_view_saving gls_view_saving;
 /* Begins to write a table of the bundles, and to run this program, which makes of it a tractogram with a group for each
  * bundle, and a picture. The recipe, a script of these command lines, makes the same files without the window. image:
  * behind the streamlines of the picture, and their grid where the tractogram has none; NULL: none. It and d must
- * outlive the save. *exists: it failed since there are such files, and they were not to be replaced. */
+ * outlive the save. A request that tracks saves its streamlines, which this program tracks again, and the recipe.
+ * *exists: it failed since there are such files, and they were not to be replaced. */
 gls_status gls_view_save_begin(gls_view_dissection *d, const char *image, const gls_view_request *request,
                                gls_view_saving **saving, bool *exists);
 /* Whether gls_view_save_end() returns at once. */

@@ -422,6 +422,7 @@
     get("bundle-name").value = "";
     refresh();
   });
+  let saver = { said: "saved", again: "replace" }; // where the answer to the last save is shown
   function save(force) {
     get("replace").hidden = true;
     // a region of seeds alone is no bundle, and is saved beside those that are kept
@@ -437,11 +438,25 @@
     }
     const wired = (bundle) => bundle.regions.filter(selects).map(wire);
     get("saved").textContent = "Saving ...";
+    saver = { said: "saved", again: "replace" };
     post("save", { name: get("save-name").value, force, ...(sown() ? { seeds: sown().mask } : {}), bundles: kept.map((bundle) => ({ name: bundle.name, regions: wired(bundle) })) });
   }
+  // Saves what is tracked.
+  function saveTracks(force) {
+    get("replace-tracks").hidden = true;
+    if (!fits(get("track-name")) || !get("sphere").checkValidity()) {
+      get("tracks-saved").textContent = "Name the files: letters, digits, _ and -.";
+      return;
+    }
+    get("tracks-saved").textContent = "Saving ...";
+    saver = { said: "tracks-saved", again: "replace-tracks" };
+    post("save", { name: get("track-name").value, force, track: { ...sowing(), nseeds: Number(get("nseeds").value) } });
+  }
+  get("save-tracks").addEventListener("click", () => saveTracks(false));
+  get("replace-tracks").addEventListener("click", () => saveTracks(true));
   answers.save = (answer) => {
-    get("saved").textContent = answer.error || "Saved: " + answer.files.join(", ") + (answer.note ? ". No picture: " + answer.note : "");
-    get("replace").hidden = !answer.exists;
+    get(saver.said).textContent = answer.error || "Saved: " + answer.files.join(", ") + (answer.note ? ". No picture: " + answer.note : "");
+    get(saver.again).hidden = !answer.exists;
   };
   get("save-bundles").addEventListener("click", () => save(false));
   get("replace").addEventListener("click", () => save(true));
