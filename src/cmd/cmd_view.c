@@ -51,8 +51,9 @@ static const gls_option table[] = {
         "Image of labels that select streamlines, on any grid in the space of the streamlines, or brought there by "
         "--transform."),
     GLS_TEXT("Selection", lut, "lut", "FILE", "none", "Names of the labels of --atlas."),
-    GLS_TEXT("Selection", save_to, "save-to", "DIR", "that of the first tractogram, or the data set",
-             "Folder into which the page saves bundles, and judgements of a data set."),
+    GLS_TEXT("Selection", save_to, "save-to", "DIR",
+             "that of the first tractogram, or the data set; else the current one",
+             "Folder into which the page saves bundles, what it tracks, and judgements of a data set."),
     GLS_TEXT("Live tracking", seed_sphere, "seed-sphere", "x,y,z,r", "5 mm in the middle of the images",
              "Centre and radius of the seed sphere with which the page begins, world mm."),
     GLS_NUMBER("Live tracking", UINT64, nseeds, "nseeds", "N", NULL, GLS_BETWEEN(1, GLS_VIEW_SEEDS), NULL,

@@ -117,6 +117,24 @@ if start t.trx --atlas labels.nii --lut names.txt --save-to saved --max-streamli
 fi
 [ "$before" = "$(files)" ] || note "view has written files"
 
+# --- live tracking: every getter of FODs, controls, regions to stop in; getters of a series, without a tractogram ---
+before=$(files)
+for options in "t.trx fit_fa.nii.gz --atlas labels.nii --save-to saved --nthreads 1 -q -- $* --act data/5tt.nii.gz" "--save-to saved --nthreads 1 -q -- data/dwi.nii.gz --mask data/mask.nii.gz --device llvmpipe"; do
+    # shellcheck disable=SC2086
+    if start $options; then
+        case $options in t.trx*) only= ;; *) only="boot tensordet tensorprob" ;; esac
+        # shellcheck disable=SC2086
+        python3 "$here/view_live.py" "$(cat stdaddress)" "$tool" saved $only || note "live tracking: $options"
+        kill -TERM $pid
+        wait $pid
+        code=$?
+        [ $code -eq 0 ] || note "view after live tracking: exit code $code"
+    fi
+done
+[ "$before" = "$(files)" ] || note "live tracking has left files"
+expect 2 view t.trx -- "$@" --rng-seed random
+says "give a number"
+
 # --- saving: a tractogram without a grid, beside an image; one with a point that is not finite ---
 python3 - << 'END'
 import struct, zipfile

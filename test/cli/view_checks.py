@@ -108,6 +108,8 @@ def refused(send, code, what):
 
 
 bundle = {"name": "a", "regions": [{"role": "include", "label": 1}]}
+controls = {"dg": "", "max-angle": "", "cutoff": "", "step-size": "", "act": False}
+stop = {"role": "stop", "sphere": [0, 0, 0, 5]}
 bad = ["", "x", request()[:-1], request() + "x", "[" * 4000, "{" * 4000, request(nseeds=float("nan")), request(seed=float("inf"))]
 for text in bad:
     refused(lambda page, text=text: page.send(text), 1002, "message " + text[:60])
@@ -137,6 +139,12 @@ wrong = ["{}", "[]", "null", '{"track": 1}', '{"track": {}}', '{"save": "/etc/pa
            {"more": 1}, {"mask": -1}, {"mask": 1.5}, {"adds": 1}, {"replaces": None}, {"part": "no"}, {"plane": 3}, {"plane": -1}, {"plane": 0.5}, {"radius": -1}, {"radius": 51},
            {"radius": None}, {"low": "0"}, {"low": 1e10}, {"high": [1]}, {"at": []}, {"at": [[0, 0]]}, {"at": [0, 0, 0]}, {"at": 65 * [[0, 0, 0]]}, {"at": [[0, 0, 1e9]]}, {"at": None})),
        '{"track": {"id": 1, "mask": 0, "nseeds": 1, "seed": 0}}', '{"track": {"id": 1, "mask": 1, "sphere": [0, 0, 0, 1], "nseeds": 1, "seed": 0}}',
+       *(request(controls={**controls, **change}) for change in ({"dg": 1}, {"act": 0}, {"more": ""}, {"max-angle": "1" * 32}, {"cutoff": "0 1"}, {"step-size": "1\n"}, {"dg": "\u00e4"})),
+       request(controls={"dg": ""}), request(controls=[0] * 5), request(controls=None), request(preview=1), request(stop=stop), request(stop=33 * [stop]),
+       *(request(stop=[{**stop, **change}]) for change in ({"role": "include"}, {"role": "seed"}, {"sphere": [0, 0, 0, 0]}, {"label": 7})),
+       *(json.dumps({"save": {"id": 1, "name": "x", "force": False, "track": track}}) for track in (
+           {}, [], {"sphere": [0, 0, 0, 5], "nseeds": 1}, {"sphere": [0, 0, 0, 5], "nseeds": 1, "seed": 0, "preview": True}, {"id": 1, "sphere": [0, 0, 0, 5], "nseeds": 1, "seed": 0})),
+       json.dumps({"save": {"id": 1, "name": "../x", "force": False, "track": {"sphere": [0, 0, 0, 5], "nseeds": 1, "seed": 0}}}),
        '{"pick": {"id": 1, "at": [0, 0]}}', '{"pick": {"id": 1}}',
        request(sphere=[0, 0, 0, 0]), request(sphere=[0, 0, 0, -1]), request(sphere=[1e9, 0, 0, 5]), request(sphere=[10001, 0, 0, 5]), request(sphere=["0", 0, 0, 5]), request(sphere=None)]
 with open_page(server) as page:
@@ -152,7 +160,7 @@ with open_page(server) as page:
     most = json.loads(server.get("/scene.json")[2])["most"]
     html = server.get("/")[2].decode()
     check('id="seed-x" min="-10000" max="10000"' in html and 'id="seed-r" min="0.001" max="1000"' in html and 'id="seed" min="0" max="9007199254740992"' in html
-          and 'id="nseeds" min="1" max="100000"' in html and html.count('maxlength="63"') == 2 and "{{" not in html, "limits of fields")
+          and 'id="nseeds" min="1" max="100000"' in html and html.count('maxlength="63"') == 3 and html.count('maxlength="31"') == 3 and "{{" not in html, "limits of fields")
     edge = most["place"] + most["radius"]
     ends = {"role": "exclude", "box": [most["place"] - most["radius"]] * 3 + [edge] * 3}
     page.send(json.dumps({"select": {"id": 1, "shown": most["shown"], "regions": most["regions"] * [ends]}}))

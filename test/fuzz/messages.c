@@ -19,9 +19,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     memcpy(text, data, bytes);
     text[bytes] = 0;
     if (fuzz_ok(gls_view_request_read(text, bytes, &request))) {
-        if (request.kind == GLS_VIEW_TRACK &&
+        if ((request.kind == GLS_VIEW_TRACK || request.tracks) &&
             (request.nseeds < 1 || request.nseeds > GLS_VIEW_SEEDS || !(request.sphere[3] > 0) != (request.mask > 0)))
             abort();
+        for (int k = 0; k < GLS_VIEW_CONTROLS; k++)
+            for (const char *c = request.controls.value[k]; *c; c++)
+                if (*c <= ' ' || *c > '~' || c - request.controls.value[k] >= GLS_VIEW_CONTROL - 1) abort();
+        for (size_t i = 0; i < request.n_regions; i++)
+            if ((request.region[i].role == GLS_REGION_STOP_AT) != (request.kind == GLS_VIEW_TRACK || request.tracks))
+                abort();
         if (request.kind == GLS_VIEW_PAINT &&
             (request.n_points < 1 || request.n_points > GLS_VIEW_PLACES || request.plane < -1 || request.plane > 2 ||
              !(request.radius >= 0 && request.radius <= GLS_VIEW_BRUSH) || isnan(request.low) || isnan(request.high)))

@@ -210,10 +210,10 @@ browse hostile.html --dump-dom > dom.html
 [ "$(title dom.html)" = "0 handlers, JSON" ] || note "hostile names: $(title dom.html)"
 
 # --- the window of view: the sphere by mouse, keys and fields, both colour schemes, a phone ---
-"$tool" phantom data --shape 18 20 18 --directions 30 -q && "$tool" fit data/dwi.nii.gz --model csd -o fit -q || note "data for view"
+"$tool" phantom data --shape 18 20 18 --directions 30 -q && "$tool" fit data/dwi.nii.gz --model csd --sh-order 8 -o fit -q || note "data for view"
 python3 "$here/../cli/view.py" data/mask.nii.gz labels.nii
 printf "7\tFront left\n" > names.txt
-"$tool" view phantom.trx --atlas labels.nii --lut names.txt --save-to . -q -- --sh fit_sh.nii.gz --sh-basis descoteaux07_legacy --fa fit_fa.nii.gz --dg prob --device llvmpipe > address &
+"$tool" view phantom.trx --atlas labels.nii --lut names.txt --save-to . --nseeds 5000 -q -- --sh fit_sh.nii.gz --sh-basis descoteaux07_legacy --fa fit_fa.nii.gz --act data/5tt.nii.gz --dg prob --device llvmpipe > address &
 server=$!
 mkdir -p set/sub-01/figures set/sub-02/figures set/sub-03
 "$tool" render phantom.trx -o set/sub-01/figures/views.png -q && "$tool" render phantom.trx --views left -o set/sub-02/figures/left.png -q || note "pictures for view"

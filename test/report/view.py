@@ -1,8 +1,8 @@
 """The pages of `glslines view` in a browser, driven by Chromium's DevTools: view.py ADDRESS AXE.js FOLDER DATASET_ADDRESS FOLDER_OF_TOOL
 
-Drags the sphere of seeds and regions with the mouse, moves them by keys and fields, paints, keeps bundles and saves them, looks at
+Drags the sphere of seeds and regions with the mouse, sets the controls of tracking and saves what is tracked, moves them by keys and fields, paints, keeps bundles and saves them, looks at
 colour schemes, a phone and axe-core's violations; judges participants by keys. Prints what fails and how long a movement
-takes; writes view.png, select.png, paint.png and review.png."""
+takes; writes view.png, live.png, select.png, paint.png and review.png."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))
-from view import Page
+from view import Page, read_trx
 
 address, axe, folder = sys.argv[1], Path(sys.argv[2]).read_text(), Path(sys.argv[3])
 failures = []
@@ -346,6 +346,74 @@ def paint(browser):
     browser.value(change % ("seed-x", seed))
 
 
+def live(browser):
+    """The controls of tracking: those that are refused, previews, a region to stop in, a save that its script repeats."""
+    change = "(() => { const f = document.getElementById('%s'); f.value = '%s'; f.dispatchEvent(new Event('input', { bubbles: true })); f.dispatchEvent(new Event('change', { bubbles: true })); return true; })()"
+    has = "document.getElementById('command').textContent.includes(%s)"
+    getters = browser.value("[...document.getElementById('getter').options].map((o) => o.value)")
+    check({"prob", "ifod2", "fact"} <= set(getters) and "boot" not in getters, "getters", getters)
+    began = {name: browser.value(f"document.getElementById('{name}').value") for name in ("getter", "nseeds", "seed-x")}
+    browser.value(change % ("nseeds", 300))
+    browser.value(change % ("getter", "ifod2"))
+    check(browser.wait(has % "'--dg=ifod2 '"), "the getter is not taken", command(browser), text(browser, "tracked"))
+    check(browser.wait("document.getElementById('max-angle').placeholder === '45' && document.getElementById('step-size').placeholder.endsWith('mm')"), "values in use",
+          browser.value("document.getElementById('max-angle').placeholder"))
+    last = command(browser)
+    browser.value(change % ("max-angle", 100))
+    check(browser.wait("document.getElementById('tracked').textContent.startsWith('--max-angle: 100 is out of range')"), "an angle of 100", text(browser, "tracked"))
+    check(command(browser) == last and text(browser, "connection") == "", "a refused angle changes", command(browser))
+    violations(browser, "a refusal")
+    browser.value(change % ("max-angle", 40))
+    browser.value(change % ("cutoff", 0.07))
+    browser.value(change % ("step-size", "0.9mm"))
+    check(browser.wait(has % "'--max-angle=40 --cutoff=0.07 --step-size=0.9mm --act '"), "the controls are not taken", command(browser), text(browser, "tracked"))
+    check(browser.value("!document.getElementById('tissue').hidden && document.getElementById('act').checked"), "no control of tissue")
+    click(browser, "act")
+    check(browser.wait("!" + has % "'--act '"), "tissue is not put out", command(browser))
+
+    # a preview while the sphere moves, all seeds when it rests
+    browser.value(change % ("nseeds", 40000))
+    seen = set()
+    for i in range(5):
+        last = command(browser)
+        browser.value(change % ("seed-x", float(began["seed-x"]) + i))
+        browser.wait(f"document.getElementById('command').textContent !== {json.dumps(last)}")
+        seen.add(text(browser, "tracked").split(" seeds: ")[0])
+    check(all(re.match(r"preview, [1-9][\d,]* of 40,000", t) for t in seen), "previews", seen)
+    check(browser.wait("/ from 40,000 seeds in /.test(document.getElementById('tracked').textContent)"), "no refinement", text(browser, "tracked"))
+    check("preview" not in text(browser, "tracked"), "all seeds are called a preview", text(browser, "tracked"))
+
+    # a region to stop in is one of tracking alone
+    browser.value(change % ("nseeds", 300))
+    click(browser, "add-box")
+    browser.wait("document.getElementById('edit-command').textContent !== ''")
+    browser.value("(() => { const role = document.querySelector('#regions select'); role.value = 'stop'; role.dispatchEvent(new Event('change')); return true; })()")
+    check(browser.wait(has % "' --stop-at='"), "a region to stop in is not taken", command(browser), text(browser, "tracked"))
+    check(text(browser, "edit-command") == "" and text(browser, "selected") == "", "a region to stop in selects", text(browser, "selected"))
+    violations(browser, "live tracking")
+    picture(browser, "live.png", "#live")
+
+    # the save has the streamlines of the page, and its script makes them again
+    click(browser, "save-tracks")
+    check("Name the files" in text(browser, "tracks-saved"), "a save without a name", text(browser, "tracks-saved"))
+    browser.value("document.getElementById('track-name').value = 'tracked', true")
+    click(browser, "save-tracks")
+    check(browser.wait("document.getElementById('tracks-saved').textContent.startsWith('Saved: ')"), "save of what is tracked", text(browser, "tracks-saved"))
+    tracked = (folder / "tracked.trx").read_bytes()
+    n = int(text(browser, "tracked").split()[0].replace(",", ""))
+    check(len(read_trx(folder / "tracked.trx")) == n > 0, "the save has not the", n, "streamlines of the page")
+    click(browser, "save-tracks")
+    check(browser.wait("!document.getElementById('replace-tracks').hidden"), "names that are taken", text(browser, "tracks-saved"))
+    (folder / "tracked.trx").unlink()
+    subprocess.run(["sh", "./tracked.sh", "--quiet", "--force"], check=True, cwd=folder, env={**os.environ, "PATH": sys.argv[5] + ":" + os.environ["PATH"]})
+    check((folder / "tracked.trx").read_bytes() == tracked, "the script tracks others")
+    browser.value("document.querySelector('#regions button').click(), true")
+    for name, value in (*began.items(), ("max-angle", ""), ("cutoff", ""), ("step-size", "")):
+        browser.value(change % (name, value))
+    click(browser, "act")
+    check(browser.wait(f"/ from {int(began['nseeds']):,} seeds in /.test(document.getElementById('tracked').textContent)"), "the controls of before", text(browser, "tracked"))
+
+
 def review(browser):
     """A data set: judged by keys, by mouse and with a note."""
     browser.call("Page.navigate", url=sys.argv[4])
@@ -450,6 +518,7 @@ def run(browser):
     check(command(browser) == last and browser.value("document.getElementById('connection').textContent") == "", "a radius of -1 was asked for")
     browser.value(change % ("seed-r", str(after[3])))
 
+    live(browser)
     select(browser)
     paint(browser)
 
