@@ -29,7 +29,7 @@
 #include "util/text.h"
 
 enum { OUTSIDE_CUT, OUTSIDE_DROP, OUTSIDE_IDENTITY };
-enum { INTERPOLATE_AUTO, INTERPOLATE_NEAREST, INTERPOLATE_LINEAR, INTERPOLATE_LABEL };
+enum { INTERPOLATE_AUTO, INTERPOLATE_NEAREST, INTERPOLATE_LINEAR, INTERPOLATE_CUBIC, INTERPOLATE_LABEL };
 
 /* --- Tractograms. */
 
@@ -100,6 +100,20 @@ static gls_status check_labels(const char *in, const gls_image *image, double fi
                     in, INT32_MIN, INT32_MAX);
 }
 
+/* Checks that an image has a value in each voxel, since each has a part in all splines along its row. */
+static gls_status check_finite(const char *in, const gls_image *image)
+{
+    const size_t n = gls_grid_voxels(&image->grid) * image->n_volumes;
+    uint64_t bad = 0;
+#pragma omp parallel for reduction(+ : bad) schedule(static)
+    for (size_t i = 0; i < n; i++) bad += !isfinite(image->data[i]);
+    if (bad == 0) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: has values that are not finite (%" PRIu64
+                    "), and --interpolation cubic needs all of them: take linear, or give these voxels a value",
+                    in, bad);
+}
+
 /* Replaces labels that float has rounded by their places in a table, which float holds. place 0: label 0; the place
  * behind the last label: `fill`. *table comes from malloc, also after a failure. GLS_ERR_INPUT: several volumes, or
  * values that are no labels. */
@@ -163,14 +177,17 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
         o->interpolation == INTERPOLATE_LABEL || (o->interpolation == INTERPOLATE_AUTO && gls_image_has_labels(moving));
     const gls_resampling how = labels                                                ? GLS_RESAMPLE_LABEL
                                : o->interpolation == INTERPOLATE_NEAREST || o->peaks ? GLS_RESAMPLE_NEAREST
+                               : o->interpolation == INTERPOLATE_CUBIC               ? GLS_RESAMPLE_CUBIC
                                                                                      : GLS_RESAMPLE_LINEAR;
     if (labels && o->interpolation == INTERPOLATE_AUTO)
         gls_log(GLS_LOG_INFO, "%s: an image of labels: each voxel gets the label with the largest share", in);
     if (labels) status = check_labels(in, moving, o->fill);
     if (!status && labels && !gls_image_has_labels(moving))
         gls_log(GLS_LOG_WARNING, "%s: its values are at most 0 and 1: is it an image of labels?", in);
-    if (!status && rounded && how == GLS_RESAMPLE_LINEAR) gls_image_warn_rounded(in);
-    if (!status && rounded && how != GLS_RESAMPLE_LINEAR) status = number_labels(in, moving, o->fill, &table, &last);
+    const bool between = how == GLS_RESAMPLE_LINEAR || how == GLS_RESAMPLE_CUBIC;
+    if (!status && how == GLS_RESAMPLE_CUBIC) status = check_finite(in, moving);
+    if (!status && rounded && between) gls_image_warn_rounded(in);
+    if (!status && rounded && !between) status = number_labels(in, moving, o->fill, &table, &last);
     if (!status)
         status =
             gls_image_resample(moving, transform, &grid, how, table ? (float)last : (float)o->fill, &made, &outside);

@@ -1,4 +1,4 @@
-/* Resamples images by transforms: nearest, trilinear, and votes of labels. */
+/* Resamples images by transforms: nearest, trilinear, cubic, and votes of labels. */
 #include "transform/resample.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 
 #include "image/grid.h"
 #include "image/labels.h"
+#include "transform/spline.h"
 #include "util/maths.h"
 #include "util/status.h"
 
@@ -43,18 +44,21 @@ typedef struct corners {
     double share[8];
 } corners;
 
-/* Finds the voxels around a point, world mm. Beyond the outermost centres the values are those at the border. Returns
- * false more than half a voxel beyond. */
-static bool find_corners(const gls_grid *grid, const double to_voxel[3][4], const double world[3], corners *c)
+/* The voxels around a point. */
+typedef union spot {
+    corners eight;
+    gls_spline_place spline; /* of cubic interpolation alone */
+} spot;
+
+/* Finds the eight voxels around a point in voxel coordinates, each from 0 to dim - 1. */
+static void find_corners(const gls_grid *grid, const double v[3], corners *c)
 {
-    double v[3], share[3];
+    double share[3];
     size_t at[3];
-    gls_affine_apply(to_voxel, world, v);
     for (int a = 0; a < 3; a++) {
-        if (!(v[a] >= -0.5 && v[a] <= grid->dim[a] - 0.5)) return false;
-        const double in = fmin(fmax(v[a], 0), grid->dim[a] - 1), low = fmin(floor(in), fmax(grid->dim[a] - 2, 0));
+        const double low = fmin(floor(v[a]), fmax(grid->dim[a] - 2, 0));
         at[a] = (size_t)low;
-        share[a] = in - low;
+        share[a] = v[a] - low;
     }
     for (int k = 0; k < 8; k++) {
         c->share[k] = 1;
@@ -65,12 +69,12 @@ static bool find_corners(const gls_grid *grid, const double to_voxel[3][4], cons
             c->voxel[k] = c->voxel[k] * (size_t)grid->dim[a] + at[a] + (size_t)(up && share[a] > 0);
         }
     }
-    return true;
 }
 
 /* One call of resampling: its images and how values are computed. */
 typedef struct job {
     const gls_image *moving;
+    gls_image *coefficients; /* of cubic interpolation alone */
     const gls_transform *transform;
     double to_voxel[3][4];
     gls_resampling how;
@@ -78,6 +82,24 @@ typedef struct job {
     int samples[3];
     gls_image *made;
 } job;
+
+/* Finds the voxels around a point, world mm. Beyond the outermost centres the values are those at the border. Returns
+ * false more than half a voxel beyond. */
+static bool find_spot(const job *j, const double world[3], spot *s)
+{
+    const gls_grid *grid = &j->moving->grid;
+    double v[3];
+    gls_affine_apply((const double(*)[4])j->to_voxel, world, v);
+    for (int a = 0; a < 3; a++) {
+        if (!(v[a] >= -0.5 && v[a] <= grid->dim[a] - 0.5)) return false;
+        v[a] = fmin(fmax(v[a], 0), grid->dim[a] - 1);
+    }
+    if (j->how == GLS_RESAMPLE_CUBIC)
+        gls_spline_place_init(grid->dim, v, &s->spline);
+    else
+        find_corners(grid, v, &s->eight);
+    return true;
+}
 
 /* The label with the most votes among `n` values; of equal ones the lowest. */
 static float elect(const float *value, const double *vote, int n)
@@ -92,8 +114,8 @@ static float elect(const float *value, const double *vote, int n)
     return best;
 }
 
-/* The samples of a voxel: the corners of each point that lies in the image. Returns their number. */
-static int sample(const job *j, const size_t at[3], corners list[MAX_SAMPLES * MAX_SAMPLES * MAX_SAMPLES])
+/* The samples of a voxel: the voxels around each point that lies in the image. Returns their number. */
+static int sample(const job *j, const size_t at[3], spot list[MAX_SAMPLES * MAX_SAMPLES * MAX_SAMPLES])
 {
     int n = 0;
     for (int z = 0; z < j->samples[2]; z++)
@@ -104,47 +126,76 @@ static int sample(const job *j, const size_t at[3], corners list[MAX_SAMPLES * M
                 for (int a = 0; a < 3; a++) p[a] = (double)at[a] - 0.5 + (k[a] + 0.5) / j->samples[a];
                 gls_affine_apply((const double(*)[4])j->made->grid.affine, p, p);
                 if (!gls_transform_apply(j->transform, p, p)) continue;
-                n += find_corners(&j->moving->grid, (const double(*)[4])j->to_voxel, p, &list[n]);
+                n += find_spot(j, p, &list[n]);
             }
     return n;
 }
 
-/* The value of one volume from n samples. */
-static float combine(const job *j, const float *data, const corners *list, int n)
+/* The mean of n samples of one volume. */
+static float average(const float *data, const spot *list, int n)
+{
+    double sum = 0;
+    for (int s = 0; s < n; s++)
+        for (int k = 0; k < 8; k++) {
+            const corners *c = &list[s].eight;
+            if (c->share[k] > 0) sum += c->share[k] * (double)data[c->voxel[k]];
+        }
+    return (float)(sum / n);
+}
+
+/* The mean of n samples of one volume by splines. */
+static float average_splines(const float *data, const float *coefficients, const spot *list, int n)
+{
+    double sum = 0;
+    for (int s = 0; s < n; s++) sum += gls_spline_value(&list[s].spline, data, coefficients);
+    return (float)(sum / n);
+}
+
+/* The label with the largest share of n samples. */
+static float vote(const float *data, const spot *list, int n)
 {
     float value[MAX_VOTES];
-    double vote[MAX_VOTES], sum = 0;
+    double votes[MAX_VOTES];
     int n_values = 0;
     for (int s = 0; s < n; s++)
         for (int k = 0; k < 8; k++) {
-            const float v = data[list[s].voxel[k]];
-            if (list[s].share[k] <= 0) continue;
-            sum += list[s].share[k] * (double)v;
+            const corners *c = &list[s].eight;
+            const float v = data[c->voxel[k]];
             int i = 0;
-            while (j->how == GLS_RESAMPLE_LABEL && i < n_values && value[i] != v) i++;
-            if (j->how != GLS_RESAMPLE_LABEL) continue;
-            if (i == n_values) vote[n_values] = 0, value[n_values++] = v;
-            vote[i] += list[s].share[k];
+            if (c->share[k] <= 0) continue;
+            while (i < n_values && value[i] != v) i++;
+            if (i == n_values) votes[n_values] = 0, value[n_values++] = v;
+            votes[i] += c->share[k];
         }
-    return j->how == GLS_RESAMPLE_LABEL ? elect(value, vote, n_values) : (float)(sum / n);
+    return elect(value, votes, n_values);
+}
+
+/* The value of the nearest voxel. */
+static float nearest(const float *data, const corners *c)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < 8; k++)
+        if (c->share[k] > c->share[best]) best = k;
+    return data[c->voxel[best]];
 }
 
 /* Makes all volumes of one voxel. Returns false if it lies outside. */
-static bool make_voxel(const job *j, size_t voxel, corners *list)
+static bool make_voxel(const job *j, size_t voxel, spot *list)
 {
     const gls_grid *grid = &j->made->grid;
     const size_t n = gls_grid_voxels(grid), n_moving = gls_grid_voxels(&j->moving->grid),
                  at[3] = {voxel % (size_t)grid->dim[0], voxel / (size_t)grid->dim[0] % (size_t)grid->dim[1],
                           voxel / (size_t)grid->dim[0] / (size_t)grid->dim[1]};
     const int found = sample(j, at, list);
-    size_t nearest = 0;
-    for (int k = 1; k < 8 && found > 0; k++)
-        if (list[0].share[k] > list[0].share[nearest]) nearest = (size_t)k;
     for (size_t t = 0; t < j->moving->n_volumes; t++) {
         const float *data = j->moving->data + t * n_moving;
-        j->made->data[t * n + voxel] = found == 0                       ? j->fill
-                                       : j->how == GLS_RESAMPLE_NEAREST ? data[list[0].voxel[nearest]]
-                                                                        : combine(j, data, list, found);
+        float value = j->fill;
+        if (found > 0 && j->how == GLS_RESAMPLE_NEAREST) value = nearest(data, &list[0].eight);
+        if (found > 0 && j->how == GLS_RESAMPLE_LINEAR) value = average(data, list, found);
+        if (found > 0 && j->how == GLS_RESAMPLE_CUBIC)
+            value = average_splines(data, j->coefficients->data + t * n_moving, list, found);
+        if (found > 0 && j->how == GLS_RESAMPLE_LABEL) value = vote(data, list, found);
+        j->made->data[t * n + voxel] = value;
     }
     return found > 0;
 }
@@ -162,12 +213,12 @@ gls_status gls_image_resample(const gls_image *moving, const gls_transform *tran
         const bool several = how != GLS_RESAMPLE_NEAREST && ratio > COARSER;
         j.samples[a] = several ? (int)fmin(ceil(ratio), MAX_SAMPLES) : 1;
     }
-    gls_status status = gls_image_allocate(grid, moving->n_volumes, false, &j.made);
-    if (status) return status;
-    const size_t n = gls_grid_voxels(grid);
+    gls_status status = how == GLS_RESAMPLE_CUBIC ? gls_spline_coefficients(moving, &j.coefficients) : GLS_OK;
+    if (!status) status = gls_image_allocate(grid, moving->n_volumes, false, &j.made);
+    const size_t n = status ? 0 : gls_grid_voxels(grid);
 #pragma omp parallel reduction(+ : outside)
     {
-        corners *list = malloc(MAX_SAMPLES * MAX_SAMPLES * MAX_SAMPLES * sizeof *list);
+        spot *list = malloc(MAX_SAMPLES * MAX_SAMPLES * MAX_SAMPLES * sizeof *list);
         if (!list) {
 #pragma omp atomic write
             failed = true;
@@ -177,9 +228,11 @@ gls_status gls_image_resample(const gls_image *moving, const gls_transform *tran
             if (list) outside += !make_voxel(&j, v, list);
         free(list);
     }
-    if (failed) {
+    gls_image_destroy(j.coefficients);
+    if (failed && !status) status = gls_no_memory();
+    if (status) {
         gls_image_destroy(j.made);
-        return gls_no_memory();
+        return status;
     }
     *made = j.made;
     *n_outside = outside;

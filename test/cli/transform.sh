@@ -345,6 +345,14 @@ expect 0 transform compose -t shift.txt --template large.nii -o grid.nii
 expect 2 transform large.nii -t shift.txt -o x.nii --fill 0.5
 says "--fill 0.5: an image of labels has whole numbers"
 expect 2 transform large.nii -t shift.txt -o x.nii --fill 3e9
+expect 0 transform positions.nii -t shift.txt -o cubic.nii --interpolation cubic
+python3 - << 'END' || note "an image with a value that is not finite"
+data = bytearray(open("labels.nii", "rb").read())
+data[352:356] = b"\0\0\xc0\x7f"
+open("hole.nii", "wb").write(data)
+END
+expect 3 transform hole.nii -t shift.txt -o x.nii --interpolation cubic
+says "hole.nii: has values that are not finite (1), and --interpolation cubic needs all of them: take linear"
 expect 3 transform positions.nii -t shift.txt -o x.nii --interpolation label
 says "positions.nii: has values that are no whole numbers"
 expect 2 transform positions.nii -t shift.txt -o x.nii --peaks --interpolation linear

@@ -283,6 +283,47 @@ static void test_resample(void **state)
     gls_image_destroy(image);
 }
 
+/* Cubic splines pass through the voxels, follow the one curve whose spline is known, a wave that mirrors at both ends,
+ * are constant beyond the border, and do not overshoot. */
+static void test_cubic(void **state)
+{
+    (void)state;
+    gls_image *image = field_on(2), *made;
+    gls_transform_step step = {.field = NULL};
+    const gls_transform shift = {.n = 1, .step = &step}, identity = {.n = 0};
+    const double w = 3.14159265358979323846 * 5 / 19;
+    uint64_t outside;
+    const size_t n = gls_grid_voxels(&image->grid);
+    for (size_t v = 0; v < n; v++) {
+        image->data[v] = (float)((double)(v * 7919 % 1009) / 100);
+        image->data[n + v] = (float)cos(w * (double)(v % 20));
+        image->data[2 * n + v] = v % 20 < 10 ? 3 : 5;
+    }
+    assert_int_equal(gls_image_resample(image, &identity, &image->grid, GLS_RESAMPLE_CUBIC, 9, &made, &outside),
+                     GLS_OK);
+    for (size_t i = 0; i < 3 * n; i++) assert_true(fabsf(made->data[i] - image->data[i]) < 1e-5f);
+    gls_image_destroy(made);
+    for (int r = 0; r < 3; r++) {
+        step.map[r][r] = step.back[r][r] = 1;
+        step.map[r][3] = 0.49999 * image->grid.affine[r][0];
+    }
+    assert_int_equal(gls_image_resample(image, &shift, &image->grid, GLS_RESAMPLE_CUBIC, 9, &made, &outside), GLS_OK);
+    assert_int_equal(outside, 0);
+    for (size_t v = 0; v < n; v++) {
+        const double x = (double)(v % 20), wave = 6 / (4 + 2 * cos(w)) *
+                                                  (23.0 / 48 * (cos(w * x) + cos(w * (x + 1))) +
+                                                   1.0 / 48 * (cos(w * (x - 1)) + cos(w * (x + 2))));
+        const float *at = made->data + v, edge = at[2 * n];
+        if (v % 20 == 19)
+            assert_true(fabsf(at[0] - image->data[v]) < 1e-5f && fabsf(at[n] - image->data[n + v]) < 1e-5f);
+        /* at its crests the wave passes the range of the voxels around */
+        if (v % 20 < 19 && fabs(wave) < 0.85) assert_true(fabs((double)at[n] - wave) < 1e-4);
+        assert_true(v % 20 == 9 ? fabsf(edge - 4) < 1e-3f : edge == (v % 20 < 9 ? 3 : 5) || (edge > 3 && edge < 5));
+    }
+    gls_image_destroy(made);
+    gls_image_destroy(image);
+}
+
 /* Vectors of a turned and stretched image: of a matrix A they become A^-1 g with the length of g. */
 static void test_vectors(void **state)
 {
@@ -355,9 +396,9 @@ static void test_fods(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_meaning),       cmocka_unit_test(test_peers),
-                                       cmocka_unit_test(test_refused),       cmocka_unit_test(test_vectors),
-                                       cmocka_unit_test(test_fsl_positions), cmocka_unit_test(test_fods),
-                                       cmocka_unit_test(test_resample),      cmocka_unit_test(test_damaged)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_meaning),  cmocka_unit_test(test_peers),         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_vectors),  cmocka_unit_test(test_fsl_positions), cmocka_unit_test(test_fods),
+        cmocka_unit_test(test_resample), cmocka_unit_test(test_damaged),       cmocka_unit_test(test_cubic)};
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }
