@@ -9,6 +9,7 @@
 #include "image/reorient.h"
 #include "registration/align.h"
 #include "tools/image_info.h"
+#include "tools/register_labels.h"
 #include "tools/register_tracks.h"
 #include "transform/resample.h"
 #include "transform/transform_write.h"
@@ -21,8 +22,9 @@ typedef struct registration {
     gls_tract_run *run;
     const gls_register_cli *o;
     gls_alignment a;
+    gls_register_labels labels;
     bool has_volumes; /* an image has several, of which --volume chooses one */
-    char *path[8];    /* outputs, owned */
+    char *path[9];    /* outputs, owned */
     size_t n_paths;
 } registration;
 
@@ -35,6 +37,7 @@ static bool is_nonlinear(const registration *r)
 static void finish(registration *r)
 {
     gls_alignment_finish(&r->a);
+    gls_register_labels_finish(&r->labels);
     for (size_t k = 0; k < r->n_paths; k++) free(r->path[k]);
 }
 
@@ -202,7 +205,7 @@ static gls_status add_output(registration *r, const char *suffix, const char **p
 
 /* Names of what is written; NULL: not written. */
 typedef struct outputs {
-    const char *affine, *warp, *inverse, *velocity, *warped, *jacobian;
+    const char *affine, *warp, *inverse, *velocity, *warped, *jacobian, *dice;
 } outputs;
 
 static gls_status name_outputs(registration *r, outputs *out)
@@ -216,7 +219,8 @@ static gls_status name_outputs(registration *r, outputs *out)
                 {&out->inverse, "_inverse_warp.nii.gz", nonlinear},
                 {&out->velocity, "_velocity.nii.gz", nonlinear},
                 {&out->warped, "_warped.nii.gz", r->o->warped},
-                {&out->jacobian, "_jacobian.nii.gz", r->o->jacobian}};
+                {&out->jacobian, "_jacobian.nii.gz", r->o->jacobian},
+                {&out->dice, "_dice.tsv", r->o->labels}};
     gls_status status = GLS_OK;
     for (size_t k = 0; k < sizeof rows / sizeof *rows && !status; k++)
         if (rows[k].wanted) status = add_output(r, rows[k].suffix, rows[k].path);
@@ -257,6 +261,7 @@ static gls_status write_all(registration *r, const outputs *out)
     if (!status && out->jacobian)
         status = gls_image_write_grouped(out->jacobian, force, group, r->a.jacobian, GLS_IMAGE_FLOAT32);
     if (!status && out->warped) status = write_warped(r, out->warped);
+    if (!status && out->dice) status = gls_register_labels_write(r->run, &r->labels, out->dice);
     return status;
 }
 
@@ -270,6 +275,7 @@ static void describe(const registration *r)
                             r->a.nonlinear ? "-t PREFIX_affine.txt,inverse -t PREFIX_inverse_warp.nii.gz"
                                            : "-t PREFIX_affine.txt,inverse");
     gls_alignment_describe(&r->a, root);
+    if (r->o->labels) gls_register_labels_describe(&r->labels, root);
 }
 
 static gls_status work(registration *r, const char *const *file)
@@ -279,6 +285,7 @@ static gls_status work(registration *r, const char *const *file)
     gls_status status =
         gls_tract_run_reads_all(r->run, GLS_PATHS(file[0], file[1], o->fixed_mask, o->moving_mask, o->lesion_mask));
     if (!status) status = set_init(r);
+    if (!status && o->labels) status = gls_register_labels_read(r->run, o->labels, &r->labels);
     if (!status) status = name_outputs(r, &out);
     if (!status) status = read_side(r, file[1], o->fixed_mask, NULL, &r->a.fixed);
     if (!status) status = read_side(r, file[0], o->moving_mask, o->lesion_mask, &r->a.moving);
@@ -288,6 +295,7 @@ static gls_status work(registration *r, const char *const *file)
     if (!status) status = set_options(r);
     if (!status) status = gls_alignment_find(&r->a);
     if (!status) gls_alignment_warn(&r->a);
+    if (!status && o->labels) status = gls_register_labels_compare(&r->a, &r->labels);
     if (!status) status = write_all(r, &out);
     if (status) return status;
     describe(r);

@@ -44,6 +44,16 @@ save("some_nan.nii", N, S, lambda x, y, z: math.nan if z < -30 else head(x, y, z
 save("far.nii", N, S, lambda x, y, z: head(x - 441, y - 48, z - 39), origin=[400.0, 0.0, 0.0])
 save("slab.nii", (28, 32, 3), S, lambda x, y, z: head(x, y, z - 20))
 save("empty.nii", N, S, lambda x, y, z: 0.0)
+def label(x, y, z, other):
+    r = math.sqrt((x / 33) ** 2 + (y / 42) ** 2 + (z / 31) ** 2)
+    return 0 if r > 1 else other if z > 20 else 2035 if r > 0.8 else 11 if x < 0 else 12
+def one(value):  # whole numbers, of one point a voxel
+    return lambda x, y, z: value(*(S * round((c + S * (k - 1) / 2) / S) - S * (k - 1) / 2 for c, k in zip((x, y, z), N)))
+save("labels.nii", N, S, one(lambda x, y, z: label(x, y, z, 7)))
+save("labels_fixed.nii", N, S, one(lambda x, y, z: label(x + 4, y - 3, z + 2, 8)))
+save("labels_half.nii", N, S, one(lambda x, y, z: label(x, y, z, 1.5)))
+save("labels_large.nii", N, S, one(lambda x, y, z: label(x, y, z, 2.0**24 + 2)))
+save("labels_other.nii", N, S, one(lambda x, y, z: 77.0))
 END
 python3 make.py || note "make.py"
 
@@ -76,6 +86,61 @@ expect 0 transform fixed.nii -t one_affine.txt,inverse -t one_inverse_warp.nii.g
 expect 0 register moving.nii fixed.nii -o again --type rigid --init rigid_affine.txt --search none --levels 3
 expect 0 register moving.nii fixed.nii -o masked --type affine --levels 8,3 --fixed-mask moving.nii --moving-mask moving.nii --lesion-mask empty.nii
 expect 0 register moving.nii fixed.nii -o squares --metric ssd --levels 6 --iterations 5 --channel moving.nii,fixed.nii,0.5
+
+# --- Dice of labels, beside a computation from labels that `transform` moved ---
+printf 'index\tname\n11\tThalamus\n2035\tctx "insula"\n' > labels_fixed.tsv
+expect 0 register moving.nii fixed.nii -o dice --levels 8,3 --iterations 20,10 --labels labels.nii,labels_fixed.nii
+expect 0 transform labels.nii -t dice_warp.nii.gz -t dice_affine.txt --template labels_fixed.nii --interpolation label -o moved_all.nii
+expect 0 transform labels.nii -t dice_affine.txt --template labels_fixed.nii --interpolation label -o moved_linear.nii
+python3 - << 'END' || note "Dice of labels"
+import csv, json, struct
+def read(name):
+    data = open(name, "rb").read()
+    code, = struct.unpack_from("<h", data, 70)
+    return struct.unpack_from("<%d%s" % (28 * 32 * 26, {8: "i", 16: "f", 512: "H", 4: "h", 2: "B"}[code]), data, 352)
+fixed = read("labels_fixed.nii")
+moved = [read(name) for name in ("labels.nii", "moved_linear.nii", "moved_all.nii")]
+rows = list(csv.DictReader(open("dice_dice.tsv"), delimiter="\t"))
+assert [(r["index"], r["name"]) for r in rows] == [("7", "n/a"), ("8", "n/a"), ("11", "Thalamus"), ("12", "n/a"), ("2035", 'ctx "insula"')], rows
+means = [0, 0, 0]
+for r in rows:
+    label = int(r["index"])
+    a = [v == label for v in fixed]
+    assert int(r["fixed_voxels"]) == sum(a), r
+    for k, column in enumerate(("dice_headers", "dice_linear", "dice")):
+        b = [v == label for v in moved[k]]
+        want = 2 * sum(x and y for x, y in zip(a, b)) / (sum(a) + sum(b))
+        assert abs(float(r[column]) - want) < 1e-4, (r, column, want)
+        means[k] += want / 3 if label > 8 else 0
+    assert int(r["moved_voxels"]) == sum(b), r
+found = json.load(open("dice.json"))["labels"]
+assert (found["common"], found["of_fixed_alone"], found["of_moving_alone"]) == (3, 1, 1), found
+for key, want in zip(("mean_dice_headers", "mean_dice_linear", "mean_dice"), means):
+    assert abs(found[key] - want) < 1e-6, (key, found, want)
+assert found["mean_dice"] > 0.9 > found["mean_dice_headers"], found
+assert found["least_dice"] == min(found["least_dice"], 1) and found["least_dice_label"] in (11, 12, 2035), found
+END
+printf '12 Pallidum 0 0 0 0\n' > names.txt
+expect 0 register moving.nii fixed.nii -o named --type rigid --levels 8 --labels labels.nii,labels_fixed.nii,names.txt
+contains named_dice.tsv "12	Pallidum"
+# labels in the wrong order, which agree less than before
+expect 0 register moving.nii fixed.nii -o less --type rigid --levels 8 --labels labels_fixed.nii,labels.nii
+says "labels agree less than before the registration"
+rm labels_fixed.tsv
+echo "no table" > labels.txt
+expect 0 register moving.nii fixed.nii -o less --type rigid --levels 8 --labels labels.nii,labels_fixed.nii --force
+says "labels have no names: labels.txt"
+expect 3 register moving.nii fixed.nii -o x --type rigid --levels 8 --labels labels.nii,labels_other.nii
+says "have no label in common"
+expect 3 register moving.nii fixed.nii -o x --labels labels.nii,labels_half.nii
+says "labels are whole numbers"
+expect 3 register moving.nii fixed.nii -o x --labels labels_large.nii,labels_fixed.nii
+says "store such labels as integers"
+expect 3 register moving.nii fixed.nii -o x --labels labels.nii,labels_fixed.nii,labels.txt
+for text in labels.nii labels.nii, ,labels.nii labels.nii,labels.nii, a,b,c,d; do
+    expect 2 register moving.nii fixed.nii -o x --labels $text
+    says "needs MOVING,FIXED or MOVING,FIXED,NAMES"
+done
 
 # --- input that is not right ---
 expect 0 register mirrored.nii fixed.nii -o m --type rigid --levels 8,6
