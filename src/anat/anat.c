@@ -564,7 +564,7 @@ void gls_anat_describe(const gls_anat *a, cJSON *root)
     const size_t n = gls_grid_voxels(&a->grid);
     const double ml = fabs(gls_grid_determinant(&a->grid)) / 1000;
     cJSON_AddStringToObject(root, "verdict",
-                            a->warnings == 0 ? GLS_ANAT_ALIGNED : "look at the warnings before you use the images");
+                            a->warnings == 0 ? GLS_ALIGNED : "look at the warnings before you use the images");
     gls_alignment_describe(&a->to_series, cJSON_AddObjectToObject(root, "t1_to_series"));
     if (a->to_template.moving.name) {
         cJSON *object = cJSON_AddObjectToObject(root, "t1_to_template");

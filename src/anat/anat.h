@@ -62,8 +62,6 @@ typedef struct gls_anat {
 
 /* Computes the results; each image is interpolated once. GLS_ERR_INPUT names the file and the remedy. */
 gls_status gls_anat_make(const gls_anat_inputs *inputs, gls_anat *anat);
-/* The verdict of an anatomy without warnings. */
-#define GLS_ANAT_ALIGNED "aligned"
 /* Adds the findings to the root of a sidecar. */
 void gls_anat_describe(const gls_anat *anat, cJSON *root);
 void gls_anat_finish(gls_anat *anat);

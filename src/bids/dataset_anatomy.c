@@ -275,7 +275,7 @@ void gls_dataset_anatomy_warn(const gls_dataset_anatomy *a)
 {
     cJSON *root = a->names.sidecar ? gls_json_read(a->names.sidecar, (size_t)64 << 20) : NULL;
     const char *verdict = gls_json_text_at(root, "verdict");
-    if (verdict && strcmp(verdict, GLS_ANAT_ALIGNED) != 0)
+    if (verdict && strcmp(verdict, GLS_ALIGNED) != 0)
         gls_log(GLS_LOG_WARNING, "%s: there were warnings when it was made: look at the images before you use them",
                 a->names.sidecar);
     cJSON_Delete(root);

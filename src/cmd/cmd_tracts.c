@@ -1,6 +1,9 @@
 /* Commands on tractograms: names, arguments and help. src/sinks and src/bench do their work. */
 #include <cJSON.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <glslines/report.h>
 
 #include "bench/score_methods.h"
 #include "cmd/commands.h"
@@ -10,6 +13,8 @@
 #include "record/sidecar.h"
 #include "tools/image_info.h"
 #include "tools/tract_results.h"
+#include "util/plain.h"
+#include "util/status.h"
 
 /* Work of one command on tractograms, to which cmd_command.work points. */
 typedef struct tract_work {
@@ -447,6 +452,22 @@ const cmd_command command_score = {
 #define ROWS "tools/register.def"
 #include "cmd/tract_table.def"
 
+/* Makes the report of a registration from its sidecar. */
+static void report_registration(const char *prefix, bool force)
+{
+    gls_report_options options = gls_report_options_default();
+    gls_report_result made;
+    char *sidecar = NULL, *page = NULL;
+    gls_status status = gls_run_join(prefix, ".json", &sidecar);
+    if (!status && gls_asprintf(&page, "%s.html", prefix) < 0) status = gls_no_memory();
+    options.output = page;
+    options.force = force;
+    if (!status) status = gls_report_files(sidecar, &options, NULL, &made);
+    if (status) gls_log(GLS_LOG_WARNING, "the report was not made: %s", gls_last_error());
+    free(sidecar);
+    free(page);
+}
+
 /* Entry of `glslines register`: refuses options of tractograms beside images, and the reverse. */
 static int register_run(void *values, const cmd_arguments *arguments)
 {
@@ -461,7 +482,10 @@ static int register_run(void *values, const cmd_arguments *arguments)
             return cmd_error(CMD_EXIT_USAGE, "--%s: is for %s, but %s is %s", row->name,
                              image ? "tractograms" : "images", file, image ? "an image" : "a tractogram");
     }
-    return tract_run(values, arguments);
+    const int code = tract_run(values, arguments);
+    const gls_register_cli *o = (const void *)((const char *)values + TRACT_AT);
+    if (code == CMD_EXIT_OK && o->report) report_registration(o->output, ((tract_values *)values)->shared.force);
+    return code;
 }
 
 const cmd_command command_register = {

@@ -11,6 +11,7 @@
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/status.h"
+#include "util/text.h"
 
 void gls_alignment_finish(gls_alignment *a)
 {
@@ -170,33 +171,38 @@ gls_status gls_alignment_find(gls_alignment *a)
     return status;
 }
 
-int gls_alignment_warn(const gls_alignment *a)
+bool gls_alignment_look(gls_alignment *a, const char *at)
+{
+    if (a->n_looks < GLS_ALIGNMENT_LOOKS) a->look[a->n_looks++] = at;
+    return true;
+}
+
+int gls_alignment_warn(gls_alignment *a)
 {
     const gls_linear_result *f = &a->found;
     const gls_field_quality *q = &a->quality;
-    int n = 0;
-    if (*f->header_advice && ++n)
+    if (*f->header_advice && gls_alignment_look(a, "the axes of the moving image"))
         gls_log(
             GLS_LOG_WARNING,
             "%s: its header seems to be wrong: against %s its axes match better %s (NMI %.4f, as it is %.4f). Compare "
             "both images by eye, and correct the header; nothing was changed",
             a->moving.name, a->fixed.name, f->header_advice, f->header_other, f->header_own);
-    if (f->share < 0.5 && ++n)
+    if (f->share < 0.5 && gls_alignment_look(a, "the fields of view of both images"))
         gls_log(GLS_LOG_WARNING, "only %.0f %% of %s lie in %s: crop the fixed image, or give --fixed-mask",
                 100 * f->share, a->fixed.name, a->moving.name);
-    if (f->score < 1.05 && ++n)
+    if (f->score < 1.05 && gls_alignment_look(a, "whether both images show the same"))
         gls_log(GLS_LOG_WARNING,
                 "the images have little in common (NMI %.3f): compare them by eye, and try --search wide", f->score);
-    if (!a->forward) return n;
-    if (q->folded > 0 && ++n)
+    if (!a->forward) return (int)a->n_looks;
+    if (q->folded > 0 && gls_alignment_look(a, "where the field folds"))
         gls_log(GLS_LOG_WARNING, "the field folds at %" PRIu64 " voxels: try a larger --smooth-total", q->folded);
-    if (q->inverse[1] > 0.5 * a->flow.grid.voxel_size[0] && ++n)
+    if (q->inverse[1] > 0.5 * a->flow.grid.voxel_size[0] && gls_alignment_look(a, "the inverse of the field"))
         gls_log(GLS_LOG_WARNING, "the inverse is off by %.2f mm at 1 %% of the voxels: try a larger --smooth-total",
                 q->inverse[1]);
-    if (q->displacement[2] > 25 && ++n)
+    if (q->displacement[2] > 25 && gls_alignment_look(a, "where the field moves points far"))
         gls_log(GLS_LOG_WARNING, "the field moves points by up to %.0f mm: compare the images by eye",
                 q->displacement[2]);
-    return n;
+    return (int)a->n_looks;
 }
 
 gls_transform gls_alignment_transform(const gls_alignment *a, bool inverse, gls_transform_step step[2])
@@ -260,8 +266,18 @@ static void describe_field(const gls_alignment *a, cJSON *field)
     add_numbers(field, "inverse_error_mm_median_p99_max", a->quality.inverse, 3);
 }
 
+/* Adds the verdict: aligned, or what has to be looked at. */
+static void describe_verdict(const gls_alignment *a, cJSON *object)
+{
+    gls_text text = {0};
+    for (size_t k = 0; k < a->n_looks; k++) gls_text_printf(&text, "%s%s", k == 0 ? "look at: " : "; ", a->look[k]);
+    cJSON_AddStringToObject(object, "verdict", a->n_looks == 0 ? GLS_ALIGNED : text.data ? text.data : "");
+    gls_text_finish(&text);
+}
+
 void gls_alignment_describe(const gls_alignment *a, cJSON *object)
 {
+    describe_verdict(a, object);
     cJSON_AddStringToObject(object, "device", a->renderer);
     cJSON_AddStringToObject(object, "moving", a->moving.name);
     cJSON_AddStringToObject(object, "fixed", a->fixed.name);

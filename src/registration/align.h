@@ -24,6 +24,8 @@ typedef struct gls_align_channel {
     double weight; /* that of the pair itself is 1 */
 } gls_align_channel;
 
+#define GLS_ALIGNMENT_LOOKS 16
+
 /* A registration: its task, which the caller sets, and its result. All zero is empty. */
 typedef struct gls_alignment {
     gls_align_side fixed, moving;
@@ -42,7 +44,12 @@ typedef struct gls_alignment {
     gls_image *forward, *back, *jacobian; /* displacements in RAS mm on the grid of the velocity; NULL: linear alone */
     gls_field_quality quality;
     char renderer[160]; /* of the device that computed it; "CPU" */
+    const char
+        *look[GLS_ALIGNMENT_LOOKS]; /* what gls_alignment_warn() and its callers found that has to be looked at */
+    size_t n_looks;
 } gls_alignment;
+
+#define GLS_ALIGNED "aligned" /* verdict where there is nothing to look at */
 
 /* Makes one side of an image, which the side owns from then on, also after a failure. mask, lesion: on its grid; may be
  * NULL. Warns of coarse grids, and of values that are not finite. */
@@ -56,9 +63,11 @@ void gls_alignment_usual(gls_alignment *a);
 /* Registers the images, and makes the fields. GLS_ERR_INPUT: the images do not overlap and the search may not move
  * them. */
 gls_status gls_alignment_find(gls_alignment *a);
-/* Warns of results that have to be looked at. Returns the number of warnings. */
-int gls_alignment_warn(const gls_alignment *a);
-/* Adds the names of the images, and the findings, to an object of a sidecar. */
+/* Warns of results that have to be looked at, and notes them for the verdict. Returns the number of warnings. */
+int gls_alignment_warn(gls_alignment *a);
+/* Notes what has to be looked at, a text that lives as long as the alignment. Returns true. */
+bool gls_alignment_look(gls_alignment *a, const char *at);
+/* Adds the verdict, the names of the images, and the findings, to an object of a sidecar. */
 void gls_alignment_describe(const gls_alignment *a, cJSON *object);
 /* The map from points of the fixed to points of the moving image as a chain of one or two steps, or if inverse is set
  * its inverse. step: memory for 2; the fields are borrowed from the alignment. */

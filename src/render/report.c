@@ -25,6 +25,7 @@
 #include "render/report_groups.h"
 #include "render/report_matrix.h"
 #include "render/report_parts.h"
+#include "render/report_registration.h"
 #include "render/report_tables.h"
 #include "render/report_weights.h"
 #include "render/stage.h"
@@ -142,7 +143,7 @@ static gls_status read_sidecar(gls_report *r, const char *path)
 /* Tractogram that the sidecar names: its output or, if the output is a matrix, its first input; NULL: none. */
 static const char *tractogram_of(const gls_report *r)
 {
-    if (gls_report_is_anatomy(r->sidecar)) return NULL;
+    if (gls_report_is_anatomy(r->sidecar) || gls_report_is_registration(r->sidecar)) return NULL;
     const char *output = gls_report_text(r, "output/path");
     if (!output) output = cJSON_GetStringValue(cJSON_GetArrayItem(gls_report_get(r, "outputs"), 0));
     if (!output || !gls_report_is_matrix(output)) return output;
@@ -184,6 +185,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
     if (!status) status = gls_run_reads_all(&r->run, inputs, sizeof inputs / sizeof *inputs);
     if (!status) status = gls_run_reads_chain(&r->run, &r->options->transform);
     if (!status) status = gls_report_find_anatomy(r);
+    if (!status) status = gls_report_find_registration(r);
     return status ? status : gls_report_find_weights(r);
 }
 
@@ -276,9 +278,9 @@ static gls_status read_tractogram(gls_report *r)
 /* Draws the pictures. If that fails, their section gives the reason instead. */
 static gls_status draw_pictures(gls_report *r)
 {
-    const char *why = r->tractogram   ? "the tractogram has no streamlines"
-                      : r->of_anatomy ? "those of the anatomy are below"
-                                      : "the tractogram is not there";
+    const char *why = r->tractogram  ? "the tractogram has no streamlines"
+                      : r->of_images ? "those of the images are below"
+                                     : "the tractogram is not there";
     if (r->tractogram && r->counted->streamlines > 0) {
         gls_log_mute_info(true); /* the device is logged once, not for each picture */
         gls_status status = find_image(r);
@@ -303,6 +305,8 @@ static void append_value(void *user, gls_text *out, const char *name)
     static const gls_report_section own[] = {{"view", append_view},
                                              {"anatomy", gls_report_anatomy},
                                              {"anatomy-link", gls_report_anatomy_link},
+                                             {"registration", gls_report_registration},
+                                             {"registration-link", gls_report_registration_link},
                                              {"connectome", gls_report_connectome},
                                              {"weights", gls_report_weights},
                                              {"weights-link", gls_report_weights_link},

@@ -17,6 +17,7 @@
 #include "render/page.h"
 #include "render/planes.h"
 #include "render/report_draw.h"
+#include "render/report_registration.h"
 #include "render/report_slices.h"
 #include "render/report_tables.h"
 #include "render/scene.h"
@@ -26,7 +27,6 @@
 #include "util/status.h"
 
 #define SIDE GLS_SLICE_SIDE
-#define SQUARE 16.0 /* mm, of the checkerboard */
 
 /* --- The files. */
 
@@ -39,8 +39,8 @@ gls_status gls_report_find_anatomy(gls_report *r)
 {
     const size_t end = strlen(GLS_ANAT_FIVE_END);
     char *path = NULL;
-    r->of_anatomy = gls_report_is_anatomy(r->sidecar);
-    if (r->of_anatomy) {
+    r->of_images = gls_report_is_anatomy(r->sidecar);
+    if (r->of_images) {
         r->anatomy = cJSON_Duplicate(r->sidecar, true);
         r->anatomy_stem =
             strndup(r->sidecar_path, strlen(r->sidecar_path) - (end - strlen(".nii.gz") + strlen(".json")));
@@ -149,12 +149,6 @@ static int32_t label_at(const images *m, const double p[3])
     return v < SIZE_MAX ? m->labels->data[v] : 0;
 }
 
-static float grey_of(float value, const gls_window *w)
-{
-    const double x = ((double)value - w->low) / (w->high - w->low);
-    return (float)(x > 0 ? fmin(x, 1) : 0);
-}
-
 /* Samples the images at the pixels of the slice. */
 static void sample(const images *m, scene_kind kind, slice *s)
 {
@@ -166,20 +160,13 @@ static void sample(const images *m, scene_kind kind, slice *s)
     for (int i = 0; i < SIDE * SIDE; i++) {
         double plane[2], p[3];
         gls_slice_point(&s->tile, i, plane, p);
-        const bool odd = ((int)floor(plane[0] / SQUARE) + (int)floor(plane[1] / SQUARE)) & 1;
         const float at[3] = {(float)p[0], (float)p[1], (float)p[2]};
-        const bool shows_t1 = kind == LABELS || (kind == CHECKERBOARD && odd);
-        s->grey[i] =
-            shows_t1 ? grey_of(gls_sampler_at(&t1, at), &m->of_t1) : grey_of(gls_sampler_at(&b0, at), &m->of_b0);
+        const bool shows_t1 = kind == LABELS || (kind == CHECKERBOARD && gls_slice_is_odd(plane));
+        s->grey[i] = shows_t1 ? gls_slice_grey(gls_sampler_at(&t1, at), &m->of_t1)
+                              : gls_slice_grey(gls_sampler_at(&b0, at), &m->of_b0);
         s->brain[i] = kind == LABELS && m->labels ? label_at(m, p) : gls_sampler_at(&brain, at) > 0.5f;
         s->white[i] = gls_sampler_at(&white, at) > 0.5f;
     }
-}
-
-/* Whether a pixel lies on a border: another value is at its right or below. */
-static bool is_border(const int32_t *set, int i)
-{
-    return (i % SIDE + 1 < SIDE && set[i] != set[i + 1]) || (i / SIDE + 1 < SIDE && set[i] != set[i + SIDE]);
 }
 
 /* Paints the slice at this place of the canvas. */
@@ -188,8 +175,8 @@ static void paint(const slice *s, scene_kind kind, gls_canvas *canvas, size_t k)
     for (int i = 0; i < SIDE * SIDE; i++) {
         const int level = (int)lround(255 * (double)s->grey[i]);
         uint32_t colour = gls_colour_rgb(level, level, level);
-        if (kind != CHECKERBOARD && is_border(s->brain, i)) colour = gls_colour_rgb(230, 159, 0);
-        if (kind == ON_SERIES && is_border(s->white, i)) colour = gls_colour_rgb(86, 180, 233);
+        if (kind != CHECKERBOARD && gls_slice_is_border(s->brain, i)) colour = gls_colour_rgb(230, 159, 0);
+        if (kind == ON_SERIES && gls_slice_is_border(s->white, i)) colour = gls_colour_rgb(86, 180, 233);
         gls_canvas_fill(canvas, (int)(k * SIDE) + i % SIDE, i / SIDE, 1, 1, 0xff000000u | colour);
     }
 }
@@ -252,24 +239,9 @@ static void append_pictures(const gls_report *r, gls_text *out)
     finish_images(&m);
 }
 
-/* Appends a row of the table of measures: numbers with commas between them; nothing if the sidecar lacks them. */
-static void append_row(const gls_report *r, const char *name, const char *path, const char *unit, gls_text *out)
-{
-    const cJSON *value = gls_json_at_path(r->anatomy, path), *item = cJSON_IsArray(value) ? value->child : value;
-    if (!item) return;
-    gls_text_printf(out, "<tr><th scope=\"row\">%s</th><td>", name);
-    for (; item; item = cJSON_IsArray(value) ? item->next : NULL) {
-        gls_text_printf(out, "%.4g", cJSON_GetNumberValue(item));
-        if (cJSON_IsArray(value) && item->next) gls_text_puts(out, ", ");
-    }
-    gls_text_printf(out, "%s</td></tr>\n", unit);
-}
-
 static void append_measures(const gls_report *r, gls_text *out)
 {
-    static const struct {
-        const char *name, *path, *unit;
-    } rows[] = {
+    static const gls_report_measure rows[] = {
         {"volume of the brain", "brain/volume_ml", " ml"},
         {"Dice of its mask with that of the template or series, before tissue moved it", "brain/dice_with_first_mask",
          ""},
@@ -277,27 +249,16 @@ static void append_measures(const gls_report *r, gls_text *out)
         {"fluid, as the volume that it takes", "tissue/CSF/volume_ml", " ml"},
         {"grey matter", "tissue/GM/volume_ml", " ml"},
         {"white matter", "tissue/WM/volume_ml", " ml"},
-        {"T1 to series: normalised mutual information", "t1_to_series/linear/nmi", ""},
-        {"share of the series that the T1 covers", "t1_to_series/linear/overlap", ""},
-        {"T1 to template: normalised mutual information", "t1_to_template/linear/nmi", ""},
-        {"displacement: median, 99 %, largest", "t1_to_template/nonlinear/displacement_mm_median_p99_max", " mm"},
-        {"Jacobian: least, 1 %, median, 99 %, largest", "t1_to_template/nonlinear/jacobian_min_p1_median_p99_max", ""},
-        {"standard deviation of its logarithm", "t1_to_template/nonlinear/jacobian_log_sd", ""},
-        {"folded voxels", "t1_to_template/nonlinear/folded_voxels", ""},
-        {"error of the inverse: median, 99 %, largest", "t1_to_template/nonlinear/inverse_error_mm_median_p99_max",
-         " mm"},
-    };
-    gls_text_puts(out, "<table class=\"values\"><caption>Measures of the anatomy</caption><thead><tr><th scope=\"col\">"
-                       "what</th><th scope=\"col\">value</th></tr></thead><tbody>\n");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        append_row(r, rows[i].name, rows[i].path, rows[i].unit, out);
-    gls_text_puts(out, "</tbody></table>\n");
+        {NULL, NULL, NULL}};
+    gls_report_append_measures(r->anatomy, "Anatomy", rows, out);
+    gls_report_alignment(gls_json_at(r->anatomy, "t1_to_series"), "T1 image to series", out);
+    gls_report_alignment(gls_json_at(r->anatomy, "t1_to_template"), "T1 image to template", out);
 }
 
 void gls_report_anatomy(const gls_report *r, gls_text *out)
 {
     const char *verdict = gls_json_text_at(r->anatomy, "verdict");
-    const bool aligned = verdict && strcmp(verdict, GLS_ANAT_ALIGNED) == 0;
+    const bool aligned = verdict && strcmp(verdict, GLS_ALIGNED) == 0;
     const cJSON *warning;
     if (!r->anatomy) return;
     gls_text_printf(out,

@@ -62,7 +62,7 @@ typedef struct gls_report {
     char *sidecar_text;
     cJSON *sidecar;       /* NULL: none */
     cJSON *anatomy;       /* sidecar of the anatomy that gave the tissue; NULL: none */
-    bool of_anatomy;      /* true: the report is one of an anatomy, and there is no tractogram */
+    bool of_images;       /* true: the report is one of an anatomy or a registration, without a tractogram */
     char *anatomy_stem;   /* path of its images up to what each is */
     const cJSON *weights; /* counts and model of weights by the signal, borrowed from a sidecar; NULL: none */
     cJSON *weights_read;  /* a sidecar of weights beside that of the tractogram, owned; NULL: none */

@@ -10,6 +10,7 @@
 #include "util/maths.h"
 
 #define SIDE GLS_SLICE_SIDE
+#define SQUARE 16.0  /* mm, of the checkerboard */
 #define BORDER_MM 24 /* around the box, on both sides together */
 
 /* The slices: seen from where, and at which share of the extent of the box. */
@@ -76,4 +77,20 @@ size_t gls_slice_voxel(const gls_grid *grid, const double to_voxel[3][4], const 
         step *= (size_t)grid->dim[a];
     }
     return v;
+}
+
+bool gls_slice_is_odd(const double plane[2])
+{
+    return ((int)floor(plane[0] / SQUARE) + (int)floor(plane[1] / SQUARE)) & 1;
+}
+
+float gls_slice_grey(float value, const gls_window *window)
+{
+    const double x = ((double)value - window->low) / (window->high - window->low);
+    return (float)(x > 0 ? fmin(x, 1) : 0);
+}
+
+bool gls_slice_is_border(const int32_t *set, int i)
+{
+    return (i % SIDE + 1 < SIDE && set[i] != set[i + 1]) || (i / SIDE + 1 < SIDE && set[i] != set[i + SIDE]);
 }

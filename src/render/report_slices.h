@@ -2,7 +2,9 @@
 #ifndef GLS_RENDER_REPORT_SLICES_H
 #define GLS_RENDER_REPORT_SLICES_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <glslines/image.h>
 
@@ -19,5 +21,12 @@ void gls_slice_place(const gls_box *box, size_t k, gls_tile *tile);
 void gls_slice_point(const gls_tile *tile, int i, double plane[2], double world[3]);
 /* The voxel with the nearest centre; SIZE_MAX outside. to_voxel: inverse of the affine of the grid. */
 size_t gls_slice_voxel(const gls_grid *grid, const double to_voxel[3][4], const double world[3]);
+
+/* Whether a place in a slice lies in every second square of a checkerboard of 16 mm. */
+bool gls_slice_is_odd(const double plane[2]);
+/* Brightness of a value, 0 to 1; of one that is not a number 0. */
+float gls_slice_grey(float value, const gls_window *window);
+/* Whether pixel i of a slice lies on a border: another value is at its right or below. */
+bool gls_slice_is_border(const int32_t *set, int i);
 
 #endif

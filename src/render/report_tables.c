@@ -58,7 +58,7 @@ static void append_maker(const gls_report *r, gls_text *out)
     if (cJSON_IsString(path)) {
         gls_text_puts(out, " from ");
         gls_html_puts(out, path->valuestring);
-        if (!r->of_anatomy) gls_text_puts(out, ". A report of that file says how its streamlines were tracked");
+        if (!r->of_images) gls_text_puts(out, ". A report of that file says how its streamlines were tracked");
     }
     gls_text_puts(out, ".</p>\n");
 }
@@ -112,7 +112,7 @@ static void put_summary(const gls_report *r, gls_text *out)
         append_counts(counts, out);
         gls_text_puts(out, ".</p>\n");
     }
-    if (!r->tractogram && !r->of_anatomy)
+    if (!r->tractogram && !r->of_images)
         gls_text_puts(out, "<p class=\"verdict warn\">The tractogram is not there: this report has no pictures.</p>\n");
     /* numbers that are not known (NAN) have no box */
     gls_text_puts(out, "<dl class=\"numbers\">\n");
@@ -425,6 +425,25 @@ static void put_provenance(const gls_report *r, gls_text *out)
         append_row(out, "image in the pictures", r->image ? r->image : "the stop map of the run", NAN);
     snprintf(made, sizeof made, "glslines %s", gls_version());
     append_row(out, "software of this report", made, NAN);
+    gls_text_puts(out, "</tbody></table>\n");
+}
+
+void gls_report_append_measures(const cJSON *object, const char *name, const gls_report_measure *row, gls_text *out)
+{
+    gls_text_printf(out,
+                    "<table class=\"values\"><caption>%s: measures</caption><thead><tr><th scope=\"col\">what</th><th "
+                    "scope=\"col\">value</th></tr></thead><tbody>\n",
+                    name);
+    for (; row->name; row++) {
+        const cJSON *value = gls_json_at_path(object, row->path), *item = cJSON_IsArray(value) ? value->child : value;
+        if (!item) continue;
+        gls_text_printf(out, "<tr><th scope=\"row\">%s</th><td>", row->name);
+        for (; item; item = cJSON_IsArray(value) ? item->next : NULL) {
+            gls_text_printf(out, "%.4g", cJSON_GetNumberValue(item));
+            if (cJSON_IsArray(value) && item->next) gls_text_puts(out, ", ");
+        }
+        gls_text_printf(out, "%s</td></tr>\n", row->unit);
+    }
     gls_text_puts(out, "</tbody></table>\n");
 }
 

@@ -25,6 +25,12 @@ typedef struct gls_report_section {
 
 /* Sections of text and tables, sections with plots, and the data of the 3-D view that the script of the page reads. */
 extern const gls_report_section gls_report_tables[], gls_report_plots[], gls_report_data[];
+/* One row of a table of measures: its name, where the number or the list of numbers stands in an object, its unit. */
+typedef struct gls_report_measure {
+    const char *name, *path, *unit; /* name NULL ends a list */
+} gls_report_measure;
+/* Appends a table of measures; rows that the object lacks are left out. name: of the table, for its caption. */
+void gls_report_append_measures(const cJSON *object, const char *name, const gls_report_measure *rows, gls_text *out);
 /* Appends a picture with its caption as a figure. */
 void gls_report_append_picture(const gls_report_picture *p, const char *caption, gls_text *out);
 

@@ -71,7 +71,7 @@ gls_status gls_register_labels_read(gls_tract_run *run, const char *option, gls_
     return status ? status : read_names(run, names, l);
 }
 
-gls_status gls_register_labels_compare(const gls_alignment *a, gls_register_labels *l)
+gls_status gls_register_labels_compare(gls_alignment *a, gls_register_labels *l)
 {
     gls_transform_step step[2];
     const gls_transform all = gls_alignment_transform(a, false, step);
@@ -83,7 +83,8 @@ gls_status gls_register_labels_compare(const gls_alignment *a, gls_register_labe
     gls_status status = gls_label_overlap_find(l->of_moving, l->moving, l->of_fixed, l->fixed, by, &l->overlap);
     if (status) return status;
     const double *mean = l->overlap.mean;
-    if (mean[GLS_OVERLAP_ALL] < mean[GLS_OVERLAP_HEADERS])
+    if (mean[GLS_OVERLAP_ALL] < mean[GLS_OVERLAP_HEADERS] &&
+        gls_alignment_look(a, "labels, which agree less than before"))
         gls_log(GLS_LOG_WARNING,
                 "labels agree less than before the registration (mean Dice %.3f, before %.3f): look at both images, "
                 "and at the order of --labels MOVING,FIXED",

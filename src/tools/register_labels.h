@@ -22,7 +22,7 @@ typedef struct gls_register_labels {
  * also after a failure. */
 gls_status gls_register_labels_read(gls_tract_run *run, const char *option, gls_register_labels *labels);
 /* Compares the labels before and after the registration, and warns if they agree less than before. */
-gls_status gls_register_labels_compare(const gls_alignment *alignment, gls_register_labels *labels);
+gls_status gls_register_labels_compare(gls_alignment *alignment, gls_register_labels *labels);
 /* Writes a table with a row for each label. */
 gls_status gls_register_labels_write(gls_tract_run *run, const gls_register_labels *labels, const char *path);
 /* Adds numbers of labels and mean Dice to the sidecar. */

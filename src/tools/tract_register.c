@@ -24,7 +24,7 @@ typedef struct registration {
     gls_alignment a;
     gls_register_labels labels;
     bool has_volumes; /* an image has several, of which --volume chooses one */
-    char *path[9];    /* outputs, owned */
+    char *path[10];   /* outputs, owned */
     size_t n_paths;
 } registration;
 
@@ -205,7 +205,7 @@ static gls_status add_output(registration *r, const char *suffix, const char **p
 
 /* Names of what is written; NULL: not written. */
 typedef struct outputs {
-    const char *affine, *warp, *inverse, *velocity, *warped, *jacobian, *dice;
+    const char *affine, *warp, *inverse, *velocity, *warped, *jacobian, *dice, *report;
 } outputs;
 
 static gls_status name_outputs(registration *r, outputs *out)
@@ -220,7 +220,8 @@ static gls_status name_outputs(registration *r, outputs *out)
                 {&out->velocity, "_velocity.nii.gz", nonlinear},
                 {&out->warped, "_warped.nii.gz", r->o->warped},
                 {&out->jacobian, "_jacobian.nii.gz", r->o->jacobian},
-                {&out->dice, "_dice.tsv", r->o->labels}};
+                {&out->dice, "_dice.tsv", r->o->labels},
+                {&out->report, ".html", r->o->report}};
     gls_status status = GLS_OK;
     for (size_t k = 0; k < sizeof rows / sizeof *rows && !status; k++)
         if (rows[k].wanted) status = add_output(r, rows[k].suffix, rows[k].path);

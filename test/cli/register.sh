@@ -89,7 +89,7 @@ expect 0 register moving.nii fixed.nii -o squares --metric ssd --levels 6 --iter
 
 # --- Dice of labels, beside a computation from labels that `transform` moved ---
 printf 'index\tname\n11\tThalamus\n2035\tctx "insula"\n' > labels_fixed.tsv
-expect 0 register moving.nii fixed.nii -o dice --levels 8,3 --iterations 20,10 --labels labels.nii,labels_fixed.nii
+expect 0 register moving.nii fixed.nii -o dice --levels 8,3 --iterations 20,10 --labels labels.nii,labels_fixed.nii --report
 expect 0 transform labels.nii -t dice_warp.nii.gz -t dice_affine.txt --template labels_fixed.nii --interpolation label -o moved_all.nii
 expect 0 transform labels.nii -t dice_affine.txt --template labels_fixed.nii --interpolation label -o moved_linear.nii
 python3 - << 'END' || note "Dice of labels"
@@ -120,6 +120,27 @@ for key, want in zip(("mean_dice_headers", "mean_dice_linear", "mean_dice"), mea
 assert found["mean_dice"] > 0.9 > found["mean_dice_headers"], found
 assert found["least_dice"] == min(found["least_dice"], 1) and found["least_dice_label"] in (11, 12, 2035), found
 END
+# the report, of a field with labels and of a rigid map without
+[ "$(grep -o '<img' dice.html | wc -l)" -eq 5 ] || note "other pictures than five of a registration"
+contains dice.html 'class="verdict ok">aligned by all measures'
+contains dice.html "their mean Dice by the headers"
+contains dice.html "error of the inverse"
+contains dice.json '"verdict":	"aligned"'
+contains dice.json '"dice.html"'
+expect 0 report again.json -o again.html
+[ "$(grep -o '<img' again.html | wc -l)" -eq 4 ] || note "other pictures than four of a rigid map"
+contains again.html "squares of 16 mm"
+python3 - << 'END' || note "pictures before and after are the same"
+import re
+pictures = re.findall('<img[^>]*base64,([^"]*)"', open("dice.html").read())
+assert len(set(pictures)) == 5, [len(p) for p in pictures]
+END
+cp again.json gone.json
+sed -i 's/moving.nii/none.nii/; s/"moving":	"moving.nii"/"moving":	"none.nii"/' gone.json
+expect 0 report gone.json -o gone.html
+contains gone.html "none.nii is not where it was"
+expect 4 register moving.nii fixed.nii -o again --type rigid --report
+expect 2 register moving.tck fixed.tck -o x --report
 printf '12 Pallidum 0 0 0 0\n' > names.txt
 expect 0 register moving.nii fixed.nii -o named --type rigid --levels 8 --labels labels.nii,labels_fixed.nii,names.txt
 contains named_dice.tsv "12	Pallidum"
@@ -143,8 +164,10 @@ for text in labels.nii labels.nii, ,labels.nii labels.nii,labels.nii, a,b,c,d; d
 done
 
 # --- input that is not right ---
-expect 0 register mirrored.nii fixed.nii -o m --type rigid --levels 8,6
+expect 0 register mirrored.nii fixed.nii -o m --type rigid --levels 8,6 --report
 says "mirrored front to back"
+contains m.json '"verdict":	"look at: the axes of the moving image"'
+contains m.html 'class="verdict warn">look at: the axes of the moving image'
 expect 0 register mirrored.nii fixed.nii -o m --type rigid --levels 8,6 --header trust --force
 grep -q "mirrored front" stderr && note "--header trust checks the header"
 expect 0 register far.nii fixed.nii -o far --type rigid --levels 8,6
