@@ -44,7 +44,7 @@ typedef struct gls_render_options {
     const char *planes;            /* X,Y,Z mm, "centre" or "none"; default "centre" */
     const char *color;             /* default "direction"; with several files "bundle" */
     const char *colors;            /* file with lines NAME #rrggbb; default none */
-    int colormap;                  /* index in the list viridis cividis inferno grey redblue; default 0 */
+    int colormap;                  /* index in the list viridis cividis inferno grey redblue hot; default 0 */
     gls_numbers range;             /* values of the first and the last colour; default none: 2nd and 98th percentile */
     gls_render_style style;        /* default GLS_RENDER_TUBES */
     double radius;                 /* radius of tubes, mm, 0.01 .. 5; default 0.2 */

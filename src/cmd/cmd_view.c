@@ -227,6 +227,7 @@ static int run_view(void *values, const cmd_arguments *arguments)
     gls_view_review review = {.n = 0};
     gls_view_paint paint = {.go_on = cmd_goes_on};
     dissection.paint = &paint;
+    dissection.gallery = &contents.gallery;
     gls_tractogram_format format;
     gls_grid reference;
     struct stat entry;
@@ -280,20 +281,20 @@ static int run_view(void *values, const cmd_arguments *arguments)
 const cmd_command command_view = {
     CMD_ENTRY(view),
     .of_tractograms = true,
-    .synopsis = "[TRACKS...|DATASET] [IMAGE] [options] [-- options of track]",
+    .synopsis = "[TRACKS...|DATASET] [IMAGE...] [options] [-- options of track]",
     .summary = "Show, dissect and track in a browser: streamlines follow regions and seeds as they are moved",
     .since = "0.2.0",
     .description =
-        "Serves a page to the browsers of this machine: streamlines in three dimensions with slices of an "
-        "image. Spheres, boxes and labels select streamlines as they are moved, the same ones that 'glslines edit' "
+        "Serves a page to the browsers of this machine: streamlines in three dimensions with slices of "
+        "images. Spheres, boxes and labels select streamlines as they are moved, the same ones that 'glslines edit' "
         "selects, and the page saves them as bundles with a script that makes them again. With options of "
         "track behind --, the page has a seed sphere; streamlines follow it, the same ones that 'glslines "
         "track' gives. The page shows these command lines. Prints the address of the page. Its token lets "
         "nobody else in. Nothing is written but what the page saves. Ends with Ctrl-C. Given the folder of a data "
         "set instead, shows the pictures of one participant after the other, and keeps a table of what you judge.",
     .positionals = CMD_TEXTS("TRACKS", "Tractograms: TRX (files or folders), TRK, TCK, VTK or VTP, also .gz.", "IMAGE",
-                             "Image whose slices are shown, such as FA or T1. Default with options of track: their "
-                             "stop map or mask.",
+                             "Images whose slices are shown, such as FA or T1, up to 8. Default with options of track: "
+                             "their stop map or mask.",
                              "DATASET", "Folder with folders sub-LABEL, whose pictures lie in folders named figures."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table}, {.table = gls_tract_input_rows, .at = offsetof(view_values, input), .group = "Input"}},

@@ -9,8 +9,7 @@
 
 /* Colour of a direction of length 0, and of NaN. */
 #define GREY 0x909090u
-/* Number of colours that a map lists; the colours between them are interpolated. */
-#define STOPS 33
+#define STOPS GLS_COLORMAP_STOPS
 
 /* colours 0xrrggbb at equal distances along each map; see third_party_notes/colour_maps.md */
 static const uint32_t maps[][STOPS] = {
@@ -30,6 +29,11 @@ static const uint32_t maps[][STOPS] = {
                      0x84bcd9, 0x9bc9e0, 0xaed3e6, 0xc2ddec, 0xd4e6f1, 0xe0ecf3, 0xecf2f5, 0xf7f6f6, 0xf9eee7,
                      0xfbe5d8, 0xfddcc9, 0xfbccb4, 0xf8bb9e, 0xf5aa89, 0xee9677, 0xe48066, 0xdb6b55, 0xd05548,
                      0xc53e3d, 0xba2832, 0xab162a, 0x930e26, 0x7c0722, 0x67001f},
+    /* black, red, yellow and white at 0, 3/8, 6/8 and 1 */
+    [GLS_HOT] = {0x000000, 0x150000, 0x2b0000, 0x400000, 0x550000, 0x6a0000, 0x800000, 0x950000, 0xaa0000,
+                 0xbf0000, 0xd50000, 0xea0000, 0xff0000, 0xff1500, 0xff2b00, 0xff4000, 0xff5500, 0xff6a00,
+                 0xff8000, 0xff9500, 0xffaa00, 0xffbf00, 0xffd500, 0xffea00, 0xffff00, 0xffff20, 0xffff40,
+                 0xffff60, 0xffff80, 0xffff9f, 0xffffbf, 0xffffdf, 0xffffff},
 };
 
 gls_status gls_canvas_create(gls_canvas *canvas, uint32_t width, uint32_t height, uint32_t colour)
@@ -79,6 +83,12 @@ uint32_t gls_colour_of_direction(const double v[3])
     /* shifted towards white, so that every direction stands out from the background */
     for (int a = 0; a < 3; a++) c[a] = (int)(40 + 215 * fabs(v[a]) / n + 0.5);
     return gls_colour_rgb(c[0], c[1], c[2]);
+}
+
+const char *gls_colormap_name(gls_colormap map)
+{
+    static const char *const names[] = {"viridis", "cividis", "inferno", "grey", "redblue", "hot"};
+    return names[map];
 }
 
 uint32_t gls_colormap_at(gls_colormap map, double x)

@@ -16,6 +16,8 @@ void gls_canvas_fill(gls_canvas *canvas, int x, int y, int width, int height, ui
 uint32_t gls_colour_rgb(int r, int g, int b);
 /* Colour of a direction: red for left-right, green for back-front, blue for down-up. A vector of length 0 is grey. */
 uint32_t gls_colour_of_direction(const double v[3]);
+/* The word of --colormap. */
+const char *gls_colormap_name(gls_colormap map);
 /* Colour at position x of a map, from 0 to 1; other values are clamped, NaN is grey. */
 uint32_t gls_colormap_at(gls_colormap map, double x);
 

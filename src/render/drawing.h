@@ -16,6 +16,16 @@ typedef struct gls_canvas {
 /* --- Colours of directions and of colour maps: red, green << 8, blue << 16. */
 
 /* Colour maps, in the order of the words of --colormap. */
-typedef enum gls_colormap { GLS_VIRIDIS, GLS_CIVIDIS, GLS_INFERNO, GLS_GREY, GLS_REDBLUE } gls_colormap;
+typedef enum gls_colormap {
+    GLS_VIRIDIS,
+    GLS_CIVIDIS,
+    GLS_INFERNO,
+    GLS_GREY,
+    GLS_REDBLUE,
+    GLS_HOT,
+    GLS_COLORMAPS
+} gls_colormap;
+/* Number of colours that a map lists; the colours between them are interpolated. */
+#define GLS_COLORMAP_STOPS 33
 
 #endif

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/grid.h"
+#include "image/region_area.h"
 #include "render/page.h"
 #include "render/planes.h"
 #include "render/scene.h"
@@ -172,43 +174,160 @@ void gls_stage_columns(const gls_scene *scene, gls_text *out)
 
 /* --- Slices. */
 
-gls_status gls_stage_slices(const gls_image *image, double max_voxels, gls_text *out)
+/* Bytes of the head of slices. */
+#define SLICES_HEAD 28
+
+/* A grid of voxels along the axes of the world, on which slices are sampled. */
+typedef struct lattice {
+    uint32_t dim[3];
+    float voxel, first[3]; /* size of a voxel, and centre of the first one, mm */
+} lattice;
+
+/* The grid that holds an image with at most max_voxels voxels, no smaller than those of the image. */
+static lattice choose_lattice(const gls_grid *grid, double max_voxels)
 {
     gls_box box;
-    gls_sampler sampler;
-    gls_window window;
-    bool flat;
-    uint32_t dim[3];
+    lattice l;
     double voxel = INFINITY, volume = 1;
-    gls_status status = gls_window_choose(image, &window, &flat);
-    if (status) return status;
-    gls_box_of_grid(&image->grid, &box);
-    gls_sampler_init(&sampler, image);
+    gls_box_of_grid(grid, &box);
     for (int a = 0; a < 3; a++) {
-        voxel = fmin(voxel, image->grid.voxel_size[a]);
+        voxel = fmin(voxel, grid->voxel_size[a]);
         volume *= box.high[a] - box.low[a];
     }
     voxel = fmax(voxel, cbrt(volume / max_voxels));
-    for (int a = 0; a < 3; a++) dim[a] = (uint32_t)fmax(1, floor((box.high[a] - box.low[a]) / voxel));
-    const size_t head = 28, bytes = head + (size_t)dim[0] * dim[1] * dim[2];
-    uint8_t *raw = malloc(bytes), *to = raw + head;
+    l.voxel = (float)voxel;
+    for (int a = 0; a < 3; a++) {
+        l.dim[a] = (uint32_t)fmax(1, floor((box.high[a] - box.low[a]) / voxel));
+        l.first[a] = (float)(box.low[a] + voxel / 2);
+    }
+    return l;
+}
+
+static size_t voxels_of(const lattice *l)
+{
+    return (size_t)l->dim[0] * l->dim[1] * l->dim[2];
+}
+
+/* Centre of the voxel with this index, world mm. */
+static void centre_of(const lattice *l, size_t i, float at[3])
+{
+    const size_t index[3] = {i % l->dim[0], i / l->dim[0] % l->dim[1], i / l->dim[0] / l->dim[1]};
+    for (int a = 0; a < 3; a++) at[a] = l->first[a] + (float)index[a] * l->voxel;
+}
+
+/* Allocates slices of n bytes behind a head of this size, and writes the first part of the head. NULL: no memory. */
+static uint8_t *make_slices(const lattice *l, size_t head, size_t n)
+{
+    uint8_t *raw = malloc(head + n);
+    if (!raw) return NULL;
+    for (int a = 0; a < 3; a++) put32(raw + 4 * a, l->dim[a]);
+    store_float(raw + 12, l->voxel);
+    for (int a = 0; a < 3; a++) store_float(raw + 16 + 4 * a, l->first[a]);
+    return raw;
+}
+
+/* Appends slices, and frees them. NULL: there was no memory for them. */
+static gls_status append_bytes(uint8_t *raw, size_t n, gls_text *out)
+{
     if (!raw) return gls_fail(GLS_ERR_MEMORY, "out of memory for the slices of the 3-D view");
-    const float numbers[] = {(float)voxel, (float)(box.low[0] + voxel / 2), (float)(box.low[1] + voxel / 2),
-                             (float)(box.low[2] + voxel / 2)};
-    memcpy(raw, dim, sizeof dim);
-    memcpy(raw + sizeof dim, numbers, sizeof numbers);
-    for (uint32_t z = 0; z < dim[2]; z++)
-        for (uint32_t y = 0; y < dim[1]; y++)
-            for (uint32_t x = 0; x < dim[0]; x++) {
-                const float at[3] = {numbers[1] + (float)x * numbers[0], numbers[2] + (float)y * numbers[0],
-                                     numbers[3] + (float)z * numbers[0]};
-                const double v = gls_sampler_at(&sampler, at), range = window.high - window.low;
-                const double share = fmin(fmax(range > 0 ? (v - window.low) / range : 0, 0), 1);
-                *to++ = isfinite(v) && v != 0 ? (uint8_t)(1 + STEP * floor(share * 253 / STEP)) : 0;
-            }
-    gls_text_append(out, (const char *)raw, bytes);
+    gls_text_append(out, (const char *)raw, n);
     free(raw);
     return out->failed ? gls_no_memory() : GLS_OK;
+}
+
+gls_status gls_stage_slices(const gls_image *image, double max_voxels, gls_text *out)
+{
+    gls_sampler sampler;
+    gls_window window;
+    bool flat;
+    gls_status status = gls_window_choose(image, &window, &flat);
+    if (status) return status;
+    const lattice l = choose_lattice(&image->grid, max_voxels);
+    const size_t n = voxels_of(&l);
+    uint8_t *raw = make_slices(&l, SLICES_HEAD, n);
+    gls_sampler_init(&sampler, image);
+    for (size_t i = 0; i < n && raw; i++) {
+        float at[3];
+        centre_of(&l, i, at);
+        const double v = gls_sampler_at(&sampler, at), range = window.high - window.low;
+        const double share = fmin(fmax(range > 0 ? (v - window.low) / range : 0, 0), 1);
+        raw[SLICES_HEAD + i] = isfinite(v) && v != 0 ? (uint8_t)(1 + STEP * floor(share * 253 / STEP)) : 0;
+    }
+    return append_bytes(raw, SLICES_HEAD + n, out);
+}
+
+/* Slices of 16 bits that are filled. */
+typedef struct filling {
+    lattice l;
+    gls_sampler sampler;
+    double low, high; /* values of 1 and of 65535 */
+    uint8_t *to;
+} filling;
+
+/* Fills voxels from .. until - 1 with values. */
+static void fill_values(void *user, int thread, size_t from, size_t until)
+{
+    const filling *f = user;
+    (void)thread;
+    for (size_t i = from; i < until; i++) {
+        float at[3];
+        centre_of(&f->l, i, at);
+        const double v = gls_sampler_at(&f->sampler, at);
+        const double share = f->high > f->low ? fmin(fmax((v - f->low) / (f->high - f->low), 0), 1) : 0;
+        put16(f->to + 2 * i, isfinite(v) && v != 0 ? (uint32_t)(1 + lround(share * 65534)) : 0);
+    }
+}
+
+gls_status gls_stage_values(const gls_image *image, double max_voxels, gls_text *out)
+{
+    enum { HEAD = SLICES_HEAD + 8 };
+    filling f = {.l = choose_lattice(&image->grid, max_voxels), .low = INFINITY, .high = -INFINITY};
+    const size_t n = voxels_of(&f.l), voxels = gls_grid_voxels(&image->grid);
+    for (size_t i = 0; i < voxels; i++) {
+        if (!isfinite(image->data[i])) continue;
+        f.low = fmin(f.low, (double)image->data[i]);
+        f.high = fmax(f.high, (double)image->data[i]);
+    }
+    uint8_t *raw = make_slices(&f.l, HEAD, 2 * n);
+    gls_sampler_init(&f.sampler, image);
+    if (raw) {
+        f.to = raw + HEAD;
+        store_float(raw + SLICES_HEAD, isfinite(f.low) ? (float)f.low : 0);
+        store_float(raw + SLICES_HEAD + 4, isfinite(f.high) ? (float)f.high : 0);
+        gls_parallel(n, 4096, omp_get_max_threads(), fill_values, &f);
+    }
+    return append_bytes(raw, HEAD + 2 * n, out);
+}
+
+/* Compares two labels, for bsearch(). */
+static int compare_labels(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+gls_status gls_stage_labels(const gls_labels *labels, const int32_t *label, size_t n_labels, double max_voxels,
+                            gls_text *out)
+{
+    enum { HEAD = SLICES_HEAD + 8 };
+    const lattice l = choose_lattice(&labels->grid, max_voxels);
+    const size_t n = voxels_of(&l);
+    double to_voxel[3][4], place[3];
+    uint8_t *raw = make_slices(&l, HEAD, 2 * n);
+    gls_grid_inverse(&labels->grid, to_voxel);
+    if (raw) store_float(raw + SLICES_HEAD, 1);
+    if (raw) store_float(raw + SLICES_HEAD + 4, 65535);
+    for (size_t i = 0; i < n && raw; i++) {
+        float at[3];
+        size_t voxel;
+        centre_of(&l, i, at);
+        gls_affine_apply((const double(*)[4])to_voxel, (const double[]){at[0], at[1], at[2]}, place);
+        const int32_t *found = gls_region_voxel_at(&labels->grid, place, &voxel)
+                                   ? bsearch(&labels->data[voxel], label, n_labels, sizeof *label, compare_labels)
+                                   : NULL;
+        put16(raw + HEAD + 2 * i, found && found - label < 65535 ? (uint32_t)(found - label) + 1 : 0);
+    }
+    return append_bytes(raw, HEAD + 2 * n, out);
 }
 
 /* --- Controls. */
@@ -243,8 +362,8 @@ void gls_stage_controls(gls_text *out, uint64_t shown, uint64_t total, const cha
                     instead, total, shown);
     for (const char *name = "LRPAIS"; *name; name++)
         gls_text_printf(out, "<span id=\"axis-%c\" aria-hidden=\"true\">%c</span>", *name, *name);
-    gls_text_puts(out,
-                  "</div>\n<div id=\"controls\" hidden>\n<div class=\"controls\" role=\"group\" aria-label=\"Views\">");
+    gls_text_puts(out, "<span id=\"scale\" aria-hidden=\"true\"></span></div>\n<div id=\"controls\" hidden>\n<div "
+                       "class=\"controls\" role=\"group\" aria-label=\"Views\">");
     for (size_t i = 0; i < sizeof stands / sizeof *stands; i++)
         gls_text_printf(out, "<button type=\"button\" id=\"stand-%s\">%s</button>", stands[i], stands[i]);
     gls_text_puts(out, "</div>\n<div class=\"controls\">");

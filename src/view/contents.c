@@ -2,6 +2,7 @@
  * before the server starts, so that no request reads a file. */
 #include "view/contents.h"
 
+#include <assert.h>
 #include <cJSON.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,28 +15,24 @@
 #include "render/picture_plan.h"
 #include "render/scene.h"
 #include "render/stage.h"
-#include "transform/bring.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
 
 /* Tolerance of the streamlines, mm: points are left out where a streamline is so straight. */
 #define TOLERANCE 0.1
-/* Largest number of voxels of the slices: 64 MiB. */
+/* Largest number of voxels of the slices of all images, of 2 bytes each. */
 #define MAX_VOXELS 67108864.0
 
 /* The files that were opened, sorted, and the streamlines that are shown. */
-typedef struct gallery {
+typedef struct opened {
     gls_source *source; /* the tractograms */
     size_t n_sources;
-    const char *image_path; /* NULL: none */
-    gls_image *image_read;  /* owned */
-    const gls_image *image; /* behind the streamlines; NULL: none */
-    const char *image_name;
+    const gls_view_image *image; /* the first one; NULL: none */
     gls_scene scene;
     uint64_t total; /* streamlines in the files */
     gls_box box;    /* of all of them */
-} gallery;
+} opened;
 
 /* Adds a file; takes the text. */
 static gls_status add(gls_view_contents *contents, const char *path, const char *type, gls_text *text)
@@ -56,25 +53,23 @@ static gls_status add_part(gls_view_contents *contents, const char *path, const 
     return add(contents, path, type, &text);
 }
 
-/* Sorts the files by their names into tractograms and an image. */
-static gls_status sort_files(gallery *g, const char *const *files, size_t n)
+/* Sorts the files by their names into tractograms, which are listed, and images, which are read. */
+static gls_status sort_files(opened *g, const char *const *files, size_t n, const gls_transform *space,
+                             gls_view_gallery *gallery)
 {
     gls_tractogram_format format;
-    if (!(g->source = calloc(n + 1, sizeof *g->source))) return gls_no_memory();
-    for (size_t i = 0; i < n; i++) {
+    gls_status status = (g->source = calloc(n + 1, sizeof *g->source)) ? GLS_OK : gls_no_memory();
+    for (size_t i = 0; i < n && !status; i++) {
         if (gls_tractogram_format_parse(files[i], &format) == GLS_OK)
             g->source[g->n_sources++].path = files[i];
-        else if (!g->image_path)
-            g->image_path = files[i];
         else
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: one image is shown, and %s was given already: leave out one of them",
-                            files[i], g->image_path);
+            status = gls_view_gallery_read(gallery, files[i], space);
     }
-    return GLS_OK;
+    return status;
 }
 
 /* Reads a sample of the streamlines of all tractograms. */
-static gls_status read_streamlines(gallery *g, const gls_view_options *options)
+static gls_status read_streamlines(opened *g, const gls_view_options *options)
 {
     gls_render_options render = gls_render_options_default();
     gls_render_plan plan = {.options = NULL};
@@ -112,10 +107,10 @@ static void append_limit(gls_text *out, const char *name)
 /* Appends what a name in {{ }} of the page stands for. */
 static void append_value(void *user, gls_text *out, const char *name)
 {
-    const gallery *g = user;
+    const opened *g = user;
     append_limit(out, name);
     if (strcmp(name, "stage") == 0)
-        gls_stage_controls(out, g->scene.n_lines, g->total, g->image_name ? g->image_name : "", "");
+        gls_stage_controls(out, g->scene.n_lines, g->total, g->image ? g->image->name : "", "");
     if (strcmp(name, "files") != 0) return;
     for (size_t i = 0; i < g->n_sources; i++) {
         gls_text_puts(out, i ? ", " : "");
@@ -137,7 +132,7 @@ static void add_paint(cJSON *root, const gls_view_paint *paint)
 }
 
 /* Adds the page and the numbers with which its script begins. */
-static gls_status add_page(gls_view_contents *contents, const gallery *g, const gls_view_live *live,
+static gls_status add_page(gls_view_contents *contents, const opened *g, const gls_view_live *live,
                            const gls_view_dissection *dissection)
 {
     gls_text page = {0}, text = {0};
@@ -145,7 +140,6 @@ static gls_status add_page(gls_view_contents *contents, const gallery *g, const 
     gls_status status = add(contents, "/", "text/html; charset=utf-8", &page);
     if (status) return status;
     cJSON *root = cJSON_CreateObject(), *begin = live->job ? cJSON_AddObjectToObject(root, "live") : NULL;
-    cJSON_AddBoolToObject(root, "image", g->image != NULL);
     cJSON_AddBoolToObject(root, "select", g->n_sources > 0);
     cJSON_AddBoolToObject(root, "labels", dissection->labels != NULL);
     add_paint(root, dissection->paint);
@@ -163,30 +157,56 @@ static gls_status add_page(gls_view_contents *contents, const gallery *g, const 
     for (int a = 0; a < 3; a++) middle[a] = round((g->box.low[a] + g->box.high[a]) / 2);
     cJSON_AddItemToObject(root, "middle", cJSON_CreateDoubleArray(middle, 3));
     if (begin) gls_view_live_describe(live, begin);
-    status = gls_view_answer_end(root, &text);
-    return status ? status : add(contents, "/scene.json", "application/json", &text);
+    status = gls_view_gallery_describe(&contents->gallery, dissection->labels, root);
+    const gls_status printed = gls_view_answer_end(root, &text);
+    if (!status) status = printed;
+    if (!status) return add(contents, "/scene.json", "application/json", &text);
+    free(gls_text_take(&text));
+    return status;
+}
+
+/* Adds the slices of all images, and of the labels. */
+static gls_status add_slices(gls_view_contents *contents, const gls_view_dissection *dissection)
+{
+    static const char *const path[] = {"/slices/0", "/slices/1", "/slices/2", "/slices/3",     "/slices/4",
+                                       "/slices/5", "/slices/6", "/slices/7", "/slices/labels"};
+    static_assert(sizeof path / sizeof *path == GLS_VIEW_IMAGES + 1, "each image needs a path");
+    const gls_view_gallery *gallery = &contents->gallery;
+    const double most = MAX_VOXELS / (double)(gallery->n + 1);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i <= gallery->n && !status; i++) {
+        gls_text slices = {0};
+        const bool last = i == gallery->n;
+        if (last && !dissection->labels) break;
+        status = last ? gls_view_dissection_slices(dissection, most, &slices)
+                      : gls_stage_values(gallery->image[i].image, most, &slices);
+        if (!status) status = add(contents, path[last ? GLS_VIEW_IMAGES : i], "application/octet-stream", &slices);
+        free(gls_text_take(&slices));
+    }
+    return status;
 }
 
 /* Makes all files of the server. */
-static gls_status add_all(gls_view_contents *contents, const gallery *g, const gls_view_live *live,
+static gls_status add_all(gls_view_contents *contents, const opened *g, const gls_view_live *live,
                           const gls_view_dissection *dissection)
 {
-    gls_text lines = {0}, columns = {0}, slices = {0}, labels = {0};
+    gls_text lines = {0}, columns = {0}, labels = {0};
     gls_status status = add_page(contents, g, live, dissection);
     if (!status) status = gls_view_dissection_labels(dissection, &labels);
     if (!status) status = add(contents, "/labels", "application/json", &labels);
     if (!status) status = add_part(contents, "/report.css", "text/css; charset=utf-8", "report.css");
+    if (!status) status = add_part(contents, "/slices.js", "text/javascript; charset=utf-8", "slices.js");
+    if (!status) status = add_part(contents, "/images.js", "text/javascript; charset=utf-8", "images.js");
     if (!status) status = add_part(contents, "/stage.js", "text/javascript; charset=utf-8", "stage.js");
+    if (!status) status = add_part(contents, "/values.js", "text/javascript; charset=utf-8", "values.js");
     if (!status) status = add_part(contents, "/view.js", "text/javascript; charset=utf-8", "view.js");
     if (!status) status = gls_stage_lines(&g->scene, &lines);
     if (!status) status = add(contents, "/lines", "application/octet-stream", &lines);
     gls_stage_columns(&g->scene, &columns);
     if (!status) status = add(contents, "/columns", "application/json", &columns);
-    if (!status && g->image) status = gls_stage_slices(g->image, MAX_VOXELS, &slices);
-    if (!status && g->image) status = add(contents, "/slices", "application/octet-stream", &slices);
+    if (!status) status = add_slices(contents, dissection);
     free(gls_text_take(&lines));
     free(gls_text_take(&columns));
-    free(gls_text_take(&slices));
     free(gls_text_take(&labels));
     return status;
 }
@@ -195,23 +215,22 @@ gls_status gls_view_contents_make(gls_view_contents *contents, const char *const
                                   const gls_view_options *options, const gls_view_live *live,
                                   const gls_view_dissection *dissection)
 {
-    gallery g = {.source = NULL};
-    gls_status status = sort_files(&g, files, n);
-    if (!status && g.image_path) status = gls_image_read(g.image_path, GLS_IMAGE_ANY, &g.image_read);
-    if (!status && g.image_path)
-        status = gls_image_bring(&g.image_read, &dissection->space, GLS_RESAMPLE_LINEAR, NAN, g.image_path);
-    g.image = g.image_read ? g.image_read : gls_view_live_image(live, &g.image_name);
-    if (g.image_read) g.image_name = gls_file_name(g.image_path);
+    opened g = {.source = NULL};
+    gls_status status = sort_files(&g, files, n, &dissection->space, &contents->gallery);
+    const char *name = NULL;
+    const gls_image *own = contents->gallery.n > 0 ? NULL : gls_view_live_image(live, &name);
+    if (own) gls_view_gallery_add(&contents->gallery, own, name);
+    g.image = contents->gallery.n > 0 ? contents->gallery.image : NULL;
     if (!status) status = read_streamlines(&g, options);
     if (!status && g.scene.n_lines == 0 && !g.image)
         status = gls_fail(GLS_ERR_INPUT, "%s: has no streamline to show", n > 0 ? files[0] : "view");
     /* a region that is painted lies in the space of the streamlines, and --transform of the recipe, or of 'track',
      * would move it */
     if (!status && g.image && dissection->space.n == 0 && !gls_view_live_moves(live))
-        gls_view_paint_begin(dissection->paint, &g.image->grid, g.image_path, g.image);
+        gls_view_paint_begin(dissection->paint, &g.image->image->grid, g.image->path, g.image->image);
     if (!status) status = add_all(contents, &g, live, dissection);
     contents->box = g.box;
-    contents->image = g.image_path;
+    contents->image = g.image ? g.image->path : NULL;
     contents->n_tractograms = g.n_sources;
     contents->tractogram = calloc(g.n_sources + 1, sizeof *contents->tractogram);
     if (!status && !contents->tractogram) status = gls_no_memory();
@@ -219,7 +238,6 @@ gls_status gls_view_contents_make(gls_view_contents *contents, const char *const
         contents->tractogram[i] = g.source[i].path;
         contents->n_points += g.source[i].points;
     }
-    gls_image_destroy(g.image_read);
     gls_scene_finish(&g.scene);
     free(g.source);
     return status;
@@ -253,6 +271,7 @@ void gls_view_contents_finish(gls_view_contents *contents)
 {
     for (size_t i = 0; i < contents->n; i++) free(contents->file[i].bytes);
     free(contents->tractogram);
+    gls_view_gallery_close(&contents->gallery);
     contents->tractogram = NULL;
     contents->n = 0;
 }

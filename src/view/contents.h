@@ -9,6 +9,7 @@
 
 #include "render/scene_parts.h"
 #include "view/dissect.h"
+#include "view/gallery.h"
 #include "view/live.h"
 
 /* A file of the server. */
@@ -21,11 +22,12 @@ typedef struct gls_view_file {
 
 /* All files of the server. */
 typedef struct gls_view_contents {
-    gls_view_file file[9];
+    gls_view_file file[13 + GLS_VIEW_IMAGES];
     size_t n;
     const char **tractogram; /* those that were opened, as the user named them; the list is owned */
     size_t n_tractograms;
-    const char *image; /* as the user named it; NULL: none */
+    const char *image; /* behind the streamlines, as the user named it; NULL: none */
+    gls_view_gallery gallery;
     gls_box box;       /* of all streamlines, world mm */
     uint64_t n_points; /* of all streamlines */
 } gls_view_contents;
@@ -37,9 +39,9 @@ typedef struct gls_view_options {
     bool (*go_on)(void); /* false: stop reading with GLS_ERR_CANCELLED */
 } gls_view_options;
 
-/* Reads the tractograms and the image among n files, and makes the page. live: what is tracked; dissection: its labels,
- * and the transform that brings the image; pages can paint on the image then. Free by gls_view_contents_finish(), also
- * after a failure. */
+/* Reads the tractograms and the images among n files, and makes the page. live: what is tracked; dissection: its
+ * labels, and the transform that brings the images; pages can paint on the first image then. Free by
+ * gls_view_contents_finish(), also after a failure. */
 gls_status gls_view_contents_make(gls_view_contents *contents, const char *const *files, size_t n,
                                   const gls_view_options *options, const gls_view_live *live,
                                   const gls_view_dissection *dissection);

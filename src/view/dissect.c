@@ -11,6 +11,7 @@
 #include "image/labels.h"
 #include "image/region_area.h"
 #include "render/scene.h"
+#include "render/stage.h"
 #include "transform/bring.h"
 #include "util/clock.h"
 #include "util/json_text.h"
@@ -53,17 +54,30 @@ gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *js
     return status ? status : printed;
 }
 
+gls_status gls_view_dissection_slices(const gls_view_dissection *d, double max_voxels, gls_text *out)
+{
+    int32_t *label = NULL;
+    size_t n = 0;
+    gls_status status = gls_labels_distinct(d->labels, d->atlas, &label, &n);
+    if (!status) status = gls_stage_labels(d->labels, label, n, max_voxels, out);
+    free(label);
+    return status;
+}
+
 gls_status gls_view_dissection_pick(const gls_view_dissection *d, const gls_view_request *request, gls_text *json)
 {
     double to_voxel[3][4], at[3];
     size_t voxel;
     int32_t label = 0;
-    if (!d->labels) return gls_fail(GLS_ERR_ARGUMENT, "labels: give 'glslines view' the option --atlas");
+    if (!d->labels && d->gallery->n == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "place: give 'glslines view' an image, or the option --atlas");
+    cJSON *root = gls_view_answer_begin(request->id, "pick");
+    gls_view_gallery_values(d->gallery, request->sphere, root);
+    if (!d->labels) return gls_view_answer_end(root, json);
     gls_grid_inverse(&d->labels->grid, to_voxel);
     gls_affine_apply((const double(*)[4])to_voxel, request->sphere, at);
     if (gls_region_voxel_at(&d->labels->grid, at, &voxel)) label = d->labels->data[voxel];
     const char *name = gls_label_table_name(&d->names, label);
-    cJSON *root = gls_view_answer_begin(request->id, "pick");
     cJSON_AddNumberToObject(root, "label", label);
     cJSON_AddStringToObject(root, "name", name ? name : "");
     return gls_view_answer_end(root, json);

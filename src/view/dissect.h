@@ -9,6 +9,7 @@
 #include "record/tract_run.h"
 #include "transform/transform.h"
 #include "util/threads.h"
+#include "view/gallery.h"
 #include "view/lines.h"
 #include "view/live.h"
 #include "view/messages.h"
@@ -37,6 +38,7 @@ typedef struct gls_view_dissection {
     gls_transform space;   /* from the space of the streamlines to that of the images; empty: both are the same */
     const char *folder;    /* where files are saved, borrowed; NULL: beside the first tractogram */
     gls_view_paint *paint; /* painted regions, borrowed */
+    const gls_view_gallery *gallery; /* images, borrowed */
     gls_labels *labels;
     gls_label_table names;
     gls_view_lines lines;
@@ -58,12 +60,15 @@ gls_status gls_view_dissection_open(gls_view_dissection *d);
 gls_status gls_view_dissection_begin(gls_view_dissection *d);
 /* Appends the labels that occur, with their names, as JSON: [[7, "name"], ...]. */
 gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *json);
+/* Appends the labels as slices, gls_stage_labels(), with the indices of that list. */
+gls_status gls_view_dissection_slices(const gls_view_dissection *d, double max_voxels, gls_text *out);
 /* Finds the streamlines that meet all include regions and no exclude region, and have their ends in the regions of
  * ends. Appends JSON with their number, and the command line that selects the same streamlines; then, to lines,
  * gls_view_answer_lines() of those that are shown. */
 gls_status gls_view_dissection_select(gls_view_dissection *d, const gls_view_request *request, gls_text *json,
                                       gls_text *lines);
-/* Appends JSON with the label at a place and its name; 0: none. */
+/* Appends JSON with the label at a place and its name, where there are labels; 0: none; and gls_view_gallery_values().
+ * GLS_ERR_ARGUMENT: there are neither labels nor images. */
 gls_status gls_view_dissection_pick(const gls_view_dissection *d, const gls_view_request *request, gls_text *json);
 /* Frees everything. */
 void gls_view_dissection_close(gls_view_dissection *d);

@@ -409,10 +409,11 @@ static void remove_stale(const saving *s)
 static gls_status name_files(saving *s, bool *exists)
 {
     const gls_view_dissection *d = s->d;
-    const char *const given[] = {
-        d->n_paths > 0 ? d->path[0] : NULL, d->atlas, d->lut, d->input->reference, s->image, d->live->act};
+    const char *const given[] = {d->n_paths > 0 ? d->path[0] : NULL, d->atlas, d->lut, d->input->reference,
+                                 d->live->act};
     gls_inputs inputs = {0};
     gls_status status = gls_inputs_add_all(&inputs, given, sizeof given / sizeof *given);
+    for (size_t i = 0; i < d->gallery->n && !status; i++) status = gls_inputs_add(&inputs, d->gallery->image[i].path);
     if (!status) status = gls_inputs_add_chain(&inputs, d->transform);
     for (int i = 0; i < N_FILES && !status; i++) {
         if (s->request.tracks && (i == TABLE || i == PICTURE)) continue;

@@ -43,8 +43,9 @@ expect 2 view t.trx --max-streamlines 0
 expect 2 view t.trx --nseeds 100001
 expect 2 view t.trx --sh fit_sh.nii.gz
 says "behind --"
-expect 2 view fit_fa.nii.gz data/mask.nii.gz
-says "one image is shown"
+# shellcheck disable=SC2046
+expect 2 view $(for _ in $(seq 9); do echo fit_fa.nii.gz; done)
+says "up to 8 images are shown"
 expect 3 view none.trx
 expect 3 view none.nii.gz
 expect 3 view data
@@ -212,10 +213,11 @@ mkdir own
 cp t.trx names.txt own
 cp names.txt own/names.tsv
 cp fit_fa.nii.gz own/shown_mask-1.nii.gz
+cp fit_fa.nii.gz own/over_mask-1.nii.gz
 cp data/mask.nii.gz own/hand_mask-1.nii.gz
 before=$(files)
-if start own/t.trx own/shown_mask-1.nii.gz --atlas labels.nii --lut own/names.tsv -q -- --sh fit_sh.nii.gz --fa fit_fa.nii.gz --mask own/hand_mask-1.nii.gz --dg prob --device llvmpipe; then
-    python3 "$here/view_guard.py" "$(cat stdaddress)" inputs names shown hand t || note "saves over inputs"
+if start own/t.trx own/shown_mask-1.nii.gz own/over_mask-1.nii.gz --atlas labels.nii --lut own/names.tsv -q -- --sh fit_sh.nii.gz --fa fit_fa.nii.gz --mask own/hand_mask-1.nii.gz --dg prob --device llvmpipe; then
+    python3 "$here/view_guard.py" "$(cat stdaddress)" inputs names shown over hand t || note "saves over inputs"
     kill -TERM $pid
     wait $pid
 fi

@@ -1,11 +1,13 @@
 """Checks a running `glslines view`: view_checks.py ADDRESS TOOL TRACKS.trx ATLAS. Prints what fails."""
 
+import gzip
 import json
 import os
 import random
 import re
 import shlex
 import socket
+import struct
 import subprocess
 import sys
 import zipfile
@@ -266,6 +268,15 @@ with open_page(server) as page:
     check(said["shown"] == len(decode(data[12:])[0]) == 10, "a sample of the selection", said)
     said, _ = ask_all(page, "pick", at=[500, 0, 0])
     check(said["label"] == 0, "label outside", said)
+    check(said["values"] == [None], "values outside", said)
+    # the value of the voxel that holds a place is that of the file, which has voxels of 2 mm along the axes, the first one turned round
+    raw = gzip.open("fit_fa.nii.gz").read()
+    dim, rows = struct.unpack("<3h", raw[42:48]), [struct.unpack("<4f", raw[280 + 16 * i : 296 + 16 * i]) for i in range(3)]
+    for place in ([0.3, -3.2, 2.9], [-7.6, 4.4, -1.2], [8.9, -8.1, 6.6]):
+        said, _ = ask_all(page, "pick", at=place)
+        voxel = [round((p - row[3]) / row[a]) for a, (p, row) in enumerate(zip(place, rows))]
+        (wanted,) = struct.unpack_from("<f", raw, 352 + 4 * ((voxel[2] * dim[1] + voxel[1]) * dim[0] + voxel[0]))
+        check(said["values"] == [{"voxel": voxel, "value": wanted}], "value at", place, said, voxel, wanted)
     said, _ = ask_all(page, "select", shown=1, regions=[label(987654)])
     check("987654" in said.get("error", ""), "a label that is not there", said)
 

@@ -225,5 +225,21 @@ kill -TERM $server $reviewer
 wait $server || note "view after a signal: exit code $?"
 [ "$(($(share view.png 19 110 950 530 0) + $(share view.png 19 110 950 530 1) + $(share view.png 19 110 950 530 2)))" -ge 200 ] || note "view: less than 2 % is coloured"
 
+# --- what the window shows: values under the pointer, images over each other ---
+cp fit_fa.nii.gz fa.nii.gz
+python3 - << 'END'
+import gzip, struct
+head = bytearray(gzip.open("fit_fa.nii.gz").read(352))
+dim, rows = struct.unpack("<3h", head[42:48]), struct.unpack("<4f", head[280:296])
+with open("slopes.nii", "wb") as f:
+    f.write(head + struct.pack("<%df" % (dim[0] * dim[1] * dim[2]), *((rows[0] * x + rows[3]) * 10 for _ in range(dim[1] * dim[2]) for x in range(dim[0]))))
+END
+"$tool" view phantom.trx fa.nii.gz slopes.nii --atlas labels.nii --lut names.txt -q > address_of_images &
+server=$!
+for _ in $(seq 200); do [ -s address_of_images ] || sleep 0.1; done
+timeout 300 python3 "$here/shown.py" "$(cat address_of_images)" "$axe" . || note "what the window shows"
+kill -TERM $server
+wait $server || note "view of images after a signal: exit code $?"
+
 [ $failures -eq 0 ] && echo "ok   reports in a browser${alone:+, without a network}"
 exit $failures

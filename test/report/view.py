@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))
 from view import Page, read_trx
+from browser import Browser
 
 address, axe, folder = sys.argv[1], Path(sys.argv[2]).read_text(), Path(sys.argv[3])
 failures = []
@@ -25,55 +26,6 @@ def check(passed, *what):
     if not passed:
         failures.append(what)
         print("FAIL:", *what)
-
-
-class Browser:
-    """A tab of a headless Chromium."""
-
-    def __init__(self, profile):
-        self.process = subprocess.Popen(
-            ["chromium", "--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars", "--remote-debugging-port=0",
-             "--window-size=1000,1300", f"--user-data-dir={profile}", "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        found = next(m for line in self.process.stderr if (m := re.search(r"ws://([\d.]+):(\d+)(/\S+)", line)))
-        host, port, path = found.groups()
-        self.socket = Page(host, int(port), path, f"Host: {host}:{port}\r\n")
-        self.socket.s.settimeout(60)
-        self.n, self.session, self.events = 0, None, []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
-            self.call(domain + ".enable")
-
-    def call(self, method, **parameters):
-        self.n += 1
-        message = {"id": self.n, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        self.socket.send(json.dumps(message))
-        while True:
-            answer = json.loads(self.socket.receive())
-            if answer.get("id") == self.n:
-                assert "error" not in answer, (method, answer)
-                return answer["result"]
-            self.events.append(answer)
-
-    def value(self, script):
-        """The value of an expression in the page."""
-        result = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in result, result
-        return result["result"].get("value")
-
-    def wait(self, script, seconds=60):
-        """Waits until an expression is true; returns whether it is."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if self.value(script):
-                return True
-            time.sleep(0.005)
-        return False
-
-    def mouse(self, kind, x, y, shift=False):
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, modifiers=8 * shift, button="left", buttons=int(kind != "mouseReleased"), clickCount=1)
 
 
 def place(browser):

@@ -17,7 +17,7 @@ _WORDS = {
         "api": _APIS,
         "style": ("tubes", "lines"),
         "convention": ("neurological", "radiological"),
-        "colormap": ("viridis", "cividis", "inferno", "grey", "redblue"),
+        "colormap": ("viridis", "cividis", "inferno", "grey", "redblue", "hot"),
         "sh_basis": ("descoteaux07_legacy", "descoteaux07", "tournier07_legacy", "tournier07"),
         "sh_frame": ("auto", "fsl", "image", "world"),
     },

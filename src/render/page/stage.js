@@ -71,26 +71,6 @@ const glslinesStage = (function () {
       pixel = vec4(colour, 1.0);
     }`;
 
-  // A slice: a square of the image's box, in which 0 is nothing and 1 to 255 are grey.
-  const sliceText = `#version 300 es
-    in vec3 corner; uniform vec3 centre; uniform mat3 turn; uniform vec2 zoom; uniform vec3 first; uniform vec3 size; out vec3 at;
-    void main() {
-      vec3 p = turn * (first + corner * size - centre);
-      gl_Position = vec4(p.xy * zoom, -p.z * 0.5, 1.0);
-      at = corner;
-    }`;
-  const greyText = `#version 300 es
-    precision highp float; precision highp sampler3D; in vec3 at; uniform sampler3D image; out vec4 pixel;
-    uniform sampler3D painted; uniform ivec3 dim; uniform mat4x3 voxel; uniform vec3 shades[32];
-    void main() {
-      float v = texture(image, at).r * 255.0;
-      ivec3 p = ivec3(floor(voxel * vec4(at, 1.0) + 0.5));
-      int region = all(greaterThanEqual(p, ivec3(0))) && all(lessThan(p, dim)) ? int(texelFetch(painted, p, 0).r * 255.0 + 0.5) : 0;
-      if (v < 0.5 && region == 0) discard;
-      vec3 grey = vec3(max(0.0, (v - 1.0) / 254.0));
-      pixel = vec4(region > 0 ? mix(grey, shades[region - 1], 0.6) : grey, 1.0);
-    }`;
-
   function build(vertex, fragment) {
     const program = gl.createProgram();
     for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
@@ -107,27 +87,6 @@ const glslinesStage = (function () {
   const stands = { superior: [[1, 0, 0], [0, 1, 0], [0, 0, 1]], inferior: [[-1, 0, 0], [0, 1, 0], [0, 0, -1]],
     posterior: [[1, 0, 0], [0, 0, 1], [0, -1, 0]], anterior: [[-1, 0, 0], [0, 0, 1], [0, 1, 0]],
     left: [[0, -1, 0], [0, 0, 1], [-1, 0, 0]], right: [[0, 1, 0], [0, 0, 1], [1, 0, 0]] };
-
-  // u32 dim[3], f32 voxel mm, f32 centre of the first voxel[3], values: a texture, and its box on the axes of the lines
-  function readSlices(bytes, lines) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset), dim = [0, 4, 8].map((at) => view.getUint32(at, true));
-    const voxel = view.getFloat32(12, true), low = [16, 20, 24].map((at) => view.getFloat32(at, true) - voxel / 2);
-    texture(dim, bytes.subarray(28));
-    const extent = dim.map((n) => n * voxel), program = build(sliceText, greyText);
-    return program && { program, low, extent, buffer: gl.createBuffer(), near: false, painted: null,
-      first: low.map((v, a) => (v - lines.origin[a]) / lines.scale), size: extent.map((v) => v / lines.scale),
-      plane: extent.map((v, a) => ({ shown: true, at: low[a] + v / 2 })) };
-  }
-
-  // Makes the texture of an image of bytes; values: null, all are 0. It stays bound.
-  function texture(dim, values) {
-    gl.bindTexture(gl.TEXTURE_3D, gl.createTexture());
-    gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
-    gl.texImage3D(gl.TEXTURE_3D, 0, gl.R8, ...dim, 0, gl.RED, gl.UNSIGNED_BYTE, values);
-    for (const [key, value] of [[gl.TEXTURE_MIN_FILTER, gl.NEAREST], [gl.TEXTURE_MAG_FILTER, gl.NEAREST],
-      [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_R, gl.CLAMP_TO_EDGE]])
-      gl.texParameteri(gl.TEXTURE_3D, key, value);
-  }
 
   function start(lines, slices, columns) {
     const program = build(vertexText, fragmentText);
@@ -297,6 +256,15 @@ const glslinesStage = (function () {
       });
     }
 
+    // Shows the length of a round number of mm on the screen: the longest one below a quarter of the view.
+    function measureScreen() {
+      const bar = document.getElementById("scale"), px = side() * state.zoom / (2 * reach * lines.scale);
+      const fitting = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200].filter((mm) => mm * px <= side() / 4);
+      const mm = fitting[fitting.length - 1] || 0.1;
+      bar.textContent = mm + " mm";
+      bar.style.width = mm * px + "px";
+    }
+
     // Sets the numbers of the view that both shader programs use. The box becomes at most 1 long in any direction.
     function aim(program, zoom) {
       const r = state.rows, at = (name) => gl.getUniformLocation(program, name);
@@ -305,34 +273,6 @@ const glslinesStage = (function () {
       gl.uniformMatrix3fv(at("turn"), false, [0, 1, 2].flatMap((c) => [0, 1, 2].map((row) => r[row][c] / reach)));
       gl.uniform2fv(at("zoom"), zoom);
       return at;
-    }
-
-    function drawSlices(zoom) {
-      const at = aim(slices.program, zoom), corner = gl.getAttribLocation(slices.program, "corner");
-      gl.uniform3fv(at("first"), slices.first);
-      gl.uniform3fv(at("size"), slices.size);
-      gl.uniform1i(at("painted"), 1);
-      gl.uniform3iv(at("dim"), slices.painted ? slices.painted.dim : [0, 0, 0]);
-      if (slices.painted) {
-        gl.uniformMatrix4x3fv(at("voxel"), false, slices.painted.voxel);
-        gl.uniform3fv(at("shades"), slices.painted.shades);
-      }
-      gl.bindVertexArray(slices.array = slices.array || gl.createVertexArray());
-      gl.bindBuffer(gl.ARRAY_BUFFER, slices.buffer);
-      gl.enableVertexAttribArray(corner);
-      gl.vertexAttribPointer(corner, 3, gl.FLOAT, false, 0, 0);
-      slices.plane.forEach((plane, a) => {
-        if (!plane.shown) return;
-        const share = (plane.at - slices.low[a]) / slices.extent[a], [b, c] = [(a + 1) % 3, (a + 2) % 3];
-        const place = [[0, 0], [1, 0], [0, 1], [1, 1]].flatMap(([u, v]) => {
-          const p = [0, 0, 0];
-          [p[a], p[b], p[c]] = [share, u, v];
-          return p;
-        });
-        gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(place), gl.DYNAMIC_DRAW);
-        gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
-      });
-      gl.bindVertexArray(null);
     }
 
     function draw() {
@@ -345,7 +285,7 @@ const glslinesStage = (function () {
       const side = Math.min(w, h), zoom = [state.zoom * side / w, state.zoom * side / h];
       // who paints sees the slices in front of the streamlines of the file
       const over = slices && brush;
-      if (slices && !over) drawSlices(zoom);
+      if (slices && !over) slices.draw((used) => aim(used, zoom));
       const at = aim(program, zoom), far = 1e6, near = slices && slices.near && slices.plane.some((p) => p.shown);
       const bound = (sign) => [0, 1, 2].map((a) => !near ? sign * far : !slices.plane[a].shown ? far
         : (slices.plane[a].at + sign * 3 - lines.origin[a]) / lines.scale);
@@ -368,12 +308,13 @@ const glslinesStage = (function () {
       put(own);
       if (over) {
         gl.clear(gl.DEPTH_BUFFER_BIT);
-        drawSlices(zoom);
+        slices.draw((used) => aim(used, zoom));
         gl.useProgram(program);
       }
       [extra.selected, extra.tracked, shapes].forEach(put);
       gl.bindVertexArray(null);
       label(zoom);
+      measureScreen();
     }
     function ask() { if (!state.asked) { state.asked = true; requestAnimationFrame(draw); } }
 
@@ -566,37 +507,13 @@ const glslinesStage = (function () {
         ask();
       },
       facing,
+      placeAt,
+      // The slices, after whose changes the view is drawn again by ask(); null: there are none.
+      slices,
+      ask,
       // Shows painted regions on the slices, { runs, colour }; grid: dim, and inverse, from mm to voxels, three rows of four.
       painted(grid, list) {
-        if (!slices) return;
-        const [nx, ny, nz] = grid.dim, slab = nx * ny;
-        let low = nz, high = -1;
-        gl.activeTexture(gl.TEXTURE1);
-        if (!slices.painted) {
-          const row = (r) => grid.inverse.slice(4 * r, 4 * r + 4), rows = [0, 1, 2].map(row);
-          texture(grid.dim, null);
-          // from the corners of the slices, 0 to 1, to voxels; by columns
-          slices.painted = { dim: grid.dim, bytes: new Uint8Array(slab * nz), shades: new Float32Array(96), list: [],
-            voxel: [0, 1, 2, 3].flatMap((c) => rows.map((m) => c < 3 ? m[c] * slices.extent[c]
-              : m[3] + [0, 1, 2].reduce((sum, a) => sum + m[a] * slices.low[a], 0))) };
-        }
-        const { bytes, shades } = slices.painted;
-        const put = (runs, value) => {
-          for (let i = 0; i < runs.length; i += 2) {
-            bytes.fill(value, runs[i], runs[i] + runs[i + 1]);
-            low = Math.min(low, Math.floor(runs[i] / slab));
-            high = Math.max(high, Math.floor((runs[i] + runs[i + 1] - 1) / slab));
-          }
-        };
-        slices.painted.list.forEach((region) => put(region.runs, 0));
-        slices.painted.list = list.slice(0, 32);
-        slices.painted.list.forEach((region, i) => {
-          put(region.runs, i + 1);
-          shades.set(region.colour.map((v) => v / 255), 3 * i);
-        });
-        if (low <= high)
-          gl.texSubImage3D(gl.TEXTURE_3D, 0, 0, 0, low, nx, ny, high - low + 1, gl.RED, gl.UNSIGNED_BYTE, bytes, low * slab);
-        gl.activeTexture(gl.TEXTURE0);
+        if (slices) slices.paint(grid, list);
         ask();
       },
     };
@@ -626,13 +543,15 @@ const glslinesStage = (function () {
     return lines;
   }
 
-  // Shows streamlines, their columns, and an image (null: none), from the bytes that glslines packed. Returns what shows
-  // other streamlines and regions; null: this browser cannot show the view, and the status says why.
-  async function open(bytes, columns, image) {
+  // Shows streamlines, their columns, and images: bytes of one as a report has it, or what glslinesSlices() is given; null: none;
+  // bytes as glslines packed them. Returns what shows other streamlines, regions and images; null: this browser cannot show the
+  // view, and the status says why.
+  async function open(bytes, columns, images) {
     if (!gl) return fail("This browser has no WebGL 2.");
     for (const column of columns) if (column.of === "points") column.bytes = await unpack(column.values);
-    const lines = decode(bytes);
-    return start(lines, image && readSlices(image, lines), columns);
+    const lines = decode(bytes), grey = [{ name: "grey", colours: Array.from({ length: 99 }, (_, i) => Math.floor(i / 3) * 255 / 32) }];
+    const given = images instanceof Uint8Array ? { bytes: images, wide: false, maps: grey, window: [0, 254] } : images;
+    return start(lines, given && glslinesSlices(gl, build, lines, given), columns);
   }
   return { open, unpack, fail, canvas };
 })();

@@ -18,8 +18,8 @@
   try {
     scene = await (await load("/scene.json")).json();
     const [lines, columns, image] = await Promise.all([bytes("/lines"), load("/columns").then((r) => r.json()),
-      scene.image ? bytes("/slices") : null]);
-    stage = await glslinesStage.open(lines, columns, image);
+      scene.images.length ? bytes("/slices/0") : null]);
+    stage = await glslinesStage.open(lines, columns, scene.box ? { bytes: image, wide: true, box: scene.box, maps: scene.maps } : null);
   } catch (error) {
     glslinesStage.fail("The streamlines cannot be shown here (" + error.message + ").");
   }
@@ -34,10 +34,12 @@
   // One request of a place is under way at a time, busy. Of each kind the last one waits: what a region passed meanwhile is
   // not asked for.
   const waiting = new Map(), asked = new Map(), answers = {};
+  // Messages of the server by the kinds that have another name here, and kinds whose answer has no bytes behind it.
+  const messages = { probe: "pick" }, brief = ["pick", "probe"];
   let id = 0, busy = 0;
   function post(kind, body) {
     asked.set(++id, kind);
-    socket.send(JSON.stringify({ [kind]: { id, ...body } }));
+    socket.send(JSON.stringify({ [messages[kind] || kind]: { id, ...body } }));
   }
   function send() {
     if (busy || waiting.size === 0 || socket.readyState !== WebSocket.OPEN) return;
@@ -63,7 +65,7 @@
       asked.delete(answer.id);
       if (!kind) return;
       answers[kind](answer);
-      if (answer.id === busy && (answer.error || kind === "pick")) answered();
+      if (answer.id === busy && (answer.error || brief.includes(kind))) answered();
       return;
     }
     // u8 version, u8 kind, u16, u32 id, u32 streamlines, then the bytes of decode()
@@ -474,7 +476,7 @@
   get("bundles").hidden = !scene.select;
   get("add-paint").hidden = !scene.paint;
   get("labels").hidden = labels.length === 0;
-  get("pick").hidden = !scene.image;
+  get("pick").hidden = !stage.slices;
   if (scene.live) {
     fields.forEach((field, i) => { field.value = scene.live.sphere[i]; });
     get("nseeds").value = scene.live.nseeds;
@@ -483,6 +485,8 @@
     get("live").hidden = false;
     track();
   }
+  glslinesImages(stage, scene, bytes);
+  glslinesValues(stage, scene, (make) => ask("probe", make), answers);
   present = state("");
   hold();
 })();

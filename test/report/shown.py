@@ -1,0 +1,173 @@
+"""What the page of `glslines view` shows, in a browser: shown.py ADDRESS AXE.js FOLDER
+
+The server has a tractogram, fa.nii.gz, slopes.nii (values from below to above 0) and labels.nii of FOLDER. Values under the pointer are those of
+the files; images lie behind and over each other in their windows and colours. Prints what fails; writes values.png, images.png."""
+
+import gzip
+import re
+import struct
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from browser import Browser
+import picture
+
+address, axe, folder = sys.argv[1], Path(sys.argv[2]).read_text(), Path(sys.argv[3])
+failures = []
+
+
+def check(passed, *what):
+    if not passed:
+        failures.append(what)
+        print("FAIL:", *what)
+
+
+def read(path):
+    """A NIfTI image of one volume or more along the axes of the world: dimensions, rows of the affine, values of the first volume."""
+    raw = path.read_bytes()
+    raw = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+    dim, kind = struct.unpack("<3h", raw[42:48]), {16: "f", 4: "h"}[struct.unpack("<h", raw[70:72])[0]]
+    rows, n = [struct.unpack("<4f", raw[280 + 16 * i : 296 + 16 * i]) for i in range(3)], dim[0] * dim[1] * dim[2]
+    at = int(struct.unpack("<f", raw[108:112])[0])
+    return dim, rows, struct.unpack(f"<{n}{kind}", raw[at : at + n * struct.calcsize(kind)])
+
+
+def value(image, place):
+    """Voxel and value at a place, mm."""
+    dim, rows, data = image
+    v = [round((p - row[3]) / row[a]) for a, (p, row) in enumerate(zip(place, rows))]
+    return v, data[(v[2] * dim[1] + v[1]) * dim[0] + v[0]]
+
+
+def canvas(browser):
+    return browser.value("(({ x, y, width, height }) => [x, y, width, height])(document.getElementById('canvas').getBoundingClientRect())")
+
+
+def values(browser):
+    """Values under the pointer, and where the slices cross, of the files."""
+    fa, labels = read(folder / "fa.nii.gz"), read(folder / "labels.nii")
+    browser.click("stand-superior")
+    for name in ("plane-x", "plane-y"):
+        browser.click(name)
+    x, y, w, h = canvas(browser)
+    seen = set()
+    for dx, dy in ((0, 0), (-60, 40), (55, -70), (-35, -45)):
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + w / 2 + dx, y=y + h / 2 + dy, buttons=0)
+        last = browser.wait("/fa.nii.gz, voxel/.test(document.getElementById('cursor').textContent)") and browser.text("cursor")
+        browser.value("new Promise((done) => setTimeout(() => done(true), 150))")
+        said = browser.text("cursor")
+        found = re.match(r"([-\d.]+), ([-\d.]+), ([-\d.]+) mm \(RAS\); fa.nii.gz, voxel (\d+) (\d+) (\d+): ([-\d.e]+)", said)
+        check(found, "under the pointer:", said, last)
+        if not found:
+            continue
+        place, voxel, v = [float(t) for t in found.groups()[:3]], [int(t) for t in found.groups()[3:6]], float(found[7])
+        centre = [row[a] * k + row[3] for a, (row, k) in enumerate(zip(fa[1], voxel))]
+        check(all(abs(p - c) <= 1.051 for p, c in zip(place, centre)), "voxel", voxel, "is not that of", place)
+        check(abs(v - value(fa, centre)[1]) <= 1e-5 * abs(v) + 1e-9, "value", v, "and in the file", value(fa, centre))
+        label = value(labels, centre)[1]
+        check((f"label {label}" in said) == (label > 0), "label", label, "in", said)
+        seen.add(tuple(voxel))
+    check(len(seen) == 4, "places", seen)
+    # to the right on the screen from above is right in the body, up is front
+    browser.put("at-x", 3)
+    browser.put("at-y", -5)
+    browser.put("at-z", 1)
+    browser.value("document.getElementById('canvas').focus(), true")
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key="v")
+    browser.wait("document.getElementById('told').textContent !== ''")
+    voxel, v = value(fa, (3, -5, 1))
+    check(browser.text("told").startswith("3.0, -5.0, 1.0 mm (RAS); fa.nii.gz, voxel %d %d %d: " % tuple(voxel)), "told by a key:", browser.text("told"))
+    check(abs(float(re.search(r"fa.nii.gz, voxel [\d ]+: ([-\d.e]+)", browser.text("told"))[1]) - v) < 1e-5, "value told by a key:", browser.text("told"), v)
+    for kind in ("mousePressed", "mouseReleased") * 2:
+        browser.call("Input.dispatchMouseEvent", type=kind, x=x + w / 2 - 60, y=y + h / 2 + 40, button="left", clickCount=2)
+    check(browser.wait("Number(document.getElementById('at-x').value) < 0 && !document.getElementById('told').textContent.startsWith('3.0')"), "a double click", browser.text("told"))
+    check(browser.text("scale").endswith(" mm") and browser.value("document.getElementById('scale').clientWidth") > 20, "scale", browser.text("scale"))
+    check(browser.value("!document.getElementById('axis-L').hidden && document.getElementById('axis-L').getBoundingClientRect().x < document.getElementById('axis-R').getBoundingClientRect().x"),
+          "letters of the sides")
+    for found in browser.violations(axe):
+        check(False, "axe-core, values", found)
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + w / 2 + 20, y=y + h / 2 + 20, buttons=0)
+    browser.wait("document.getElementById('cursor').textContent !== ''")
+    browser.picture(folder / "values.png")
+    for name in ("plane-x", "plane-y"):
+        browser.click(name)
+
+
+def pixels(browser, name):
+    """A picture of the canvas, and the function that gives the pixel at a share of its width and height."""
+    time.sleep(0.3)
+    browser.picture(folder / name, "#stage")
+    x, y, w, h = browser.value("(() => { document.querySelector('#stage').scrollIntoView(); const { x, y, width, height } = "
+                               "document.getElementById('canvas').getBoundingClientRect(); scrollTo(0, 0); return [x, y, width, height]; })()")
+    _, _, step, rows = picture.pixels(str(folder / name))
+    return lambda u, v: tuple(rows[int(y + v * h)][int(x + u * w) * step : int(x + u * w) * step + 3])
+
+
+def images(browser):
+    """One image behind, another one over it; windows, colours, opacity; labels over both."""
+    for name in ("plane-x", "plane-y"):
+        browser.click(name)
+    browser.click("stand-superior")
+    browser.put("length-to", 0)
+    names = browser.value("[...document.getElementById('front').options].map((o) => o.textContent)")
+    check(names == ["none", "fa.nii.gz", "slopes.nii"], "images", names)
+    maps = browser.value("[...document.getElementById('front-map').options].map((o) => o.textContent)")
+    check({"grey", "hot", "viridis", "redblue"} <= set(maps), "colour maps", maps)
+    places = [(0.42, 0.55), (0.58, 0.55), (0.5, 0.35), (0.46, 0.62)]
+    before = pixels(browser, "back.png")
+    check(all(max(before(*p)) - min(before(*p)) <= 2 for p in places), "the image behind is grey", [before(*p) for p in places])
+    # the image with values below 0: blue at the left, red at the right
+    browser.put("front", "1")
+    check(browser.wait("document.getElementById('front-map').selectedOptions[0].textContent === 'redblue'"), "colours of an image with values below 0")
+    browser.put("front-opacity", 100)
+    time.sleep(0.5)
+    after = pixels(browser, "over.png")
+    check(after(0.42, 0.55)[2] > after(0.42, 0.55)[0] + 40 and after(0.58, 0.55)[0] > after(0.58, 0.55)[2] + 40, "red and blue", after(0.42, 0.55), after(0.58, 0.55))
+    # above the first value of its window alone
+    browser.put("front-low", 0)
+    browser.put("front-map", str(maps.index("hot")))
+    cut = pixels(browser, "cut.png")
+    check(cut(0.42, 0.55) == before(0.42, 0.55) and cut(0.58, 0.55) != before(0.58, 0.55), "the window of the image over it", cut(0.42, 0.55), before(0.42, 0.55))
+    browser.put("front-opacity", 50)
+    half = pixels(browser, "images.png")
+    check(all(abs(h - (c + b) / 2) <= 4 for h, c, b in zip(half(0.58, 0.55), cut(0.58, 0.55), before(0.58, 0.55))), "opacity", half(0.58, 0.55), cut(0.58, 0.55), before(0.58, 0.55))
+    browser.put("labels-opacity", 100)
+    named = pixels(browser, "labelled.png")
+    check(len({named(*p) for p in places}) > 1 and any(max(named(*p)) - min(named(*p)) > 100 for p in places), "labels", [named(*p) for p in places])
+    for found in browser.violations(axe):
+        check(False, "axe-core, images", found)
+    browser.put("labels-opacity", 0)
+    browser.put("front", "")
+    # the other image behind; a window without extent is no window
+    browser.put("back", "1")
+    check(browser.wait("document.querySelector('#slices legend').textContent === 'slices of slopes.nii'"), "the name of the image behind")
+    other = pixels(browser, "other.png")
+    check(max(other(0.58, 0.55)) - max(other(0.42, 0.55)) > 60, "the other image behind", other(0.42, 0.55), other(0.58, 0.55))
+    high = browser.value("document.getElementById('back-high').value")
+    browser.put("back-high", -1000)
+    check(browser.value("!document.getElementById('back-high').checkValidity()") and pixels(browser, "other.png")(0.58, 0.55) == other(0.58, 0.55), "a window that ends below its begin")
+    browser.put("back-high", high)
+    browser.put("back", "0")
+    browser.wait("document.querySelector('#slices legend').textContent === 'slices of fa.nii.gz'")
+    check(pixels(browser, "back.png")(0.58, 0.55) == before(0.58, 0.55), "the first image again")
+    browser.put("length-to", 1000)
+    for name in ("plane-x", "plane-y"):
+        browser.click(name)
+
+
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+    tab = Browser(profile)
+    try:
+        tab.call("Page.navigate", url=address)
+        check(tab.wait("document.getElementById('regions') && !document.getElementById('select').hidden"), "the page")
+        values(tab)
+        images(tab)
+        faults = [e["params"] for e in tab.events if e.get("method") == "Runtime.exceptionThrown" or
+                  (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error" and "favicon" not in e["params"]["entry"].get("url", ""))]
+        check(faults == [], "errors of the page:", faults)
+    finally:
+        tab.process.terminate()
+        tab.process.wait()
+sys.exit(len(failures) > 0)
