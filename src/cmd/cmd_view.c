@@ -271,6 +271,7 @@ static int run_view(void *values, const cmd_arguments *arguments)
     dissection.path = contents.tractogram;
     dissection.n_paths = contents.n_tractograms;
     dissection.box = &contents.box;
+    dissection.n_lines = contents.n_lines;
     dissection.n_points = contents.n_points;
     dissection.read = &options.read;
     dissection.go_on = cmd_goes_on;

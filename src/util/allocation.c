@@ -1,6 +1,10 @@
-/* Grows lists, allocates aligned memory for numbers, and reads the limit on the address space. */
+/* Grows lists, allocates aligned memory for numbers, reads the limit on the address space, and
+ * gives back freed memory. */
 #include "util/allocation.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -34,6 +38,13 @@ uint64_t gls_address_limit(void)
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
     return limit.rlim_cur < 1 << 20 ? 1 : (uint64_t)limit.rlim_cur >> 20;
+}
+
+void gls_memory_give_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 double *gls_aligned_zeros(size_t n)

@@ -1,4 +1,5 @@
-/* Memory: lists that grow, aligned memory for vector instructions, the limit on the address space. */
+/* Memory: lists that grow, aligned memory for vector instructions, the limit on the address space,
+ * freed memory. */
 #ifndef GLS_UTIL_ALLOCATION_H
 #define GLS_UTIL_ALLOCATION_H
 
@@ -18,6 +19,10 @@ bool gls_list_resize(void *list, size_t n, size_t size);
 
 /* Limit on the address space of the process in MiB (ulimit -v), at least 1; 0: no limit. */
 uint64_t gls_address_limit(void);
+
+/* Gives the system the memory that this process has freed, as far as its allocator keeps it. Later allocations take a
+ * little longer. */
+void gls_memory_give_back(void);
 
 /* Allocates n zeros, aligned to 64 bytes and padded to a multiple of 64 bytes; the caller frees them. NULL: out of
  * memory. */

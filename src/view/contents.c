@@ -236,6 +236,7 @@ gls_status gls_view_contents_make(gls_view_contents *contents, const char *const
     if (!status && !contents->tractogram) status = gls_no_memory();
     for (size_t i = 0; i < g.n_sources && !status; i++) {
         contents->tractogram[i] = g.source[i].path;
+        contents->n_lines += g.source[i].total;
         contents->n_points += g.source[i].points;
     }
     gls_scene_finish(&g.scene);

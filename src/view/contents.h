@@ -28,8 +28,8 @@ typedef struct gls_view_contents {
     size_t n_tractograms;
     const char *image; /* behind the streamlines, as the user named it; NULL: none */
     gls_view_gallery gallery;
-    gls_box box;       /* of all streamlines, world mm */
-    uint64_t n_points; /* of all streamlines */
+    gls_box box;                /* of all streamlines, world mm */
+    uint64_t n_lines, n_points; /* of all streamlines; points of those that are finite */
 } gls_view_contents;
 
 /* Options by which tractograms are shown. */

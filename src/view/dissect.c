@@ -13,6 +13,7 @@
 #include "render/scene.h"
 #include "render/stage.h"
 #include "transform/bring.h"
+#include "util/allocation.h"
 #include "util/clock.h"
 #include "util/json_text.h"
 #include "util/maths.h"
@@ -88,7 +89,10 @@ gls_status gls_view_dissection_pick(const gls_view_dissection *d, const gls_view
 static gls_status read_lines(void *user)
 {
     gls_view_dissection *d = user;
-    return gls_view_lines_read(&d->lines, d->path, d->n_paths, d->box, d->n_points, d->read, d->go_on);
+    gls_status status =
+        gls_view_lines_read(&d->lines, d->path, d->n_paths, d->box, d->n_lines, d->n_points, d->read, d->go_on);
+    gls_memory_give_back();
+    return status;
 }
 
 gls_status gls_view_dissection_begin(gls_view_dissection *d)

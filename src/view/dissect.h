@@ -44,7 +44,7 @@ typedef struct gls_view_dissection {
     gls_view_lines lines;
     gls_beside reading;                      /* of the lines, while the first pages are served */
     const gls_box *box;                      /* of all streamlines, borrowed */
-    uint64_t n_points;                       /* of all streamlines */
+    uint64_t n_lines, n_points;              /* of all streamlines, and of all their finite points */
     const gls_tractogram_read_options *read; /* borrowed */
     bool (*go_on)(void);
     gls_view_met met[GLS_VIEW_REMEMBERED];
@@ -55,8 +55,8 @@ typedef struct gls_view_dissection {
 /* Reads the transform, and the labels, which it brings, with their names. Set input, atlas, lut, transform and folder
  * before. */
 gls_status gls_view_dissection_open(gls_view_dissection *d);
-/* Begins to read the streamlines on another thread; the first selection waits for it. Set path, n_paths, box, n_points,
- * read and go_on before. */
+/* Begins to read the streamlines on another thread; the first selection waits for it. Set path, n_paths, box, n_lines,
+ * n_points, read and go_on before. */
 gls_status gls_view_dissection_begin(gls_view_dissection *d);
 /* Appends the labels that occur, with their names, as JSON: [[7, "name"], ...]. */
 gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *json);

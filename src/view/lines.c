@@ -18,9 +18,11 @@
 #include "util/threads.h"
 
 /* Segments of a part, where that does not take more memory than PART_BYTES. Shorter parts are tested more exactly, and
- * take more memory: 6 bytes each. */
-#define PART 24
+ * take more memory: 6 bytes each. A streamline has at least one, whatever the bound. */
+#define PART 12
 #define PART_BYTES ((uint64_t)120 << 20)
+/* Points between two parts that are read together with them, because a read takes as long as to copy them. */
+#define GAP 256
 /* Added to the box of a region before boxes are compared, mm: more than the rounding of the exact test. */
 #define MARGIN 0.01
 
@@ -49,6 +51,13 @@ static uint64_t parts_of(const gls_view_lines *l, uint64_t n)
     return n == 0 ? 0 : n == 1 ? 1 : (n - 2) / l->length + 1;
 }
 
+/* Number of segments of each of the n_parts parts of a streamline of n points. The last one may have fewer, but has
+ * one. */
+static uint64_t segments_of(uint64_t n, uint64_t n_parts)
+{
+    return n < 2 ? 1 : (n - 2) / n_parts + 1;
+}
+
 /* A coordinate in 255ths of the box. The order of two coordinates is never turned round. */
 static uint8_t coarse(const gls_box *box, int axis, double v)
 {
@@ -66,12 +75,13 @@ static void find_parts(void *user, int thread, const gls_streamlines *in, size_t
     (void)thread;
     for (uint64_t p = from; p < from + n; p++)
         for (int a = 0; a < 3; a++) finite = finite && isfinite(in->point[p][a]);
-    for (uint64_t k = 0; k < parts_of(l, n); k++) {
+    const uint64_t n_parts = parts_of(l, n), length = segments_of(n, n_parts);
+    for (uint64_t k = 0; k < n_parts; k++) {
         uint8_t *box = l->part[r->part[i] + k];
-        const uint64_t last = (k + 1) * l->length < n ? (k + 1) * l->length : n - 1;
+        const uint64_t last = (k + 1) * length < n ? (k + 1) * length : n - 1;
         for (int a = 0; a < 3; a++) {
             float low = INFINITY, high = -INFINITY;
-            for (uint64_t p = k * l->length; p <= last; p++) {
+            for (uint64_t p = k * length; p <= last; p++) {
                 low = fminf(low, in->point[from + p][a]);
                 high = fmaxf(high, in->point[from + p][a]);
             }
@@ -86,7 +96,32 @@ static void find_parts(void *user, int thread, const gls_streamlines *in, size_t
         __atomic_fetch_add(&l->n_unusable, 1, __ATOMIC_RELAXED);
 }
 
-/* Makes room for the streamlines and parts of a block. */
+/* Gives the arrays of streamlines room for `lines`, and those of parts for `parts`. */
+static bool make_room(gls_view_lines *l, size_t lines, size_t parts)
+{
+    if (lines > l->line_room) {
+        const size_t before = GLS_VIEW_WORDS(l->line_room), blocks = lines / GLS_VIEW_BLOCK + 2;
+        uint64_t *first = realloc(l->first, blocks * sizeof *first);
+        if (first) l->first = first;
+        uint32_t *within = realloc(l->within, lines * sizeof *within);
+        if (within) l->within = within;
+        uint64_t *usable = realloc(l->usable, GLS_VIEW_WORDS(lines) * sizeof *usable);
+        if (usable) l->usable = usable;
+        uint64_t *first_part = realloc(l->first_part, blocks * sizeof *first_part);
+        if (first_part) l->first_part = first_part;
+        if (!first || !within || !usable || !first_part) return false;
+        memset(usable + before, 0, (GLS_VIEW_WORDS(lines) - before) * sizeof *usable);
+        l->line_room = lines;
+    }
+    if (parts <= l->part_room) return true;
+    void *part = realloc(l->part, parts * sizeof *l->part);
+    if (part) l->part = part;
+    if (part) l->part_room = parts;
+    return part;
+}
+
+/* Makes room for the streamlines and parts of a block. There is, unless points that are not finite have more parts than
+ * those of the first reading. */
 static bool reserve(reading *r, const gls_streamlines *in)
 {
     gls_view_lines *l = r->lines;
@@ -101,27 +136,9 @@ static bool reserve(reading *r, const gls_streamlines *in)
         r->part[i] = n_parts;
         n_parts += parts_of(l, in->offset[i + 1] - in->offset[i]);
     }
-    if (l->n + in->n > l->line_room) {
-        const size_t before = l->line_room ? GLS_VIEW_WORDS(l->line_room) : 0, room = 2 * (l->line_room + in->n);
-        const size_t blocks = room / GLS_VIEW_BLOCK + 2;
-        uint64_t *first = realloc(l->first, blocks * sizeof *first);
-        if (first) l->first = first;
-        uint32_t *within = realloc(l->within, room * sizeof *within);
-        if (within) l->within = within;
-        uint64_t *usable = realloc(l->usable, GLS_VIEW_WORDS(room) * sizeof *usable);
-        if (usable) l->usable = usable;
-        uint64_t *first_part = realloc(l->first_part, blocks * sizeof *first_part);
-        if (first_part) l->first_part = first_part;
-        if (!first || !within || !usable || !first_part) return false;
-        memset(usable + before, 0, (GLS_VIEW_WORDS(room) - before) * sizeof *usable);
-        l->line_room = room;
-    }
-    if (n_parts > l->part_room) {
-        void *part = realloc(l->part, 2 * n_parts * sizeof *l->part);
-        if (!part) return false;
-        l->part = part;
-        l->part_room = 2 * n_parts;
-    }
+    const size_t lines = (size_t)l->n + in->n;
+    if (!make_room(l, lines <= l->line_room ? lines : 2 * lines, n_parts <= l->part_room ? n_parts : 2 * n_parts))
+        return false;
     for (size_t i = 0; i < in->n; i++)
         if ((l->n + i) % GLS_VIEW_BLOCK == 0) l->first_part[(l->n + i) / GLS_VIEW_BLOCK] = r->part[i];
     l->n_parts = n_parts;
@@ -183,20 +200,23 @@ static gls_status read_file(gls_view_lines *l, const char *path, const gls_tract
 }
 
 gls_status gls_view_lines_read(gls_view_lines *l, const char *const *path, size_t n, const gls_box *box,
-                               uint64_t n_points, const gls_tractogram_read_options *options, bool (*go_on)(void))
+                               uint64_t n_lines, uint64_t n_points, const gls_tractogram_read_options *options,
+                               bool (*go_on)(void))
 {
+    const uint64_t most = PART_BYTES / sizeof *l->part;
     gls_status status = (l->file = calloc(n + 1, sizeof *l->file)) ? GLS_OK : gls_no_memory();
     l->box = *box;
     l->has_grid = true;
-    l->length = n_points / (PART_BYTES / sizeof *l->part);
+    /* a streamline has one part, and another one after each `length` segments */
+    l->length = n_lines < most ? n_points / (most - n_lines) + 1 : n_points + 1;
     if (l->length < PART) l->length = PART;
+    /* all at once: arrays that grow leave holes behind, which stay with the process */
+    if (!status && !make_room(l, (size_t)n_lines + 1, (size_t)(n_lines + n_points / l->length) + 1))
+        status = gls_no_memory();
     for (size_t i = 0; i < n && !status; i++) status = read_file(l, path[i], options, go_on);
     if (status || l->n == 0) return status;
-    /* the room that doubling has left */
     void *part = realloc(l->part, (l->n_parts + 1) * sizeof *l->part);
     if (part) l->part = part;
-    uint32_t *within = realloc(l->within, (size_t)l->n * sizeof *within);
-    if (within) l->within = within;
     return GLS_OK;
 }
 
@@ -270,21 +290,19 @@ typedef struct search {
     bytes least, most;  /* the same in the units of the parts: a part whose bytes all lie between comes near */
     gls_roi_hits *hits; /* one for each thread */
     points *points;     /* the same */
+    points *whole;      /* the same: of whole streamlines */
     bool *failed;       /* the same: points could not be read */
 } search;
 
 /* Whether a part of a streamline comes near. */
-static bool comes_near(const search *s, const uint8_t (*part)[6], uint64_t n)
+static bool comes_near(const search *s, const uint8_t part[6])
 {
-    for (uint64_t k = 0; k < n; k++) {
-        bytes v;
-        uint64_t all;
-        memcpy(&v, part[k], sizeof v);
-        const bytes fits = (bytes)((v >= s->least) & (v <= s->most));
-        memcpy(&all, &fits, sizeof all);
-        if (all == UINT64_MAX) return true;
-    }
-    return false;
+    bytes v;
+    uint64_t all;
+    memcpy(&v, part, sizeof v);
+    const bytes fits = (bytes)((v >= s->least) & (v <= s->most));
+    memcpy(&all, &fits, sizeof all);
+    return all == UINT64_MAX;
 }
 
 /* On which sides of the box of all regions a point lies: a bit for each. */
@@ -295,9 +313,10 @@ static unsigned sides(const search *s, const float p[3])
     return side;
 }
 
-/* Finds the regions that a streamline meets. Only the points from the first to the last segment that come near are
- * tested: whether a segment meets a region does not depend on the others. */
-static void find(const search *s, gls_roi_hits *hits, const float (*point)[3], size_t n)
+/* Finds the regions that n successive points of a streamline meet. Only those from the first to the last segment that
+ * come near are tested: whether a segment meets a region does not depend on the others. whole: they are all points of
+ * the streamline. Returns false if they have no length, so that the streamline has to be tested as a whole. */
+static bool find(const search *s, gls_roi_hits *hits, const float (*point)[3], size_t n, bool whole)
 {
     size_t first = n, last = 0;
     unsigned before = sides(s, point[0]);
@@ -309,55 +328,101 @@ static void find(const search *s, gls_roi_hits *hits, const float (*point)[3], s
         }
         before = side;
     }
-    const bool part = first < last && last - first + 1 < n;
     if (n > 1 && first == n && hits->met) {
         memset(hits->met, 0, s->n);
-        return;
+        return true;
     }
-    if (part) gls_rois_find(s->rois, hits, point + first, last - first + 1);
-    /* a streamline without length is a point, but a part of one that has a length is none */
-    if (!part || hits->length == 0) gls_rois_find(s->rois, hits, point, n);
+    if (first < last) {
+        gls_rois_find(s->rois, hits, point + first, last - first + 1);
+        if (hits->length > 0 || (whole && last - first + 1 == n)) return true;
+    }
+    if (whole) gls_rois_find(s->rois, hits, point, n);
+    return whole;
 }
 
-/* Tests one streamline. */
-static void test(const search *s, gls_roi_hits *hits, uint64_t line, const float (*point)[3], size_t n)
+/* The stretch of a streamline from its first to its last part that come near. */
+typedef struct stretch {
+    uint64_t line, at; /* the streamline, and the index of the first point of the stretch */
+    uint64_t n;        /* points of the stretch */
+    bool begins, ends; /* has the first, the last point of the streamline */
+} stretch;
+
+/* Finds the stretch of a streamline, whose first point is number `at` and whose first part is number `part`. Returns
+ * false if there is none. */
+static bool find_stretch(const search *s, uint64_t line, uint64_t at, uint64_t n, const uint8_t (*part)[6],
+                         uint64_t n_parts, stretch *found)
 {
-    const uint64_t bit = UINT64_C(1) << line % 64;
-    if (!s->last) find(s, hits, point, n);
-    for (size_t k = 0; k < s->n && !hits->failed; k++) {
-        if (s->last ? gls_rois_has(s->rois, k, point[0]) : hits->met[k]) s->met[k][line / 64] |= bit;
-        if (s->last && gls_rois_has(s->rois, k, point[n - 1])) s->last[k][line / 64] |= bit;
+    uint64_t first = 0, last = n_parts;
+    while (first < n_parts && !comes_near(s, part[first])) first++;
+    if (first == n_parts) return false;
+    while (!comes_near(s, part[last - 1])) last--;
+    const uint64_t length = segments_of(n, n_parts), from = first * length,
+                   until = last == n_parts ? n : last * length + 1;
+    *found = (stretch){line, at + from, until - from, from == 0, until == n};
+    return true;
+}
+
+/* Finds the regions that a streamline meets, of which the points of a stretch are known. Returns false if points cannot
+ * be read. */
+static bool find_met(const search *s, int thread, const stretch *c, const float (*point)[3])
+{
+    const gls_view_lines *l = s->lines;
+    gls_roi_hits *hits = &s->hits[thread];
+    if (find(s, hits, point, (size_t)c->n, c->begins && c->ends)) return true;
+    /* a streamline without length is a point, but a part of one that has a length is none */
+    const uint64_t from = first_of(l, c->line), until = first_of(l, c->line + 1);
+    points *whole = &s->whole[thread];
+    if (!read_points(file_of(l, c->line), from, until, whole)) return false;
+    gls_rois_find(s->rois, hits, (const float(*)[3])whole->point, (size_t)(until - from));
+    return true;
+}
+
+/* Tests one streamline, of which the points of a stretch are known. */
+static void test(const search *s, int thread, const stretch *c, const float (*point)[3])
+{
+    const gls_roi_hits *hits = &s->hits[thread];
+    const uint64_t word = c->line / 64, bit = UINT64_C(1) << c->line % 64;
+    if (!s->last && !find_met(s, thread, c, point)) s->failed[thread] = true;
+    for (size_t k = 0; k < s->n && !s->failed[thread] && !hits->failed; k++) {
+        if (s->last ? c->begins && gls_rois_has(s->rois, k, point[0]) : hits->met[k]) s->met[k][word] |= bit;
+        if (s->last && c->ends && gls_rois_has(s->rois, k, point[c->n - 1])) s->last[k][word] |= bit;
     }
 }
 
-/* Tests the streamlines of block number `from` to block `until` - 1. Where many come near, the points of a block are
- * read at once. */
+/* Lists the stretches of the streamlines of a block. Returns their number. */
+static size_t find_stretches(const search *s, size_t block, stretch found[GLS_VIEW_BLOCK])
+{
+    const gls_view_lines *l = s->lines;
+    const uint64_t begin = block * GLS_VIEW_BLOCK, end = begin + GLS_VIEW_BLOCK < l->n ? begin + GLS_VIEW_BLOCK : l->n;
+    uint64_t part = l->first_part[block], at = first_of(l, begin);
+    size_t n = 0;
+    for (uint64_t line = begin; line < end; line++) {
+        const uint64_t next = first_of(l, line + 1), n_parts = parts_of(l, next - at);
+        n += find_stretch(s, line, at, next - at, (const uint8_t(*)[6])l->part + part, n_parts, &found[n]);
+        part += n_parts;
+        at = next;
+    }
+    return n;
+}
+
+/* Tests the streamlines of block number `from` to block `until` - 1. Stretches that lie close together are read at
+ * once. */
 static void search_blocks(void *user, int thread, size_t from, size_t until)
 {
     const search *s = user;
     const gls_view_lines *l = s->lines;
+    points *p = &s->points[thread];
     for (size_t block = from; block < until; block++) {
-        uint16_t near[GLS_VIEW_BLOCK];
-        size_t n_near = 0;
-        const uint64_t begin = block * GLS_VIEW_BLOCK,
-                       n = l->n - begin < GLS_VIEW_BLOCK ? l->n - begin : GLS_VIEW_BLOCK;
-        uint64_t part = l->first_part[block];
-        for (uint64_t i = 0; i < n; i++) {
-            const uint64_t n_parts = parts_of(l, first_of(l, begin + i + 1) - first_of(l, begin + i));
-            if (comes_near(s, (const uint8_t(*)[6])l->part + part, n_parts)) near[n_near++] = (uint16_t)i;
-            part += n_parts;
-        }
-        if (n_near == 0) continue;
-        const gls_view_points *file = file_of(l, begin);
-        const bool whole = n_near > n / 8 && file == file_of(l, begin + n - 1);
-        points *p = &s->points[thread];
-        const uint64_t start = first_of(l, begin);
-        if (whole && !read_points(file, start, first_of(l, begin + n), p)) s->failed[thread] = true;
-        for (size_t c = 0; c < n_near && !s->failed[thread]; c++) {
-            const uint64_t line = begin + near[c], at = first_of(l, line), points = first_of(l, line + 1) - at;
-            if (!whole && !read_points(file_of(l, line), at, at + points, p)) s->failed[thread] = true;
-            if (s->failed[thread]) break;
-            test(s, &s->hits[thread], line, (const float(*)[3])p->point + (whole ? at - start : 0), (size_t)points);
+        stretch near[GLS_VIEW_BLOCK];
+        const size_t n = find_stretches(s, block, near);
+        for (size_t c = 0, next; c < n && !s->failed[thread]; c = next) {
+            const gls_view_points *file = file_of(l, near[c].line);
+            uint64_t end = near[c].at + near[c].n;
+            for (next = c + 1; next < n && near[next].at <= end + GAP && file_of(l, near[next].line) == file; next++)
+                end = near[next].at + near[next].n;
+            if (!read_points(file, near[c].at, end, p)) s->failed[thread] = true;
+            for (size_t i = c; i < next && !s->failed[thread]; i++)
+                test(s, thread, &near[i], (const float(*)[3])p->point + (near[i].at - near[c].at));
         }
     }
 }
@@ -398,8 +463,9 @@ gls_status gls_view_lines_meet(const gls_view_lines *l, const gls_rois *rois, si
     if (!find_box(&s)) return GLS_OK;
     s.hits = calloc((size_t)n_threads, sizeof *s.hits);
     s.points = calloc((size_t)n_threads, sizeof *s.points);
+    s.whole = calloc((size_t)n_threads, sizeof *s.whole);
     s.failed = calloc((size_t)n_threads, sizeof *s.failed);
-    if (!s.hits || !s.points || !s.failed)
+    if (!s.hits || !s.points || !s.whole || !s.failed)
         status = gls_no_memory();
     else
         gls_parallel(blocks, 4, n_threads, search_blocks, &s);
@@ -408,9 +474,11 @@ gls_status gls_view_lines_meet(const gls_view_lines *l, const gls_rois *rois, si
     for (int t = 0; t < n_threads; t++) {
         if (s.hits) gls_roi_hits_finish(&s.hits[t]);
         if (s.points) free(s.points[t].point);
+        if (s.whole) free(s.whole[t].point);
     }
     free(s.hits);
     free(s.points);
+    free(s.whole);
     free(s.failed);
     return status;
 }

@@ -36,7 +36,7 @@ typedef struct gls_view_lines {
     gls_box box;         /* of all finite points, world mm */
     uint8_t (*part)[6];  /* smallest and largest coordinates of each part of a streamline, in 255ths of the box */
     size_t n_parts;
-    uint64_t length;      /* segments of a part */
+    uint64_t length;      /* most segments of a part */
     uint64_t *first_part; /* index of the first part of every GLS_VIEW_BLOCK-th streamline */
     size_t line_room, part_room;
 } gls_view_lines;
@@ -46,10 +46,11 @@ typedef struct gls_view_lines {
 /* Number of words that have a bit for each of n streamlines. */
 #define GLS_VIEW_WORDS(n) (((size_t)(n) + 63) / 64)
 
-/* Reads the n files, whose finite points, about n_points, lie in `box`. go_on() false: GLS_ERR_CANCELLED. Call
- * gls_view_lines_finish() also after a failure. */
+/* Reads the n files, whose n_lines streamlines have n_points points that are finite, which lie in `box`. go_on() false:
+ * GLS_ERR_CANCELLED. Call gls_view_lines_finish() also after a failure. */
 gls_status gls_view_lines_read(gls_view_lines *lines, const char *const *path, size_t n, const gls_box *box,
-                               uint64_t n_points, const gls_tractogram_read_options *options, bool (*go_on)(void));
+                               uint64_t n_lines, uint64_t n_points, const gls_tractogram_read_options *options,
+                               bool (*go_on)(void));
 /* Sets in met[k] the bits of the streamlines that meet region k of n, and clears the others. A streamline is tested
  * exactly, as 'glslines edit' tests it, if one of its parts comes near. last: NULL, or met[k] gets the bits of those
  * whose first point lies in region k, and last[k] of those whose last point does. GLS_ERR_INPUT: a file has changed. */
