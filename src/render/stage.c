@@ -104,12 +104,10 @@ gls_status gls_stage_lines(const gls_scene *scene, gls_text *out)
     for (size_t line = 0; line < scene->n_lines; line++)
         if (scene->offset[line + 1] - scene->offset[line] > 65535)
             return gls_fail(GLS_ERR_UNSUPPORTED, "a streamline has more than 65535 points");
-    uint8_t *raw = malloc(bytes);
+    char *raw = gls_text_extend(out, bytes);
     if (!raw) return gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
-    pack(scene, raw);
-    gls_text_append(out, (const char *)raw, bytes);
-    free(raw);
-    return out->failed ? gls_no_memory() : GLS_OK;
+    pack(scene, (uint8_t *)raw);
+    return GLS_OK;
 }
 
 /* Appends a column of points: its 2nd and 98th percentile, and, compressed, a byte for each point, from 1 to 255

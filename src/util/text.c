@@ -26,6 +26,20 @@ void gls_text_append(gls_text *text, const char *data, size_t length)
     text->data[text->length] = '\0';
 }
 
+char *gls_text_extend(gls_text *text, size_t length)
+{
+    char *grown = text->failed ? NULL : realloc(text->data, text->length + length + 1);
+    if (!grown) {
+        text->failed = true;
+        return NULL;
+    }
+    text->data = grown;
+    text->length += length;
+    text->capacity = text->length + 1;
+    grown[text->length] = '\0';
+    return grown + text->length - length;
+}
+
 void gls_text_puts(gls_text *text, const char *string)
 {
     gls_text_append(text, string, strlen(string));

@@ -22,6 +22,8 @@ typedef struct gls_text {
 /* Appends `length` bytes. If memory runs out, in this function or in one of the next two, `failed` is set and later
  * calls do nothing. */
 void gls_text_append(gls_text *text, const char *data, size_t length);
+/* Appends `length` bytes, which the caller fills, and takes no more memory than for them. NULL: it ran out. */
+char *gls_text_extend(gls_text *text, size_t length);
 /* Appends a string. */
 void gls_text_puts(gls_text *text, const char *string);
 /* Appends formatted text, in the C locale. */

@@ -26,6 +26,7 @@ gls_status gls_view_serve(const gls_view_server *server)
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/allocation.h"
 #include "util/clock.h"
 #include "util/numbers.h"
 #include "view/messages.h"
@@ -35,6 +36,8 @@ gls_status gls_view_serve(const gls_view_server *server)
 #define CHUNK 65536
 /* Largest number of pages that are open. */
 #define MAX_PAGES 16
+/* Freed memory is given back when nothing was asked for so many seconds, because the next answer needs as much. */
+#define REST 1
 /* A connection that takes nothing for so many seconds is closed. */
 #define PATIENCE 30
 
@@ -68,6 +71,7 @@ typedef struct state {
     connection *page; /* list of open pages */
     int n_pages;
     double empty_since;      /* time since which no page is open */
+    double worked;           /* time of the last answer; 0: memory that it has freed was given back */
     gls_view_saving *saving; /* NULL: nothing is saved */
     connection *saver;       /* the page that saves; NULL: it is closed */
     uint32_t save_id;        /* number of its request */
@@ -242,16 +246,21 @@ static int confirm_page(const state *s, struct lws *wsi)
 
 /* --- Pages. */
 
-/* Takes a text as what is to be sent, in place of what was not sent yet. */
+/* Begins the text of an answer, behind the bytes that libwebsockets fills. */
+static gls_text begin_answer(void)
+{
+    gls_text text = {0};
+    char *room = gls_text_extend(&text, LWS_PRE);
+    if (room) memset(room, 0, LWS_PRE);
+    return text;
+}
+
+/* Takes a text of begin_answer() as what is to be sent, in place of what was not sent yet. */
 static void replace(answer *a, gls_text *text)
 {
-    const size_t bytes = text->length;
-    char *from = gls_text_take(text);
     free(a->room);
-    a->room = from ? malloc(LWS_PRE + bytes) : NULL;
-    a->bytes = bytes;
-    if (a->room) memcpy(a->room + LWS_PRE, from, bytes);
-    free(from);
+    a->bytes = text->length - LWS_PRE;
+    a->room = (unsigned char *)gls_text_take(text);
 }
 
 /* Sends one of the answers. */
@@ -285,7 +294,7 @@ static void send_text(connection *c, answer *to, gls_text *text)
 /* Sends the last error as the answer to request number id. exists: files exist. */
 static void send_error(connection *c, answer *to, uint32_t id, bool exists)
 {
-    gls_text text = {0};
+    gls_text text = begin_answer();
     gls_view_answer_error(id, gls_last_error(), exists, &text);
     send_text(c, to, &text);
 }
@@ -308,8 +317,8 @@ static void begin_save(state *s, connection *c, const gls_view_request *request)
 /* Answers the page that saved, if the save has ended. */
 static void end_save(state *s)
 {
-    gls_text text = {0};
     if (!s->saving || !gls_view_save_ended(s->saving)) return;
+    gls_text text = begin_answer();
     gls_status status = gls_view_save_end(s->saving, &text);
     s->saving = NULL;
     if (s->saver && status)
@@ -322,7 +331,7 @@ static void end_save(state *s)
 /* Notes what a page judges. */
 static void judge(state *s, connection *c, const gls_view_request *request)
 {
-    gls_text text = {0};
+    gls_text text = begin_answer();
     if (gls_view_review_judge(s->server->review, request, &text))
         send_error(c, &c->said, request->id, false);
     else
@@ -430,19 +439,24 @@ static gls_status do_request(state *s, const gls_view_request *request, gls_text
 static void work(state *s)
 {
     for (connection *c = s->page; c; c = c->next) {
-        gls_text text = {0}, lines = {0};
         if (!c->asks) continue;
+        gls_text text = begin_answer(), lines = begin_answer();
         c->asks = false;
         if (do_request(s, &c->request, &text, &lines)) {
             send_error(c, &c->text, c->request.id, false);
         } else {
             send_text(c, &c->text, &text);
-            if (lines.length > 0) replace(&c->lines, &lines);
+            if (lines.length > LWS_PRE) replace(&c->lines, &lines);
         }
         gls_text_finish(&text);
         gls_text_finish(&lines);
+        s->worked = gls_clock_seconds();
     }
     end_save(s);
+    if (s->worked > 0 && gls_clock_seconds() - s->worked > REST) {
+        gls_memory_give_back();
+        s->worked = 0;
+    }
 }
 
 /* Does nothing: lws_service() returns when its time has come, so that the server sees signals and the clock. */

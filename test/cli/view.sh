@@ -117,6 +117,8 @@ if start t.trx --atlas labels.nii --lut names.txt --save-to saved --max-streamli
     [ $code -eq 0 ] || note "view after a signal: exit code $code"
 fi
 [ "$before" = "$(files)" ] || note "view has written files"
+python3 "$here/view_memory.py" "$tool" || note "memory of a server at rest"
+rm -r many.trx
 
 # --- live tracking: every getter of FODs, controls, regions to stop in; getters of a series, without a tractogram ---
 before=$(files)
