@@ -11,6 +11,7 @@
 #include "geometry/draws.h"
 #include "geometry/features.h"
 #include "geometry/model_clusters.h"
+#include "transform/affine.h"
 #include "util/allocation.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -173,20 +174,12 @@ static void halve(const double *t, size_t n, double *half)
     for (size_t k = 0; k < n; k++) half[k] = k >= 6 && k < 9 ? (1 + t[k]) / 2 : t[k] / 2;
 }
 
-/* out = a after b */
-static void chain(const double a[3][4], const double b[3][4], double out[3][4])
-{
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 4; c++)
-            out[r][c] = a[r][0] * b[0][c] + a[r][1] * b[1][c] + a[r][2] * b[2][c] + (c == 3 ? a[r][3] : 0);
-}
-
 /* Moves a subject by a matrix. */
 static void move(subject *s, const double m[3][4])
 {
     double map[3][4];
     gls_centroids_move(m, s->centroid, s->n * POINTS);
-    chain(m, (const double(*)[4])s->map, map);
+    gls_transform_compose(m, (const double(*)[4])s->map, map);
     memcpy(s->map, map, sizeof map);
 }
 
@@ -213,7 +206,7 @@ static gls_status register_pair(const gls_group *g, subject *a, subject *b, doub
     }
     /* the fixed subject goes where the whole transform and then the half one brings it */
     gls_affine_invert((const double(*)[4])found.matrix, back);
-    chain((const double(*)[4])of_moving, (const double(*)[4])back, of_fixed);
+    gls_transform_compose((const double(*)[4])of_moving, (const double(*)[4])back, of_fixed);
     move(a, (const double(*)[4])of_fixed);
     move(b, (const double(*)[4])of_moving);
     return GLS_OK;

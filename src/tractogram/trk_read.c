@@ -3,6 +3,7 @@
 #include "tractogram/file_formats.h"
 #include "tractogram/pump.h"
 #include "tractogram/readers.h"
+#include "transform/affine.h"
 #include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -103,14 +104,6 @@ static gls_status turn_axes(gls_tractogram_reader *r, const char order[4], const
     return GLS_OK;
 }
 
-/* The affine map that applies b first, then a. */
-static void compose(const double a[3][4], const double b[3][4], double out[3][4])
-{
-    for (int i = 0; i < 3; i++)
-        for (int c = 0; c < 4; c++)
-            out[i][c] = a[i][0] * b[0][c] + a[i][1] * b[1][c] + a[i][2] * b[2][c] + (c == 3 ? a[i][3] : 0);
-}
-
 /* Checks that the dimensions and voxel sizes of a file without an affine are those of the reference image, the grid.
  * turn: map from voxels in the order of the header to voxels of the grid. */
 static gls_status use_reference(gls_tractogram_reader *r, const int32_t dim[3], const double size[3],
@@ -200,8 +193,8 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     /* voxel sizes as in the header: computed from the rounded affine, they may differ in the last bit */
     for (int i = 0; i < 3; i++)
         if (fabs(size[i] - g->voxel_size[i]) <= 1e-4 * size[i]) g->voxel_size[i] = size[i];
-    compose((const double(*)[4])turn, (const double(*)[4])from_voxmm, voxel);
-    compose((const double(*)[4])g->affine, (const double(*)[4])voxel, t->to_world);
+    gls_transform_compose((const double(*)[4])turn, (const double(*)[4])from_voxmm, voxel);
+    gls_transform_compose((const double(*)[4])g->affine, (const double(*)[4])voxel, t->to_world);
     return GLS_OK;
 }
 
