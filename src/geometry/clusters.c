@@ -178,23 +178,10 @@ gls_sink gls_clusters_sink(gls_clusters *c)
 
 /* --- Orders. */
 
-/* A streamline with the key by which it is sorted. */
-typedef struct keyed {
-    uint64_t key, line;
-} keyed;
-
-/* Comparison for qsort(): by key, then by number. */
-static int by_key(const void *a, const void *b)
-{
-    const keyed *x = a, *y = b;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    return (x->line > y->line) - (x->line < y->line);
-}
-
 /* Makes the order by length, the longest first. */
 static gls_status sort_by_length(uint64_t n, const float *length, uint64_t **order)
 {
-    keyed *k = malloc((n + 1) * sizeof *k);
+    gls_keyed *k = malloc((n + 1) * sizeof *k);
     *order = malloc((n + 1) * sizeof **order);
     if (!k || !*order) {
         free(k);
@@ -204,10 +191,10 @@ static gls_status sort_by_length(uint64_t n, const float *length, uint64_t **ord
         uint32_t bits;
         /* floats from 0 on are ordered as their bits are */
         memcpy(&bits, &length[i], sizeof bits);
-        k[i] = (keyed){UINT32_MAX - bits, i};
+        k[i] = (gls_keyed){UINT32_MAX - bits, i};
     }
-    qsort(k, n, sizeof *k, by_key);
-    for (uint64_t i = 0; i < n; i++) (*order)[i] = k[i].line;
+    gls_keyed_sort(k, n);
+    for (uint64_t i = 0; i < n; i++) (*order)[i] = k[i].number;
     free(k);
     return GLS_OK;
 }

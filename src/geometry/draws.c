@@ -9,30 +9,30 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* A number with the key by which it is sorted. */
-typedef struct keyed {
-    uint64_t key, number;
-} keyed;
-
 /* Comparison for qsort(): by key, then by number. */
 static int by_key(const void *a, const void *b)
 {
-    const keyed *x = a, *y = b;
+    const gls_keyed *x = a, *y = b;
     if (x->key != y->key) return x->key < y->key ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
+}
+
+void gls_keyed_sort(gls_keyed *list, uint64_t n)
+{
+    qsort(list, n, sizeof *list, by_key);
 }
 
 /* Draws by random keys. */
 static gls_status draw(uint64_t seed, uint32_t use, uint64_t n, uint64_t k, uint64_t *out)
 {
-    keyed *list = malloc((n + 1) * sizeof *list);
+    gls_keyed *list = malloc((n + 1) * sizeof *list);
     if (!list) return gls_no_memory();
     for (uint64_t i = 0; i < n; i++) {
         uint32_t word[4];
         gls_philox((const uint32_t[4]){(uint32_t)i, (uint32_t)(i >> 32), use, GLS_PHILOX_ORDER}, seed, word);
-        list[i] = (keyed){(uint64_t)word[1] << 32 | word[0], i};
+        list[i] = (gls_keyed){(uint64_t)word[1] << 32 | word[0], i};
     }
-    qsort(list, n, sizeof *list, by_key);
+    gls_keyed_sort(list, n);
     for (uint64_t i = 0; i < k; i++) out[i] = list[i].number;
     free(list);
     return GLS_OK;

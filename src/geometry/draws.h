@@ -1,9 +1,15 @@
-/* Random choices of streamlines. */
+/* Random choices of streamlines, and streamlines in the order of keys. */
 #ifndef GLS_GEOMETRY_DRAWS_H
 #define GLS_GEOMETRY_DRAWS_H
 
 #include <glslines/clusters.h>
 
+/* A number with the key by which it is sorted. */
+typedef struct gls_keyed {
+    uint64_t key, number;
+} gls_keyed;
+/* Sorts by key; equal keys, by number. */
+void gls_keyed_sort(gls_keyed *list, uint64_t n);
 /* Draws k of the numbers 0 to n - 1, none twice, in random order. draws: where they come from; NULL: from random keys
  * of `seed`, in which `use` makes two draws differ. *out: new memory. GLS_ERR_ARGUMENT: what `draws` gives is not that.
  */
