@@ -90,6 +90,15 @@ static void draw_in_voxel(const gls_seeds *seeds, uint64_t i, float point[3])
     for (int a = 0; a < 3; a++) point[a] = gls_seed_inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
 }
 
+void gls_seeds_in_ball(double radius, const uint32_t word[3], double offset[3])
+{
+    const double r = radius * cbrt(gls_uniform(word[0])), z = 2 * gls_uniform(word[1]) - 1,
+                 phi = 2 * acos(-1.0) * gls_uniform(word[2]), across = sqrt(1 - z * z);
+    offset[0] = r * across * cos(phi);
+    offset[1] = r * across * sin(phi);
+    offset[2] = r * z;
+}
+
 /* Seed i, uniform in the ball around the centre of its voxel, whose index in the shuffled list is i modulo n_voxels. */
 static void draw_around_centre(const gls_seeds *seeds, uint64_t i, float point[3])
 {
@@ -97,9 +106,8 @@ static void draw_around_centre(const gls_seeds *seeds, uint64_t i, float point[3
     int32_t centre[3];
     centre_of(seeds, seeds->voxel[i % seeds->n_voxels], centre);
     gls_philox((const uint32_t[4]){(uint32_t)i, (uint32_t)(i >> 32), 0, GLS_PHILOX_SEED_SPHERE}, seeds->rng_seed, word);
-    const double r = seeds->sphere[3] * cbrt(gls_uniform(word[0])), z = 2 * gls_uniform(word[1]) - 1,
-                 phi = 2 * acos(-1.0) * gls_uniform(word[2]), across = sqrt(1 - z * z);
-    const double offset[3] = {r * across * cos(phi), r * across * sin(phi), r * z};
+    double offset[3];
+    gls_seeds_in_ball(seeds->sphere[3], word, offset);
     for (int a = 0; a < 3; a++) point[a] = (float)(centre[a] + offset[a] / seeds->sphere[a]);
 }
 

@@ -11,6 +11,10 @@
 /* The float nearest to `position` that rounds to `centre` under any rule for ties. */
 float gls_seed_inside_voxel(double position, int32_t centre);
 
+/* Turns three random words into an offset that is uniform in a ball: the cube root makes the radius uniform in volume,
+ * and z is uniform on the sphere (Archimedes). */
+void gls_seeds_in_ball(double radius, const uint32_t word[3], double offset[3]);
+
 /* Makes a list of `count` seeds that come in rounds, because what became of earlier seeds decides where later ones lie.
  * It begins without seeds. */
 gls_status gls_seeds_create_in_rounds(uint64_t count, gls_seeds **seeds);

@@ -40,16 +40,13 @@ static void to_floats(const double p[3], float out[3])
 
 /* --- Sphere. */
 
-/* Seed i, uniform in the ball: the cube root makes the radius uniform in volume, and z is uniform on the sphere
- * (Archimedes). */
+/* Seed i, uniform in the ball. */
 static void draw_in_sphere(const gls_seeds *s, uint64_t i, float point[3])
 {
     uint32_t word[4];
-    double inverse[3][4], p[3];
+    double inverse[3][4], p[3], offset[3];
     random_words(s, i, 0, GLS_PHILOX_SEED_SPHERE, word);
-    double r = s->sphere[3] * cbrt(gls_uniform(word[0])), z = 2 * gls_uniform(word[1]) - 1,
-           phi = 2 * acos(-1.0) * gls_uniform(word[2]), across = sqrt(1 - z * z);
-    const double offset[3] = {r * across * cos(phi), r * across * sin(phi), r * z};
+    gls_seeds_in_ball(s->sphere[3], word, offset);
     for (int a = 0; a < 3; a++) p[a] = s->sphere[a] + offset[a];
     gls_grid_inverse(&s->grid, inverse);
     gls_affine_apply((const double(*)[4])inverse, p, p);
