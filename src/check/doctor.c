@@ -90,6 +90,19 @@ static bool read_line(const char *path, char *line, int size)
     return ok;
 }
 
+/* Finds the kernel driver of a device in a folder of /sys; without one, *driver is "none". */
+static bool find_driver(const char *root, const char *device, char driver[64])
+{
+    char path[512], target[512];
+    snprintf(path, sizeof path, "%s/%.200s/driver", root, device);
+    /* the link names the driver; without a driver there is no link */
+    const ssize_t length = readlink(path, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    const char *name = strrchr(target, '/');
+    snprintf(driver, 64, "%.63s", name ? name + 1 : "none");
+    return length > 0;
+}
+
 /* Counts graphics cards that the kernel sees, with or without a driver. */
 static void look_at_pci(facts *f)
 {
@@ -97,7 +110,7 @@ static void look_at_pci(facts *f)
     DIR *directory = opendir(root);
     struct dirent *entry;
     while (directory && (entry = readdir(directory))) {
-        char path[512], line[64], target[512];
+        char path[512], line[64], driver[64];
         snprintf(path, sizeof path, "%s/%s/class", root, entry->d_name);
         /* 0x03....: class of display controllers */
         if (!read_line(path, line, sizeof line) || strncmp(line, "0x03", 4) != 0) continue;
@@ -107,13 +120,9 @@ static void look_at_pci(facts *f)
                              : strcmp(line, "0x1002") == 0 ? "AMD"
                              : strcmp(line, "0x8086") == 0 ? "Intel"
                                                            : line;
-        snprintf(path, sizeof path, "%s/%s/driver", root, entry->d_name);
-        /* the link names the driver; without a driver there is no link */
-        ssize_t length = readlink(path, target, sizeof target - 1);
-        target[length > 0 ? length : 0] = '\0';
-        const char *driver = strrchr(target, '/');
-        find(f->report, "system", length > 0 ? FINE : MISSING, "graphics device %s: %s, kernel driver %s",
-             entry->d_name, vendor, driver ? driver + 1 : "none");
+        const bool driven = find_driver(root, entry->d_name, driver);
+        find(f->report, "system", driven ? FINE : MISSING, "graphics device %s: %s, kernel driver %s", entry->d_name,
+             vendor, driver);
         f->gpus++;
         f->nvidia_gpus += strcmp(vendor, "NVIDIA") == 0;
     }
@@ -136,23 +145,19 @@ static void look_at_platform(facts *f)
     DIR *directory = opendir(root);
     struct dirent *entry;
     while (directory && (entry = readdir(directory))) {
-        char path[512], line[256], target[512];
+        char path[512], line[256], driver[64];
         size_t k = 0, n = sizeof kinds / sizeof *kinds;
         /* Names are separated by zeros; the first one is the most specific. */
         snprintf(path, sizeof path, "%s/%.200s/of_node/compatible", root, entry->d_name);
         if (!read_line(path, line, sizeof line)) continue;
         while (k < n && !strstr(line, kinds[k].compatible)) k++;
         if (k == n) continue;
-        snprintf(path, sizeof path, "%s/%.200s/driver", root, entry->d_name);
-        ssize_t length = readlink(path, target, sizeof target - 1);
-        target[length > 0 ? length : 0] = '\0';
-        const char *driver = strrchr(target, '/');
-        find(f->report, "system", length > 0 ? FINE : MISSING,
-             "graphics device %s: %s, part of the processor, kernel driver %s", entry->d_name, kinds[k].name,
-             driver ? driver + 1 : "none");
+        const bool driven = find_driver(root, entry->d_name, driver);
+        find(f->report, "system", driven ? FINE : MISSING,
+             "graphics device %s: %s, part of the processor, kernel driver %s", entry->d_name, kinds[k].name, driver);
         f->platform_gpus++;
         /* a GPU of the processor without a driver is the likely cause of a failure */
-        if (length > 0) continue;
+        if (driven) continue;
         char problem[256], remedy[256];
         snprintf(problem, sizeof problem, "The processor has a GPU (%s), but no kernel driver runs it.", kinds[k].name);
         snprintf(remedy, sizeof remedy, "Load its driver (%s); on a Raspberry Pi: dtoverlay=vc4-kms-v3d in config.txt.",
