@@ -39,11 +39,7 @@ static void take_chain(const gls_dataset_texts *chain, gls_strings *option)
 /* Runs `glslines recognize` with the defaults of the command. */
 static gls_status recognize(gls_tract_run *run, const gls_dataset_derived *d, const void *user)
 {
-#define ROW GLS_ROW_DEFAULT
-    gls_recognize_cli options = {
-#include "tools/recognize.def"
-    };
-#undef ROW
+    gls_recognize_cli options = gls_recognize_cli_default();
     const recognizing *r = user;
     const char *const file[] = {r->tractogram, r->atlas, NULL};
     options.output = d->output[0];
@@ -131,11 +127,7 @@ static gls_status has_bundles(const gls_tract_run *run, const char *path, bool *
 /* Runs `glslines profile --assign` with the defaults of the command; without bundles writes a table without rows. */
 static gls_status profile(gls_tract_run *run, const gls_dataset_derived *d, const void *user)
 {
-#define ROW GLS_ROW_DEFAULT
-    gls_profile_cli options = {
-#include "tools/profile.def"
-    };
-#undef ROW
+    gls_profile_cli options = gls_profile_cli_default();
     const profiling *p = user;
     bool found;
     gls_status status = has_bundles(run, p->file[0], &found);

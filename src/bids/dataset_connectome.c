@@ -47,11 +47,7 @@ static gls_status identify(const matrix *m, gls_dataset_derived *d)
 /* Runs `glslines connectome` for one atlas with the defaults of the command. */
 static gls_status connect(gls_tract_run *run, const gls_dataset_derived *d, const void *user)
 {
-#define ROW GLS_ROW_DEFAULT
-    gls_connectome_cli options = {
-#include "tools/connectome.def"
-    };
-#undef ROW
+    gls_connectome_cli options = gls_connectome_cli_default();
     const matrix *m = user;
     const char *const file[] = {m->tractogram, m->labels, d->output[0]};
     options.bids = true;

@@ -288,6 +288,7 @@ const cmd_command command_search = {
 /* `glslines recognize`: the bundles of an atlas. */
 #define NAME recognize
 #define ROWS "tools/recognize.def"
+#define DEFAULTS gls_recognize_cli_default()
 #include "cmd/tract_table.def"
 
 const cmd_command command_recognize = {
@@ -601,6 +602,7 @@ const cmd_command command_sample = {
 /* `glslines profile`: values of images along bundles. */
 #define NAME profile
 #define ROWS "tools/profile.def"
+#define DEFAULTS gls_profile_cli_default()
 #include "cmd/tract_table.def"
 
 const cmd_command command_profile = {
@@ -656,6 +658,7 @@ const cmd_command command_density = {
 /* `glslines connectome`: how many streamlines join each pair of regions. */
 #define NAME connectome
 #define ROWS "tools/connectome.def"
+#define DEFAULTS gls_connectome_cli_default()
 #include "cmd/tract_table.def"
 
 const cmd_command command_connectome = {

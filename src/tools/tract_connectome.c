@@ -587,6 +587,15 @@ static gls_status parse_metrics(const gls_connectome_cli *o, metrics *m)
                                                  "sums it");
 }
 
+gls_connectome_cli gls_connectome_cli_default(void)
+{
+    return (gls_connectome_cli){
+#define ROW GLS_ROW_DEFAULT
+#include "tools/connectome.def"
+#undef ROW
+    };
+}
+
 gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_connectome_cli *o = options;

@@ -423,6 +423,15 @@ static gls_status read_space(profiling *p)
     return gls_transform_append(&p->space, &step);
 }
 
+gls_profile_cli gls_profile_cli_default(void)
+{
+    return (gls_profile_cli){
+#define ROW GLS_ROW_DEFAULT
+#include "tools/profile.def"
+#undef ROW
+    };
+}
+
 gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_profile_cli *o = options;

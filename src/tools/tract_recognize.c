@@ -208,6 +208,15 @@ static void report(const recognising *r)
                           empty);
 }
 
+gls_recognize_cli gls_recognize_cli_default(void)
+{
+    return (gls_recognize_cli){
+#define ROW GLS_ROW_DEFAULT
+#include "tools/recognize.def"
+#undef ROW
+    };
+}
+
 gls_status gls_tract_recognize(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     const gls_recognize_cli *o = options;

@@ -115,6 +115,8 @@ gls_status gls_tract_cluster(gls_tract_run *run, const void *options, const char
 gls_status gls_tract_search(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines recognize`. file: TRACKS ATLAS */
 gls_status gls_tract_recognize(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Default options of `glslines recognize`. */
+gls_recognize_cli gls_recognize_cli_default(void);
 /* Runs `glslines similarity`. file: INPUT... */
 gls_status gls_tract_similarity(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines atlas`. file: SUBJECT... */
@@ -123,6 +125,8 @@ gls_status gls_tract_atlas(gls_tract_run *run, const void *options, const char *
 gls_status gls_tract_clean(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines profile`. file: TRACKS IMAGE... */
 gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Default options of `glslines profile`. */
+gls_profile_cli gls_profile_cli_default(void);
 /* Adds counts and means of a score to a sidecar. */
 void gls_score_add_counts(struct cJSON *object, const gls_score_result *result);
 /* Adds one entry for each bundle of a score to a sidecar. */
@@ -133,6 +137,8 @@ gls_status gls_score_tracks(gls_tract_run *run, const gls_score_cli *options, co
 gls_status gls_tract_density(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines connectome`. file: TRACKS LABELS OUT */
 gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Default options of `glslines connectome`. */
+gls_connectome_cli gls_connectome_cli_default(void);
 /* Runs `glslines edges`. file: TRACKS ASSIGNMENTS OUT */
 gls_status gls_tract_edges(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines permute`. file: FILES DESIGN CONTRASTS */
