@@ -152,6 +152,7 @@ static gls_status control(gls_view_live *live, const gls_view_request *request, 
     if (!takes) {
         free(live->stops);
         live->stops = gls_text_copy("");
+        live->speed = 0;
     }
     live->job = job;
     live->words = words;
@@ -319,11 +320,12 @@ static gls_status track_mask(gls_view_live *live, gls_view_paint *paint, const g
     return gls_job_track_weights(live->job, image, name, request->nseeds, request->seed, monitor, sink);
 }
 
-/* Number of seeds of a preview: as many as the time allows, by the speed of the last run. */
+/* Number of seeds of a preview: as many as the time allows, by the speed of the last run. Seeds outside the mask take
+ * no time, and say nothing about those inside: it grows by steps. */
 static uint64_t preview_seeds(const gls_view_live *live, uint64_t nseeds)
 {
     const double time = live->job->device->software ? SOFTWARE_BUDGET : BUDGET;
-    const double n = live->speed > 0 ? fmax(1, live->speed * time) : FIRST_PREVIEW;
+    const double n = live->speed > 0 ? fmin(fmax(1, live->speed * time), 4.0 * (double)live->n) : FIRST_PREVIEW;
     return n < (double)nseeds ? (uint64_t)n : nseeds;
 }
 
@@ -396,9 +398,9 @@ gls_status gls_view_live_track(gls_view_live *live, gls_view_paint *painted, con
     if (!status) status = gls_view_answer_lines(asked.id, 1, &scene, lines);
     const double seconds = gls_clock_seconds() - start;
     live->speed = (double)asked.nseeds / fmax(seconds, 1e-4);
-    const uint64_t n = asked.nseeds;
+    live->n = asked.nseeds;
     asked.nseeds = request->nseeds;
-    if (!status) status = answer(live, &asked, text, n, &scene, seconds, json);
+    if (!status) status = answer(live, &asked, text, live->n, &scene, seconds, json);
     gls_scene_finish(&scene);
     return status;
 }

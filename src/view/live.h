@@ -43,6 +43,7 @@ typedef struct gls_view_live {
     gls_view_words words;
     char *stops;
     double speed; /* seeds a second of the last run; 0: not known */
+    uint64_t n;   /* its seeds */
 } gls_view_live;
 
 /* Reads and fits the inputs of the run. track must outlive *live, but for itself. */

@@ -86,7 +86,7 @@
   // What is tracked, but for its number of seeds.
   const sowing = () => ({ ...(sown() ? { mask: sown().mask } : { sphere: seeds() }), seed: Number(get("seed").value), controls: controls(),
     stop: regions.filter(stops).map(wire) });
-  let sowed = "", ripening = 0; // what was asked for last; timer of its refinement
+  let sowed = "", ripening = 0; // what was asked for last; timer of its refinement, from the answer of a preview on
   // Asks for streamlines: for a preview while something moves, and for all of them when it rests.
   function track(moves) {
     clearTimeout(ripening);
@@ -96,15 +96,13 @@
       sowed = JSON.stringify(sowing());
       return { ...sowing(), nseeds: Number(get("nseeds").value), preview: Boolean(moves) };
     });
-    if (moves) ripening = setTimeout(track, 200);
   }
   answers.track = (answer) => {
     get("tracked").textContent = answer.error || (answer.seeds < answer.of ? "preview, " + words(answer.seeds) + " of " + words(answer.of) + " seeds: " : "") +
       words(answer.streamlines) + " streamlines from " + words(answer.seeds) + " seeds in " + answer.seconds.toFixed(2) + " s";
     if (!answer.command) return;
     get("command").textContent = answer.command;
-    // a preview of all seeds needs no refinement
-    if (answer.seeds === answer.of && !waiting.has("track") && sowed === JSON.stringify(sowing())) clearTimeout(ripening);
+    if (answer.seeds < answer.of && !waiting.has("track")) ripening = setTimeout(track, 300);
     for (const [name, value] of Object.entries(answer.values)) {
       get(name).placeholder = value === null ? "none" : Number(value.toPrecision(4)) + (name === "step-size" ? "mm" : "");
     }
