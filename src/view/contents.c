@@ -197,6 +197,7 @@ static gls_status add_all(gls_view_contents *contents, const opened *g, const gl
     if (!status) status = add_part(contents, "/report.css", "text/css; charset=utf-8", "report.css");
     if (!status) status = add_part(contents, "/slices.js", "text/javascript; charset=utf-8", "slices.js");
     if (!status) status = add_part(contents, "/images.js", "text/javascript; charset=utf-8", "images.js");
+    if (!status) status = add_part(contents, "/criteria.js", "text/javascript; charset=utf-8", "criteria.js");
     if (!status) status = add_part(contents, "/stage.js", "text/javascript; charset=utf-8", "stage.js");
     if (!status) status = add_part(contents, "/values.js", "text/javascript; charset=utf-8", "values.js");
     if (!status) status = add_part(contents, "/view.js", "text/javascript; charset=utf-8", "view.js");

@@ -92,6 +92,8 @@ static gls_status read_lines(void *user)
     gls_status status =
         gls_view_lines_read(&d->lines, d->path, d->n_paths, d->box, d->n_lines, d->n_points, d->read, d->go_on);
     gls_memory_give_back();
+    d->measures = (gls_view_measures){
+        .path = d->path, .n_paths = d->n_paths, .n = d->lines.n, .read = d->read, .go_on = d->go_on};
     return status;
 }
 
@@ -130,7 +132,7 @@ static void finish_texts(texts *t)
  * grid. */
 static bool is_joint(const gls_view_region *region)
 {
-    return region->n == 0 && region->role != GLS_REGION_INCLUDE_END;
+    return region->n == 0 && !gls_view_region_is_of_ends(region);
 }
 
 /* Writes the texts of the regions of a request, and their keys. */
@@ -150,7 +152,7 @@ static gls_status make_texts(const gls_view_dissection *d, const gls_view_reques
     for (size_t i = 0; i < t->n && !status; i++) {
         gls_text key = {0};
         if (is_joint(&request->region[i])) gls_text_printf(&key, "%s ", all ? all : "");
-        if (request->region[i].role == GLS_REGION_INCLUDE_END) gls_text_puts(&key, "end ");
+        if (gls_view_region_is_of_ends(&request->region[i])) gls_text_puts(&key, "end ");
         gls_text_puts(&key, t->text[i] ? t->text[i] : "");
         t->key[i] = gls_text_take(&key);
         if (!t->text[i] || !t->key[i]) status = gls_no_memory();
@@ -209,7 +211,7 @@ static gls_status add_region(const gls_view_dissection *d, const gls_view_region
 static gls_status search(gls_view_dissection *d, const gls_view_request *request, const texts *t, const size_t *which,
                          size_t n)
 {
-    const bool ends = request->region[which[0]].role == GLS_REGION_INCLUDE_END;
+    const bool ends = gls_view_region_is_of_ends(&request->region[which[0]]);
     uint64_t *met[GLS_VIEW_REGIONS], *last[GLS_VIEW_REGIONS];
     gls_view_met *entry[GLS_VIEW_REGIONS];
     gls_rois *rois = NULL;
@@ -277,33 +279,66 @@ static uint64_t ends_of(const gls_view_met *const *end, size_t n, size_t w)
     return (end[0]->bits[w] & end[1]->last[w]) | (end[0]->last[w] & end[1]->bits[w]);
 }
 
-/* Makes the set of streamlines that fit all regions. *count: their number. */
+/* The sets of the regions of a request, by what they do. */
+typedef struct sets {
+    const gls_view_met *met[GLS_VIEW_REGIONS], *avoided[GLS_VIEW_REGIONS], *end[GLS_VIEW_REGIONS],
+        *both[GLS_VIEW_REGIONS], *without[GLS_VIEW_REGIONS];
+    size_t n_met, n_avoided, n_ends, n_both, n_without;
+} sets;
+
+static gls_status find_sets(gls_view_dissection *d, const gls_view_request *request, const texts *t, sets *s)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const gls_view_met *set = find_met(d, t->key[i]);
+        if (!set) return gls_fail(GLS_ERR_ARGUMENT, "%s: was not searched: select again", t->text[i]);
+        switch (request->region[i].role) {
+        case GLS_REGION_EXCLUDE: s->avoided[s->n_avoided++] = set; break;
+        case GLS_REGION_INCLUDE_END: s->end[s->n_ends++] = set; break;
+        case GLS_REGION_INCLUDE_BOTH_ENDS: s->both[s->n_both++] = set; break;
+        case GLS_REGION_EXCLUDE_END: s->without[s->n_without++] = set; break;
+        default: s->met[s->n_met++] = set;
+        }
+    }
+    return GLS_OK;
+}
+
+/* Makes the set of streamlines that fit all regions and criteria. *count: their number. */
 static gls_status combine(gls_view_dissection *d, const gls_view_request *request, const texts *t, uint64_t *count)
 {
     const size_t n = GLS_VIEW_WORDS(d->lines.n);
-    const gls_view_met *met[GLS_VIEW_REGIONS], *end[2];
-    bool avoids[GLS_VIEW_REGIONS];
-    size_t n_met = 0, n_ends = 0;
+    sets s = {.n_met = 0};
     if (!d->selected && !(d->selected = malloc((n + 1) * sizeof *d->selected))) return gls_no_memory();
-    for (size_t i = 0; i < t->n; i++) {
-        const gls_region_role role = request->region[i].role;
-        const gls_view_met *set = find_met(d, t->key[i]);
-        if (!set) return gls_fail(GLS_ERR_ARGUMENT, "%s: was not searched: select again", t->text[i]);
-        avoids[n_met] = role == GLS_REGION_EXCLUDE;
-        if (role == GLS_REGION_INCLUDE_END)
-            end[n_ends++] = set;
-        else
-            met[n_met++] = set;
-    }
-    *count = 0;
-    for (size_t w = 0; w < n; w++) {
-        uint64_t bits = d->lines.usable[w];
-        for (size_t i = 0; i < n_met; i++) bits &= avoids[i] ? ~met[i]->bits[w] : met[i]->bits[w];
-        if (n_ends > 0) bits &= ends_of(end, n_ends, w);
+    gls_status status = find_sets(d, request, t, &s);
+    for (size_t w = 0; w < n && !status; w++) {
+        uint64_t bits = d->lines.usable[w], first = 0, last = 0;
+        for (size_t i = 0; i < s.n_met; i++) bits &= s.met[i]->bits[w];
+        for (size_t i = 0; i < s.n_avoided; i++) bits &= ~s.avoided[i]->bits[w];
+        for (size_t i = 0; i < s.n_without; i++) bits &= ~(s.without[i]->bits[w] | s.without[i]->last[w]);
+        for (size_t i = 0; i < s.n_both; i++) {
+            first |= s.both[i]->bits[w];
+            last |= s.both[i]->last[w];
+        }
+        if (s.n_both > 0) bits &= first & last;
+        if (s.n_ends > 0) bits &= ends_of(s.end, s.n_ends, w);
         d->selected[w] = bits;
-        *count += (uint64_t)__builtin_popcountll(bits);
     }
-    return GLS_OK;
+    if (!status) status = gls_view_measures_apply(&d->measures, &request->criteria, d->selected);
+    *count = 0;
+    for (size_t w = 0; w < n; w++) *count += (uint64_t)__builtin_popcountll(d->selected[w]);
+    return status;
+}
+
+/* Appends criteria as options. */
+static void append_criteria(const gls_view_criteria *criteria, gls_text *out)
+{
+    char *word[GLS_VIEW_CRITERIA_WORDS];
+    const size_t n = gls_view_criteria_words(criteria, word);
+    for (size_t i = 0; i < n; i++) {
+        out->failed |= !word[i];
+        gls_text_puts(out, " ");
+        if (word[i]) gls_view_word(out, word[i]);
+        free(word[i]);
+    }
 }
 
 /* Appends the command line that selects the same streamlines. */
@@ -323,6 +358,7 @@ static void append_edit(const gls_view_dissection *d, const gls_view_request *re
         gls_text_printf(out, " --%s=", gls_region_role_name(request->region[i].role));
         gls_view_word(out, t->text[i]);
     }
+    append_criteria(&request->criteria, out);
     for (int i = 0; i < d->transform->n && gls_view_request_has_label(request); i++) {
         gls_text_puts(out, " --space-transform=");
         gls_view_word(out, d->transform->value[i]);
@@ -403,6 +439,7 @@ void gls_view_dissection_close(gls_view_dissection *d)
     gls_labels_destroy(d->labels);
     gls_transform_finish(&d->space);
     gls_label_table_finish(&d->names);
+    gls_view_measures_finish(&d->measures);
     gls_view_lines_finish(&d->lines);
     *d = (gls_view_dissection){.path = NULL};
 }

@@ -12,6 +12,7 @@
 #include "view/gallery.h"
 #include "view/lines.h"
 #include "view/live.h"
+#include "view/measures.h"
 #include "view/messages.h"
 #include "view/paint.h"
 
@@ -48,6 +49,7 @@ typedef struct gls_view_dissection {
     const gls_tractogram_read_options *read; /* borrowed */
     bool (*go_on)(void);
     gls_view_met met[GLS_VIEW_REMEMBERED];
+    gls_view_measures measures;
     uint64_t n_requests;
     uint64_t *selected; /* bits of the streamlines of the last selection */
 } gls_view_dissection;
@@ -62,9 +64,9 @@ gls_status gls_view_dissection_begin(gls_view_dissection *d);
 gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *json);
 /* Appends the labels as slices, gls_stage_labels(), with the indices of that list. */
 gls_status gls_view_dissection_slices(const gls_view_dissection *d, double max_voxels, gls_text *out);
-/* Finds the streamlines that meet all include regions and no exclude region, and have their ends in the regions of
- * ends. Appends JSON with their number, and the command line that selects the same streamlines; then, to lines,
- * gls_view_answer_lines() of those that are shown. */
+/* Finds the streamlines that meet all include regions and no exclude region, have their ends in the regions of ends,
+ * and fit the criteria. Appends JSON with their number, and the command line that selects the same streamlines; then,
+ * to lines, gls_view_answer_lines() of those that are shown. */
 gls_status gls_view_dissection_select(gls_view_dissection *d, const gls_view_request *request, gls_text *json,
                                       gls_text *lines);
 /* Appends JSON with the label at a place and its name, where there are labels; 0: none; and gls_view_gallery_values().

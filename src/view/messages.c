@@ -10,6 +10,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "view/command.h"
 
 /* A number of an object, from low to high. GLS_ERR_ARGUMENT: it is none. */
 static gls_status read_number(const cJSON *entry, const char *name, double low, double high, bool whole, double *v)
@@ -116,6 +117,8 @@ static const struct {
 } roles[] = {{"include", GLS_REGION_INCLUDE},
              {"exclude", GLS_REGION_EXCLUDE},
              {"end", GLS_REGION_INCLUDE_END},
+             {"both-ends", GLS_REGION_INCLUDE_BOTH_ENDS},
+             {"no-end", GLS_REGION_EXCLUDE_END},
              {"stop", GLS_REGION_STOP_AT}};
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
@@ -132,7 +135,7 @@ static gls_status read_region(const cJSON *from, bool stops, gls_view_request *r
     while (role && r < N_ROLES && strcmp(role, roles[r].word) != 0) r++;
     if (!role || r == N_ROLES || (roles[r].role == GLS_REGION_STOP_AT) != stops || cJSON_GetArraySize(from) != 2)
         return gls_fail(GLS_ERR_ARGUMENT, "message: a region has role (%s) and sphere, box, label or mask",
-                        stops ? "stop" : "include, exclude, end");
+                        stops ? "stop" : "include, exclude, end, both-ends, no-end");
     *to = (gls_view_region){.role = roles[r].role, .n = sphere ? 4 : box ? 6 : 0};
     if (mask) return read_mask(mask, 1, &to->mask);
     if (sphere) return read_sphere(sphere, to->number);
@@ -149,17 +152,78 @@ static gls_status read_region(const cJSON *from, bool stops, gls_view_request *r
     return status;
 }
 
+/* Reads a text of 1 to GLS_VIEW_NAME - 1 bytes without control characters. */
+static gls_status read_text(const cJSON *from, char text[GLS_VIEW_NAME])
+{
+    const char *given = cJSON_GetStringValue(from);
+    const size_t n = given ? strlen(given) : 0;
+    bool fits = n > 0 && n < GLS_VIEW_NAME;
+    for (size_t i = 0; i < n && fits; i++) fits = (unsigned char)given[i] >= ' ' && given[i] != 127;
+    if (!fits)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: a column or group has a name of 1 to %d bytes", GLS_VIEW_NAME - 1);
+    memcpy(text, given, n + 1);
+    return GLS_OK;
+}
+
+/* Reads a list [low, high], as command lines have these numbers; null is no limit; no list: neither is one. */
+static gls_status read_limits(const cJSON *list, const char *name, double *low, double *high)
+{
+    if (!list) return GLS_OK;
+    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != 2)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: %s must be a list of 2 numbers or null", name);
+    gls_status status = read_limit(cJSON_GetArrayItem(list, 0), name, *low, low);
+    if (!status) status = read_limit(cJSON_GetArrayItem(list, 1), name, *high, high);
+    char text[160];
+    if (!status && isfinite(*low)) gls_view_numbers(low, 1, text);
+    if (!status && isfinite(*high)) gls_view_numbers(high, 1, text);
+    if (!status && *low > *high) status = gls_fail(GLS_ERR_ARGUMENT, "message: %s must not end below its begin", name);
+    return status;
+}
+
+/* Reads names of groups, behind the k of before. NULL: none. */
+static gls_status read_groups(const cJSON *list, gls_view_criteria *c, size_t k, size_t *n)
+{
+    const cJSON *name;
+    gls_status status = GLS_OK;
+    if (list && (!cJSON_IsArray(list) || (size_t)cJSON_GetArraySize(list) > GLS_VIEW_GROUPS - k))
+        return gls_fail(GLS_ERR_ARGUMENT, "message: up to %d groups can be chosen", GLS_VIEW_GROUPS);
+    cJSON_ArrayForEach(name, list)
+    {
+        if (!status) status = read_text(name, c->group[k + (*n)++]);
+    }
+    return status;
+}
+
+/* Reads criteria; NULL: there are none. */
+static gls_status read_criteria(const cJSON *from, gls_view_criteria *c)
+{
+    const cJSON *column = at(from, "column"), *values = at(from, "values"), *length = at(from, "length"),
+                *groups = at(from, "groups"), *not_groups = at(from, "not_groups");
+    *c = (gls_view_criteria){.max_length = INFINITY, .min_value = -INFINITY, .max_value = INFINITY};
+    if (!from) return GLS_OK;
+    if (!cJSON_IsObject(from) || !column != !values ||
+        cJSON_GetArraySize(from) != (column ? 2 : 0) + (length != NULL) + (groups != NULL) + (not_groups != NULL))
+        return gls_fail(GLS_ERR_ARGUMENT, "message: criteria take length, column and values, groups and not_groups");
+    gls_status status = read_limits(length, "length", &c->min_length, &c->max_length);
+    if (!status && !(c->min_length >= 0)) status = gls_fail(GLS_ERR_ARGUMENT, "message: length must be 0 or more");
+    if (!status && column) status = read_text(column, c->column);
+    if (!status) status = read_limits(values, "values", &c->min_value, &c->max_value);
+    if (!status) status = read_groups(groups, c, 0, &c->n_groups);
+    if (!status) status = read_groups(not_groups, c, c->n_groups, &c->n_not_groups);
+    return status;
+}
+
 /* Reads the regions of the next bundle. */
-static gls_status read_regions(const cJSON *list, gls_view_request *request)
+static gls_status read_regions(const cJSON *list, int least, gls_view_request *request)
 {
     const cJSON *region;
     const size_t first = request->n_regions;
     int n_ends = 0;
     const int n = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
-    gls_status status =
-        n > 0 && n <= GLS_VIEW_REGIONS
-            ? GLS_OK
-            : gls_fail(GLS_ERR_ARGUMENT, "message: regions must be a list of 1 to %d regions", GLS_VIEW_REGIONS);
+    gls_status status = cJSON_IsArray(list) && n >= least && n <= GLS_VIEW_REGIONS
+                            ? GLS_OK
+                            : gls_fail(GLS_ERR_ARGUMENT, "message: regions must be a list of %d to %d regions", least,
+                                       GLS_VIEW_REGIONS);
     cJSON_ArrayForEach(region, list)
     {
         if (!status) status = read_region(region, false, request);
@@ -237,11 +301,13 @@ static gls_status read_track(const cJSON *track, gls_view_request *request)
 
 static gls_status read_select(const cJSON *select, gls_view_request *request)
 {
+    const cJSON *criteria = at(select, "criteria");
     double shown;
-    if (cJSON_GetArraySize(select) != 3)
+    if (cJSON_GetArraySize(select) != (criteria ? 4 : 3))
         return gls_fail(GLS_ERR_ARGUMENT, "message: select takes id, shown and regions");
     gls_status status = read_number(at(select, "shown"), "shown", 0, GLS_VIEW_SHOWN, true, &shown);
-    if (!status) status = read_regions(at(select, "regions"), request);
+    if (!status) status = read_criteria(criteria, &request->criteria);
+    if (!status) status = read_regions(at(select, "regions"), criteria ? 0 : 1, request);
     if (!status) request->shown = (uint64_t)shown;
     return status;
 }
@@ -261,8 +327,8 @@ static gls_status read_name(const cJSON *from, char name[GLS_VIEW_NAME])
 
 static gls_status read_save(const cJSON *save, gls_view_request *request)
 {
-    const cJSON *list = at(save, "bundles"), *bundle, *force = at(save, "force"), *seeds = at(save, "seeds");
-    const cJSON *track = at(save, "track");
+    const cJSON *list = at(save, "bundles"), *bundle, *force = at(save, "force"), *seeds = at(save, "seeds"),
+                *criteria = at(save, "criteria"), *track = at(save, "track");
     const int n = cJSON_IsArray(list) ? cJSON_GetArraySize(list) : 0;
     request->force = cJSON_IsTrue(force);
     request->tracks = track;
@@ -272,10 +338,12 @@ static gls_status read_save(const cJSON *save, gls_view_request *request)
         gls_status named = read_name(at(save, "name"), request->name);
         return named ? named : read_tracked(track, 3, request);
     }
-    if (cJSON_GetArraySize(save) != (seeds ? 5 : 4) || !cJSON_IsBool(force) || n < 1 || n > GLS_VIEW_BUNDLES)
+    if (cJSON_GetArraySize(save) != 4 + (seeds != NULL) + (criteria != NULL) || !cJSON_IsBool(force) || n < 1 ||
+        n > GLS_VIEW_BUNDLES)
         return gls_fail(GLS_ERR_ARGUMENT, "message: save takes id, name, force and 1 to %d bundles", GLS_VIEW_BUNDLES);
     gls_status status = read_name(at(save, "name"), request->name);
     if (!status && seeds) status = read_mask(seeds, 1, &request->mask);
+    if (!status) status = read_criteria(criteria, &request->criteria);
     cJSON_ArrayForEach(bundle, list)
     {
         const size_t k = request->n_bundles;
@@ -285,7 +353,7 @@ static gls_status read_save(const cJSON *save, gls_view_request *request)
         for (size_t i = 0; i < k && !status; i++)
             if (strcmp(request->bundle[i], request->bundle[k]) == 0)
                 status = gls_fail(GLS_ERR_ARGUMENT, "message: two bundles have the name %s", request->bundle[k]);
-        if (!status) status = read_regions(at(bundle, "regions"), request);
+        if (!status) status = read_regions(at(bundle, "regions"), 1, request);
     }
     return status;
 }
@@ -385,6 +453,12 @@ void gls_view_answer_head(uint32_t id, int kind, uint32_t n, gls_text *out)
     gls_text_append(out, head, sizeof head);
     gls_view_put32(id, out);
     gls_view_put32(n, out);
+}
+
+bool gls_view_region_is_of_ends(const gls_view_region *region)
+{
+    return region->role == GLS_REGION_INCLUDE_END || region->role == GLS_REGION_INCLUDE_BOTH_ENDS ||
+           region->role == GLS_REGION_EXCLUDE_END;
 }
 
 bool gls_view_request_has_label(const gls_view_request *request)

@@ -34,6 +34,8 @@
 #define GLS_VIEW_BRUSH 50
 #define GLS_VIEW_PLACES 64
 #define GLS_VIEW_VALUE 1000000000
+/* Largest number of groups in criteria. */
+#define GLS_VIEW_GROUPS 16
 /* Largest number of letters of a note on a participant, in units of 16 bits, as browsers count them. */
 #define GLS_VIEW_LETTERS 200
 /* Size of such a note in UTF-8, with its NUL: a unit takes up to 3 bytes. */
@@ -45,8 +47,8 @@
 #define GLS_VIEW_NAME 64
 
 /* Kinds of requests of a page: streamlines from a sphere or a painted region; the streamlines that meet regions; the
- * label at a place; voxels that the brush passes; files of the bundles that were made; that the judgement of a
- * participant is noted. */
+ * label at a place; voxels that the brush passes; files of the bundles that were made;
+ * that the judgement of a participant is noted. */
 typedef enum gls_view_kind {
     GLS_VIEW_TRACK,
     GLS_VIEW_SELECT,
@@ -80,13 +82,22 @@ typedef struct gls_view_controls {
 
 /* A region that streamlines meet or avoid, or in which those that are tracked stop. */
 typedef struct gls_view_region {
-    /* GLS_REGION_INCLUDE, GLS_REGION_EXCLUDE or GLS_REGION_INCLUDE_END; of TRACK GLS_REGION_STOP_AT */
+    /* GLS_REGION_INCLUDE, GLS_REGION_EXCLUDE or a role of ends; of TRACK GLS_REGION_STOP_AT */
     gls_region_role role;
     int n;            /* numbers: 4, a sphere; 6, a box; 0, a label of the atlas or a painted region */
     double number[6]; /* as the command line takes them, world mm */
     int32_t label;
     uint32_t mask; /* number of a painted region; 0: none */
 } gls_view_region;
+
+/* What streamlines are to have beside regions, as the options of 'glslines edit' say it. */
+typedef struct gls_view_criteria {
+    double min_length, max_length;              /* mm; 0, INFINITY: no limit */
+    char column[GLS_VIEW_NAME];                 /* of a number for each streamline, UTF-8; "": none */
+    double min_value, max_value;                /* of the column; -INFINITY, INFINITY: no limit */
+    char group[GLS_VIEW_GROUPS][GLS_VIEW_NAME]; /* first those in which they are all, then those in which none is */
+    size_t n_groups, n_not_groups;
+} gls_view_criteria;
 
 /* A request. Its regions are those of bundle 0, then those of bundle 1, and so on; a selection is one bundle. */
 typedef struct gls_view_request {
@@ -112,6 +123,7 @@ typedef struct gls_view_request {
     size_t n_regions;
     size_t end[GLS_VIEW_BUNDLES]; /* index of the region behind the last one of each bundle */
     size_t n_bundles;
+    gls_view_criteria criteria; /* SELECT, SAVE */
     /* SAVE: names of the bundles, and of the files; letters, digits, _ and -, the first no - */
     char bundle[GLS_VIEW_BUNDLES][GLS_VIEW_NAME], name[GLS_VIEW_NAME];
     bool force; /* SAVE: replace files */
@@ -128,7 +140,10 @@ typedef struct gls_view_request {
  * "stop": [{"role": "stop", "sphere": [x, y, z, r]}, ...], "preview": true
  * {"select": {"id": 1, "shown": 5000, "regions": [{"role": "include", "sphere": [x, y, z, r]},
  *                                                {"role": "exclude", "box": [x, y, z, X, Y, Z]},
- *                                                {"role": "include", "label": 7}, {"role": "end", "mask": 3}]}}
+ *                                                {"role": "include", "label": 7}, {"role": "end", "mask": 3}]}},
+ * and roles "both-ends", each end in any of these regions, and "no-end"
+ * A select or save may also have "criteria" with any of these: {"length": [20, null], "column": "weights", "values":
+ * [0.5, null], "groups": ["AF_L"], "not_groups": ["CST_L"]}; a select with criteria may have no region.
  * {"pick": {"id": 1, "at": [x, y, z]}}
  * {"paint": {"id": 1, "mask": 0, "replaces": false, "adds": true, "part": false, "plane": 2, "radius": 3, "low": null,
  *            "high": 0.5, "at": [[x, y, z], ...]}}; mask 0: a new region; plane null: in all slices
@@ -142,12 +157,14 @@ typedef struct gls_view_request {
  * request are those of the message then, as far as it has them, else 0 and GLS_VIEW_TRACK. Errors fit into the reason
  * of a closed WebSocket, 123 bytes. */
 gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_request *request);
+/* Whether a region has one of the roles that look at the ends of streamlines. */
+bool gls_view_region_is_of_ends(const gls_view_region *region);
 /* Whether a region of the request is a label. */
 bool gls_view_request_has_label(const gls_view_request *request);
 /* Appends a number of 32 bits, little-endian. */
 void gls_view_put32(uint32_t v, gls_text *out);
-/* Appends the head of an answer of bytes: u8 version 1, u8 kind (1 tracked, 2 selected, 3 painted), u16 0, u32 id, u32
- * n, little-endian. */
+/* Appends the head of an answer of bytes: u8 version 1, u8 kind (1 tracked, 2 selected, 3 painted), u16 0,
+ * u32 id, u32 n, little-endian. */
 void gls_view_answer_head(uint32_t id, int kind, uint32_t n, gls_text *out);
 /* Appends the answer of streamlines: head with their number; then gls_stage_lines(). */
 gls_status gls_view_answer_lines(uint32_t id, int kind, const gls_scene *scene, gls_text *out);

@@ -25,15 +25,16 @@
 #define PATIENCE 3600
 /* Largest sidecar, and largest picture, bytes. */
 #define NAMED_BYTES ((size_t)64 << 20)
-/* Most words of 'segment' and 'render', with a chain of transforms. */
-#define MAX_WORDS (24 + 2 * GLS_MAX_STRINGS)
+/* Most words of a command about bundles, with a chain of transforms. */
+#define MAX_WORDS (24 + 2 * GLS_MAX_STRINGS + GLS_VIEW_CRITERIA_WORDS + GLS_VIEW_REGIONS)
 /* Exit codes of a command whose outputs cannot be written, and of a fault of the program. */
 enum { NO_OUTPUT = 4, FAULT = 1 };
 
-/* The files of a save, in the order in which they are written. Commands write a sidecar beside their file. What is
- * tracked has no table and no picture. */
-enum { TABLE, TRACTOGRAM, SIDECAR, PICTURE, RECIPE, N_FILES };
-static const char *const suffix[N_FILES] = {".tsv", ".trx", ".json", ".png", ".sh"};
+/* The files of a save, in the order in which they are written. Commands write a sidecar beside their file. The first
+ * two are there if a table of bundles cannot say all: the streamlines that are left for it. What is tracked has none of
+ * these, no table and no picture. */
+enum { CHOSEN, CHOSEN_SIDECAR, TABLE, TRACTOGRAM, SIDECAR, PICTURE, RECIPE, N_FILES };
+static const char *const suffix[N_FILES] = {"_chosen.trx", "_chosen.json", ".tsv", ".trx", ".json", ".png", ".sh"};
 
 /* A painted region of a save. */
 typedef struct painted {
@@ -52,6 +53,7 @@ struct gls_view_saving {
     char *made[N_FILES]; /* paths of the files in that folder; there is no recipe */
     painted *painted;    /* regions, each once */
     size_t n_painted;
+    bool chooses;   /* the files CHOSEN and CHOSEN_SIDECAR are there */
     size_t n_stale; /* files of painted regions, behind those of this save, that a save of more regions has left */
     char *inside;   /* the folder with a slash, as --folder takes it; NULL: nothing is painted */
     char *atlas;    /* image of labels as the table names it; NULL: none */
@@ -197,36 +199,26 @@ static bool keep_line(void *user, const char *line)
     return true;
 }
 
-/* The word that stands in the recipe for a word of a command: files have their names, not those in the folder in which
- * they are made. *owned: to be freed. */
-static const char *recipe_word(const saving *s, const char *word, char **owned)
-{
-    *owned = NULL;
-    for (int i = 0; i < N_FILES; i++)
-        if (s->made[i] && word == s->made[i]) return s->file[i];
-    for (size_t i = 0; i < s->n_painted; i++)
-        if (word == s->painted[i].made) return s->painted[i].file;
-    if (word == s->inside && (*owned = gls_text_copy(word))) name_as_finished(s, *owned, strlen(*owned) + 1);
-    return *owned ? *owned : word;
-}
-
-/* Runs 'glslines WORD...', and notes it in the recipe. words: ends with NULL. */
+/* Runs 'glslines WORD...', and notes it in the recipe, with the names that the files get. words: ends with NULL. */
 static gls_status run(saving *s, const char *const *words)
 {
     const char *const own[] = {"--quiet", "--nthreads", s->n_threads};
     size_t n = 0;
     while (words[n]) n++;
-    char **arguments = calloc(n + sizeof own / sizeof *own + 2, sizeof *arguments), *owned;
+    char **arguments = calloc(n + sizeof own / sizeof *own + 2, sizeof *arguments);
     if (!arguments) return gls_no_memory();
     gls_child child;
     gls_text line = {0};
     gls_text_puts(&line, "glslines");
     arguments[0] = (char *)(uintptr_t) "glslines";
     for (size_t i = 0; i < n; i++) {
+        char *word = gls_text_copy(words[i]);
         arguments[i + 1] = (char *)(uintptr_t)words[i];
+        line.failed |= !word;
+        if (word) name_as_finished(s, word, strlen(word) + 1);
         gls_text_puts(&line, " ");
-        gls_view_word(&line, recipe_word(s, words[i], &owned));
-        free(owned);
+        if (word) gls_view_word(&line, word);
+        free(word);
     }
     gls_text_puts(&line, " \"$@\"\n");
     char *text = gls_text_take(&line);
@@ -260,15 +252,66 @@ static size_t add_transform(const saving *s, const char **words)
     return 2 * (size_t)chain->n;
 }
 
-static gls_status run_segment(saving *s)
+/* Whether a region is of a role for which tables of bundles have no column. */
+static bool is_beyond_table(const gls_view_region *region)
 {
-    const gls_tract_common *input = s->d->input;
-    const char *words[MAX_WORDS] = {"segment", s->d->path[0], s->made[TABLE], "--output", s->made[TRACTOGRAM]};
-    size_t n = 5;
+    return region->role == GLS_REGION_INCLUDE_BOTH_ENDS || region->role == GLS_REGION_EXCLUDE_END;
+}
+
+/* The option of 'glslines edit' for a region. NULL: no memory. */
+static char *region_word(const saving *s, const gls_view_region *region)
+{
+    gls_text out = {0};
+    gls_text_printf(&out, "--%s=", gls_region_role_name(region->role));
+    if (region->mask > 0)
+        gls_text_puts(&out, find_painted(s, region->mask)->made);
+    else if (gls_view_region_text(region, s->atlas, &out))
+        out.failed = true;
+    return gls_text_take(&out);
+}
+
+/* Adds how the tractogram is read. Returns the number of words. */
+static size_t add_reading(const saving *s, const char **words)
+{
     /* without a transform the image behind the streamlines is in their space */
     const char *behind = s->d->space.n > 0 ? NULL : s->image;
-    const char *reference = input->reference ? input->reference : s->d->lines.has_grid ? NULL : behind;
-    n += gls_view_read_words(input, reference, words + n);
+    const char *given = s->d->input->reference;
+    return gls_view_read_words(s->d->input, given ? given : s->d->lines.has_grid ? NULL : behind, words);
+}
+
+/* Selects by what tables of bundles cannot say. */
+static gls_status run_edit(saving *s)
+{
+    const gls_view_request *r = &s->request;
+    const char *words[MAX_WORDS] = {"edit", s->d->path[0], s->made[CHOSEN]};
+    char *own[GLS_VIEW_CRITERIA_WORDS + GLS_VIEW_REGIONS];
+    size_t n = 3, n_own = gls_view_criteria_words(&r->criteria, own);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < r->n_regions && r->n_bundles == 1; i++)
+        if (is_beyond_table(&r->region[i])) own[n_own++] = region_word(s, &r->region[i]);
+    for (size_t i = 0; i < n_own; i++) {
+        if (!own[i]) status = gls_no_memory();
+        words[n++] = own[i];
+    }
+    n += add_reading(s, words + n);
+    if (s->d->lines.n_unusable > 0) words[n++] = "--invalid";
+    if (s->d->lines.n_unusable > 0) words[n++] = "keep";
+    for (int i = 0; i < s->d->transform->n && gls_view_request_has_label(r); i++) {
+        words[n++] = "--space-transform";
+        words[n++] = s->d->transform->value[i];
+    }
+    if (!status) status = run(s, words);
+    for (size_t i = 0; i < n_own; i++) free(own[i]);
+    return status;
+}
+
+static gls_status run_segment(saving *s)
+{
+    const bool chosen = s->chooses;
+    const char *words[MAX_WORDS] = {"segment", chosen ? s->made[CHOSEN] : s->d->path[0], s->made[TABLE], "--output",
+                                    s->made[TRACTOGRAM]};
+    size_t n = 5;
+    if (!chosen) n += add_reading(s, words + n);
     if (s->inside) words[n++] = "--folder";
     if (s->inside) words[n++] = s->inside;
     if (s->d->lines.n_unusable > 0) words[n++] = "--invalid";
@@ -416,7 +459,7 @@ static gls_status name_files(saving *s, bool *exists)
     for (size_t i = 0; i < d->gallery->n && !status; i++) status = gls_inputs_add(&inputs, d->gallery->image[i].path);
     if (!status) status = gls_inputs_add_chain(&inputs, d->transform);
     for (int i = 0; i < N_FILES && !status; i++) {
-        if (s->request.tracks && (i == TABLE || i == PICTURE)) continue;
+        if ((i < TABLE && !s->chooses) || (s->request.tracks && (i == TABLE || i == PICTURE))) continue;
         status = make_path(s, suffix[i], &s->file[i]);
         if (!status) status = check_file(s, &inputs, s->file[i], exists);
     }
@@ -508,6 +551,8 @@ static gls_status add_named(const saving *s, int i, gls_output_group *group)
 static gls_status conclude(saving *s, gls_status status)
 {
     gls_output_group group = {0};
+    if (!status && s->chooses) status = add_copy(s, s->made[CHOSEN], s->file[CHOSEN], &group);
+    if (!status && s->chooses) status = add_named(s, CHOSEN_SIDECAR, &group);
     for (int i = TABLE; i <= TRACTOGRAM && !status; i++)
         if (s->file[i]) status = add_copy(s, s->made[i], s->file[i], &group);
     for (size_t i = 0; i < s->n_painted && !status; i++)
@@ -533,6 +578,7 @@ static gls_status make_files(saving *s)
                     "'glslines view' ran; --force replaces files.\nset -e\n",
                     s->request.tracks ? "Streamlines tracked" : "Bundles made");
     if (s->request.tracks) return status ? status : run_track(s);
+    if (!status && s->chooses) status = run_edit(s);
     if (!status) status = run_segment(s);
     /* where there is no device, or nothing to draw, there is no picture, and the bundles are kept */
     if (!status && run_render(s)) {
@@ -588,8 +634,9 @@ static void destroy(saving *s)
     free(s);
 }
 
-/* Checks that bundles can be made of the tractogram. */
-static gls_status check_tractogram(gls_view_dissection *d, const char *image)
+/* Checks that bundles can be made of the tractogram. *chooses: whether a table of bundles cannot say all. */
+static gls_status check_tractogram(gls_view_dissection *d, const char *image, const gls_view_request *request,
+                                   bool *chooses)
 {
     if (d->n_paths != 1)
         return gls_fail(GLS_ERR_ARGUMENT, "save: bundles are made of one tractogram, and view has %zu", d->n_paths);
@@ -597,6 +644,13 @@ static gls_status check_tractogram(gls_view_dissection *d, const char *image)
     if (!status && !d->lines.has_grid && !d->input->reference && (!image || d->space.n > 0))
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and bundles need one: give 'glslines view' %s",
                           d->path[0], d->space.n > 0 ? "--reference" : "an image");
+    bool beyond = false;
+    for (size_t i = 0; i < request->n_regions; i++) beyond |= is_beyond_table(&request->region[i]);
+    if (!status && beyond && request->n_bundles > 1)
+        status =
+            gls_fail(GLS_ERR_ARGUMENT, "save: a bundle of streamlines with both ends, or no end, in regions is saved "
+                                       "alone: save the others under another name");
+    *chooses = beyond || gls_view_criteria_count(&request->criteria) > 0;
     return status;
 }
 
@@ -605,11 +659,12 @@ gls_status gls_view_save_begin(gls_view_dissection *d, const char *image, const 
 {
     *exists = false;
     *begun = NULL;
-    gls_status status = request->tracks ? GLS_OK : check_tractogram(d, image);
+    bool chooses = false;
+    gls_status status = request->tracks ? GLS_OK : check_tractogram(d, image, request, &chooses);
     if (status) return status;
     saving *s = malloc(sizeof *s);
     if (!s) return gls_no_memory();
-    *s = (saving){.d = d, .request = *request, .image = image};
+    *s = (saving){.d = d, .request = *request, .image = image, .chooses = chooses};
     gls_snprintf(s->n_threads, sizeof s->n_threads, "%d", omp_get_max_threads());
     s->work = (gls_beside){.name = "saving", .work = work, .user = s};
     status = take_painted(s);

@@ -138,6 +138,27 @@ done
 expect 2 view t.trx -- "$@" --rng-seed random
 says "give a number"
 
+# --- criteria beside regions: the same streamlines as those of edit, in a save, too ---
+python3 - << 'END'
+import json, struct, zipfile
+with zipfile.ZipFile("t.trx") as a, zipfile.ZipFile("marked.trx", "w") as b:
+    n = json.loads(a.read("header.json"))["NB_STREAMLINES"]
+    for name in a.namelist():
+        b.writestr(name, a.read(name))
+    b.writestr("dps/mark.int32", struct.pack("<%di" % n, *(i % 20 for i in range(n))))
+    b.writestr("dps/odd name.float32", struct.pack("<%df" % n, *(i % 7 / 7 for i in range(n))))
+    b.writestr("groups/low.uint32", struct.pack("<%dI" % (n // 3), *range(n // 3)))
+    b.writestr("groups/upper half.uint32", struct.pack("<%dI" % (n - n // 5), *range(n // 5, n)))
+    b.writestr("groups/none.uint32", b"")
+END
+if start marked.trx fit_fa.nii.gz --save-to saved --nthreads 1 -q; then
+    python3 "$here/view_criteria.py" "$(cat stdaddress)" "$tool" marked.trx saved || note "criteria"
+    kill -TERM $pid
+    wait $pid
+fi
+rm -rf saved marked.trx again.trx again.json
+mkdir saved
+
 # --- saving: a tractogram without a grid, beside an image; one with a point that is not finite ---
 python3 - << 'END'
 import struct, zipfile

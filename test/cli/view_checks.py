@@ -77,7 +77,7 @@ check(server.raw(b"GET /lines HTTP/1.1\r\n" + server.headers({"X": "x" * 50000})
 
 # --- headers of each answer; no code in the page ---
 for path, changes, wanted in (("/", {}, 200), ("/stage.js", {}, 200), ("/view.js", {}, 200), ("/report.css", {}, 200), ("/lines", {}, 200), ("/columns", {}, 200),
-                              ("/slices", {}, 200), ("/scene.json", {}, 200), ("/labels", {}, 200), ("/x", {}, 404), ("/", {"Cookie": None}, 403)):
+                              ("/slices/0", {}, 200), ("/scene.json", {}, 200), ("/labels", {}, 200), ("/x", {}, 404), ("/", {"Cookie": None}, 403)):
     status, headers, body = server.get(path, changes)
     policy = headers.get("content-security-policy", "")
     check(status == wanted, path, status)

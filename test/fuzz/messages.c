@@ -39,11 +39,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
             if (!(fabs(request.sphere[i]) <= GLS_VIEW_PLACE)) abort();
         if (request.shown > GLS_VIEW_SHOWN || request.n_regions > GLS_VIEW_ALL_REGIONS) abort();
         if (request.n_bundles > GLS_VIEW_BUNDLES || (request.kind == GLS_VIEW_SAVE) != (request.name[0] != 0)) abort();
+        const gls_view_criteria *c = &request.criteria;
+        if (c->n_groups + c->n_not_groups > GLS_VIEW_GROUPS || !(c->min_length >= 0) || isnan(c->max_length) ||
+            !(c->min_value <= c->max_value) || c->column[0] == '\n' || isnan(c->min_value))
+            abort();
+        for (size_t k = 0; k < c->n_groups + c->n_not_groups; k++)
+            if (!c->group[k][0] || strpbrk(c->group[k], "\t\r\n")) abort();
         for (size_t i = 0; i < request.n_regions; i++)
             for (int k = 0; k < 6; k++)
                 if (!(fabs(request.region[i].number[k]) <= GLS_VIEW_PLACE + GLS_VIEW_RADIUS)) abort();
         for (size_t k = 0; k < request.n_bundles; k++) {
-            if (request.end[k] > request.n_regions || request.end[k] <= (k > 0 ? request.end[k - 1] : 0)) abort();
+            if (request.end[k] > request.n_regions || request.end[k] < (k > 0 ? request.end[k - 1] : 0)) abort();
             if (request.kind == GLS_VIEW_SAVE && strspn(request.bundle[k], LETTERS) != strlen(request.bundle[k]))
                 abort();
         }

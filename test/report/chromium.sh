@@ -225,7 +225,7 @@ kill -TERM $server $reviewer
 wait $server || note "view after a signal: exit code $?"
 [ "$(($(share view.png 19 110 950 530 0) + $(share view.png 19 110 950 530 1) + $(share view.png 19 110 950 530 2)))" -ge 200 ] || note "view: less than 2 % is coloured"
 
-# --- what the window shows: values under the pointer, images over each other ---
+# --- what the window shows: values under the pointer, images over each other, criteria ---
 cp fit_fa.nii.gz fa.nii.gz
 python3 - << 'END'
 import gzip, struct
@@ -234,10 +234,19 @@ dim, rows = struct.unpack("<3h", head[42:48]), struct.unpack("<4f", head[280:296
 with open("slopes.nii", "wb") as f:
     f.write(head + struct.pack("<%df" % (dim[0] * dim[1] * dim[2]), *((rows[0] * x + rows[3]) * 10 for _ in range(dim[1] * dim[2]) for x in range(dim[0]))))
 END
-"$tool" view phantom.trx fa.nii.gz slopes.nii --atlas labels.nii --lut names.txt -q > address_of_images &
+python3 - << 'END'
+import json, struct, zipfile
+with zipfile.ZipFile("phantom.trx") as a, zipfile.ZipFile("marked.trx", "w") as b:
+    n = json.loads(a.read("header.json"))["NB_STREAMLINES"]
+    for name in a.namelist():
+        b.writestr(name, a.read(name))
+    b.writestr("dps/mark.int32", struct.pack("<%di" % n, *(i % 20 for i in range(n))))
+    b.writestr("groups/upper half.uint32", struct.pack("<%dI" % (n - n // 2), *range(n // 2, n)))
+END
+"$tool" view marked.trx fa.nii.gz slopes.nii --atlas labels.nii --lut names.txt -q > address_of_images &
 server=$!
 for _ in $(seq 200); do [ -s address_of_images ] || sleep 0.1; done
-timeout 300 python3 "$here/shown.py" "$(cat address_of_images)" "$axe" . || note "what the window shows"
+timeout 300 python3 "$here/shown.py" "$(cat address_of_images)" "$axe" . "$tool" || note "what the window shows"
 kill -TERM $server
 wait $server || note "view of images after a signal: exit code $?"
 

@@ -1,11 +1,14 @@
-"""What the page of `glslines view` shows, in a browser: shown.py ADDRESS AXE.js FOLDER
+"""What the page of `glslines view` shows, in a browser: shown.py ADDRESS AXE.js FOLDER TOOL
 
-The server has a tractogram, fa.nii.gz, slopes.nii (values from below to above 0) and labels.nii of FOLDER. Values under the pointer are those of
-the files; images lie behind and over each other in their windows and colours. Prints what fails; writes values.png, images.png."""
+The server has marked.trx, fa.nii.gz, slopes.nii (values from below to above 0), and labels.nii of FOLDER. Values under the pointer are those of
+the files; images lie behind and over each other in their windows and colours; criteria select what the command line selects. Prints
+what fails; writes values.png, images.png and criteria.png."""
 
 import gzip
 import re
+import shlex
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -13,6 +16,7 @@ from pathlib import Path
 
 from browser import Browser
 import picture
+from view import read_trx
 
 address, axe, folder = sys.argv[1], Path(sys.argv[2]).read_text(), Path(sys.argv[3])
 failures = []
@@ -157,6 +161,42 @@ def images(browser):
         browser.click(name)
 
 
+def criteria(browser, tool):
+    """Length, a value, groups and roles of ends: the command line beside a selection selects the same number."""
+    def selected(what):
+        last = browser.text("edit-command")
+        what()
+        check(browser.wait(f"document.getElementById('edit-command').textContent !== {last!r}", 20), "criteria select nothing new", browser.text("selected"))
+        time.sleep(0.3)
+        words = shlex.split(browser.text("edit-command"))
+        subprocess.run([tool, *["chosen.trx" if w == "selected.trx" else w for w in words[1:]], "--force", "-q"], check=True, cwd=folder)
+        n = int(browser.text("selected").split(" of ")[0].replace(",", ""))
+        check(n == len(read_trx(folder / "chosen.trx")), "the command line selects others:", n, words)
+        return n
+
+    check(browser.text("edit-command") == "", "a selection before criteria")
+    counts = [selected(lambda: browser.put("criteria-length-from", 12)), selected(lambda: browser.put("criteria-length-to", 30))]
+    group = "(() => { const s = [...document.querySelectorAll('#criteria-groups label')].find((l) => l.textContent.startsWith('upper half')).querySelector('select'); " \
+            "s.value = '%s'; s.dispatchEvent(new Event('input', { bubbles: true })); return true; })()"
+    counts.append(selected(lambda: browser.value(group % "groups")))
+    counts.append(selected(lambda: browser.value(group % "not_groups")))
+    counts.append(selected(lambda: (browser.put("criteria-column", "mark"), browser.put("criteria-value-from", 3))))
+    counts.append(selected(lambda: browser.click("add-sphere")))
+    role = "(() => { const s = document.querySelector('#regions select'); s.value = 'both-ends'; s.dispatchEvent(new Event('change')); return true; })()"
+    counts.append(selected(lambda: browser.value(role)))
+    check("--include-both-ends=" in browser.text("edit-command") and counts[0] > counts[1] > counts[2] > 0 and counts[4] < counts[3], "criteria", counts)
+    for found in browser.violations(axe):
+        check(False, "axe-core, criteria", found)
+    browser.picture(folder / "criteria.png", "#select")
+    browser.put("criteria-length-to", 5)
+    check(browser.value("!document.getElementById('criteria').checkValidity()"), "limits the wrong way round")
+    browser.value("document.querySelector('#regions button').click(), true")
+    for name in ("criteria-length-from", "criteria-length-to", "criteria-value-from", "criteria-column"):
+        browser.put(name, "")
+    browser.value(group % "")
+    check(browser.wait("document.getElementById('edit-command').textContent === ''"), "the selection stays", browser.text("edit-command"))
+
+
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     tab = Browser(profile)
     try:
@@ -164,6 +204,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         check(tab.wait("document.getElementById('regions') && !document.getElementById('select').hidden"), "the page")
         values(tab)
         images(tab)
+        criteria(tab, sys.argv[4])
         faults = [e["params"] for e in tab.events if e.get("method") == "Runtime.exceptionThrown" or
                   (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error" and "favicon" not in e["params"]["entry"].get("url", ""))]
         check(faults == [], "errors of the page:", faults)

@@ -69,7 +69,7 @@ def view(files: Union[PathLike, Sequence[PathLike]] = (), track: Sequence[str] =
          seed_seed: Optional[int] = None, reference: Optional[PathLike] = None) -> Window:
     """Opens the window in the browser and returns it; its address is the attribute address.
 
-    files: tractograms and an image, or the folder of a data set. track: words of the command line of `glslines track`, whose
+    files: tractograms and images, or the folder of a data set. track: words of the command line of `glslines track`, whose
     streamlines follow a sphere of seeds. The other arguments are options of `glslines view`. Raises UnsupportedError,
     which says what to install, if the program was built without libwebsockets, as that of the wheel for glibc 2.28."""
     given: List[PathLike] = [files] if isinstance(files, (str, os.PathLike)) else list(files)

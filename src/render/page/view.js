@@ -14,11 +14,12 @@
   // Numbers within the limits of the server.
   const place = (v) => Math.min(scene.most.place, Math.max(-scene.most.place, round(v)));
   const size = (v) => Math.min(scene.most.radius, Math.max(0.5, round(v)));
-  let stage = null, scene = null;
+  let stage = null, scene = null, columns = [];
   try {
     scene = await (await load("/scene.json")).json();
-    const [lines, columns, image] = await Promise.all([bytes("/lines"), load("/columns").then((r) => r.json()),
+    const [lines, found, image] = await Promise.all([bytes("/lines"), load("/columns").then((r) => r.json()),
       scene.images.length ? bytes("/slices/0") : null]);
+    columns = found;
     stage = await glslinesStage.open(lines, columns, scene.box ? { bytes: image, wide: true, box: scene.box, maps: scene.maps } : null);
   } catch (error) {
     glslinesStage.fail("The streamlines cannot be shown here (" + error.message + ").");
@@ -74,7 +75,7 @@
     // the last region may be gone meanwhile
     if (view.getUint8(1) === 1) stage.show("tracked", new Uint8Array(event.data, 12));
     else if (view.getUint8(1) === 3) painted(new Uint32Array(event.data.slice(12)));
-    else if (regions.length > 0) stage.show("selected", new Uint8Array(event.data, 12));
+    else if (selecting()) stage.show("selected", new Uint8Array(event.data, 12));
     answered();
   });
 
@@ -127,7 +128,8 @@
 
   // --- Regions.
   let regions = [], kept = [], number = 0, rest = 0;
-  const colours = { include: [86, 180, 233], exclude: [230, 90, 60], end: [120, 220, 120], seed: [255, 255, 255], stop: [240, 160, 30] };
+  const colours = { include: [86, 180, 233], exclude: [230, 90, 60], end: [120, 220, 120], "both-ends": [200, 160, 255], "no-end": [255, 150, 90], seed: [255, 255, 255],
+    stop: [240, 160, 30] };
   const solid = (region) => region.kind === "sphere" || region.kind === "box";
   // Handles of all that can be moved.
   function hold(name) {
@@ -143,6 +145,10 @@
   const wire = (region) => ({ role: region.role, ...(region.kind === "sphere" ? { sphere: [...region.at, region.half[0]] }
     : region.kind === "paint" ? { mask: region.mask } : region.kind === "box" ? { box: [...region.at.map((v, a) => round(v - region.half[a])), ...region.at.map((v, a) => round(v + region.half[a]))] }
       : { label: region.label }) });
+  const criteria = glslinesCriteria(columns, () => choose(false));
+  // Whether regions or criteria select streamlines.
+  const chosen = () => criteria.wire() ? { criteria: criteria.wire() } : {};
+  const selecting = () => regions.some(selects) || criteria.wire() !== null;
   // Whether a region selects streamlines: those of tracking do not, nor what is not painted yet.
   const selects = (region) => region.role !== "seed" && region.role !== "stop" && (region.kind !== "paint" || region.voxels > 0);
   // Asks for the selection: while a region moves for few streamlines, for all of them when it rests.
@@ -151,18 +157,19 @@
     if (!stroke) note(moves || "");
     if (!scene.select) return;
     const asks = regions.filter(selects);
-    if (asks.length === 0) {
+    if (!selecting()) {
       waiting.delete("select");
       stage.show("selected", null);
       get("selected").textContent = get("edit-command").textContent = "";
       return;
     }
     if (!get("regions").checkValidity()) return;
-    ask("select", () => asks.every((region) => regions.includes(region)) && { shown: moves ? 2000 : scene.most.shown, regions: asks.map(wire) });
+    ask("select", () => asks.every((region) => regions.includes(region)) && { shown: moves ? 2000 : scene.most.shown,
+      regions: asks.map(wire), ...chosen() });
     if (moves) rest = setTimeout(() => choose(false), 200);
   }
   answers.select = (answer) => {
-    if (regions.length === 0) return;
+    if (!selecting()) return;
     if (!answer.error) get("bundle-name").dataset.count = answer.selected;
     get("selected").textContent = answer.error || words(answer.selected) + " of " + words(answer.of) + " streamlines in " +
       Math.round(1000 * answer.seconds) + " ms" + (answer.shown < answer.selected ? "; " + words(answer.shown) + " are shown" : "");
@@ -189,7 +196,7 @@
   function list() {
     get("regions").replaceChildren(...regions.map((region) => {
       const role = element("select", { onchange() { become(region, role.value); } },
-        ...[...(scene.select ? [["include", "meet"], ["exclude", "avoid"], ["end", "end in"]] : []), ...(scene.live && region.kind === "paint" ? [["seed", "start in"]] : []),
+        ...[...(scene.select ? [["include", "meet"], ["exclude", "avoid"], ["end", "end in"], ["both-ends", "have both ends in any of"], ["no-end", "have no end in"]] : []), ...(scene.live && region.kind === "paint" ? [["seed", "start in"]] : []),
           ...(scene.live ? [["stop", "stop in"]] : [])].map(([value, text]) => element("option", { value, textContent: text, selected: region.role === value })));
       const names = { sphere: ["x", "y", "z", "radius"], box: ["x", "y", "z", "width", "depth", "height"], label: [], paint: [] }[region.kind];
       region.fields = names.map((_, i) => element("input", { type: "number", step: "any", required: true, min: i < 3 ? -scene.most.place : 0.1,
@@ -439,7 +446,7 @@
     const wired = (bundle) => bundle.regions.filter(selects).map(wire);
     get("saved").textContent = "Saving ...";
     saver = { said: "saved", again: "replace" };
-    post("save", { name: get("save-name").value, force, ...(sown() ? { seeds: sown().mask } : {}), bundles: kept.map((bundle) => ({ name: bundle.name, regions: wired(bundle) })) });
+    post("save", { name: get("save-name").value, force, ...(sown() ? { seeds: sown().mask } : {}), ...chosen(), bundles: kept.map((bundle) => ({ name: bundle.name, regions: wired(bundle) })) });
   }
   // Saves what is tracked.
   function saveTracks(force) {

@@ -1,0 +1,48 @@
+/* Criteria of streamlines beside regions: length, a column, groups. */
+#ifndef GLS_VIEW_MEASURES_H
+#define GLS_VIEW_MEASURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <glslines/common.h>
+#include <glslines/tractogram.h>
+
+#include "util/text.h"
+#include "view/messages.h"
+
+/* Measures that are remembered. */
+#define GLS_VIEW_MEASURES 12
+
+/* A number for each streamline of the tractograms, in their order. */
+typedef struct gls_view_measure {
+    char *key; /* "length", "dps:NAME", "group:NAME"; NULL: there is none */
+    double *value;
+    uint64_t used; /* number of the last criteria that asked for it */
+} gls_view_measure;
+
+/* The measures that were asked for. All zero: none. */
+typedef struct gls_view_measures {
+    const char *const *path; /* tractograms, borrowed */
+    size_t n_paths;
+    uint64_t n;                              /* streamlines of all of them */
+    const gls_tractogram_read_options *read; /* borrowed */
+    bool (*go_on)(void);
+    gls_view_measure measure[GLS_VIEW_MEASURES];
+    uint64_t n_requests;
+} gls_view_measures;
+
+/* Clears in a set of bits the streamlines that do not fit the criteria, by the rules of gls_selection. A measure that
+ * is not remembered is read from the files. GLS_ERR_INPUT: a file has not this column or group, or has changed. */
+gls_status gls_view_measures_apply(gls_view_measures *m, const gls_view_criteria *criteria, uint64_t *bits);
+/* Largest number of words of criteria. */
+#define GLS_VIEW_CRITERIA_WORDS (5 + 2 * GLS_VIEW_GROUPS)
+/* The number of words of criteria; 0: there are no criteria. */
+size_t gls_view_criteria_count(const gls_view_criteria *criteria);
+/* The words of criteria as options of 'glslines edit', as many as counted. Returns their number; free each of them. A
+ * NULL among them: no memory. */
+size_t gls_view_criteria_words(const gls_view_criteria *criteria, char *word[GLS_VIEW_CRITERIA_WORDS]);
+/* Frees everything. */
+void gls_view_measures_finish(gls_view_measures *m);
+
+#endif

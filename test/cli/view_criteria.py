@@ -1,0 +1,75 @@
+"""Criteria of a running `glslines view` against `glslines edit`: view_criteria.py ADDRESS TOOL TRACKS.trx SAVED. Prints what fails.
+
+The tractogram has the columns of streamlines `mark` and `odd name`, and the groups `low`, `upper half` and `none`. Each selection is the one of the
+command line beside it; the recipe of a save makes the same files again."""
+
+import os
+import shlex
+import subprocess
+import sys
+import zipfile
+
+from view import Server, ask, check, decode, failures, farthest, open_page, read_trx
+
+address, tool, tracks, saved = sys.argv[1:]
+whole = len(read_trx(tracks))
+
+
+def sphere(*numbers, role="include"):
+    return {"role": role, "sphere": list(numbers)}
+
+
+def select(page, regions, **criteria):
+    """Selects, compares with the command line, and returns the number of streamlines."""
+    said = ask(page, "select", shown=100000, regions=regions, criteria=criteria)
+    if "error" in said:
+        check(False, "criteria", criteria, said)
+        return -1
+    lines, scale = decode(page.receive()[12:])
+    words = shlex.split(said["command"])
+    subprocess.run([tool, *["again.trx" if w == "selected.trx" else w for w in words[1:]], "--force", "-q"], check=True)
+    wanted = [[a[0], a[-1]] for a in read_trx("again.trx")]
+    same = len(lines) == len(wanted) == said["selected"]
+    check(same and farthest([[a[0], a[-1]] for a in lines], wanted) <= scale / 2 + 1e-4, "the command line selects others:", said, len(wanted))
+    return said["selected"]
+
+
+with open_page(Server(address)) as page:
+    counts = [
+        select(page, [], length=[12, None]), select(page, [], length=[None, 25.5]), select(page, [sphere(0, 0, 0, 9)], length=[10, 30]),
+        select(page, [], column="mark", values=[3, 11.5]), select(page, [], column="odd name", values=[None, 0.25]),
+        select(page, [], groups=["low"]), select(page, [], not_groups=["low"]), select(page, [], groups=["low", "upper half"]),
+        select(page, [sphere(-4, 0, 0, 12)], groups=["upper half"], not_groups=["low"], length=[8, None], column="mark", values=[0, 400]),
+        select(page, [], groups=["none"]), select(page, [], column="mark", values=[None, None]),
+        select(page, [sphere(0, -10, 0, 12, role="both-ends")]), select(page, [sphere(0, -10, 0, 12, role="both-ends"), sphere(0, 10, 0, 12, role="both-ends")]),
+        select(page, [sphere(0, -10, 0, 12, role="no-end")]), select(page, [sphere(0, -10, 0, 12, role="no-end"), sphere(0, 8, 0, 5)], length=[5, None])]
+    # so that equal numbers are no chance
+    check(len(set(counts)) >= 11 and counts[5] + counts[6] == whole and counts[9] == 0 and counts[10] == whole and counts[11] < counts[12], "numbers", counts, whole)
+    for criteria in ({"column": "missing", "values": [0, 1]}, {"groups": ["missing"]}, {"column": "mark"}, {"values": [0, 1]}, {"length": [5, 4]}, {"length": [-1, 4]}, {"length": 5},
+                     {"length": [1, 2, 3]}, {"groups": "low"}, {"groups": 17 * ["low"]}, {"groups": ["a\nb"]}, {"groups": [""]}, {"groups": ["x" * 64]}, {"more": 1},
+                     {"column": 5, "values": [0, 1]}, {"length": [None, 1e300]}, {"column": "mark", "values": ["a", None]}):
+        check("error" in ask(page, "select", shown=0, regions=[], criteria=criteria), "wrong criteria are taken", criteria)
+    check("error" in ask(page, "select", shown=0, regions=[]), "neither regions nor criteria")
+    check("error" in ask(page, "select", shown=0, regions=[], criteria=[]), "criteria that are a list")
+
+    # a save: the streamlines are those of the selection, and the recipe makes the same files again
+    criteria = {"length": [9.25, None], "column": "odd name", "values": [0.1, None], "groups": ["upper half"]}
+    regions = [sphere(0, 0, 0, 9), sphere(0, -14, 0, 3, role="exclude"), sphere(0, -12, 0, 4, role="no-end")]
+    wanted = select(page, regions, **criteria)
+    said = ask(page, "save", name="some", force=False, bundles=[{"name": "a", "regions": regions}], criteria=criteria)
+    ends = ("_chosen.trx", "_chosen.json", ".tsv", ".trx", ".json", ".png", ".sh")
+    check(said.get("files") == [f"{saved}/some{end}" for end in ends], "a save with criteria", said)
+    with zipfile.ZipFile(f"{saved}/some.trx") as z:
+        check(z.getinfo("groups/a.uint32").file_size // 4 == wanted > 0, "a group with criteria", z.namelist(), wanted)
+    script = open(f"{saved}/some.sh").read()
+    check("--min-length=9.25" in script and "'--weights=dps:odd name'" in script and "'--group=upper half'" in script and ".some.tsv" not in script, "recipe", script)
+    first = {name: open(f"{saved}/{name}", "rb").read() for name in sorted(os.listdir(saved))}
+    check(len(first) == 7, "files", list(first))
+    for end in ("_chosen.trx", ".trx", ".png"):
+        os.remove(f"{saved}/some{end}")
+    subprocess.run(["sh", f"{saved}/some.sh", "--quiet", "--force"], check=True, env={**os.environ, "PATH": os.path.dirname(os.path.abspath(tool)) + ":" + os.environ["PATH"]})
+    for end in ("_chosen.trx", ".trx", ".png", ".tsv"):
+        check(open(f"{saved}/some{end}", "rb").read() == first["some" + end], "the recipe makes another", end)
+    said = ask(page, "save", name="two", force=False, bundles=[{"name": "a", "regions": regions}, {"name": "b", "regions": regions}])
+    check("is saved alone" in said.get("error", ""), "two bundles that the table cannot hold", said)
+sys.exit(len(failures) > 0)
