@@ -12,6 +12,7 @@
 #include "options/help.h"
 #include "options/parser.h"
 #include "record/tract_run.h"
+#include "track/track_params.h"
 #include "view/command.h"
 #include "view/contents.h"
 #include "view/live.h"
@@ -31,6 +32,8 @@ typedef struct view_values {
     /* image of labels, table of their names, folder of what is saved; NULL: none */
     const char *atlas, *lut, *save_to;
     gls_strings transform; /* from the space of the streamlines to that of the images */
+    const char *odf;       /* ODFs, shown as glyphs; NULL: none */
+    int sh_basis, sh_frame;
 } view_values;
 #define OPTION_OWNER view_values
 
@@ -46,6 +49,12 @@ static const gls_option table[] = {
 #define SPACE_IMAGES "IMAGE and of --atlas"
 #include "tools/space.def"
 #undef ROW
+    GLS_TEXT("View", odf, "odf", "FILE", "none",
+             "ODFs as an image of spherical harmonics, in the space of the streamlines, shown as glyphs on a slice."),
+    GLS_CHOICE("View", sh_basis, "sh-basis", GLS_BASIS_CHOICES,
+               "Basis of the file of --odf, as for 'glslines render'."),
+    GLS_CHOICE("View", sh_frame, "sh-frame", "auto|" GLS_FRAME_CHOICES,
+               "Axes of the file of --odf, as for 'glslines render'."),
     GLS_TEXT(
         "Selection", atlas, "atlas", "LABELS", "none",
         "Image of labels that select streamlines, on any grid in the space of the streamlines, or brought there by "
@@ -68,6 +77,7 @@ static void set_view_defaults(void *values)
     view_values *v = values;
     v->max_streamlines = 20000;
     v->nseeds = 1000;
+    v->sh_basis = GLS_SH_TOURNIER07;
 }
 
 /* Parses the options of `track` behind "--". Outputs are refused, because nothing is written, and seeds, because the
@@ -173,7 +183,7 @@ static void begin_plainly(const char **name, char *room, size_t size)
 /* Refuses names that pages cannot show. */
 static gls_status check_names(const view_values *v, const cmd_arguments *arguments)
 {
-    const char *const name[] = {v->atlas, v->lut, v->save_to, v->input.reference};
+    const char *const name[] = {v->atlas, v->lut, v->save_to, v->input.reference, v->odf};
     gls_status status = GLS_OK;
     for (int i = 0; i < arguments->n_positionals && !status; i++)
         status = gls_view_name_check(arguments->positional[i]);
@@ -186,13 +196,17 @@ static gls_status check_names(const view_values *v, const cmd_arguments *argumen
 static int check_effects(const view_values *v, const cmd_arguments *arguments, size_t n, bool live, bool folder)
 {
     static const char *const of_tracts[] = {"atlas", "max-streamlines", "reference", "vtk-space", "recover", NULL},
-                             *const of_seeds[] = {"seed-sphere", "nseeds", "seed-seed", NULL};
+                             *const of_seeds[] = {"seed-sphere", "nseeds", "seed-seed", NULL},
+                             *const of_odf[] = {"sh-basis", "sh-frame", NULL};
     gls_tractogram_format format;
     struct stat entry;
     size_t n_tracts = 0;
     for (size_t i = 0; i < n && !folder; i++)
         n_tracts += gls_tractogram_format_parse(arguments->positional[i], &format) == GLS_OK;
     const char *tracts = cmd_options_first(arguments, of_tracts), *seeds = cmd_options_first(arguments, of_seeds);
+    if (cmd_options_first(arguments, of_odf) && !v->odf)
+        return cmd_error(CMD_EXIT_USAGE, "--%s: needs --odf", cmd_options_first(arguments, of_odf));
+    if (folder && v->odf) return cmd_error(CMD_EXIT_USAGE, "--odf: is not for a data set");
     if (v->lut && !v->atlas) return cmd_error(CMD_EXIT_USAGE, "--lut: needs --atlas, whose labels it names");
     if (v->transform.n > 0 && !v->atlas && (folder || n_tracts == n))
         return cmd_error(CMD_EXIT_USAGE, "--transform: there is no image to bring: needs IMAGE or --atlas");
@@ -267,6 +281,8 @@ static int run_view(void *values, const cmd_arguments *arguments)
     if (!status && n_words > 0) status = gls_view_live_open(&live, &tracked, cmd_monitor(true));
     dissection.live = &live;
     if (!status) status = gls_view_dissection_open(&dissection);
+    if (!status && v->odf)
+        status = gls_view_gallery_odf(&contents.gallery, v->odf, (gls_sh_basis)v->sh_basis, (gls_frame)v->sh_frame);
     if (!status) status = gls_view_contents_make(&contents, arguments->positional, n, &options, &live, &dissection);
     dissection.path = contents.tractogram;
     dissection.n_paths = contents.n_tractograms;

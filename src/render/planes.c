@@ -249,6 +249,86 @@ static void collect(const gls_planes *planes, int axis, glyph *out, size_t *n)
         }
 }
 
+/* Calls take() for each voxel that the plane across a world axis meets within the limits, at every step-th place of
+ * its rows and columns. */
+static void walk(const gls_glyphs *g, const gls_glyph_window *w, int step,
+                 void (*take)(const gls_glyphs *g, const int64_t voxel[3], gls_glyph_list *list), gls_glyph_list *list)
+{
+    const gls_grid *grid = &g->sh->grid;
+    const double *row = grid->affine[w->axis];
+    const int k = axis_along(grid, w->axis), u = (k + 1) % 3, v = (k + 2) % 3;
+    for (int64_t i = 0; i < grid->dim[u]; i += step)
+        for (int64_t j = 0; j < grid->dim[v]; j += step) {
+            const double at = (w->at - row[3] - row[u] * (double)i - row[v] * (double)j) / row[k];
+            double centre[3];
+            int64_t voxel[3];
+            if (!(at >= -0.5 && at < grid->dim[k] - 0.5)) continue;
+            voxel[u] = i;
+            voxel[v] = j;
+            voxel[k] = llround(floor(at + 0.5));
+            gls_affine_apply(grid->affine, (const double[]){(double)voxel[0], (double)voxel[1], (double)voxel[2]},
+                             centre);
+            bool inside = true;
+            for (int a = 0; a < 3; a++)
+                inside = inside && (a == w->axis || (centre[a] >= w->low[a] && centre[a] <= w->high[a]));
+            if (inside) take(g, voxel, list);
+        }
+}
+
+static void count_glyph(const gls_glyphs *g, const int64_t voxel[3], gls_glyph_list *list)
+{
+    (void)g;
+    (void)voxel;
+    list->n++;
+}
+
+/* Appends a glyph; there is room for it. */
+static void take_glyph(const gls_glyphs *g, const int64_t voxel[3], gls_glyph_list *list)
+{
+    glyph one;
+    if (!sample_glyph(g, voxel, &one)) return;
+    for (int a = 0; a < 3; a++) list->centre[list->n][a] = (float)one.centre[a];
+    list->most[list->n] = (float)one.most;
+    for (int i = 0; i < VERTICES; i++)
+        list->radius[list->n * VERTICES + (size_t)i] = (uint8_t)lround(255 * one.radius[i] / one.most);
+    list->n++;
+}
+
+gls_status gls_glyphs_list(const gls_glyphs *g, const gls_glyph_window *w, size_t most, gls_glyph_list *list)
+{
+    int step = 0;
+    *list = (gls_glyph_list){.rings = RINGS, .meridians = MERIDIANS};
+    do {
+        list->n = 0;
+        walk(g, w, ++step, count_glyph, list);
+    } while (list->n > most);
+    const size_t n = list->n;
+    list->n = 0;
+    list->centre = malloc((n + 1) * sizeof *list->centre);
+    list->most = malloc((n + 1) * sizeof *list->most);
+    list->radius = malloc((n + 1) * VERTICES);
+    if (!list->centre || !list->most || !list->radius) return gls_no_memory();
+    walk(g, w, step, take_glyph, list);
+    list->half = (float)(g->half * step);
+    double unit = 1;
+    float *sorted = malloc((list->n + 1) * sizeof *sorted);
+    if (!sorted) return gls_no_memory();
+    for (size_t i = 0; i < list->n; i++) sorted[i] = list->most[i];
+    if (list->n > 0) gls_quantiles_of_floats(sorted, list->n, (const double[]){FITTING}, 1, &unit);
+    free(sorted);
+    list->unit = (float)unit;
+    list->step = step;
+    return GLS_OK;
+}
+
+void gls_glyphs_list_finish(gls_glyph_list *list)
+{
+    free(list->centre);
+    free(list->most);
+    free(list->radius);
+    *list = (gls_glyph_list){.n = 0};
+}
+
 /* Scales the radii of the glyphs from amplitudes to mm, so that nearly all glyphs fit into their voxels. */
 static gls_status scale(const gls_glyphs *g, glyph *list, size_t n)
 {

@@ -21,6 +21,26 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
  * GLS_ERR_INPUT: no order of spherical harmonics has this number of volumes. */
 gls_status gls_glyphs_create(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                              gls_glyphs **glyphs);
+/* A part of a slice across axis `axis` of the world, at `at`; low, high: limits along the other axes; mm. */
+typedef struct gls_glyph_window {
+    int axis;
+    double at, low[3], high[3];
+} gls_glyph_window;
+/* Glyphs of a slice, on a mesh of rings from the upper pole to the lower one, with meridians from x to y. */
+typedef struct gls_glyph_list {
+    size_t n;
+    int rings, meridians;
+    int step;           /* every step-th voxel along rows and columns of the slice has a glyph */
+    float half;         /* length of radius `unit`, mm, so that nearly all glyphs lie beside each other */
+    float unit;         /* an amplitude */
+    float (*centre)[3]; /* world mm */
+    float *most;        /* the largest amplitude of each */
+    uint8_t *radius;    /* for each glyph rings x meridians amplitudes, in 255ths of its largest one */
+} gls_glyph_list;
+/* Lists the glyphs of the voxels that a slice meets whose ODF is above 0 somewhere, of at most `most` voxels: every
+ * second one, or third and so on, where there are more. Call gls_glyphs_list_finish() also after a failure. */
+gls_status gls_glyphs_list(const gls_glyphs *glyphs, const gls_glyph_window *window, size_t most, gls_glyph_list *list);
+void gls_glyphs_list_finish(gls_glyph_list *list);
 /* Frees `glyphs`, which may be NULL. */
 void gls_glyphs_destroy(gls_glyphs *glyphs);
 /* Draws slices and glyphs: computes the depth (0: nothing there) and the colour with alpha of each sample of the rows

@@ -198,6 +198,7 @@ static gls_status add_all(gls_view_contents *contents, const opened *g, const gl
     if (!status) status = add_part(contents, "/slices.js", "text/javascript; charset=utf-8", "slices.js");
     if (!status) status = add_part(contents, "/images.js", "text/javascript; charset=utf-8", "images.js");
     if (!status) status = add_part(contents, "/criteria.js", "text/javascript; charset=utf-8", "criteria.js");
+    if (!status) status = add_part(contents, "/glyphs.js", "text/javascript; charset=utf-8", "glyphs.js");
     if (!status) status = add_part(contents, "/stage.js", "text/javascript; charset=utf-8", "stage.js");
     if (!status) status = add_part(contents, "/values.js", "text/javascript; charset=utf-8", "values.js");
     if (!status) status = add_part(contents, "/view.js", "text/javascript; charset=utf-8", "view.js");
@@ -218,6 +219,8 @@ gls_status gls_view_contents_make(gls_view_contents *contents, const char *const
 {
     opened g = {.source = NULL};
     gls_status status = sort_files(&g, files, n, &dissection->space, &contents->gallery);
+    if (!status && contents->gallery.n == 0 && contents->gallery.odf)
+        status = gls_view_gallery_read(&contents->gallery, contents->gallery.odf, NULL);
     const char *name = NULL;
     const gls_image *own = contents->gallery.n > 0 ? NULL : gls_view_live_image(live, &name);
     if (own) gls_view_gallery_add(&contents->gallery, own, name);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "dwi/image_kind.h"
+#include "dwi/model_options.h"
 #include "image/grid.h"
 #include "image/region_area.h"
 #include "render/canvas.h"
@@ -45,6 +47,54 @@ gls_status gls_view_gallery_read(gls_view_gallery *gallery, const char *path, co
 void gls_view_gallery_add(gls_view_gallery *gallery, const gls_image *image, const char *name)
 {
     gallery->image[gallery->n++] = (gls_view_image){.name = name, .image = image};
+}
+
+gls_status gls_view_gallery_odf(gls_view_gallery *gallery, const char *path, gls_sh_basis basis, gls_frame frame)
+{
+    const gls_model_options model = {.sh_basis = basis, .sh_frame = frame};
+    gls_image *sh = NULL;
+    gls_status status = gls_image_read(path, GLS_IMAGE_ANY, &sh);
+    if (!status) status = gls_fod_check(sh, path);
+    if (!status) status = gls_glyphs_create(sh, path, basis, gls_model_frame(&model), &gallery->glyphs);
+    gls_image_destroy(sh);
+    gallery->odf = path;
+    return status;
+}
+
+static void put_float(float v, gls_text *out)
+{
+    uint32_t word;
+    memcpy(&word, &v, sizeof word);
+    gls_view_put32(word, out);
+}
+
+gls_status gls_view_gallery_glyphs(const gls_view_gallery *gallery, const gls_view_request *request, gls_text *json,
+                                   gls_text *bytes)
+{
+    gls_glyph_list list;
+    gls_glyph_window window = {.axis = request->plane, .at = request->sphere[0]};
+    if (!gallery->glyphs) return gls_fail(GLS_ERR_ARGUMENT, "glyphs: give 'glslines view' the option --odf");
+    memcpy(window.low, request->point[0], sizeof window.low);
+    memcpy(window.high, request->point[1], sizeof window.high);
+    gls_status status = gls_glyphs_list(gallery->glyphs, &window, GLS_VIEW_GLYPHS_SHOWN, &list);
+    if (!status) {
+        gls_view_answer_head(request->id, 4, (uint32_t)list.n, bytes);
+        gls_view_put32((uint32_t)list.rings | (uint32_t)list.meridians << 16, bytes);
+        put_float(list.half / list.unit, bytes);
+        for (size_t i = 0; i < list.n; i++) {
+            for (int a = 0; a < 3; a++) put_float(list.centre[i][a], bytes);
+            put_float(list.most[i], bytes);
+        }
+        gls_text_append(bytes, (const char *)list.radius, list.n * (size_t)(list.rings * list.meridians));
+        cJSON *root = gls_view_answer_begin(request->id, "glyphs");
+        gls_json_uint(root, "glyphs", list.n);
+        gls_json_uint(root, "step", (uint64_t)list.step);
+        status = bytes->failed ? gls_no_memory() : GLS_OK;
+        const gls_status printed = gls_view_answer_end(root, json);
+        if (!status) status = printed;
+    }
+    gls_glyphs_list_finish(&list);
+    return status;
 }
 
 /* Grows a box by that of a grid. */
@@ -93,6 +143,7 @@ gls_status gls_view_gallery_describe(const gls_view_gallery *gallery, const gls_
     }
     describe_maps(root);
     if (labels) add_box(&labels->grid, &box);
+    cJSON_AddBoolToObject(root, "glyphs", gallery->glyphs != NULL);
     if (gallery->n == 0 && !labels) return GLS_OK;
     double extent[3];
     for (int a = 0; a < 3; a++) extent[a] = box.high[a] - box.low[a];
@@ -126,5 +177,6 @@ void gls_view_gallery_values(const gls_view_gallery *gallery, const double place
 void gls_view_gallery_close(gls_view_gallery *gallery)
 {
     for (size_t i = 0; i < gallery->n; i++) gls_image_destroy(gallery->image[i].read);
-    gallery->n = 0;
+    gls_glyphs_destroy(gallery->glyphs);
+    *gallery = (gls_view_gallery){.n = 0};
 }

@@ -358,6 +358,19 @@ static gls_status read_save(const cJSON *save, gls_view_request *request)
     return status;
 }
 
+static gls_status read_glyphs(const cJSON *glyphs, gls_view_request *request)
+{
+    double axis;
+    if (cJSON_GetArraySize(glyphs) != 5)
+        return gls_fail(GLS_ERR_ARGUMENT, "message: glyphs takes id, axis, at, low and high");
+    gls_status status = read_number(at(glyphs, "axis"), "axis", 0, 2, true, &axis);
+    if (!status) status = read_number(at(glyphs, "at"), "at", -GLS_VIEW_PLACE, GLS_VIEW_PLACE, false, request->sphere);
+    if (!status) status = read_place(at(glyphs, "low"), "low", 3, GLS_VIEW_PLACE, request->point[0]);
+    if (!status) status = read_place(at(glyphs, "high"), "high", 3, GLS_VIEW_PLACE, request->point[1]);
+    if (!status) request->plane = (int)axis;
+    return status;
+}
+
 static const char *const judgements[] = {
     [GLS_VIEW_UNJUDGED] = "n/a", [GLS_VIEW_GOOD] = "good", [GLS_VIEW_DOUBTFUL] = "doubtful", [GLS_VIEW_BAD] = "bad"};
 
@@ -418,9 +431,10 @@ gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_reques
     static const struct {
         const char *name;
         gls_status (*read)(const cJSON *from, gls_view_request *request);
-    } kinds[] = {[GLS_VIEW_TRACK] = {"track", read_track}, [GLS_VIEW_SELECT] = {"select", read_select},
-                 [GLS_VIEW_PICK] = {"pick", read_pick},    [GLS_VIEW_PAINT] = {"paint", read_paint},
-                 [GLS_VIEW_SAVE] = {"save", read_save},    [GLS_VIEW_JUDGE] = {"judge", read_judge}};
+    } kinds[] = {[GLS_VIEW_TRACK] = {"track", read_track},    [GLS_VIEW_SELECT] = {"select", read_select},
+                 [GLS_VIEW_PICK] = {"pick", read_pick},       [GLS_VIEW_PAINT] = {"paint", read_paint},
+                 [GLS_VIEW_GLYPHS] = {"glyphs", read_glyphs}, [GLS_VIEW_SAVE] = {"save", read_save},
+                 [GLS_VIEW_JUDGE] = {"judge", read_judge}};
     enum { N_KINDS = sizeof kinds / sizeof *kinds };
     const char *stopped = NULL;
     const bool fits = bytes <= GLS_VIEW_MESSAGE && is_utf8(text, bytes);
@@ -433,7 +447,7 @@ gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_reques
         !root ? gls_fail(GLS_ERR_INPUT, "message: is no JSON in UTF-8 of up to %d bytes", GLS_VIEW_MESSAGE)
         : !cJSON_IsObject(root) || cJSON_GetArraySize(root) != 1 || !cJSON_IsObject(from)
             ? gls_fail(GLS_ERR_ARGUMENT,
-                       "message: must be an object with one of track, select, pick, paint, save, judge")
+                       "message: must be an object with one of track, select, pick, paint, glyphs, save, judge")
             : read_id(from, request);
     request->kind = (gls_view_kind)(kind % N_KINDS);
     if (!status) status = kinds[kind].read(from, request);

@@ -47,13 +47,14 @@
 #define GLS_VIEW_NAME 64
 
 /* Kinds of requests of a page: streamlines from a sphere or a painted region; the streamlines that meet regions; the
- * label at a place; voxels that the brush passes; files of the bundles that were made;
+ * label at a place; voxels that the brush passes; glyphs of a part of a slice; files of the bundles that were made;
  * that the judgement of a participant is noted. */
 typedef enum gls_view_kind {
     GLS_VIEW_TRACK,
     GLS_VIEW_SELECT,
     GLS_VIEW_PICK,
     GLS_VIEW_PAINT,
+    GLS_VIEW_GLYPHS,
     GLS_VIEW_SAVE,
     GLS_VIEW_JUDGE
 } gls_view_kind;
@@ -116,6 +117,7 @@ typedef struct gls_view_request {
      * or -1; radius of the brush, mm; values that are changed */
     bool adds, replaces, whole_part;
     int plane;
+    /* GLYPHS: plane; sphere[0]: its place; point[0], point[1]: limits along the other axes */
     double radius, low, high, point[GLS_VIEW_PLACES][3];
     size_t n_points;
     uint64_t shown;                               /* SELECT: largest number of streamlines to send */
@@ -147,6 +149,7 @@ typedef struct gls_view_request {
  * {"pick": {"id": 1, "at": [x, y, z]}}
  * {"paint": {"id": 1, "mask": 0, "replaces": false, "adds": true, "part": false, "plane": 2, "radius": 3, "low": null,
  *            "high": 0.5, "at": [[x, y, z], ...]}}; mask 0: a new region; plane null: in all slices
+ * {"glyphs": {"id": 1, "axis": 2, "at": 3.5, "low": [x, y, z], "high": [x, y, z]}}
  * {"save": {"id": 1, "name": "text", "force": false, "bundles": [{"name": "AF_L", "regions": [...]}]}}, and perhaps
  * "seeds": 3, a painted region that is saved with those of the bundles
  * {"save": {"id": 1, "name": "text", "force": false, "track": {"sphere": ..., "nseeds": ..., "seed": ...}}}, with the
@@ -163,7 +166,7 @@ bool gls_view_region_is_of_ends(const gls_view_region *region);
 bool gls_view_request_has_label(const gls_view_request *request);
 /* Appends a number of 32 bits, little-endian. */
 void gls_view_put32(uint32_t v, gls_text *out);
-/* Appends the head of an answer of bytes: u8 version 1, u8 kind (1 tracked, 2 selected, 3 painted), u16 0,
+/* Appends the head of an answer of bytes: u8 version 1, u8 kind (1 tracked, 2 selected, 3 painted, 4 glyphs), u16 0,
  * u32 id, u32 n, little-endian. */
 void gls_view_answer_head(uint32_t id, int kind, uint32_t n, gls_text *out);
 /* Appends the answer of streamlines: head with their number; then gls_stage_lines(). */

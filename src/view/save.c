@@ -453,7 +453,7 @@ static gls_status name_files(saving *s, bool *exists)
 {
     const gls_view_dissection *d = s->d;
     const char *const given[] = {d->n_paths > 0 ? d->path[0] : NULL, d->atlas, d->lut, d->input->reference,
-                                 d->live->act};
+                                 d->live->act, d->gallery->odf};
     gls_inputs inputs = {0};
     gls_status status = gls_inputs_add_all(&inputs, given, sizeof given / sizeof *given);
     for (size_t i = 0; i < d->gallery->n && !status; i++) status = gls_inputs_add(&inputs, d->gallery->image[i].path);

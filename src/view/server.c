@@ -430,6 +430,7 @@ static gls_status do_request(state *s, const gls_view_request *request, gls_text
     switch (request->kind) {
     case GLS_VIEW_SELECT: return gls_view_dissection_select(server->dissection, request, text, lines);
     case GLS_VIEW_PICK: return gls_view_dissection_pick(server->dissection, request, text);
+    case GLS_VIEW_GLYPHS: return gls_view_gallery_glyphs(&server->contents->gallery, request, text, lines);
     case GLS_VIEW_PAINT: return gls_view_paint_stroke(server->paint, request, text, lines);
     default: return gls_view_live_track(server->live, server->paint, request, &monitor, text, lines);
     }

@@ -52,6 +52,9 @@ expect 3 view data
 expect 3 view t.trx -- --sh none.nii.gz --dg ifod2
 expect 2 view t.trx -- --nonsense
 expect 2 view t.trx --seed-sphere 1,2,3 -- "$@"
+expect 2 view t.trx --sh-basis tournier07
+says "--sh-basis: needs --odf"
+expect 3 view t.trx --odf none.nii.gz
 expect 2 view t.trx -- "$@" --output x.trx
 says "view writes nothing"
 expect 2 view t.trx -- "$@" --density x.nii.gz
@@ -151,7 +154,7 @@ with zipfile.ZipFile("t.trx") as a, zipfile.ZipFile("marked.trx", "w") as b:
     b.writestr("groups/upper half.uint32", struct.pack("<%dI" % (n - n // 5), *range(n // 5, n)))
     b.writestr("groups/none.uint32", b"")
 END
-if start marked.trx fit_fa.nii.gz --save-to saved --nthreads 1 -q; then
+if start marked.trx fit_fa.nii.gz --odf fit_sh.nii.gz --sh-basis descoteaux07_legacy --save-to saved --nthreads 1 -q; then
     python3 "$here/view_criteria.py" "$(cat stdaddress)" "$tool" marked.trx saved || note "criteria"
     kill -TERM $pid
     wait $pid

@@ -147,6 +147,8 @@ wrong = ["{}", "[]", "null", '{"track": 1}', '{"track": {}}', '{"save": "/etc/pa
        *(json.dumps({"save": {"id": 1, "name": "x", "force": False, "track": track}}) for track in (
            {}, [], {"sphere": [0, 0, 0, 5], "nseeds": 1}, {"sphere": [0, 0, 0, 5], "nseeds": 1, "seed": 0, "preview": True}, {"id": 1, "sphere": [0, 0, 0, 5], "nseeds": 1, "seed": 0})),
        json.dumps({"save": {"id": 1, "name": "../x", "force": False, "track": {"sphere": [0, 0, 0, 5], "nseeds": 1, "seed": 0}}}),
+       *(json.dumps({"glyphs": {"id": 1, "axis": 2, "at": 0, "low": [0, 0, 0], "high": [1, 1, 1], **change}}) for change in (
+           {"axis": 3}, {"axis": -1}, {"axis": 0.5}, {"at": None}, {"at": 1e9}, {"low": [0, 0]}, {"high": [0, 0, 1e9]}, {"high": None}, {"more": 1})),
        '{"pick": {"id": 1, "at": [0, 0]}}', '{"pick": {"id": 1}}',
        request(sphere=[0, 0, 0, 0]), request(sphere=[0, 0, 0, -1]), request(sphere=[1e9, 0, 0, 5]), request(sphere=[10001, 0, 0, 5]), request(sphere=["0", 0, 0, 5]), request(sphere=None)]
 with open_page(server) as page:

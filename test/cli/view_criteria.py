@@ -1,10 +1,11 @@
-"""Criteria of a running `glslines view` against `glslines edit`: view_criteria.py ADDRESS TOOL TRACKS.trx SAVED. Prints what fails.
+"""Criteria of a running `glslines view` against `glslines edit`, and glyphs: view_criteria.py ADDRESS TOOL TRACKS.trx SAVED. Prints what fails.
 
 The tractogram has the columns of streamlines `mark` and `odd name`, and the groups `low`, `upper half` and `none`. Each selection is the one of the
 command line beside it; the recipe of a save makes the same files again."""
 
 import os
 import shlex
+import struct
 import subprocess
 import sys
 import zipfile
@@ -72,4 +73,17 @@ with open_page(Server(address)) as page:
         check(open(f"{saved}/some{end}", "rb").read() == first["some" + end], "the recipe makes another", end)
     said = ask(page, "save", name="two", force=False, bundles=[{"name": "a", "regions": regions}, {"name": "b", "regions": regions}])
     check("is saved alone" in said.get("error", ""), "two bundles that the table cannot hold", said)
+
+    # glyphs of ODFs: of the voxels that the part of the slice holds; every second one or fewer where there are too many
+    sizes = []
+    for low, high in (([-100, -100, -100], [100, 100, 100]), ([0, 0, 0], [8, 8, 0]), ([50, 50, 50], [40, 40, 40])):
+        said = ask(page, "glyphs", axis=2, at=1, low=low, high=high)
+        data = page.receive()
+        n, (rings, meridians, length) = struct.unpack_from("<I", data, 8)[0], struct.unpack_from("<2Hf", data, 12)
+        check(data[:2] == b"\1\4" and said["glyphs"] == n <= 1000 and len(data) == 20 + 16 * n + n * rings * meridians and length > 0, "glyphs", said, len(data), rings, meridians)
+        centres = [struct.unpack_from("<3f", data, 20 + 16 * i) for i in range(n)]
+        check(all(a <= v <= b for c in centres for v, a, b in zip(c[:2], low, high)) and {c[2] for c in centres} <= {1.0}, "places of glyphs", centres[:4])
+        check(all(max(data[20 + 16 * n + i * rings * meridians :][: rings * meridians]) == 255 for i in range(n)), "the largest radius of each glyph")
+        sizes.append(n)
+    check(sizes[0] > sizes[1] > 0 == sizes[2], "numbers of glyphs", sizes)
 sys.exit(len(failures) > 0)

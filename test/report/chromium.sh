@@ -225,7 +225,7 @@ kill -TERM $server $reviewer
 wait $server || note "view after a signal: exit code $?"
 [ "$(($(share view.png 19 110 950 530 0) + $(share view.png 19 110 950 530 1) + $(share view.png 19 110 950 530 2)))" -ge 200 ] || note "view: less than 2 % is coloured"
 
-# --- what the window shows: values under the pointer, images over each other, criteria ---
+# --- what the window shows: values under the pointer, images over each other, criteria, glyphs ---
 cp fit_fa.nii.gz fa.nii.gz
 python3 - << 'END'
 import gzip, struct
@@ -243,7 +243,7 @@ with zipfile.ZipFile("phantom.trx") as a, zipfile.ZipFile("marked.trx", "w") as 
     b.writestr("dps/mark.int32", struct.pack("<%di" % n, *(i % 20 for i in range(n))))
     b.writestr("groups/upper half.uint32", struct.pack("<%dI" % (n - n // 2), *range(n // 2, n)))
 END
-"$tool" view marked.trx fa.nii.gz slopes.nii --atlas labels.nii --lut names.txt -q > address_of_images &
+"$tool" view marked.trx fa.nii.gz slopes.nii --atlas labels.nii --lut names.txt --odf fit_sh.nii.gz --sh-basis descoteaux07_legacy -q > address_of_images &
 server=$!
 for _ in $(seq 200); do [ -s address_of_images ] || sleep 0.1; done
 timeout 300 python3 "$here/shown.py" "$(cat address_of_images)" "$axe" . "$tool" || note "what the window shows"

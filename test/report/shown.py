@@ -1,8 +1,8 @@
 """What the page of `glslines view` shows, in a browser: shown.py ADDRESS AXE.js FOLDER TOOL
 
-The server has marked.trx, fa.nii.gz, slopes.nii (values from below to above 0), and labels.nii of FOLDER. Values under the pointer are those of
-the files; images lie behind and over each other in their windows and colours; criteria select what the command line selects. Prints
-what fails; writes values.png, images.png and criteria.png."""
+The server has marked.trx, fa.nii.gz, slopes.nii (values from below to above 0), labels.nii and ODFs of FOLDER. Values under the pointer are those of
+the files; images lie behind and over each other in their windows and colours; criteria select what the command line selects; glyphs are drawn. Prints
+what fails; writes values.png, images.png, criteria.png and glyphs.png."""
 
 import gzip
 import re
@@ -197,6 +197,47 @@ def criteria(browser, tool):
     check(browser.wait("document.getElementById('edit-command').textContent === ''"), "the selection stays", browser.text("edit-command"))
 
 
+def glyphs(browser):
+    """ODFs on the slice in front: coloured by direction, larger with the control, of the part in view."""
+    for name in ("plane-x", "plane-y"):
+        browser.click(name)
+    browser.click("stand-superior")
+    browser.put("length-to", 0)
+    coloured = lambda: sum(max(p) - min(p) > 60 for p in (at(0.25 + 0.5 * i / 150, 0.1 + 0.8 * k / 150) for i in range(150) for k in range(150)))
+    at = pixels(browser, "glyphs.png")
+    bare = coloured()
+    browser.put("fods-shown", True)
+    check(browser.wait("/^[1-9]\\d* glyphs/.test(document.getElementById('fods-said').textContent)"), "glyphs", browser.text("fods-said"))
+    time.sleep(1)
+    at = pixels(browser, "glyphs.png")
+    full = coloured()
+    check(full > bare + 500, "glyphs colour", full, "pixels, and there were", bare)
+    for found in browser.violations(axe):
+        check(False, "axe-core, glyphs", found)
+    browser.put("fods-scale", -2)
+    time.sleep(1)
+    at = pixels(browser, "small.png")
+    small = coloured()
+    check(bare <= small < full / 2, "smaller glyphs colour", small, "pixels, and larger ones", full)
+    browser.put("fods-scale", 0)
+    n = int(browser.text("fods-said").split()[0])
+    browser.value("document.getElementById('canvas').focus(), true")
+    for _ in range(10):
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key="+")
+    check(browser.wait(f"/^[1-9]/.test(document.getElementById('fods-said').textContent) && !document.getElementById('fods-said').textContent.startsWith('{n} ')"), "a part of the slice", browser.text("fods-said"))
+    time.sleep(1)
+    check(int(browser.text("fods-said").split()[0]) < n, "a part of the slice has more glyphs", browser.text("fods-said"), n)
+    pixels(browser, "near.png")
+    browser.put("fods-shown", False)
+    time.sleep(0.5)
+    browser.click("stand-superior")
+    at = pixels(browser, "small.png")
+    check(coloured() == bare, "glyphs that were put out", coloured(), bare)
+    browser.put("length-to", 1000)
+    for name in ("plane-x", "plane-y"):
+        browser.click(name)
+
+
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     tab = Browser(profile)
     try:
@@ -205,6 +246,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         values(tab)
         images(tab)
         criteria(tab, sys.argv[4])
+        glyphs(tab)
         faults = [e["params"] for e in tab.events if e.get("method") == "Runtime.exceptionThrown" or
                   (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error" and "favicon" not in e["params"]["entry"].get("url", ""))]
         check(faults == [], "errors of the page:", faults)

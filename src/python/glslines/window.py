@@ -66,7 +66,8 @@ def view(files: Union[PathLike, Sequence[PathLike]] = (), track: Sequence[str] =
          lut: Optional[PathLike] = None, save_to: Optional[PathLike] = None, port: Optional[int] = None,
          idle: Optional[float] = None, max_streamlines: Optional[int] = None,
          seed_sphere: Optional[Tuple[float, float, float, float]] = None, nseeds: Optional[int] = None,
-         seed_seed: Optional[int] = None, reference: Optional[PathLike] = None) -> Window:
+         seed_seed: Optional[int] = None, reference: Optional[PathLike] = None, odf: Optional[PathLike] = None,
+         sh_basis: Optional[str] = None, sh_frame: Optional[str] = None) -> Window:
     """Opens the window in the browser and returns it; its address is the attribute address.
 
     files: tractograms and images, or the folder of a data set. track: words of the command line of `glslines track`, whose
@@ -78,7 +79,8 @@ def view(files: Union[PathLike, Sequence[PathLike]] = (), track: Sequence[str] =
     if not all(isinstance(os.fspath(file), str) for file in given):
         raise TypeError("files: names are needed: %r" % (files,))
     options = {"atlas": atlas, "lut": lut, "save_to": save_to, "port": port, "idle": idle, "max_streamlines": max_streamlines,
-               "seed_sphere": seed_sphere, "nseeds": nseeds, "seed_seed": seed_seed, "reference": reference}
+               "seed_sphere": seed_sphere, "nseeds": nseeds, "seed_seed": seed_seed, "reference": reference, "odf": odf, "sh_basis": sh_basis,
+               "sh_frame": sh_frame}
     words = _program.words_of(options, {name: name.replace("_", "-") for name in options})
     process, address = _program.start("view", [_safe(file) for file in given] + words, list(track))
     if not address.startswith("http://"):

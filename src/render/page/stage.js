@@ -88,7 +88,7 @@ const glslinesStage = (function () {
     posterior: [[1, 0, 0], [0, 0, 1], [0, -1, 0]], anterior: [[-1, 0, 0], [0, 0, 1], [0, 1, 0]],
     left: [[0, -1, 0], [0, 0, 1], [-1, 0, 0]], right: [[0, 1, 0], [0, 0, 1], [1, 0, 0]] };
 
-  function start(lines, slices, columns) {
+  function start(lines, slices, columns, images) {
     const program = build(vertexText, fragmentText);
     if (!program) return fail("The shaders of the view do not compile here.");
     show(true);
@@ -155,6 +155,8 @@ const glslinesStage = (function () {
       gl.deleteVertexArray(set.array);
       set.buffers.forEach((buffer) => gl.deleteBuffer(buffer));
     }
+    const glyphs = images && images.glyphs ? glslinesGlyphs(gl, build, lines) : null;
+    let watching = null; // is called after each drawing
     const own = load(lines), paint = own.paint, extra = { tracked: null, selected: null };
     let shapes = null;
 
@@ -306,6 +308,10 @@ const glslinesStage = (function () {
         gl.depthMask(true);
       };
       put(own);
+      if (glyphs) {
+        glyphs.draw((used) => aim(used, zoom));
+        gl.useProgram(program);
+      }
       if (over) {
         gl.clear(gl.DEPTH_BUFFER_BIT);
         slices.draw((used) => aim(used, zoom));
@@ -315,6 +321,7 @@ const glslinesStage = (function () {
       gl.bindVertexArray(null);
       label(zoom);
       measureScreen();
+      if (watching) watching();
     }
     function ask() { if (!state.asked) { state.asked = true; requestAnimationFrame(draw); } }
 
@@ -511,6 +518,23 @@ const glslinesStage = (function () {
       // The slices, after whose changes the view is drawn again by ask(); null: there are none.
       slices,
       ask,
+      // ODFs on a slice; null: there are none.
+      glyphs,
+      // Calls look() after each drawing.
+      watch(look) { watching = look; },
+      // The part of the slice seen most from the front that is in view: { axis, at, low, high }, mm; null: no slice is shown.
+      seen() {
+        const axis = facing(), row = state.rows[2];
+        if (axis === null) return null;
+        const scale = side() * state.zoom / (2 * reach), half = [canvas.clientWidth / 2 / scale, canvas.clientHeight / 2 / scale];
+        const at = slices.plane[axis].at, low = [...slices.low], high = slices.low.map((v, a) => v + slices.extent[a]);
+        const corners = [[-1, -1], [1, -1], [-1, 1], [1, 1]].map(([u, v]) => {
+          const from = [0, 1, 2].map((a) => lines.origin[a] + lines.scale * (centre[a] + u * half[0] * state.rows[0][a] + v * half[1] * state.rows[1][a]));
+          return from.map((p, a) => p + (at - from[axis]) / row[axis] * row[a]);
+        });
+        return { axis, at: Math.round(100 * at) / 100, low: low.map((v, a) => Math.round(Math.max(v, Math.min(...corners.map((c) => c[a]))))),
+          high: high.map((v, a) => Math.round(Math.min(v, Math.max(...corners.map((c) => c[a]))))) };
+      },
       // Shows painted regions on the slices, { runs, colour }; grid: dim, and inverse, from mm to voxels, three rows of four.
       painted(grid, list) {
         if (slices) slices.paint(grid, list);
@@ -551,7 +575,7 @@ const glslinesStage = (function () {
     for (const column of columns) if (column.of === "points") column.bytes = await unpack(column.values);
     const lines = decode(bytes), grey = [{ name: "grey", colours: Array.from({ length: 99 }, (_, i) => Math.floor(i / 3) * 255 / 32) }];
     const given = images instanceof Uint8Array ? { bytes: images, wide: false, maps: grey, window: [0, 254] } : images;
-    return start(lines, given && glslinesSlices(gl, build, lines, given), columns);
+    return start(lines, given && glslinesSlices(gl, build, lines, given), columns, images);
   }
   return { open, unpack, fail, canvas };
 })();

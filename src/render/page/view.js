@@ -20,7 +20,7 @@
     const [lines, found, image] = await Promise.all([bytes("/lines"), load("/columns").then((r) => r.json()),
       scene.images.length ? bytes("/slices/0") : null]);
     columns = found;
-    stage = await glslinesStage.open(lines, columns, scene.box ? { bytes: image, wide: true, box: scene.box, maps: scene.maps } : null);
+    stage = await glslinesStage.open(lines, columns, scene.box ? { bytes: image, wide: true, box: scene.box, maps: scene.maps, glyphs: scene.glyphs } : null);
   } catch (error) {
     glslinesStage.fail("The streamlines cannot be shown here (" + error.message + ").");
   }
@@ -75,6 +75,7 @@
     // the last region may be gone meanwhile
     if (view.getUint8(1) === 1) stage.show("tracked", new Uint8Array(event.data, 12));
     else if (view.getUint8(1) === 3) painted(new Uint32Array(event.data.slice(12)));
+    else if (view.getUint8(1) === 4) answers.glyphBytes(event.data);
     else if (selecting()) stage.show("selected", new Uint8Array(event.data, 12));
     answered();
   });
@@ -491,6 +492,7 @@
     track();
   }
   glslinesImages(stage, scene, bytes);
+  glslinesFods(stage, scene, (make) => ask("glyphs", make), answers);
   glslinesValues(stage, scene, (make) => ask("probe", make), answers);
   present = state("");
   hold();
