@@ -494,18 +494,24 @@ static void warn_of_brain(const gls_anat_inputs *in, gls_anat *a)
 
 /* --- Tissue and labels. */
 
+gls_status gls_anat_labels_mark(const gls_anat_inputs *in, const gls_anat_numbers *numbers, gls_image **marked)
+{
+    const gls_image *labels = in->labels.image;
+    const gls_status status = gls_image_create(&labels->grid, 1, marked);
+    for (size_t v = 0; !status && v < gls_grid_voxels(&labels->grid); v++)
+        (*marked)->data[v] =
+            labels->data[v] > 0 &&
+            gls_labels_index(numbers->label, numbers->n, in->known.label[(size_t)labels->data[v] - 1]) < numbers->n;
+    return status;
+}
+
 /* Makes an image on the grid of the share of each voxel that some labels take; leaves it NULL if there are none. */
 static gls_status bring_share(const gls_anat_inputs *in, const gls_anat *a, const gls_anat_numbers *numbers,
                               gls_image **share)
 {
-    const gls_image *labels = in->labels.image;
     gls_image *marked = NULL;
-    if (!labels || numbers->n == 0) return GLS_OK;
-    gls_status status = gls_image_create(&labels->grid, 1, &marked);
-    for (size_t v = 0; !status && v < gls_grid_voxels(&labels->grid); v++)
-        marked->data[v] =
-            labels->data[v] > 0 &&
-            gls_labels_index(numbers->label, numbers->n, in->known.label[(size_t)labels->data[v] - 1]) < numbers->n;
+    if (!in->labels.image || numbers->n == 0) return GLS_OK;
+    gls_status status = gls_anat_labels_mark(in, numbers, &marked);
     if (!status) status = bring(a, marked, FROM_TEMPLATE, GLS_RESAMPLE_LINEAR, share);
     gls_image_destroy(marked);
     return status;

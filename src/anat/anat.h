@@ -62,6 +62,8 @@ typedef struct gls_anat {
 
 /* Computes the results; each image is interpolated once. GLS_ERR_INPUT names the file and the remedy. */
 gls_status gls_anat_make(const gls_anat_inputs *inputs, gls_anat *anat);
+/* Makes an image of 1 where one of some labels is, on the grid of the labels. */
+gls_status gls_anat_labels_mark(const gls_anat_inputs *inputs, const gls_anat_numbers *numbers, gls_image **marked);
 /* Adds the findings to the root of a sidecar. */
 void gls_anat_describe(const gls_anat *anat, cJSON *root);
 void gls_anat_finish(gls_anat *anat);

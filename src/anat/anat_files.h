@@ -27,6 +27,9 @@ gls_status gls_anat_sources_list(const gls_anat_sources *sources, char *path[GLS
 /* Reads all images; sets neither device nor go_on. */
 gls_status gls_anat_inputs_read(const gls_anat_sources *sources, gls_anat_inputs *inputs);
 
+/* Reads the labels alone, and which of them are deep grey matter and brain stem. */
+gls_status gls_anat_labels_read(const gls_anat_sources *sources, gls_anat_inputs *inputs);
+
 /* --- Outputs. */
 
 /* The files that are made. */

@@ -242,7 +242,7 @@ static gls_status take_deep(const gls_anat_sources *s, const gls_labels *labels,
     return status;
 }
 
-static gls_status read_labels(const gls_anat_sources *s, gls_anat_inputs *in)
+gls_status gls_anat_labels_read(const gls_anat_sources *s, gls_anat_inputs *in)
 {
     char *name[2] = {NULL};
     const size_t n = split(s->labels, name, 2);
@@ -272,6 +272,6 @@ gls_status gls_anat_inputs_read(const gls_anat_sources *s, gls_anat_inputs *in)
     if (!status) status = read_one(s->fixed, &in->fixed);
     if (!status && s->fixed) status = read_mask(&in->fixed, s->fixed_mask, &in->fixed_mask);
     if (!status && s->prior) status = read_prior(s, &in->prior);
-    if (!status && s->labels) status = read_labels(s, in);
+    if (!status && s->labels) status = gls_anat_labels_read(s, in);
     return status;
 }

@@ -73,8 +73,8 @@ static gls_status close_gaps(const gls_grid *grid, const char *name, uint8_t *se
     return status;
 }
 
-gls_status gls_five_tissues_of_fit(const gls_image *const tissue[GLS_FIT_TISSUES], const char *name, gls_image **five,
-                                   gls_image **mask)
+gls_status gls_five_tissues_of_fit(const gls_image *const tissue[GLS_FIT_TISSUES], const gls_image *deep,
+                                   const char *name, gls_image **five, gls_image **mask)
 {
     static const int type[GLS_FIT_TISSUES] = {
         [GLS_FIT_WM] = GLS_TISSUE_WM, [GLS_FIT_GM] = GLS_TISSUE_CGM, [GLS_FIT_CSF] = GLS_TISSUE_CSF};
@@ -94,6 +94,11 @@ gls_status gls_five_tissues_of_fit(const gls_image *const tissue[GLS_FIT_TISSUES
         (*mask)->data[v] = closed[v];
         for (int t = 0; t < GLS_FIT_TISSUES && set[v]; t++)
             (*five)->data[(size_t)type[t] * n + v] = (float)(density(tissue[t], v) / sum[v]);
+        if (deep && set[v]) {
+            const float grey = (*five)->data[GLS_TISSUE_CGM * n + v];
+            (*five)->data[GLS_TISSUE_SGM * n + v] = deep->data[v] * grey;
+            (*five)->data[GLS_TISSUE_CGM * n + v] = (1 - deep->data[v]) * grey;
+        }
         if (closed[v] && !set[v]) (*five)->data[GLS_TISSUE_CSF * n + v] = 1;
     }
     if (status) {

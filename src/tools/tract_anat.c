@@ -11,6 +11,7 @@
 #include "image/image_write.h"
 #include "image/reorient.h"
 #include "tools/tract_results.h"
+#include "transform/resample.h"
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -36,8 +37,7 @@ static gls_anat_sources sources_of(const gls_anat_cli *o, const char *t1)
 static gls_status check_fit(const gls_anat_cli *o, size_t n_files)
 {
     const bool others = o->dwi || o->bval || o->bvec || o->dwi_mask || o->template_image || o->template_mask ||
-                        o->template_tissue || o->template_name || o->labels || o->deep_labels.n > 0 ||
-                        o->deep_hippocampus || o->fine || o->lesion_mask;
+                        o->template_tissue || o->template_name || o->fine || o->lesion_mask;
     if (!o->fod || !o->gm || !o->csf)
         return gls_fail(GLS_ERR_ARGUMENT, "--fod, --gm and --csf: give all three, of one fit");
     if (n_files > 0 || others)
@@ -52,12 +52,12 @@ static gls_status check_fit(const gls_anat_cli *o, size_t n_files)
 static gls_status check_options(const gls_anat_cli *o, size_t n_files)
 {
     if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "anat: needs --output DIR");
+    if ((o->deep_labels.n > 0 || o->deep_hippocampus) && !o->labels)
+        return gls_fail(GLS_ERR_ARGUMENT, "--deep-labels and --deep-hippocampus: need --labels");
     if (o->fod || o->gm || o->csf) return check_fit(o, n_files);
     if (n_files == 0) return gls_fail(GLS_ERR_ARGUMENT, "anat: needs a T1, or --fod, --gm and --csf");
     if (!o->dwi) return gls_fail(GLS_ERR_ARGUMENT, "anat: needs --dwi IMAGE, the series or an image of it");
     if (!o->bval != !o->bvec) return gls_fail(GLS_ERR_ARGUMENT, "--bval and --bvec: give both or none");
-    if ((o->deep_labels.n > 0 || o->deep_hippocampus) && !o->labels)
-        return gls_fail(GLS_ERR_ARGUMENT, "--deep-labels and --deep-hippocampus: need --labels");
     if ((o->template_name || o->fine) && !o->template_image)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --template", o->fine ? "fine" : "template-name");
     for (const char *c = o->template_name; c && *c; c++)
@@ -126,7 +126,7 @@ static gls_status make_of_t1(gls_tract_run *run, const gls_anat_cli *o, const ch
 static void describe_fit(gls_tract_run *run, const gls_image *five, const char *folder)
 {
     static const char *const names[GLS_TISSUE_TYPES] = {
-        [GLS_TISSUE_CGM] = "GM", [GLS_TISSUE_WM] = "WM", [GLS_TISSUE_CSF] = "CSF"};
+        [GLS_TISSUE_CGM] = "GM", [GLS_TISSUE_SGM] = "deep_GM", [GLS_TISSUE_WM] = "WM", [GLS_TISSUE_CSF] = "CSF"};
     const size_t n = gls_grid_voxels(&five->grid);
     const double ml = fabs(gls_grid_determinant(&five->grid)) / 1000;
     cJSON *tissue = cJSON_AddObjectToObject(run->root, "tissue");
@@ -140,33 +140,64 @@ static void describe_fit(gls_tract_run *run, const gls_image *five, const char *
     gls_tract_run_message(run, "%s: brain of %.0f ml", folder, all);
 }
 
+/* Reads labels in the space of the fit, and makes the share of deep grey matter on a grid. */
+static gls_status read_deep(const gls_anat_sources *s, const gls_grid *grid, gls_image **deep)
+{
+    const gls_transform identity = {.n = 0};
+    gls_anat_inputs in = {.fine = false};
+    gls_image *marked = NULL;
+    uint64_t outside = 0;
+    gls_status status = gls_anat_labels_read(s, &in);
+    if (!status) status = gls_anat_labels_mark(&in, &in.deep, &marked);
+    if (!status) status = gls_image_resample(marked, &identity, grid, GLS_RESAMPLE_LINEAR, 0, deep, &outside);
+    if (!status && outside == gls_grid_voxels(grid))
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: no voxel of the fit lies in it: with --fod the labels have to be in the space of the "
+                          "series: bring them there by 'glslines transform'",
+                          s->labels);
+    gls_image_destroy(marked);
+    gls_anat_inputs_finish(&in);
+    return status;
+}
+
+/* Reads the images of a fit, and makes brain mask and five tissues of them. */
+static gls_status find_tissue(const char *const path[GLS_FIT_TISSUES], const gls_anat_sources *s, gls_image **five,
+                              gls_image **mask)
+{
+    gls_image *tissue[GLS_FIT_TISSUES] = {NULL}, *deep = NULL;
+    gls_status status = gls_image_read(path[0], GLS_IMAGE_ANY, &tissue[0]);
+    for (int t = 1; t < GLS_FIT_TISSUES && !status; t++)
+        status = gls_image_read_on_grid(&tissue[0]->grid, path[0], path[t], &tissue[t]);
+    if (!status && s->labels) status = read_deep(s, &tissue[0]->grid, &deep);
+    if (!status) status = gls_five_tissues_of_fit((const gls_image *const *)tissue, deep, path[0], five, mask);
+    for (int t = 0; t < GLS_FIT_TISSUES; t++) gls_image_destroy(tissue[t]);
+    gls_image_destroy(deep);
+    return status;
+}
+
 /* Makes brain mask and five tissues from the densities of a fit. */
 static gls_status make_of_fit(gls_tract_run *run, const gls_anat_cli *o)
 {
     const char *const path[GLS_FIT_TISSUES] = {[GLS_FIT_WM] = o->fod, [GLS_FIT_GM] = o->gm, [GLS_FIT_CSF] = o->csf};
-    const gls_anat_sources s = {.t1 = o->fod};
+    const gls_anat_sources s = sources_of(o, NULL), named = {.t1 = o->fod};
     const bool force = run->options.force;
     cJSON_ReplaceItemInObjectCaseSensitive(
         run->root, "Description", cJSON_CreateString("Brain mask and tissue from a fit of a series, by glslines"));
     gls_anat_names names = {.sidecar = NULL};
-    gls_image *tissue[GLS_FIT_TISSUES] = {NULL}, *five = NULL, *mask = NULL;
-    gls_status status = gls_anat_names_init(&names, &s, o->output, NULL, "dwi", NULL);
+    gls_image *five = NULL, *mask = NULL;
+    gls_status status = gls_anat_names_init(&names, &named, o->output, NULL, "dwi", NULL);
     for (int k = 0; k < GLS_ANAT_N_FILES; k++) {
         if (k == GLS_ANAT_MASK || k == GLS_ANAT_FIVE) continue;
         free(names.path[k]);
         names.path[k] = NULL;
     }
     if (!status) status = gls_tract_run_reads_all(run, path, GLS_FIT_TISSUES);
-    if (!status) status = make_folder(run, &names, o->output);
-    if (!status) status = gls_image_read(path[0], GLS_IMAGE_ANY, &tissue[0]);
-    for (int t = 1; t < GLS_FIT_TISSUES && !status; t++)
-        status = gls_image_read_on_grid(&tissue[0]->grid, path[0], path[t], &tissue[t]);
-    if (!status) status = gls_five_tissues_of_fit((const gls_image *const *)tissue, path[0], &five, &mask);
+    if (!status) status = note_files(run, &s, &names, o->output);
+    if (!status) status = find_tissue(path, &s, &five, &mask);
     gls_output_group *group = &run->files.group;
     if (!status) status = gls_image_write_grouped(names.path[GLS_ANAT_MASK], force, group, mask, GLS_IMAGE_UINT8);
     if (!status) status = gls_image_write_grouped(names.path[GLS_ANAT_FIVE], force, group, five, GLS_IMAGE_FLOAT32);
     if (!status) describe_fit(run, five, o->output);
-    for (int t = 0; t < GLS_FIT_TISSUES; t++) gls_image_destroy(tissue[t]);
     gls_image_destroy(five);
     gls_image_destroy(mask);
     gls_anat_names_finish(&names);

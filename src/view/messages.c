@@ -114,12 +114,9 @@ static gls_status read_paint(const cJSON *paint, gls_view_request *request)
 static const struct {
     const char *word;
     gls_region_role role;
-} roles[] = {{"include", GLS_REGION_INCLUDE},
-             {"exclude", GLS_REGION_EXCLUDE},
-             {"end", GLS_REGION_INCLUDE_END},
-             {"both-ends", GLS_REGION_INCLUDE_BOTH_ENDS},
-             {"no-end", GLS_REGION_EXCLUDE_END},
-             {"stop", GLS_REGION_STOP_AT}};
+} roles[] = {{"include", GLS_REGION_INCLUDE},    {"exclude", GLS_REGION_EXCLUDE},
+             {"end", GLS_REGION_INCLUDE_END},    {"both-ends", GLS_REGION_INCLUDE_BOTH_ENDS},
+             {"no-end", GLS_REGION_EXCLUDE_END}, {"stop", GLS_REGION_STOP_AT}};
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
 /* Reads one region, and adds it to the request. stops: the role must be stop, or must not be. */

@@ -232,6 +232,10 @@ save("fit_none.nii", lambda x, y, z: 0.0, n=M)
 save("fit_all.nii", lambda x, y, z: 0.3 if inside(voxel(x, y, z)) else 0.2, n=M)
 save("fit_noise.nii", lambda x, y, z: 1.0 if sum(voxel(x, y, z)) % 5 == 0 and voxel(x, y, z)[2] % 2 else 0.0, n=M)
 save("fit_large.nii", lambda x, y, z: 3e38 if inside(voxel(x, y, z)) or voxel(x, y, z) == (5, 5, 5) else 0.0, n=M)
+save("fit_labels.nii", lambda x, y, z: 7 if x > 4 else 8 if x > 0 else 0, n=(19, 19, 19), kind=8)
+data = bytearray(open("fit_labels.nii", "rb").read())
+struct.pack_into("<f", data, 292, 1000)
+open("fit_far.nii", "wb").write(data)
 save("fit_csf.nii", density(lambda v: 0.2 if v[1] > 5 else math.nan), n=M)
 END
 fit="--fod sub-7_fit_wm.nii --gm fit_gm.nii --csf fit_csf.nii"
@@ -240,7 +244,15 @@ fit="--fod sub-7_fit_wm.nii --gm fit_gm.nii --csf fit_csf.nii"
     expect 0 anat $fit -o of_fit
     expect 2 anat sub-7_T1w.nii $fit $try
     says "without T1"
-    expect 2 anat $fit --labels labels.nii $try
+    expect 2 anat $fit --template mask.nii $try
+    says "without T1"
+    expect 2 anat $fit --deep-hippocampus $try
+    says "need --labels"
+    # labels of the series' space, on a grid of its own, say which grey matter is deep
+    expect 0 anat $fit --labels fit_labels.nii --deep-labels 7 -o of_deep
+    expect 3 anat $fit --labels fit_far.nii --deep-labels 7 -o x
+    says "no voxel of the fit lies in it"
+    expect 3 anat $fit --labels fit_labels.nii --deep-labels 9 -o x
     expect 2 anat --fod sub-7_fit_wm.nii --gm fit_gm.nii $try
     says "give all three"
     expect 2 anat $try
@@ -267,6 +279,19 @@ python3 - << 'END' || note "large densities"
 import glob, gzip, struct
 five, mask = (struct.unpack_from("<%d%s" % (n * 14**3, kind), gzip.open(glob.glob("of_large/*%s.nii.gz" % end)[0]).read(), 352) for end, kind, n in (("5tt_probseg", "f", 5), ("brain_mask", "B", 1)))
 assert sum(mask) == 512 and abs(sum(five) - 512) < 1e-3, (sum(mask), sum(five))
+END
+python3 - << 'END' || note "deep grey matter of a fit"
+import gzip, struct
+plain, deep = (struct.unpack_from("<%df" % (5 * 14**3), gzip.open("%s/sub-7_space-dwi_desc-5tt_probseg.nii.gz" % name).read(), 352) for name in ("of_fit", "of_deep"))
+n, some = 14**3, 0
+for v in range(n):
+    x = 4 * (v % 14 - 6.5)
+    # voxels of the labels lie half a voxel beside those of the fit, and the label begins at 8 mm
+    share = 1 if x > 8 else 0.5 if x > 4 else 0
+    some += share * plain[v] > 0
+    assert abs(deep[v] - (1 - share) * plain[v]) < 1e-6 and abs(deep[n + v] - share * plain[v]) < 1e-6, (v, x)
+    assert all(deep[t * n + v] == plain[t * n + v] for t in (2, 3, 4))
+assert some > 100
 END
 [ "$(ls of_fit)" = "$(printf 'sub-7_space-dwi_desc-%s\n' 5tt_probseg.json 5tt_probseg.nii.gz brain_mask.nii.gz)" ] || note "files of a fit: $(ls of_fit)"
 python3 - << 'END' || note "tissue of a fit"
