@@ -84,8 +84,19 @@ static void map_of(const trial *t, double map[3][4])
     }
 }
 
+/* What scores maps. */
+typedef struct scorer {
+    gls_map_scores *scores;
+    void *user;
+} scorer;
+
+static void score_by_nmi(void *nmi, const double (*map)[3][4], size_t n, double *score)
+{
+    gls_nmi_scores(nmi, map, n, score);
+}
+
 /* Scores n rows. A row with a scale outside 0.5 to 2 gets 0. */
-static void score_rows(gls_nmi *nmi, trial *row, size_t n)
+static void score_rows(const scorer *by, trial *row, size_t n)
 {
     double map[3 * MAX_TURNS][3][4], score[3 * MAX_TURNS];
     trial *scored[3 * MAX_TURNS];
@@ -97,7 +108,7 @@ static void score_rows(gls_nmi *nmi, trial *row, size_t n)
         map_of(&row[k], map[n_scored]);
         if (fits && gls_affine_det((const double(*)[4])map[n_scored]) > 0) scored[n_scored++] = &row[k];
     }
-    gls_nmi_scores(nmi, (const double(*)[3][4])map, n_scored, score);
+    by->scores(by->user, (const double(*)[3][4])map, n_scored, score);
     for (size_t k = 0; k < n_scored; k++) scored[k]->score = score[k];
 }
 
@@ -110,11 +121,11 @@ static double top_of(double down, double here, double up)
 }
 
 /* Climbs from *t along its first n parameters. Returns the number of scores. */
-static unsigned climb(gls_nmi *nmi, trial *t, int n, const double first[3], const double last[3])
+static unsigned climb(const scorer *by, trial *t, int n, const double first[3], const double last[3])
 {
     double step[3] = {first[0], first[1], first[2]};
     unsigned calls = 1;
-    score_rows(nmi, t, 1);
+    score_rows(by, t, 1);
     for (;;) {
         trial next[2 * N_PARAMETERS], row[3] = {*t, *t, *t}; /* next: one step forth and back along each parameter */
         int best = 0, winner = 0;
@@ -125,7 +136,7 @@ static unsigned climb(gls_nmi *nmi, trial *t, int n, const double first[3], cons
             next[i] = *t;
             next[i].p[i / 2] += (i % 2 ? -1 : 1) * step[kind_of(i / 2)];
         }
-        score_rows(nmi, next, 2 * (size_t)n);
+        score_rows(by, next, 2 * (size_t)n);
         for (int i = 0; i < n; i++) {
             const double move = top_of(next[2 * i + 1].score, t->score, next[2 * i].score) * step[kind_of(i)];
             row[0].p[i] += move;
@@ -134,7 +145,7 @@ static unsigned climb(gls_nmi *nmi, trial *t, int n, const double first[3], cons
         for (int i = 0; i < 2 * n; i++)
             if (next[i].score > next[best].score) best = i;
         row[2] = next[best];
-        score_rows(nmi, row, 2);
+        score_rows(by, row, 2);
         for (int k = 1; k < 3; k++)
             if (row[k].score > row[winner].score) winner = k;
         calls += 2 * (unsigned)n + 2;
@@ -143,6 +154,24 @@ static unsigned climb(gls_nmi *nmi, trial *t, int n, const double first[3], cons
         else
             for (int k = 0; k < 3; k++) step[k] /= 2;
     }
+}
+
+void gls_rigid_climb(gls_map_scores *scores, void *user, const double centre[3], const double step[2],
+                     gls_rigid_climbed *made)
+{
+    const scorer by = {scores, user};
+    const double first[3] = {step[0], step[0], 0}, last[3] = {step[1], step[1], 0};
+    trial t = {.score = 0};
+    memcpy(t.centre, centre, sizeof t.centre);
+    gls_affine_apply((const double(*)[4])made->map, centre, t.target);
+    for (int r = 0; r < 3; r++) memcpy(t.linear[r], made->map[r], sizeof t.linear[r]);
+    score_rows(&by, &t, 1);
+    made->before = t.score;
+    climb(&by, &t, N_RIGID, first, last);
+    made->after = t.score;
+    made->shift = sqrt(t.p[0] * t.p[0] + t.p[1] * t.p[1] + t.p[2] * t.p[2]);
+    made->turn = sqrt(t.p[3] * t.p[3] + t.p[4] * t.p[4] + t.p[5] * t.p[5]);
+    map_of(&t, made->map);
 }
 
 /* --- The search of starts. */
@@ -212,6 +241,7 @@ static gls_status search(gls_nmi *nmi, const gls_level *fixed, const gls_level *
     trial start[3], row[3 * MAX_TURNS], *order[3 * MAX_TURNS];
     const size_t n_starts = make_starts(fixed, moving, o, start);
     const bool first_auto = o->search == GLS_SEARCH_AUTO;
+    const scorer by = {score_by_nmi, nmi};
     best->score = 0;
     for (int wide = 0; wide < (first_auto ? 2 : 1) && best->score == 0; wide++) {
         const size_t n_turns = make_turns(!first_auto ? o->search : wide ? GLS_SEARCH_WIDE : GLS_SEARCH_NEAR, turn);
@@ -223,11 +253,11 @@ static gls_status search(gls_nmi *nmi, const gls_level *fixed, const gls_level *
                 memcpy(row[n].turn, turn[k], sizeof turn[k]);
                 order[n] = &row[n];
             }
-        score_rows(nmi, row, n);
+        score_rows(&by, row, n);
         qsort(order, n, sizeof *order, by_score);
         for (size_t k = 0; k < n && k < CLIMBED && order[k]->score > 0; k++) {
             trial t = *order[k];
-            climb(nmi, &t, N_RIGID, first_step[0], last_step[0]);
+            climb(&by, &t, N_RIGID, first_step[0], last_step[0]);
             if (t.score > best->score) *best = t;
         }
     }
@@ -294,7 +324,8 @@ static gls_status climb_level(const gls_level *fixed, const gls_level *moving, d
     if (!status) {
         gls_linear_level *level = &result->level[result->n_levels++];
         *level = (gls_linear_level){.voxel = voxel, .affine = affine};
-        level->evaluations = climb(&nmi, t, affine ? N_PARAMETERS : N_RIGID, first_step[phase], last_step[phase]);
+        const scorer by = {score_by_nmi, &nmi};
+        level->evaluations = climb(&by, t, affine ? N_PARAMETERS : N_RIGID, first_step[phase], last_step[phase]);
         level->score = result->score = t->score;
         map_of(t, map);
         gls_nmi_score(&nmi, (const double(*)[4])map, &result->share);

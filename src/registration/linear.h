@@ -1,4 +1,4 @@
-/* Rigid and affine registration by normalised mutual information. */
+/* Rigid and affine registration by normalised mutual information, and the climb of its search by another score. */
 #ifndef GLS_REGISTRATION_LINEAR_H
 #define GLS_REGISTRATION_LINEAR_H
 
@@ -62,5 +62,21 @@ typedef struct gls_linear_result {
 gls_status gls_linear_register(const gls_level *fixed, const gls_level *moving, const gls_level *masked_fixed,
                                const gls_level *masked_moving, const gls_linear_options *options,
                                gls_linear_result *result);
+
+/* Scores n maps from points of the fixed image to the moving image, world mm; more is better, 0: the map is not
+ * possible. The scores of a map may not depend on the others. */
+typedef void gls_map_scores(void *user, const double (*map)[3][4], size_t n, double *score);
+
+/* A map that was made better by shifts and turns. */
+typedef struct gls_rigid_climbed {
+    double map[3][4];
+    double before, after; /* scores */
+    double shift, turn;   /* between the map before and after: mm at the centre, and degrees */
+} gls_rigid_climbed;
+
+/* Climbs from the map that *climbed has, by steps from step[0] to step[1], mm and degrees. centre: point of the fixed
+ * image about which it turns. */
+void gls_rigid_climb(gls_map_scores *scores, void *user, const double centre[3], const double step[2],
+                     gls_rigid_climbed *climbed);
 
 #endif
