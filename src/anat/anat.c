@@ -447,6 +447,47 @@ static gls_status find_brain(const gls_anat_inputs *in, const gls_image *first, 
     return status;
 }
 
+/* Forgets the results of find_brain(). */
+static void forget_brain(gls_anat *a)
+{
+    gls_image **const all[] = {&a->mask, &a->b0, &a->t1, &a->fractions};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        gls_image_destroy(*all[i]);
+        *all[i] = NULL;
+    }
+    gls_tissue_classes_finish(&a->classes);
+    a->mask_moved = a->mask_grown = 0;
+}
+
+/* Lets the map of the T1 to the series follow the border of white matter, and makes the brain anew where it lies then.
+ */
+static gls_status refine(const gls_anat_inputs *in, const gls_image *first, gls_anat *a)
+{
+    const size_t n = gls_grid_voxels(&a->grid);
+    gls_boundary *b = &a->boundary;
+    gls_status status =
+        gls_boundary_refine(a->fractions->data + GLS_CLASS_WM * n, a->mask, in->b0.image, a->to_series.found.map, b);
+    if (status) return status;
+    gls_log(GLS_LOG_INFO, "border of white matter: cost %.4f, before %.4f, at %zu points; %.2f mm and %.2f degrees",
+            b->after, b->before, b->points, b->shift, b->turn);
+    if (b->taken) {
+        forget_brain(a);
+        return find_brain(in, first, a);
+    }
+    a->warnings++;
+    if (b->after >= GLS_BOUNDARY_MAX_COST)
+        gls_log(GLS_LOG_WARNING,
+                "%s: the border of its white matter does not show in %s, where grey matter should be brighter (cost "
+                "%.2f at %zu points): the map by mutual information is taken: look at white matter on the series",
+                in->t1.name, in->b0.name, b->after, b->points);
+    else
+        gls_log(GLS_LOG_WARNING,
+                "%s: the border of its white matter would move it by %.1f mm and %.1f degrees on %s, and 4 are most: "
+                "the map by mutual information is taken: look at white matter on the series",
+                in->t1.name, b->shift, b->turn, in->b0.name);
+    return GLS_OK;
+}
+
 static void warn_of_brain(const gls_anat_inputs *in, gls_anat *a)
 {
     const char *t1 = in->t1.name, *of = in->fixed.image ? "the template" : "the series";
@@ -551,10 +592,12 @@ static gls_status make_tissue(const gls_anat_inputs *in, gls_anat *a)
 gls_status gls_anat_make(const gls_anat_inputs *in, gls_anat *a)
 {
     gls_image *first = NULL;
-    *a = (gls_anat){.cut = in->fixed.image && is_brain_alone(in->fixed.image, in->fixed_mask.image)};
+    *a = (gls_anat){.cut = in->fixed.image && is_brain_alone(in->fixed.image, in->fixed_mask.image),
+                    .refined = in->boundary};
     gls_status status = first_mask(in, a, &first);
     if (!status) status = register_all(in, a);
     if (!status) status = find_brain(in, first, a);
+    if (!status && in->boundary) status = refine(in, first, a);
     gls_image_destroy(first);
     if (!status) warn_of_brain(in, a);
     if (!status) status = make_tissue(in, a);
@@ -564,6 +607,16 @@ gls_status gls_anat_make(const gls_anat_inputs *in, gls_anat *a)
 
 /* --- The sidecar. */
 
+static void describe_boundary(const gls_boundary *b, cJSON *object)
+{
+    gls_json_uint(object, "points", b->points);
+    gls_json_double(object, "cost_before", b->before);
+    gls_json_double(object, "cost_after", b->after);
+    gls_json_double(object, "shift_mm", b->shift);
+    gls_json_double(object, "turn_degrees", b->turn);
+    cJSON_AddBoolToObject(object, "taken", b->taken);
+}
+
 void gls_anat_describe(const gls_anat *a, cJSON *root)
 {
     static const char *const names[GLS_CLASSES] = {"CSF", "GM", "WM"};
@@ -571,7 +624,9 @@ void gls_anat_describe(const gls_anat *a, cJSON *root)
     const double ml = fabs(gls_grid_determinant(&a->grid)) / 1000;
     cJSON_AddStringToObject(root, "verdict",
                             a->warnings == 0 ? GLS_ALIGNED : "look at the warnings before you use the images");
-    gls_alignment_describe(&a->to_series, cJSON_AddObjectToObject(root, "t1_to_series"));
+    cJSON *series = cJSON_AddObjectToObject(root, "t1_to_series");
+    gls_alignment_describe(&a->to_series, series);
+    if (a->refined) describe_boundary(&a->boundary, cJSON_AddObjectToObject(series, "boundary"));
     if (a->to_template.moving.name) {
         cJSON *object = cJSON_AddObjectToObject(root, "t1_to_template");
         cJSON_AddBoolToObject(object, "t1_cut_to_brain", a->cut);

@@ -3,6 +3,7 @@
 #ifndef GLS_ANAT_ANAT_H
 #define GLS_ANAT_ANAT_H
 
+#include "anat/boundary.h"
 #include "anat/tissue_classes.h"
 #include "registration/align.h"
 
@@ -30,6 +31,7 @@ typedef struct gls_anat_inputs {
     gls_anat_numbers known;           /* all labels that occur */
     gls_anat_numbers deep, stem;      /* labels of deep grey matter, and of the brain stem */
     bool fine;                        /* the nonlinear part goes on to 1 mm */
+    bool boundary;                    /* the map of the T1 to the series follows the border of white matter */
     const char *device;               /* as in gls_alignment */
     gls_graphics graphics;
     bool (*go_on)(void *user);
@@ -48,6 +50,8 @@ typedef struct gls_anat {
     gls_image *five;           /* five tissue types */
     gls_labels *labels;        /* NULL without */
     gls_tissue_classes classes;
+    gls_boundary boundary;
+    bool refined;        /* by the border of white matter, as `boundary` says */
     bool cut;            /* the template shows the brain alone, and the T1 was cut to it */
     double millilitre;   /* of the brain */
     double mask_moved;   /* mm, by which the first mask lay beside the brain and was moved; 0: it lay right */

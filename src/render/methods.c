@@ -671,6 +671,8 @@ static void write_anat(const writer *w)
 {
     gls_text_puts(w->out, " The T1 image was aligned to the series by a rigid map that maximises mutual information");
     CITE(w, "nmi");
+    if (is_true_at(w, "t1_to_series/boundary/taken"))
+        gls_text_puts(w->out, ", refined by the border of white matter"), CITE(w, "bbr");
     if (gls_json_at(w->run, "t1_to_template")) {
         gls_text_puts(w->out, ", and to the template by an affine map and a stationary velocity field");
         CITE(w, "logdemons", "syn");

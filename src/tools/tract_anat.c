@@ -37,7 +37,7 @@ static gls_anat_sources sources_of(const gls_anat_cli *o, const char *t1)
 static gls_status check_fit(const gls_anat_cli *o, size_t n_files)
 {
     const bool others = o->dwi || o->bval || o->bvec || o->dwi_mask || o->template_image || o->template_mask ||
-                        o->template_tissue || o->template_name || o->fine || o->lesion_mask;
+                        o->template_tissue || o->template_name || o->fine || o->boundary || o->lesion_mask;
     if (!o->fod || !o->gm || !o->csf)
         return gls_fail(GLS_ERR_ARGUMENT, "--fod, --gm and --csf: give all three, of one fit");
     if (n_files > 0 || others)
@@ -103,8 +103,12 @@ static gls_status make_of_t1(gls_tract_run *run, const gls_anat_cli *o, const ch
 {
     const gls_anat_sources s = sources_of(o, t1);
     gls_anat_names names = {.sidecar = NULL};
-    gls_anat_inputs inputs = {
-        .fine = o->fine, .device = o->device, .graphics = (gls_graphics)o->api, .go_on = go_on, .user = run};
+    gls_anat_inputs inputs = {.fine = o->fine,
+                              .boundary = o->boundary,
+                              .device = o->device,
+                              .graphics = (gls_graphics)o->api,
+                              .go_on = go_on,
+                              .user = run};
     gls_anat anat = {.cut = false};
     gls_status status = gls_anat_names_init(&names, &s, o->output, NULL, "dwi", o->template_name);
     if (!status) status = note_files(run, &s, &names, o->output);

@@ -85,6 +85,19 @@ expect 0 anat sub-7_T1w.nii --dwi series.nii -o plain --device cpu
 [ "$(ls plain | wc -l)" -eq 10 ] || note "other files than 10: $(ls plain)"
 
 grep -q "tissue is probably wrong" stderr && note "a warning of tissue that is right"
+# the border of white matter refines the map: all is made anew where the T1 lies then
+expect 0 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask brain.nii --boundary -o border --device cpu
+python3 - << 'END' || note "the border of white matter"
+import json
+made = json.load(open("border/sub-7_space-dwi_desc-5tt_probseg.json"))
+found = made["t1_to_series"]["boundary"]
+assert found["taken"] and found["points"] > 1000 and found["cost_after"] < found["cost_before"] < 0.5, found
+assert found["shift_mm"] < 2.5 and found["turn_degrees"] < 2 and made["verdict"] == "aligned", found
+rows = [[float(v) for v in line.split()] for line in open("border/sub-7_from-T1w_to-dwi_mode-image_xfm.txt") if line[0] != "#"]
+assert all(abs(rows[r][3] - (5, -4, -3)[r]) < 1 for r in range(3)), rows
+END
+expect 0 cite border/sub-7_space-dwi_desc-5tt_probseg.json
+says "Greve"
 # a mask with skull, without fluid, or beside the brain is repaired, and the message says how
 for mask in wide:"held skull, and its rim was moved by 4 mm" narrow:"lacked fluid, and its rim was moved by 8 mm" beside:"mm beside the brain, and was moved"; do
     made=of_${mask%%:*}
@@ -248,6 +261,7 @@ fit="--fod sub-7_fit_wm.nii --gm fit_gm.nii --csf fit_csf.nii"
     says "without T1"
     expect 2 anat $fit --deep-hippocampus $try
     says "need --labels"
+    expect 2 anat $fit --boundary $try
     # labels of the series' space, on a grid of its own, say which grey matter is deep
     expect 0 anat $fit --labels fit_labels.nii --deep-labels 7 -o of_deep
     expect 3 anat $fit --labels fit_far.nii --deep-labels 7 -o x

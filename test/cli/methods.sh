@@ -140,6 +140,7 @@ for method in "qb", "cci":
 # methods of commands that differ in one parameter
 side = json.load(open("long.json"))
 side["nonlinear"] = side["t1_to_template"] = {}
+side["t1_to_series"] = {"boundary": {"taken": True}}
 for command, values in (("permute", {"enhance": "nbs"}), ("permute", {"enhance": "tfnbs"}), ("weights", {"method": "linear"}), ("weights", {"method": "sift"}), ("weights", {"method": "commit", "lambda": 0.1, "kernel": "life"}), ("weights", {"method": "commit", "kernel": "cylinder"}), ("register", {}), ("anat", {}), ("profile", {}), ("profile", {"assign": "atlas"}), ("cluster", {"thresholds_mm": [30, 10]}), ("recognize", {}), ("recognize", {"method": "recobundles"}), *(("response", {"algorithm": a}) for a in
                         next(o["choices"] for c in help_json["commands"] if c["name"] == "response" for o in c["options"] if o["name"] == "algorithm"))):
     side.update(command_line=["glslines", command], parameters=values, inputs=[])

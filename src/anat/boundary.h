@@ -1,0 +1,28 @@
+/* The map of a T1 image to a series, made better by the border of white matter, which is dark in the series. */
+#ifndef GLS_ANAT_BOUNDARY_H
+#define GLS_ANAT_BOUNDARY_H
+
+#include "registration/linear.h"
+
+/* What was found. */
+typedef struct gls_boundary {
+    size_t points;        /* on the border */
+    double before, after; /* mean cost of the points, 0 to 2: 0, the grey side is brighter everywhere; 1, neither is */
+    double shift, turn;   /* between the map before and after: mm in the middle of the points, and degrees */
+    bool taken;           /* the map has changed */
+} gls_boundary;
+
+/* Changes from these on are not taken, mm and degrees, and costs, which noise alone brings near 1. */
+#define GLS_BOUNDARY_MAX_SHIFT 4.0
+#define GLS_BOUNDARY_MAX_TURN 4.0
+#define GLS_BOUNDARY_MAX_COST 0.8
+
+/* Changes a rigid map from points of the series to points of the T1, world mm, so that the series is brighter on the
+ * grey side of the border than on the white side. white: share of white matter in each voxel, in the space of the
+ * series as `map` brings it there; mask: the brain, on the same grid. b0: the series without diffusion weighting, which
+ * is finite. The map stays as it is if the change or the cost after it is too large.
+ * Same bytes for any number of threads. */
+gls_status gls_boundary_refine(const float *white, const gls_image *mask, const gls_image *b0, double map[3][4],
+                               gls_boundary *found);
+
+#endif
