@@ -2,6 +2,7 @@
  * sphere is moved. */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,13 +19,15 @@
 #include "view/live.h"
 #include "view/review.h"
 #include "view/server.h"
+#include "view/socket.h"
 
 typedef struct view_values {
     cmd_common common;
     /* how tractograms are read */
     gls_tract_common input;
     int port;
-    double idle; /* minutes */
+    const char *listen; /* address or path of a UNIX socket; NULL: both addresses of this machine */
+    double idle;        /* minutes */
     uint64_t max_streamlines;
     /* the first sphere, "x,y,z,r" (NULL: in the middle), its number of seeds and their random seed */
     const char *seed_sphere;
@@ -40,6 +43,9 @@ typedef struct view_values {
 static const gls_option table[] = {
     GLS_NUMBER("Server", INT, port, "port", "N", NULL, GLS_BETWEEN(0, 65535), "any that is free",
                "Port of this machine on which the server listens, on 127.0.0.1 and ::1 alone."),
+    GLS_TEXT("Server", listen, "listen", "ADDRESS", "127.0.0.1 and ::1",
+             "Listen on 127.0.0.1 or ::1 alone, or on a UNIX socket, given by a path with /, which no other user can "
+             "open; --port is then that to which ssh -L brings it."),
     GLS_NUMBER("Server", DOUBLE, idle, "idle", "MIN", "minutes", GLS_AT_LEAST(0), "0, never",
                "End when no page was open for MIN minutes."),
     GLS_NUMBER("View", UINT64, max_streamlines, "max-streamlines", "N", NULL, GLS_BETWEEN(1, 1000000), NULL,
@@ -143,10 +149,20 @@ static void print_address(const gls_session *session)
 {
     char host[256] = "HOST";
     if (gethostname(host, sizeof host - 1) != 0 || !*host) snprintf(host, sizeof host, "HOST");
-    printf("http://127.0.0.1:%d/?token=%s\n", session->port, session->token);
+    printf("http://%s:%d/?token=%s\n",
+           session->socket ? "localhost"
+           : session->ipv6 ? "[::1]"
+                           : "127.0.0.1",
+           session->port, session->token);
     fflush(stdout);
-    cmd_info("from another machine: ssh -L %d:127.0.0.1:%d %s, and the same address there; Ctrl-C ends the server",
-             session->port, session->port, host);
+    if (session->socket) {
+        char path[PATH_MAX];
+        cmd_info("first: ssh -L %d:%s %s, from this machine or another one; Ctrl-C ends the server", session->port,
+                 realpath(session->socket, path) ? path : session->socket, host);
+        return;
+    }
+    cmd_info("from another machine: ssh -L %d:%s:%d %s, and the same address there; Ctrl-C ends the server",
+             session->port, session->ipv6 ? "[::1]" : "127.0.0.1", session->port, host);
 }
 
 /* Serves until a signal, unless status is a failure, and frees everything. */
@@ -159,6 +175,7 @@ static int serve(const view_values *v, gls_status status, gls_view_contents *con
                                     .paint = dissection->paint,
                                     .review = review,
                                     .port = v->port,
+                                    .listen = v->listen,
                                     .idle_seconds = 60 * v->idle,
                                     .go_on = cmd_goes_on,
                                     .ready = print_address};
@@ -203,6 +220,12 @@ static int check_effects(const view_values *v, const cmd_arguments *arguments, s
     size_t n_tracts = 0;
     for (size_t i = 0; i < n && !folder; i++)
         n_tracts += gls_tractogram_format_parse(arguments->positional[i], &format) == GLS_OK;
+    if (v->listen && !gls_view_is_socket(v->listen) && strcmp(v->listen, "127.0.0.1") != 0 &&
+        strcmp(v->listen, "::1") != 0)
+        return cmd_error(CMD_EXIT_USAGE,
+                         "--listen: %s: must be 127.0.0.1, ::1 or a path with / of a UNIX socket: other machines come "
+                         "by ssh -L",
+                         v->listen);
     const char *tracts = cmd_options_first(arguments, of_tracts), *seeds = cmd_options_first(arguments, of_seeds);
     if (cmd_options_first(arguments, of_odf) && !v->odf)
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs --odf", cmd_options_first(arguments, of_odf));

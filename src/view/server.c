@@ -1,6 +1,6 @@
 /* The server of the window: sends the files of the page, and tracks, selects and saves what its pages ask for over a
- * WebSocket. It listens on the loopback interface alone, and refuses whatever does not bring its token. HTTP and
- * WebSockets are those of libwebsockets; one thread serves and tracks, and another one saves. */
+ * WebSocket. It listens on the loopback interface or a UNIX socket alone, and refuses whatever does not bring its
+ * token. HTTP and WebSockets are those of libwebsockets; one thread serves and tracks, and another one saves. */
 #include "view/server.h"
 
 #include "util/status.h"
@@ -25,12 +25,15 @@ gls_status gls_view_serve(const gls_view_server *server)
 #include <libwebsockets.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "util/allocation.h"
 #include "util/clock.h"
 #include "util/numbers.h"
 #include "view/messages.h"
 #include "view/save.h"
+#include "view/socket.h"
 
 /* Bytes of a file that are sent at a time. */
 #define CHUNK 65536
@@ -473,7 +476,7 @@ static void log_line(int level, const char *line)
     gls_log(GLS_LOG_DEBUG, "libwebsockets: %.*s", (int)strcspn(line, "\n"), line);
 }
 
-/* Listens on one address of the loopback interface. NULL: it cannot. */
+/* Listens on one address of the loopback interface, or on a UNIX socket. NULL: it cannot. */
 static struct lws_vhost *listen_on(struct lws_context *context, const char *name, int port)
 {
     static const struct lws_protocols protocols[] = {{"glslines", on_event, sizeof(connection), CHUNK, 0, NULL, 0},
@@ -491,10 +494,42 @@ static struct lws_vhost *listen_on(struct lws_context *context, const char *name
         .timeout_secs = PATIENCE,
         .keepalive_timeout = PATIENCE,
         .retry_and_idle_policy = &alive,
-        .options =
-            LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | (strchr(name, ':') ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6),
+        .options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | (gls_view_is_socket(name) ? LWS_SERVER_OPTION_UNIX_SOCK
+                                                                 : strchr(name, ':')      ? 0
+                                                                                     : LWS_SERVER_OPTION_DISABLE_IPV6),
     };
     return lws_create_vhost(context, &info);
+}
+
+/* Listens on a UNIX socket, which this user alone can open. */
+static gls_status listen_on_socket(state *s, struct lws_context *context)
+{
+    const char *path = s->server->listen;
+    const int port = s->server->port > 0 ? s->server->port : GLS_VIEW_PORT;
+    gls_status status = gls_view_socket_make_way(path);
+    if (status) return status;
+    const mode_t mask = umask(0177);
+    const bool listens = context && listen_on(context, path, 0);
+    umask(mask);
+    if (!listens || chmod(path, 0600) != 0)
+        return gls_fail(GLS_ERR_OUTPUT, "--listen: %s: the server cannot listen there: give another path", path);
+    gls_session_listen(&s->session, port, path);
+    return GLS_OK;
+}
+
+/* Listens on addresses of the loopback interface. */
+static gls_status listen_on_port(state *s, struct lws_context *context)
+{
+    const char *first = s->server->listen ? s->server->listen : "127.0.0.1";
+    struct lws_vhost *host = context ? listen_on(context, first, s->server->port) : NULL;
+    if (!host)
+        return gls_fail(GLS_ERR_OUTPUT,
+                        "--port %d: the server cannot listen on %s: give another port, or 0 for any that is free",
+                        s->server->port, first);
+    gls_session_listen(&s->session, lws_get_vhost_listen_port(host), NULL);
+    s->session.ipv6 = strchr(first, ':');
+    if (!s->server->listen) listen_on(context, "::1", s->session.port); /* where there is IPv6 */
+    return GLS_OK;
 }
 
 gls_status gls_view_require_server(void)
@@ -517,17 +552,8 @@ gls_status gls_view_serve(const gls_view_server *server)
     };
     lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
     struct lws_context *context = lws_create_context(&info);
-    struct lws_vhost *host = context ? listen_on(context, "127.0.0.1", server->port) : NULL;
-    if (host) {
-        gls_session_listen(&s.session, lws_get_vhost_listen_port(host));
-        listen_on(context, "::1", s.session.port); /* where there is IPv6 */
-        server->ready(&s.session);
-    } else {
-        status = gls_fail(GLS_ERR_OUTPUT,
-                          "--port %d: the server cannot listen on 127.0.0.1: give another port, or 0 for "
-                          "any that is free",
-                          server->port);
-    }
+    status = gls_view_is_socket(server->listen) ? listen_on_socket(&s, context) : listen_on_port(&s, context);
+    if (!status) server->ready(&s.session);
     while (!status && server->go_on()) {
         if (server->idle_seconds > 0 && s.n_pages == 0 && !s.saving &&
             gls_clock_seconds() - s.empty_since > server->idle_seconds)
@@ -541,6 +567,7 @@ gls_status gls_view_serve(const gls_view_server *server)
     (void)gls_view_save_end(s.saving, &text);
     gls_text_finish(&text);
     if (context) lws_context_destroy(context);
+    if (s.session.socket) unlink(s.session.socket);
     return status;
 }
 

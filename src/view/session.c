@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "util/status.h"
 
@@ -18,17 +19,27 @@ gls_status gls_session_begin(gls_session *session)
     return GLS_OK;
 }
 
-void gls_session_listen(gls_session *session, int port)
+void gls_session_listen(gls_session *session, int port, const char *socket)
 {
     session->port = port;
-    snprintf(session->cookie, sizeof session->cookie, "glslines-%d", port);
+    session->socket = socket;
+    snprintf(session->cookie, sizeof session->cookie, "glslines-%s%d", socket ? "socket-" : "",
+             socket ? (int)getpid() : port);
+}
+
+/* Whether a text is nothing, or a colon and a port. */
+static bool is_port(const char *text)
+{
+    return !*text || (*text == ':' && strlen(text) <= 6 && text[1] && !text[1 + strspn(text + 1, "0123456789")]);
 }
 
 bool gls_session_has_host(const gls_session *session, const char *host)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
     char wanted[64];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; session->socket && i < sizeof names / sizeof *names; i++)
+        if (strncmp(host, names[i], strlen(names[i])) == 0 && is_port(host + strlen(names[i]))) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !session->socket; i++) {
         snprintf(wanted, sizeof wanted, "%s:%d", names[i], session->port);
         if (strcmp(host, wanted) == 0) return true;
     }

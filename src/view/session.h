@@ -12,16 +12,18 @@
 /* A server's session. */
 typedef struct gls_session {
     char token[GLS_TOKEN_DIGITS + 1];
-    char cookie[32]; /* name of the cookie; it has the port, because browsers send cookies to all ports of a machine */
-    int port;
+    char cookie[32];    /* name of the cookie; it differs, because browsers send cookies to all ports of a machine */
+    int port;           /* on which it listens; of a socket, that of the browser's machine which ssh is told to bring */
+    bool ipv6;          /* it listens on ::1, and not on 127.0.0.1 */
+    const char *socket; /* path of the UNIX socket on which it listens, borrowed; NULL: on a port */
 } gls_session;
 
 /* Draws the token. */
 gls_status gls_session_begin(gls_session *session);
-/* Sets the port, and with it the name of the cookie. */
-void gls_session_listen(gls_session *session, int port);
-/* Whether a header Host names this machine by a loopback name, and the port of the server. A page of another name that
- * leads to this machine (DNS rebinding) does not. */
+/* Sets port and socket, and with them the name of the cookie. */
+void gls_session_listen(gls_session *session, int port, const char *socket);
+/* Whether a header Host names this machine by a loopback name, and the port of the server; for a socket, which ssh
+ * brings to any port, whatever port. A page of another name that leads to this machine (DNS rebinding) does not. */
 bool gls_session_has_host(const gls_session *session, const char *host);
 /* Whether a header Origin is the server itself, under the name of the header Host. */
 bool gls_session_has_origin(const char *origin, const char *host);

@@ -122,6 +122,8 @@ fi
 [ "$before" = "$(files)" ] || note "view has written files"
 python3 "$here/view_memory.py" "$tool" || note "memory of a server at rest"
 rm -r many.trx
+python3 "$here/view_socket.py" "$tool" t.trx || note "a UNIX socket"
+[ "$before" = "$(files)" ] || note "view --listen has left files"
 
 # --- live tracking: every getter of FODs, controls, regions to stop in; getters of a series, without a tractogram ---
 before=$(files)
