@@ -312,10 +312,12 @@ static gls_status pack(gls_regions *r)
 /* Corners of a box, or of the box around a sphere, world mm. */
 static void find_corners(const gls_regions *r, const gls_region *region, double low[3], double high[3])
 {
+    /* the index counts either spheres or groups */
     const gls_region_sphere *sphere = region->is_box ? NULL : &r->sphere[region->index];
+    const gls_region_group *group = region->is_box ? &r->group[region->index] : NULL;
     for (int a = 0; a < 3; a++) {
-        const double *row = r->group[region->index].grid.affine[a];
-        const double middle = sphere ? sphere->centre[a] : row[3], half = sphere ? sphere->radius : row[a] / 2;
+        const double middle = sphere ? sphere->centre[a] : group->grid.affine[a][3],
+                     half = sphere ? sphere->radius : group->grid.affine[a][a] / 2;
         low[a] = middle - half;
         high[a] = middle + half;
     }
@@ -330,7 +332,7 @@ static bool lies_in(const gls_regions *r, const gls_region *inner, const gls_reg
     find_corners(r, outer, from, to);
     for (int a = 0; a < 3; a++) inside = inside && low[a] >= from[a] && high[a] <= to[a];
     if (outer->is_box || !inside) return inside;
-    const gls_region_sphere *sphere = &r->sphere[outer->index], *own = &r->sphere[inner->index];
+    const gls_region_sphere *sphere = &r->sphere[outer->index], *own = inner->is_box ? NULL : &r->sphere[inner->index];
     for (int a = 0; a < 3; a++) {
         const double far = inner->is_box ? fmax(sphere->centre[a] - low[a], high[a] - sphere->centre[a])
                                          : own->centre[a] - sphere->centre[a];

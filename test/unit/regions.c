@@ -230,6 +230,14 @@ static void test_excluded(void **state)
             fail_msg("%s in %s: %d", cases[i].include, cases[i].exclude, status);
         gls_regions_destroy(r);
     }
+    /* more spheres than a set can have grids: a sanitizer sees whether their numbers are taken for those of grids */
+    gls_regions *r = NULL;
+    assert_int_equal(gls_regions_create(&grid, &r), GLS_OK);
+    for (int i = 0; i <= GLS_REGION_MAX_GRIDS; i++)
+        assert_int_equal(add(r, GLS_REGION_EXCLUDE, "%s", "500,0,0,5"), GLS_OK);
+    assert_int_equal(add(r, GLS_REGION_INCLUDE, "%s", "0,0,9,2"), GLS_OK);
+    assert_int_equal(gls_regions_complete(r), GLS_OK);
+    gls_regions_destroy(r);
 }
 
 static uint64_t hash_of(gls_region_role role, const char *format, const char *file)
