@@ -1,6 +1,7 @@
 /* `glslines fixels --tracks`: streamlines of fixels, and the density of FODs along streamlines (AFD connectivity). */
 #include "tools/fixel_tracks.h"
 
+#include <assert.h>
 #include <math.h>
 #include <omp.h>
 #include <stdatomic.h>
@@ -53,6 +54,7 @@ gls_status gls_fixels_count_tracks(gls_tract_run *run, const gls_fixels_cli *o, 
                                 &walk);
     if (!status) status = gls_fixel_counter(&folder, &walk, o->angle, count, &sink);
     status = gls_tract_pump(run, reader, &sink, status);
+    assert(status || count);
     if (!status) status = write_counts(run, out, count, folder.n);
     for (size_t i = 0; i < folder.n && !status; i++) met += count[i] > 0;
     if (!status) {

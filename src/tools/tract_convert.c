@@ -77,7 +77,7 @@ static gls_status read_names(gls_tract_table *t, const char *path, size_t n_cell
         char *word = names[n];
         bool numbered = split_name(word, &length, &number);
         gls_column *before = t->n > 0 ? &t->column[t->n - 1] : NULL;
-        if (numbered && next > 0 && number == next && strlen(before->name) == length &&
+        if (before && numbered && next > 0 && number == next && strlen(before->name) == length &&
             strncmp(before->name, word, length) == 0) {
             before->components++;
             next++;
@@ -213,7 +213,7 @@ typedef struct adder {
 static gls_status fill(adder *a, const gls_streamlines *in)
 {
     gls_tract_scalars *s = a->scalars;
-    float end;
+    float end = 0;
     for (size_t i = 0; i < in->n; i++, s->line++) {
         const size_t first = (size_t)in->offset[i], n = (size_t)(in->offset[i + 1] - in->offset[i]);
         /* NaN ends the values of a streamline, infinity ends the values of the file */
@@ -265,7 +265,7 @@ static void discard(void *user)
 static gls_status finish(void *user)
 {
     adder *a = user;
-    float end;
+    float end = 0;
     gls_status status = GLS_OK;
     /* a file may end with infinity, or, as MRtrix3 writes it, without */
     if (read_values(a->scalars, 1, &end) && !isinf(end))

@@ -131,7 +131,7 @@ static gls_status write_matrix(comparing *c, const char *name)
 {
     double value[GLS_SIMILARITY_VALUES];
     gls_status status = GLS_OK;
-    double *matrix = malloc(c->n * c->n * sizeof *matrix);
+    double *matrix = calloc(c->n * c->n, sizeof *matrix);
     if (!matrix) return gls_no_memory();
     for (size_t a = 0; a < c->n; a++)
         for (size_t b = a; b < c->n && !status; b++) {

@@ -170,7 +170,7 @@ static gls_status read_json(gls_tractogram_reader *r)
 {
     trx *t = r->state;
     const gls_trx_part *part = NULL;
-    void *text;
+    void *text = NULL;
     for (size_t i = 0; i < t->n_parts; i++)
         if (strcmp(t->part[i].name, "header.json") == 0) part = &t->part[i];
     if (!part)

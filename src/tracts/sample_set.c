@@ -1,6 +1,7 @@
 /* Statistics of images along streamlines, for `glslines sample` and `track --sample`: columns and table. */
 #include "tracts/sample_set.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -56,6 +57,7 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
                         : gls_asprintf(&name, "%s_%s", short_name, gls_track_stat_name(stat));
     free(short_name);
     if (length < 0) return gls_no_memory();
+    assert(name);
     /* columns of one name would hide each other in the tractogram */
     for (size_t k = 0; k < s->n_columns; k++)
         if (strcmp(s->name[k], name) == 0) {

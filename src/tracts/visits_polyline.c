@@ -4,6 +4,7 @@
  * one face, nearly all others one face each of two or three axes. Longer steps, steps outside the grid, and steps so
  * close to an edge that rounding decides use the walk of walk.h. */
 
+#include <assert.h>
 #include <math.h>
 
 #include "tracts/visits_polyline.h"
@@ -222,6 +223,7 @@ static void measure_block(path *w, size_t first, size_t n)
 void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool measured, const float (*point)[3],
                          size_t n)
 {
+    assert(n > 0);
     path w;
     size_t first = 0, last;
     w.visits = visits;

@@ -4,6 +4,7 @@
  * its own, which load() adds and removes again. */
 #include "track/engine/engine.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ static gls_status create_buffers(gls_engine *t)
     /* Set k of each buffer is copy k modulo the number of copies; only the copies themselves are created. */
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++) {
         const unsigned n = gls_track_buffer_copies(&t->plan, (gls_track_buffer)i);
+        assert(n > 0);
         for (unsigned k = 0; k < GLS_TRACK_BUFFER_SETS; k++) {
             gls_buffer **slot = &t->buffer_set[k].buffer[i];
             gls_status status = GLS_OK;
@@ -83,6 +85,7 @@ static gls_status create_buffers(gls_engine *t)
     gls_track_fetch_bytes(&t->params, &t->plan, fetched);
     for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
         const unsigned n = gls_track_fetch_copies(&t->plan, (gls_track_fetch)i);
+        assert(n > 0);
         for (unsigned k = 0; k < GLS_TRACK_BUFFER_SETS; k++) {
             gls_fetch **slot = &t->buffer_set[k].fetch[i];
             gls_status status = GLS_OK;
