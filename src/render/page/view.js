@@ -73,7 +73,7 @@
     const view = new DataView(event.data);
     if (view.getUint8(0) !== 1) return;
     // the last region may be gone meanwhile
-    if (view.getUint8(1) === 1) stage.show("tracked", new Uint8Array(event.data, 12));
+    if (view.getUint8(1) === 1) { stage.show("tracked", new Uint8Array(event.data, 12)); ripen(); }
     else if (view.getUint8(1) === 3) painted(new Uint32Array(event.data.slice(12)));
     else if (view.getUint8(1) === 4) answers.glyphBytes(event.data);
     else if (selecting()) stage.show("selected", new Uint8Array(event.data, 12));
@@ -88,10 +88,11 @@
   // What is tracked, but for its number of seeds.
   const sowing = () => ({ ...(sown() ? { mask: sown().mask } : { sphere: seeds() }), seed: Number(get("seed").value), controls: controls(),
     stop: regions.filter(stops).map(wire) });
-  let sowed = "", ripening = 0; // what was asked for last; timer of its refinement, from the answer of a preview on
+  let sowed = "", unripe = false, ripening = 0; // what was asked for last; whether a preview is the last answer; timer of its refinement
   // Asks for streamlines: for a preview while something moves, and for all of them when it rests.
   function track(moves) {
     clearTimeout(ripening);
+    unripe = false;
     if (!scene.live) return;
     ask("track", () => {
       if (!get("sphere").checkValidity()) return null;
@@ -104,11 +105,19 @@
       words(answer.streamlines) + " streamlines from " + words(answer.seeds) + " seeds in " + answer.seconds.toFixed(2) + " s";
     if (!answer.command) return;
     get("command").textContent = answer.command;
-    if (answer.seeds < answer.of && !waiting.has("track")) ripening = setTimeout(track, 300);
+    unripe = answer.seeds < answer.of && !waiting.has("track");
     for (const [name, value] of Object.entries(answer.values)) {
       get(name).placeholder = value === null ? "none" : Number(value.toPrecision(4)) + (name === "step-size" ? "mm" : "");
     }
   };
+  // Asks for all seeds of a preview that has been seen for a while.
+  function ripen() {
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      if (!unripe) return;
+      clearTimeout(ripening);
+      ripening = setTimeout(track, 300);
+    }));
+  }
   // --- Controls of tracking: options of the command line, as text; the server checks them.
   const options = ["max-angle", "cutoff", "step-size"];
   const controls = () => ({ dg: get("getter").value, ...Object.fromEntries(options.map((name) => [name, get(name).value.trim()])), act: get("act").checked });
