@@ -178,24 +178,50 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
     return GLS_OK;
 }
 
-/* Warns if sform and qform give the axes different names, because one of the two is wrong then. Logs smaller
- * differences. */
+/* Measures how far apart two grids of the same size lie: the largest distance between their corners, mm, and the
+ * largest angle between their axes, degrees. */
+static void compare_forms(const gls_grid form[2], double *apart, double *angle)
+{
+    *apart = *angle = 0;
+    for (int k = 0; k < 8; k++) {
+        double corner[3], p[2][3];
+        for (int a = 0; a < 3; a++) corner[a] = k >> a & 1 ? form[0].dim[a] - 1 : 0;
+        for (int f = 0; f < 2; f++) gls_affine_apply((const double(*)[4])form[f].affine, corner, p[f]);
+        *apart = fmax(*apart, hypot(hypot(p[0][0] - p[1][0], p[0][1] - p[1][1]), p[0][2] - p[1][2]));
+    }
+    for (int a = 0; a < 3; a++) {
+        double cosine = 0;
+        for (int r = 0; r < 3; r++)
+            cosine += form[0].affine[r][a] * form[1].affine[r][a] / (form[0].voxel_size[a] * form[1].voxel_size[a]);
+        *angle = fmax(*angle, acos(fmin(fmax(cosine, -1), 1)) * 180 / 3.14159265358979323846);
+    }
+}
+
+/* Warns if sform and qform give the axes different names, because one of the two is wrong then, and if they differ by
+ * more than 1 mm or 1 degree. Logs smaller differences. */
 static void warn_of_forms(const char *path, const nifti_image *nim, const int32_t dim[3], double difference)
 {
     char axes[2][4] = {"", ""};
+    gls_grid grid[2];
+    double apart = 0, angle = 0;
     for (int form = 0; form < 2; form++) {
         double affine[3][4];
-        gls_grid grid;
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 4; c++) affine[r][c] = form ? nim->qto_xyz.m[r][c] : nim->sto_xyz.m[r][c];
-        if (gls_grid_init(&grid, dim, affine) == GLS_OK) gls_grid_axis_codes(&grid, axes[form]);
+        if (gls_grid_init(&grid[form], dim, affine) == GLS_OK) gls_grid_axis_codes(&grid[form], axes[form]);
     }
+    if (*axes[0] && *axes[1]) compare_forms(grid, &apart, &angle);
     if (*axes[0] && *axes[1] && strcmp(axes[0], axes[1]) != 0)
         gls_log(
             GLS_LOG_WARNING,
             "%s: the sform has the axes %s, the qform %s: one of them is wrong. The sform is used: compare the image "
             "with an anatomical one, and correct its header if sides are swapped",
             path, axes[0], axes[1]);
+    else if (apart > 1 || angle > 1)
+        gls_log(GLS_LOG_WARNING,
+                "%s: sform and qform place its voxels up to %.3g mm apart, and turn them by %.2g degrees. The sform is "
+                "used: if it does not lie where it should, correct its header",
+                path, apart, angle);
     else
         gls_log(GLS_LOG_INFO, "%s: sform and qform differ by up to %.3g; the sform is used", path, difference);
 }

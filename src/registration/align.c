@@ -109,6 +109,20 @@ static gls_status check_boxes(const gls_alignment *a)
     return GLS_OK;
 }
 
+/* Adds to the error of images that do not overlap where both lie. */
+static gls_status fail_apart(const gls_alignment *a)
+{
+    double low[2][3], high[2][3];
+    gls_grid_extent(&a->fixed.image->grid, low[0], high[0]);
+    gls_grid_extent(&a->moving.image->grid, low[1], high[1]);
+    return gls_fail(
+        GLS_ERR_INPUT,
+        "%s. %s has x %.0f to %.0f, y %.0f to %.0f, z %.0f to %.0f mm, %s x %.0f to %.0f, y %.0f to %.0f, z "
+        "%.0f to %.0f mm",
+        gls_last_error(), a->fixed.name, low[0][0], high[0][0], low[0][1], high[0][1], low[0][2], high[0][2],
+        a->moving.name, low[1][0], high[1][0], low[1][1], high[1][1], low[1][2], high[1][2]);
+}
+
 /* --- The work. */
 
 static bool go_on(void *user)
@@ -132,6 +146,7 @@ static gls_status align(gls_alignment *a, gls_device *device)
     a->linear.device = device;
     gls_status status = gls_linear_register(&a->fixed.whole, &a->moving.whole, &a->fixed.masked, &a->moving.masked,
                                             &a->linear, &a->found);
+    if (status == GLS_ERR_INPUT) status = fail_apart(a);
     if (!status && !go_on(a)) status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
     if (!status && a->nonlinear)
         status = gls_velocity_register(channels, n, (const double(*)[4])a->found.map, &a->velocity, device, go_on, a,

@@ -43,6 +43,17 @@ save("nan.nii", N, S, lambda x, y, z: math.nan if z < 4 else head(x, y, z))
 save("some_nan.nii", N, S, lambda x, y, z: math.nan if z < -30 else head(x, y, z))
 save("far.nii", N, S, lambda x, y, z: head(x - 441, y - 48, z - 39), origin=[400.0, 0.0, 0.0])
 save("slab.nii", (28, 32, 3), S, lambda x, y, z: head(x, y, z - 20))
+save("thick.nii", (28, 32, 10), S, lambda x, y, z: head(x, y, z + 6))
+save("coarse.nii", (17, 20, 16), 5.0, head)
+save("noise.nii", N, S, lambda x, y, z: 100.0 * (math.sin(12.9898 * x + 78.233 * y + 37.719 * z) * 43758.5453 % 1))
+def forms(name, shift):  # a qform beside the sform, of the same axes
+    data = bytearray(open("moving.nii", "rb").read())
+    struct.pack_into("<f", data, 76, 1)
+    struct.pack_into("<2h", data, 252, 1, 1)
+    struct.pack_into("<6f", data, 256, 0, 0, 0, -S * 27 / 2 + shift, -S * 31 / 2, -S * 25 / 2)
+    open(name, "wb").write(data)
+forms("forms.nii", 3)
+forms("near_forms.nii", 0.5)
 save("empty.nii", N, S, lambda x, y, z: 0.0)
 def label(x, y, z, other):
     r = math.sqrt((x / 33) ** 2 + (y / 42) ** 2 + (z / 31) ** 2)
@@ -189,8 +200,27 @@ says "--volume 0: no image has several volumes"
 expect 3 register moving.nii fixed.nii -o x --fixed-mask empty.nii
 expect 3 register slab.nii fixed.nii -o x --type rigid --levels 8
 says "do not overlap"
+says "fixed.nii has x -42 to 42, y -48 to 48, z -39 to 39 mm, slab.nii x -42 to 42"
 expect 0 register moving.nii slab.nii -o slab --type rigid --levels 8
 says "only 3 voxels along an axis"
+contains slab.json "only 3 voxels along an axis"
+expect 0 register thick.nii fixed.nii -o thick --type rigid --levels 8
+says "of fixed.nii lie in thick.nii: crop the fixed image"
+contains thick.json "the fields of view of both images"
+expect 0 register coarse.nii fixed.nii -o coarse --type rigid --levels 8
+says "coarse.nii: voxels of 5 to 5 mm"
+expect 0 register forms.nii fixed.nii -o forms --type rigid --levels 8
+says "forms.nii: sform and qform place its voxels up to 3 mm apart"
+contains forms.json "The sform is used"
+expect 0 register near_forms.nii fixed.nii -o near_forms --type rigid --levels 8
+grep -q "correct its header" stderr && note "a warning of forms that agree to half a millimetre"
+# a field that fits noise: all that can be wrong with one
+expect 0 register noise.nii fixed.nii -o noise --levels 8,3 --iterations 40,10 --init header --search none --step 2 --smooth-update 1 --smooth-total 0
+says "the images have little in common"
+says "the field folds at"
+says "the inverse is off by"
+says "the field moves points by up to"
+contains noise.json 'whether both images show the same; where the field folds; the inverse of the field; where the field moves points far"'
 expect 2 register moving.nii fixed.nii
 says "needs --output PREFIX"
 expect 2 register moving.nii fixed.nii -o x --device cpu --api gl

@@ -154,6 +154,23 @@ static void read_with_log(const char *path, double affine[3][4])
     gls_image_destroy(image);
 }
 
+/* Reads an image whose qform is its sform, but moved along x by `shift` mm and turned about y by `turn` degrees. */
+static void forms_apart(const nifti_1_header *like, double shift, double turn, const char *level, const char *text)
+{
+    unsigned char data[8] = {0};
+    double a[3][4];
+    nifti_1_header h = *like;
+    h.qform_code = 1;
+    h.quatern_b = h.quatern_d = 0;
+    h.quatern_c = (float)cos(turn / 2 * 3.14159265358979323846 / 180); /* half a turn more, as the sform needs it */
+    h.qoffset_x = (float)(90 + shift);
+    h.qoffset_y = -126;
+    h.qoffset_z = -72;
+    read_with_log(put_image("x.nii", &h, sizeof h, data, 8), a);
+    assert_true(a[0][0] == -1.5 && a[0][3] == 90);
+    if (!strstr(log_text, level) || !strstr(log_text, text)) fail_msg("%s, not %s%s", log_text, level, text);
+}
+
 static void test_affine_rules(void **state)
 {
     (void)state;
@@ -168,8 +185,12 @@ static void test_affine_rules(void **state)
     h.qoffset_x = 7;
     read_with_log(put_image("x.nii", &h, sizeof h, data, 8), a);
     assert_true(a[0][0] == -1.5 && a[0][3] == 90);
-    assert_non_null(strstr(log_text, "2 ")); /* GLS_LOG_INFO */
-    assert_non_null(strstr(log_text, "sform and qform differ by up to 126; the sform is used"));
+    assert_non_null(strstr(log_text, "1 ")); /* GLS_LOG_WARNING */
+    assert_non_null(strstr(log_text, "sform and qform place its voxels up to"));
+    /* more than 1 mm apart, and less; and turned by more than 1 degree */
+    forms_apart(&h, 1.2, 0, "1 ", "up to 1.2 mm apart, and turn them by 0 degrees. The sform is used");
+    forms_apart(&h, 0.5, 0, "2 ", "sform and qform differ by up to 0.5; the sform is used");
+    forms_apart(&h, 0, 1.5, "1 ", "turn them by 1.5 degrees");
     /* about z: other axes */
     h.quatern_c = 0;
     h.quatern_d = 1;
@@ -219,7 +240,7 @@ static void test_numbers(void **state)
         {&h.pixdim[4], nan, 0, 1, 0, NULL, NULL},
         {&h.quatern_c, nan, 1, 1, 0, NULL, NULL},
         {&h.qoffset_z, nan, 1, 1, 0, NULL, NULL},
-        {&h.pixdim[2], nan, 1, 1, 0, NULL, NULL},
+        {&h.pixdim[2], nan, 1, 1, 0, "sform and qform place its voxels up to", NULL},
         {&h.srow_z[3], inf, 1, 1, 0, NULL, "with sform_code 0 the qform would be taken"},
         {&h.srow_z[3], inf, 1, 0, 0, NULL, "or there are more than 2^48 voxels"},
         {&h.scl_inter, nan, 1, 0, 2, NULL, "scl_inter in its header is no finite number, but scl_slope is 2"},
