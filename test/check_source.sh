@@ -80,7 +80,7 @@ upward() {
     upward tools util gpu image dwi transform registration anat streamlines tractogram track tracts geometry weights record
     upward run util gpu image dwi transform registration anat phantom streamlines tractogram track tracts weights record check sinks
     upward bids util image transform dwi anat phantom tracts weights record tools run
-     upward render util gpu image dwi transform anat streamlines tractogram tracts weights record run bids
+     upward render util gpu image dwi transform registration anat streamlines tractogram tracts weights record run bids
     upward bench util image dwi track streamlines tractogram tracts record check tools run
     upward options util record
     upward view util image transform streamlines tractogram tracts record run render
