@@ -108,6 +108,7 @@ gls_status gls_level_shrink(const gls_level *full, double voxel, gls_level *leve
     float *made = status ? NULL : malloc(gls_grid_voxels(&level->grid) * sizeof *made);
     if (!status && !made) status = gls_no_memory();
     for (int pass = 0; pass < 2 && !status; pass++) { /* the values, then the mask */
+#pragma omp parallel for schedule(static)
         for (size_t v = 0; v < n; v++) one[v] = pass == 0 ? full->value[v] : full->mask[v];
         for (int a = 0; a < 3; a++) {
             if (taps[a].radius == 0) continue;
@@ -149,11 +150,15 @@ static void refine_axis(const float *from, const int32_t dim[3], int axis, float
         }
 }
 
-/* Marks voxels of a refined level that lie between voxels that count. */
+/* Marks voxels of a refined level that lie between voxels that count: all of them, if all of the level do. */
 static void refine_mask(const gls_level *from, size_t parts, gls_level *level)
 {
     const int32_t *dim = level->grid.dim, *old = from->grid.dim;
     const size_t n = gls_grid_voxels(&level->grid), nx = (size_t)dim[0], ny = (size_t)dim[1];
+    if (!memchr(from->mask, 0, gls_grid_voxels(&from->grid))) {
+        memset(level->mask, 1, n);
+        return;
+    }
 #pragma omp parallel for schedule(static)
     for (size_t v = 0; v < n; v++) {
         const size_t at[3] = {v % nx, v / nx % ny, v / nx / ny};
@@ -204,6 +209,7 @@ void gls_level_quantiles(const gls_level *level, double above, const double *q, 
     double low = INFINITY, high = -INFINITY;
     uint64_t *bin = calloc(BINS, sizeof *bin), counted = 0;
     for (size_t i = 0; i < n_q; i++) out[i] = 0;
+#pragma omp parallel for schedule(static) reduction(min : low) reduction(max : high) reduction(+ : counted)
     for (size_t v = 0; v < n; v++)
         if (level->mask[v] && (double)level->value[v] > above) {
             low = fmin(low, (double)level->value[v]);

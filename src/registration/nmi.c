@@ -73,12 +73,14 @@ gls_status gls_nmi_init(gls_nmi *nmi, const gls_level *fixed, const gls_level *m
     for (size_t v = 0; v < n; v++) nmi->n += fixed->mask[v];
     const int bins = nmi->n < MANY ? FEW_BINS : BINS;
     const double per_f = bins / fmax(f[1] - f[0], 1e-20), per_m = (bins - 1) / fmax(m[1] - m[0], 1e-20);
+#pragma omp parallel for schedule(static)
     for (size_t v = 0; v < n; v++) {
         int8_t place[3];
         const double bin = ((double)place_sample(image->dim, &finer, parts, v, place) - f[0]) * per_f;
         image->sample[v] = fixed->mask[v] ? (uint32_t)fmin(fmax(bin, 0), bins - 1) : BINS;
         for (int a = 0; a < 3; a++) image->sample[v] |= (uint32_t)(place[a] + 128) << (8 + 8 * a);
     }
+#pragma omp parallel for schedule(static)
     for (size_t v = 0; v < n_moving; v++)
         image->value[v] = (float)fmin(((double)image->value[v] - m[0]) * per_m, bins - 1);
     gls_level_finish(&finer);

@@ -72,6 +72,7 @@ gls_status gls_nmi_device_fill(gls_nmi_device *d, const gls_nmi_images *images)
     memcpy(d->dim, dim, sizeof d->dim);
     memcpy(d->size, size, sizeof d->size);
     d->n_parts = (uint32_t)((n + PART - 1) / PART);
+#pragma omp parallel for schedule(static)
     for (size_t v = 0; v < n_moving; v++) mask[v] = images->mask[v];
     gls_status status = gls_storage_create(d->device, "samples of the fixed image", n * sizeof *images->sample,
                                            images->sample, &d->samples);

@@ -128,6 +128,10 @@ static void test_refine(void **state)
     assert_int_equal(gls_level_refine(&from, 1, &fine), GLS_OK);
     assert_memory_equal(fine.value, from.value, 63 * sizeof *fine.value);
     assert_memory_equal(fine.mask, from.mask, 63);
+    gls_level_finish(&fine);
+    from.mask[2 * 9 + 3] = 1;
+    assert_int_equal(gls_level_refine(&from, 2, &fine), GLS_OK);
+    for (size_t v = 0; v < 17 * 13; v++) assert_int_equal(fine.mask[v], 1);
     gls_level_finish(&from);
     gls_level_finish(&fine);
 }
