@@ -343,8 +343,8 @@ static void append_slices(gls_text *out, const char *image)
                         "<input type=\"range\" id=\"at-%c\" aria-label=\"place of the %s slice\"><output "
                         "id=\"mm-%c\" for=\"at-%c\"></output></span>",
                         "xyz"[a], planes[a], "xyz"[a], planes[a], "xyz"[a], "xyz"[a]);
-    gls_text_puts(out, "<label><input type=\"checkbox\" id=\"near\">only streamlines within 3 mm of the "
-                       "slices</label></fieldset>\n");
+    gls_text_puts(out, "<label><input type=\"checkbox\" id=\"near\">only streamlines within 3 mm of the slices</label>"
+                       "<label><input type=\"checkbox\" id=\"four\">each slice beside the view</label></fieldset>\n");
 }
 
 void gls_stage_controls(gls_text *out, uint64_t shown, uint64_t total, const char *image, const char *instead)

@@ -1,8 +1,8 @@
 """What the page of `glslines view` shows, in a browser: shown.py ADDRESS AXE.js FOLDER TOOL
 
 The server has marked.trx, fa.nii.gz, slopes.nii (values from below to above 0), labels.nii and ODFs of FOLDER. Values under the pointer are those of
-the files; images lie behind and over each other in their windows and colours; criteria select what the command line selects; glyphs are drawn. Prints
-what fails; writes values.png, images.png, criteria.png and glyphs.png."""
+the files; images lie behind and over each other in their windows and colours; criteria select what the command line selects; glyphs are drawn;
+each slice has a window of its own. Prints what fails; writes values.png, images.png, criteria.png, glyphs.png and divided.png."""
 
 import gzip
 import re
@@ -211,7 +211,7 @@ def glyphs(browser):
     time.sleep(1)
     at = pixels(browser, "glyphs.png")
     full = coloured()
-    check(full > bare + 500, "glyphs colour", full, "pixels, and there were", bare)
+    check(full > bare + 200, "glyphs colour", full, "pixels, and there were", bare)
     for found in browser.violations(axe):
         check(False, "axe-core, glyphs", found)
     browser.put("fods-scale", -2)
@@ -238,6 +238,34 @@ def glyphs(browser):
         browser.click(name)
 
 
+def divided(browser):
+    """Each slice from its front beside the view: places under the pointer, letters, zoom of one of them."""
+    browser.click("four")
+    for name, at in (("at-x", -6), ("at-y", 4), ("at-z", 1)):
+        browser.put(name, at)
+    letters = "[...document.querySelectorAll('#stage span')].filter((s) => /^[LRPAIS]$/.test(s.textContent)).length"
+    at = pixels(browser, "divided.png")
+    check(browser.value(letters) == 24, "letters of four windows", browser.value(letters))
+    x, y, w, h = canvas(browser)
+    for (u, v), axis, place in (((0.25, 0.25), 2, 1), ((0.75, 0.25), 1, 4), ((0.25, 0.75), 0, -6)):
+        grey = sum(min(at(u + i / 200, v + k / 100)) > 60 for i in range(-15, 16) for k in range(-15, 16))
+        check(grey > 50, "slice", axis, "shows", grey, "bright pixels")
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + u * w + 8, y=y + v * h + 4, buttons=0)
+        time.sleep(0.4)
+        found = [float(t) for t in re.match(r"([-\d.]+), ([-\d.]+), ([-\d.]+) mm", browser.text("cursor") or "9, 9, 9 mm").groups()]
+        check(found[axis] == place and all(abs(p - q) < 8 for k, (p, q) in enumerate(zip(found, (0, 0, 0))) if k != axis), "place in the window of axis", axis, found)
+    # the wheel changes the window under the pointer alone
+    before = pixels(browser, "divided.png")
+    browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x + 0.25 * w, y=y + 0.25 * h, deltaX=0, deltaY=-500)
+    after = pixels(browser, "zoomed.png")
+    spots = lambda left, top: [(left + i / 60, top + k / 60) for i in range(5, 25) for k in range(5, 25)]
+    check(sum(before(*p) != after(*p) for p in spots(0, 0)) > 20 and all(before(*p) == after(*p) for p in spots(0.5, 0)), "the wheel over one of four windows")
+    for found in browser.violations(axe):
+        check(False, "axe-core, four windows", found)
+    browser.click("four")
+    check(browser.value(letters) == 6, "letters of one window", browser.value(letters))
+
+
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     tab = Browser(profile)
     try:
@@ -247,6 +275,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         images(tab)
         criteria(tab, sys.argv[4])
         glyphs(tab)
+        divided(tab)
         faults = [e["params"] for e in tab.events if e.get("method") == "Runtime.exceptionThrown" or
                   (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error" and "favicon" not in e["params"]["entry"].get("url", ""))]
         check(faults == [], "errors of the page:", faults)

@@ -96,8 +96,9 @@ function glslinesSlices(gl, build, lines, given) {
 
   const slices = { low, extent, plane, near: false, first: low.map((v, a) => (v - lines.origin[a]) / lines.scale), size: extent.map((v) => v / lines.scale),
     none, read, layers };
-  // Draws the slices. aim(program): uses the program, and sets the numbers of the view.
-  slices.draw = (aim) => {
+  // Draws the slices. aim(program): uses the program, and sets the numbers of the view; only: axis of the only slice; null: all that are
+  // shown.
+  slices.draw = (aim, only) => {
     const at = aim(program), corner = gl.getAttribLocation(program, "corner");
     gl.uniform3fv(at("first"), slices.first);
     gl.uniform3fv(at("size"), slices.size);
@@ -107,7 +108,7 @@ function glslinesSlices(gl, build, lines, given) {
     gl.enableVertexAttribArray(corner);
     gl.vertexAttribPointer(corner, 3, gl.FLOAT, false, 0, 0);
     plane.forEach(({ shown, at: place }, a) => {
-      if (!shown) return;
+      if (only === null ? !shown : a !== only) return;
       const share = (place - low[a]) / extent[a], [b, c] = [(a + 1) % 3, (a + 2) % 3];
       const square = [[0, 0], [1, 0], [0, 1], [1, 1]].flatMap(([u, v]) => {
         const p = [0, 0, 0];

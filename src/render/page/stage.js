@@ -92,7 +92,25 @@ const glslinesStage = (function () {
     const program = build(vertexText, fragmentText);
     if (!program) return fail("The shaders of the view do not compile here.");
     show(true);
-    const state = { rows: stands.superior, zoom: 1, from: 0, to: Infinity, asked: false };
+    const state = { from: 0, to: Infinity, asked: false };
+    // Panes of the view, each with its rotation, zoom, the only slice that it shows (null: all), and its share of the canvas: left, top,
+    // width, height. The pane under the pointer is the one that events change.
+    const letters = ["L", "R", "P", "A", "I", "S"];
+    const main = { rows: stands.superior, zoom: 1, plane: null, share: [0, 0, 1, 1], spans: letters.map((name) => document.getElementById("axis-" + name)) };
+    const flat = [["superior", 2, 0, 0], ["posterior", 1, 0.5, 0], ["left", 0, 0, 0.5]].map(([from, plane, x, y]) =>
+      ({ rows: stands[from], zoom: 1, plane, share: [x, y, 0.5, 0.5], spans: [] }));
+    let panes = [main], pane = main;
+    // The place of the pane on the canvas, in pixels.
+    const room = () => ["clientWidth", "clientHeight", "clientWidth", "clientHeight"].map((side, i) => pane.share[i] * canvas[side]);
+    // Makes the pane under the pointer the one that events change. Returns where the pointer is from its middle, to the right and up.
+    function enter(e, stays) {
+      const box = canvas.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
+      const under = ({ share: [left, top, width, height] }) => x >= left * box.width && x <= (left + width) * box.width &&
+        y >= top * box.height && y <= (top + height) * box.height;
+      if (!stays) pane = panes.find(under) || pane;
+      const [left, top, width, height] = room();
+      return [x - left - width / 2, top + height / 2 - y];
+    }
     const low = [65535, 65535, 65535], high = [0, 0, 0];
     for (let p = 0; p < lines.points; p++)
       for (let a = 0; a < 3; a++) {
@@ -230,6 +248,8 @@ const glslinesStage = (function () {
       }
       const near = document.getElementById("near");
       near.addEventListener("change", () => { slices.near = near.checked; ask(); });
+      const four = document.getElementById("four");
+      four.addEventListener("change", () => divide(four.checked));
     }
 
     document.getElementById("save").addEventListener("click", () => {
@@ -248,19 +268,19 @@ const glslinesStage = (function () {
     }
 
     function label(zoom) {
-      const names = ["L", "R", "P", "A", "I", "S"];
-      names.forEach((name, i) => {
-        const axis = i >> 1, sign = i & 1 ? 1 : -1, span = document.getElementById("axis-" + name);
-        const d = state.rows.map((row) => row[axis] * sign * (half[axis] / reach * 1.06 + 0.03));
-        span.style.left = 50 + 50 * Math.max(-0.97, Math.min(0.97, d[0] * zoom[0])) + "%";
-        span.style.top = 50 - 50 * Math.max(-0.95, Math.min(0.95, d[1] * zoom[1])) + "%";
-        span.hidden = Math.abs(state.rows[2][axis]) > 0.97;
+      const [left, top, width, height] = pane.share;
+      letters.forEach((name, i) => {
+        const axis = i >> 1, sign = i & 1 ? 1 : -1, span = pane.spans[i];
+        const d = pane.rows.map((row) => row[axis] * sign * (half[axis] / reach * 1.06 + 0.03));
+        span.style.left = 100 * left + width * (50 + 50 * Math.max(-0.97, Math.min(0.97, d[0] * zoom[0]))) + "%";
+        span.style.top = 100 * top + height * (50 - 50 * Math.max(-0.95, Math.min(0.95, d[1] * zoom[1]))) + "%";
+        span.hidden = Math.abs(pane.rows[2][axis]) > 0.97;
       });
     }
 
     // Shows the length of a round number of mm on the screen: the longest one below a quarter of the view.
     function measureScreen() {
-      const bar = document.getElementById("scale"), px = side() * state.zoom / (2 * reach * lines.scale);
+      const bar = document.getElementById("scale"), px = side() * pane.zoom / (2 * reach * lines.scale);
       const fitting = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200].filter((mm) => mm * px <= side() / 4);
       const mm = fitting[fitting.length - 1] || 0.1;
       bar.textContent = mm + " mm";
@@ -269,7 +289,7 @@ const glslinesStage = (function () {
 
     // Sets the numbers of the view that both shader programs use. The box becomes at most 1 long in any direction.
     function aim(program, zoom) {
-      const r = state.rows, at = (name) => gl.getUniformLocation(program, name);
+      const r = pane.rows, at = (name) => gl.getUniformLocation(program, name);
       gl.useProgram(program);
       gl.uniform3fv(at("centre"), centre);
       gl.uniformMatrix3fv(at("turn"), false, [0, 1, 2].flatMap((c) => [0, 1, 2].map((row) => r[row][c] / reach)));
@@ -281,15 +301,23 @@ const glslinesStage = (function () {
       state.asked = false;
       const ratio = window.devicePixelRatio || 1, w = Math.round(canvas.clientWidth * ratio), h = Math.round(canvas.clientHeight * ratio);
       if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
-      gl.viewport(0, 0, w, h);
       gl.clearColor(0, 0, 0, 1);
       gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-      const side = Math.min(w, h), zoom = [state.zoom * side / w, state.zoom * side / h];
+      const active = pane;
+      for (pane of panes) drawPane(w, h);
+      pane = active;
+      if (watching) watching();
+    }
+    function drawPane(w, h) {
+      const [left, top, width, height] = pane.share.map((v, i) => Math.round(v * (i % 2 ? h : w)));
+      gl.viewport(left, h - top - height, width, height);
+      const least = Math.min(width, height), zoom = [pane.zoom * least / width, pane.zoom * least / height];
       // who paints sees the slices in front of the streamlines of the file
       const over = slices && brush;
-      if (slices && !over) slices.draw((used) => aim(used, zoom));
-      const at = aim(program, zoom), far = 1e6, near = slices && slices.near && slices.plane.some((p) => p.shown);
-      const bound = (sign) => [0, 1, 2].map((a) => !near ? sign * far : !slices.plane[a].shown ? far
+      if (slices && !over) slices.draw((used) => aim(used, zoom), pane.plane);
+      // a pane of one slice shows the streamlines near it alone, which would hide it otherwise
+      const at = aim(program, zoom), far = 1e6, near = slices && (pane.plane !== null || (slices.near && slices.plane.some((p) => p.shown)));
+      const bound = (sign) => [0, 1, 2].map((a) => !near ? sign * far : (pane.plane === null ? !slices.plane[a].shown : pane.plane !== a) ? far
         : (slices.plane[a].at + sign * 3 - lines.origin[a]) / lines.scale);
       gl.uniform3fv(at("low"), bound(-1));
       gl.uniform3fv(at("high"), bound(1));
@@ -314,47 +342,60 @@ const glslinesStage = (function () {
       }
       if (over) {
         gl.clear(gl.DEPTH_BUFFER_BIT);
-        slices.draw((used) => aim(used, zoom));
+        slices.draw((used) => aim(used, zoom), pane.plane);
         gl.useProgram(program);
       }
       [extra.selected, extra.tracked, shapes].forEach(put);
       gl.bindVertexArray(null);
       label(zoom);
-      measureScreen();
-      if (watching) watching();
+      if (pane === main) measureScreen();
     }
     function ask() { if (!state.asked) { state.asked = true; requestAnimationFrame(draw); } }
 
     // Turns by angles round the vertical and the horizontal of the screen.
     function turn(x, y) {
-      const [cx, sx, cy, sy] = [Math.cos(x), Math.sin(x), Math.cos(y), Math.sin(y)], r = state.rows;
+      if (pane.plane !== null) return;
+      const [cx, sx, cy, sy] = [Math.cos(x), Math.sin(x), Math.cos(y), Math.sin(y)], r = pane.rows;
       const mix = (a, b, p, q) => a.map((v, i) => v * p + b[i] * q);
       let [right, up, toward] = [mix(r[0], r[2], cx, sx), r[1], mix(r[2], r[0], cx, -sx)];
       [up, toward] = [mix(up, toward, cy, -sy), mix(toward, up, cy, sy)];
-      state.rows = [right, up, toward].map((v) => v.map((c) => c / Math.hypot(...v)));
+      pane.rows = [right, up, toward].map((v) => v.map((c) => c / Math.hypot(...v)));
       ask();
     }
-    function zoomBy(factor) { state.zoom = Math.min(20, Math.max(0.3, state.zoom * factor)); ask(); }
-    function stand(name) { state.rows = stands[name]; state.zoom = 1; ask(); }
+    function zoomBy(factor) { pane.zoom = Math.min(20, Math.max(0.3, pane.zoom * factor)); ask(); }
+    function stand(name) { pane = main; pane.rows = stands[name]; pane.zoom = 1; ask(); }
+    // Shows the three slices beside the view, each from its front; or the view alone.
+    function divide(four) {
+      for (const { spans } of flat) spans.splice(0).forEach((span) => span.remove());
+      [panes, pane] = [four ? [...flat, main] : [main], main];
+      main.share = four ? [0.5, 0.5, 0.5, 0.5] : [0, 0, 1, 1];
+      for (const { spans } of four ? flat : [])
+        for (const span of main.spans) {
+          const copy = span.parentNode.appendChild(span.cloneNode(true));
+          copy.removeAttribute("id");
+          spans.push(copy);
+        }
+      ask();
+    }
 
     // Spheres and boxes that are moved in the plane of the screen: { name, at, half, round, colour, moved(at), sized(factor) },
     // mm; half: from the centre to the sides. The one that was taken last is moved by keys.
     let handles = [], held = null;
-    const side = () => Math.min(canvas.clientWidth, canvas.clientHeight);
+    const side = () => Math.min(room()[2], room()[3]);
     // mm in the world along a movement on the screen, in pixels to the right, up and towards the viewer
     function moveBy(right, up, toward) {
-      const mm = 2 * reach * lines.scale / (side() * state.zoom);
+      const mm = 2 * reach * lines.scale / (side() * pane.zoom);
       held.moved(held.at.map((v, a) => v + mm *
-        (right * state.rows[0][a] + up * state.rows[1][a] + toward * state.rows[2][a])));
+        (right * pane.rows[0][a] + up * pane.rows[1][a] + toward * pane.rows[2][a])));
     }
     // the handle under the pointer, of several the one whose centre is nearest
     function handleAt(e) {
-      const box = canvas.getBoundingClientRect(), scale = side() * state.zoom / (2 * reach);
+      const [right, up] = enter(e), scale = side() * pane.zoom / (2 * reach);
       let best = null, least = Infinity;
       for (const handle of handles) {
         const p = handle.at.map((v, a) => (v - lines.origin[a]) / lines.scale - centre[a]);
-        const [x, y] = state.rows.map((row) => scale * row.reduce((sum, v, a) => sum + v * p[a], 0));
-        const away = Math.hypot(e.clientX - box.left - box.width / 2 - x, e.clientY - box.top - box.height / 2 + y);
+        const [x, y] = pane.rows.map((row) => scale * row.reduce((sum, v, a) => sum + v * p[a], 0));
+        const away = Math.hypot(right - x, up - y);
         if (away > Math.max(12, scale * Math.max(...handle.half) / lines.scale) || away >= least) continue;
         best = handle;
         least = away;
@@ -365,24 +406,25 @@ const glslinesStage = (function () {
     // null: none.
     function placeAt(e, only = null) {
       if (!slices) return null;
-      const box = canvas.getBoundingClientRect(), scale = side() * state.zoom / (2 * reach);
-      const [x, y] = [(e.clientX - box.left - box.width / 2) / scale, (box.top + box.height / 2 - e.clientY) / scale];
-      const from = [0, 1, 2].map((a) => lines.origin[a] + lines.scale * (centre[a] + x * state.rows[0][a] + y * state.rows[1][a]));
+      const [right, up] = enter(e, only !== null), scale = side() * pane.zoom / (2 * reach), [x, y] = [right / scale, up / scale];
+      const from = [0, 1, 2].map((a) => lines.origin[a] + lines.scale * (centre[a] + x * pane.rows[0][a] + y * pane.rows[1][a]));
       let best = null, front = -Infinity;
       slices.plane.forEach((plane, a) => {
-        const way = (plane.at - from[a]) / state.rows[2][a];
-        if (!plane.shown || (only !== null && a !== only) || Math.abs(state.rows[2][a]) < 1e-6 || way <= front) return;
-        const place = from.map((v, k) => k === a ? plane.at : v + way * state.rows[2][k]);
+        const way = (plane.at - from[a]) / pane.rows[2][a];
+        if (!seesPlane(a) || (only !== null && a !== only) || Math.abs(pane.rows[2][a]) < 1e-6 || way <= front) return;
+        const place = from.map((v, k) => k === a ? plane.at : v + way * pane.rows[2][k]);
         if (place.some((v, k) => v < slices.low[k] || v > slices.low[k] + slices.extent[k])) return;
         best = { place, axis: a };
         front = way;
       });
       return best;
     }
+    // Whether the pane shows the slice across an axis.
+    const seesPlane = (a) => pane.plane === null ? slices.plane[a].shown : pane.plane === a;
     // The axis of the slice that is seen most from the front; null: no slice is shown.
     function facing() {
-      const shown = [0, 1, 2].filter((a) => slices && slices.plane[a].shown);
-      return shown.length ? shown.reduce((a, b) => Math.abs(state.rows[2][b]) > Math.abs(state.rows[2][a]) ? b : a) : null;
+      const shown = [0, 1, 2].filter((a) => slices && seesPlane(a));
+      return shown.length ? shown.reduce((a, b) => Math.abs(pane.rows[2][b]) > Math.abs(pane.rows[2][a]) ? b : a) : null;
     }
     let picking = null; // gets the place of the next click
     let brush = null, painting = null; // what paints; the axis across the slice that is painted
@@ -434,6 +476,7 @@ const glslinesStage = (function () {
     let turned = 0;
     canvas.addEventListener("wheel", (e) => {
       e.preventDefault();
+      enter(e);
       const way = (e.deltaY || e.deltaX) * (e.deltaMode === 1 ? 33 : 1), axis = facing();
       if (!e.shiftKey) { zoomBy(Math.exp(-way * (e.ctrlKey ? 0.01 : 0.001))); return; }
       turned += way / 50;
@@ -441,14 +484,14 @@ const glslinesStage = (function () {
       turned -= steps;
       if (axis === null || steps === 0) return;
       const slider = document.getElementById("at-" + "xyz"[axis]);
-      slider.value = Number(slider.value) - steps * Math.sign(state.rows[2][axis]);
+      slider.value = Number(slider.value) - steps * Math.sign(pane.rows[2][axis]);
       slider.dispatchEvent(new Event("input", { bubbles: true }));
     }, { passive: false });
     canvas.addEventListener("keydown", (e) => {
       const acts = { ArrowLeft: () => turn(0.1, 0), ArrowRight: () => turn(-0.1, 0), ArrowUp: () => turn(0, 0.1),
         ArrowDown: () => turn(0, -0.1), "+": () => zoomBy(1.2), "=": () => zoomBy(1.2), "-": () => zoomBy(1 / 1.2),
         Home: () => stand("superior") };
-      const px = side() * state.zoom / (2 * reach * lines.scale); // a millimetre
+      const px = side() * pane.zoom / (2 * reach * lines.scale); // a millimetre
       const moves = { ArrowLeft: [-px, 0, 0], ArrowRight: [px, 0, 0], ArrowUp: [0, px, 0], ArrowDown: [0, -px, 0],
         PageUp: [0, 0, px], PageDown: [0, 0, -px] };
       const sizes = { "[": 1 / 1.1, "]": 1.1 };
@@ -524,12 +567,12 @@ const glslinesStage = (function () {
       watch(look) { watching = look; },
       // The part of the slice seen most from the front that is in view: { axis, at, low, high }, mm; null: no slice is shown.
       seen() {
-        const axis = facing(), row = state.rows[2];
+        const axis = facing(), row = pane.rows[2];
         if (axis === null) return null;
-        const scale = side() * state.zoom / (2 * reach), half = [canvas.clientWidth / 2 / scale, canvas.clientHeight / 2 / scale];
+        const scale = side() * pane.zoom / (2 * reach), half = room().slice(2).map((v) => v / 2 / scale);
         const at = slices.plane[axis].at, low = [...slices.low], high = slices.low.map((v, a) => v + slices.extent[a]);
         const corners = [[-1, -1], [1, -1], [-1, 1], [1, 1]].map(([u, v]) => {
-          const from = [0, 1, 2].map((a) => lines.origin[a] + lines.scale * (centre[a] + u * half[0] * state.rows[0][a] + v * half[1] * state.rows[1][a]));
+          const from = [0, 1, 2].map((a) => lines.origin[a] + lines.scale * (centre[a] + u * half[0] * pane.rows[0][a] + v * half[1] * pane.rows[1][a]));
           return from.map((p, a) => p + (at - from[axis]) / row[axis] * row[a]);
         });
         return { axis, at: Math.round(100 * at) / 100, low: low.map((v, a) => Math.round(Math.max(v, Math.min(...corners.map((c) => c[a]))))),
