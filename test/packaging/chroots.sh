@@ -1,6 +1,6 @@
 #!/bin/sh
 # Packages on systems that this machine does not run, each in a folder of its own that debootstrap fills:
-#   recipe      both stages of Containerfile, for machines without podman or registries of images
+#   recipe      all commands of both stages of Containerfile, for machines without podman or registries of images
 #   tarball     built on Debian 11, run on Debian 11, 12 and 13
 #   wheel       of manylinux.sh, on Debian 11
 #   sdist       on Debian 13 without a compiler: what it says is missing, and that it builds once that was typed
@@ -64,6 +64,11 @@ packages() {
         sed 's/.*--no-install-recommends//; s/&&.*//; s/ COPY.*//; s/ RUN.*//'
 }
 
+# runs STAGE: prints the commands of the recipe's first or second stage, a RUN a line
+runs() {
+    awk -v wanted="$1" '/^FROM/ { stage++ } stage == wanted && (/^RUN / || more) { sub(/^RUN /, ""); more = sub(/\\$/, ""); printf "%s%s", $0, more ? "" : "\n" }' $recipe
+}
+
 # newer_cmake NAME: installs PyPI's CMake, which runs on old systems. This machine fetches it, because the fresh system need not have certificates and
 # proxies
 newer_cmake() {
@@ -79,16 +84,18 @@ tracks() { # NAME PROGRAM
 }
 
 test_recipe() {
-    # shellcheck disable=SC2046
-    root recipe-build trixie $(packages 1)
+    root recipe-build trixie
     source_to recipe-build
-    # the RUN line that builds
-    sed -n '/^RUN cmake/,/[^\\]$/p' $recipe | sed 's/^RUN //; s/\\$//' | tr '\n' ' ' > "$work/recipe-build/build.sh"
-    inside recipe-build "sh -e /build.sh" > "$work/recipe-build.log" 2>&1 || { tail -n 5 "$work/recipe-build.log"; exit 1; }
-    # shellcheck disable=SC2046
-    root recipe-run trixie $(packages 2)
+    runs 1 > "$work/recipe-build/runs.sh"
+    inside recipe-build "sh -e /runs.sh" > "$work/recipe-build.log" 2>&1 || { tail -n 5 "$work/recipe-build.log"; exit 1; }
+    # COPY stands behind the first RUN of the second stage
+    root recipe-run trixie
+    runs 2 | head -n 1 > "$work/recipe-run/first.sh"
+    runs 2 | tail -n +2 > "$work/recipe-run/rest.sh"
+    inside recipe-run "sh -e /first.sh" > "$work/recipe-run.log" 2>&1 || { tail -n 5 "$work/recipe-run.log"; exit 1; }
     cp -a "$work/recipe-build/usr/local/." "$work/recipe-run/usr/local/"
-    inside recipe-run "ldconfig && glslines --version"
+    inside recipe-run "sh -e /rest.sh"
+    grep -q libEGL_nvidia "$work/recipe-run/usr/share/glvnd/egl_vendor.d/10_nvidia.json" || { echo "FAIL: the driver of NVIDIA's GPUs is not named"; exit 1; }
     tracks recipe-run glslines
     inside recipe-run "glslines devices" | sed -n 1,2p
     ! inside recipe-run "command -v gcc cmake" || { echo "FAIL: a compiler in the second stage"; exit 1; }
