@@ -69,7 +69,7 @@ upward() {
     upward anat util gpu image transform registration dwi
     upward phantom util image dwi
     upward streamlines util
-    upward tractogram util image streamlines
+    upward tractogram util image transform streamlines
     upward track util gpu image dwi phantom streamlines
     upward tracts util gpu image dwi transform phantom streamlines tractogram track
     upward geometry util gpu transform streamlines tracts
