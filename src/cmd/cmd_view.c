@@ -28,6 +28,7 @@ typedef struct view_values {
     int port;
     const char *listen; /* address or path of a UNIX socket; NULL: both addresses of this machine */
     double idle;        /* minutes */
+    bool open;
     uint64_t max_streamlines;
     /* the first sphere, "x,y,z,r" (NULL: in the middle), its number of seeds and their random seed */
     const char *seed_sphere;
@@ -48,6 +49,10 @@ static const gls_option table[] = {
              "open; --port is then that to which ssh -L brings it."),
     GLS_NUMBER("Server", DOUBLE, idle, "idle", "MIN", "minutes", GLS_AT_LEAST(0), "0, never",
                "End when no page was open for MIN minutes."),
+    GLS_FLAG("Server", open, "open",
+             "Open the page where there is a desktop, with the first command of $BROWSER, or else xdg-open. A file "
+             "that no other user can read leads the browser to the address.",
+             .since = "0.2.0"),
     GLS_NUMBER("View", UINT64, max_streamlines, "max-streamlines", "N", NULL, GLS_BETWEEN(1, 1000000), NULL,
                "Largest number of streamlines that are shown, evenly spread over each file."),
 #define ROW GLS_OPTION_ROW
@@ -147,13 +152,10 @@ static gls_status read_track(void *user, const char *const *words, size_t n, gls
 /* Prints the address, and how it is reached from another machine. */
 static void print_address(const gls_session *session)
 {
-    char host[256] = "HOST";
+    char host[256] = "HOST", address[GLS_ADDRESS];
     if (gethostname(host, sizeof host - 1) != 0 || !*host) snprintf(host, sizeof host, "HOST");
-    printf("http://%s:%d/?token=%s\n",
-           session->socket ? "localhost"
-           : session->ipv6 ? "[::1]"
-                           : "127.0.0.1",
-           session->port, session->token);
+    gls_session_address(session, address);
+    printf("%s\n", address);
     fflush(stdout);
     if (session->socket) {
         char path[PATH_MAX];
@@ -176,6 +178,7 @@ static int serve(const view_values *v, gls_status status, gls_view_contents *con
                                     .review = review,
                                     .port = v->port,
                                     .listen = v->listen,
+                                    .open = v->open,
                                     .idle_seconds = 60 * v->idle,
                                     .go_on = cmd_goes_on,
                                     .ready = print_address};
@@ -226,6 +229,9 @@ static int check_effects(const view_values *v, const cmd_arguments *arguments, s
                          "--listen: %s: must be 127.0.0.1, ::1 or a path with / of a UNIX socket: other machines come "
                          "by ssh -L",
                          v->listen);
+    if (v->open && gls_view_is_socket(v->listen))
+        return cmd_error(CMD_EXIT_USAGE, "--open: no browser reaches the socket of --listen but by ssh -L: open the "
+                                         "address there, or leave out --listen");
     const char *tracts = cmd_options_first(arguments, of_tracts), *seeds = cmd_options_first(arguments, of_seeds);
     if (cmd_options_first(arguments, of_odf) && !v->odf)
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs --odf", cmd_options_first(arguments, of_odf));

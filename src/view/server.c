@@ -31,6 +31,7 @@ gls_status gls_view_serve(const gls_view_server *server)
 #include "util/allocation.h"
 #include "util/clock.h"
 #include "util/numbers.h"
+#include "view/browser.h"
 #include "view/messages.h"
 #include "view/save.h"
 #include "view/socket.h"
@@ -78,6 +79,7 @@ typedef struct state {
     gls_view_saving *saving; /* NULL: nothing is saved */
     connection *saver;       /* the page that saves; NULL: it is closed */
     uint32_t save_id;        /* number of its request */
+    gls_view_browser browser;
     lws_sorted_usec_list_t tick;
 } state;
 
@@ -93,17 +95,15 @@ static const struct lws_protocol_vhost_options no_sniff = {NULL, NULL, "x-conten
 
 /* --- Requests. */
 
-/* Sends the head of an answer, and lets libwebsockets ask for its body. cookie: sets it, and leads to the page; NULL:
- * none. Returns whether the connection has to be closed. */
+/* Sends the head of an answer, and lets libwebsockets ask for its body. cookie: sets it; NULL: none. Returns whether
+ * the connection has to be closed. */
 static int respond(struct lws *wsi, connection *c, unsigned code, const char *type, const char *body, size_t bytes,
                    const char *cookie)
 {
     unsigned char head[LWS_PRE + 2048], *start = head + LWS_PRE, *at = start, *end = head + sizeof head - 1;
     if (lws_add_http_common_headers(wsi, code, type, bytes, &at, end)) return 1;
-    if (cookie &&
-        (lws_add_http_header_by_name(wsi, (const unsigned char *)"set-cookie:", (const unsigned char *)cookie,
-                                     (int)strlen(cookie), &at, end) ||
-         lws_add_http_header_by_name(wsi, (const unsigned char *)"location:", (const unsigned char *)"/", 1, &at, end)))
+    if (cookie && lws_add_http_header_by_name(wsi, (const unsigned char *)"set-cookie:", (const unsigned char *)cookie,
+                                              (int)strlen(cookie), &at, end))
         return 1;
     if (lws_finalize_write_http_header(wsi, start, &at, end)) return 1;
     c->body = body;
@@ -173,11 +173,15 @@ static int answer_review(const state *s, struct lws *wsi, connection *c, const c
     return respond(wsi, c, HTTP_STATUS_OK, path[2] == 'a' ? "application/json" : "image/png", data, n, NULL);
 }
 
-/* Answers a request for a file. The first one has the token in its address: it gets the cookie instead of a file, so
- * that the token does not stay in the address. */
+/* Answers a request for a file. The first one has the token in its address: it gets the cookie and a page that leads to
+ * `/`, so that the token does not stay in the address. A redirection would not do: after a link of another site or of a
+ * file, browsers follow it without a cookie of SameSite=Strict. */
 static int answer_request(const state *s, struct lws *wsi, connection *c, const char *path)
 {
-    static const char field[] = "token=";
+    static const char field[] = "token=",
+                      lead[] = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>glslines view"
+                               "</title><meta http-equiv=\"refresh\" content=\"0; url=/\"></head><body><a href=\"/\">"
+                               "glslines view</a></body></html>\n";
     char argument[64], cookie[128];
     if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
         return refuse(wsi, c, HTTP_STATUS_METHOD_NOT_ALLOWED, "only GET is answered\n");
@@ -189,7 +193,7 @@ static int answer_request(const state *s, struct lws *wsi, connection *c, const 
         gls_session_has_token(&s->session, argument + sizeof field - 1)) {
         snprintf(cookie, sizeof cookie, "%s=%s; HttpOnly; SameSite=Strict; Path=/", s->session.cookie,
                  s->session.token);
-        return respond(wsi, c, HTTP_STATUS_SEE_OTHER, "text/plain", "/\n", 2, cookie);
+        return respond(wsi, c, HTTP_STATUS_OK, "text/html; charset=utf-8", lead, sizeof lead - 1, cookie);
     }
     if (!has_cookie(s, wsi))
         return refuse(wsi, c, HTTP_STATUS_FORBIDDEN,
@@ -377,6 +381,7 @@ static void open_page(state *s, struct lws *wsi, connection *c)
     *c = (connection){.wsi = wsi, .next = s->page};
     s->page = c;
     s->n_pages++;
+    gls_view_browser_close(&s->browser);
 }
 
 /* Removes a page from the list. */
@@ -457,6 +462,7 @@ static void work(state *s)
         s->worked = gls_clock_seconds();
     }
     end_save(s);
+    gls_view_browser_attend(&s->browser);
     if (s->worked > 0 && gls_clock_seconds() - s->worked > REST) {
         gls_memory_give_back();
         s->worked = 0;
@@ -554,6 +560,7 @@ gls_status gls_view_serve(const gls_view_server *server)
     struct lws_context *context = lws_create_context(&info);
     status = gls_view_is_socket(server->listen) ? listen_on_socket(&s, context) : listen_on_port(&s, context);
     if (!status) server->ready(&s.session);
+    if (!status && server->open) gls_view_browser_open(&s.browser, &s.session);
     while (!status && server->go_on()) {
         if (server->idle_seconds > 0 && s.n_pages == 0 && !s.saving &&
             gls_clock_seconds() - s.empty_since > server->idle_seconds)
@@ -563,6 +570,7 @@ gls_status gls_view_serve(const gls_view_server *server)
         work(&s);
     }
     lws_sul_cancel(&s.tick);
+    gls_view_browser_close(&s.browser);
     gls_text text = {0};
     (void)gls_view_save_end(s.saving, &text);
     gls_text_finish(&text);

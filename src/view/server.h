@@ -26,6 +26,7 @@ typedef struct gls_view_server {
     gls_view_review *review;                   /* has the pictures of a data set */
     int port;                                  /* 0: any that is free */
     const char *listen;                        /* 127.0.0.1, ::1 or a path of a UNIX socket; NULL: both addresses */
+    bool open;                                 /* start the browser; not with a socket */
     double idle_seconds;                       /* end so long after the last page was closed; 0: never */
     bool (*go_on)(void);                       /* false: end */
     void (*ready)(const gls_session *session); /* called once, when the server takes requests */

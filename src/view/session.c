@@ -27,6 +27,12 @@ void gls_session_listen(gls_session *session, int port, const char *socket)
              socket ? (int)getpid() : port);
 }
 
+void gls_session_address(const gls_session *session, char text[GLS_ADDRESS])
+{
+    const char *host = session->socket ? "localhost" : session->ipv6 ? "[::1]" : "127.0.0.1";
+    snprintf(text, GLS_ADDRESS, "http://%s:%d/?token=%s", host, session->port, session->token);
+}
+
 /* Whether a text is nothing, or a colon and a port. */
 static bool is_port(const char *text)
 {

@@ -8,6 +8,8 @@
 
 /* Digits of a token: 128 random bits in hexadecimal. */
 #define GLS_TOKEN_DIGITS 32
+/* Bytes of an address. */
+#define GLS_ADDRESS 96
 
 /* A server's session. */
 typedef struct gls_session {
@@ -22,6 +24,9 @@ typedef struct gls_session {
 gls_status gls_session_begin(gls_session *session);
 /* Sets port and socket, and with them the name of the cookie. */
 void gls_session_listen(gls_session *session, int port, const char *socket);
+/* Writes the address of the page, with the token, for a browser of this machine, or that to which ssh brings a socket.
+ */
+void gls_session_address(const gls_session *session, char text[GLS_ADDRESS]);
 /* Whether a header Host names this machine by a loopback name, and the port of the server; for a socket, which ssh
  * brings to any port, whatever port. A page of another name that leads to this machine (DNS rebinding) does not. */
 bool gls_session_has_host(const gls_session *session, const char *host);

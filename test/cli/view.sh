@@ -125,6 +125,8 @@ fi
 rm -rf many.trx
 python3 "$here/view_socket.py" "$tool" t.trx || note "a UNIX socket"
 [ "$before" = "$(files)" ] || note "view --listen has left files"
+python3 "$here/view_open.py" "$tool" t.trx || note "view --open"
+[ "$before" = "$(files)" ] || note "view --open has left files"
 
 # --- live tracking: every getter of FODs, controls, regions to stop in; getters of a series, without a tractogram ---
 before=$(files)

@@ -34,9 +34,10 @@ for name in ("tcp", "tcp6"):
 check(listening and set(listening) <= {"0100007F", "0" * 24 + "01000000"}, "it listens on", listening)
 
 # --- the token moves into a cookie ---
-status, headers, _ = server.get("/?token=" + server.token, {"Cookie": None})
+status, headers, body = server.get("/?token=" + server.token, {"Cookie": None})
 cookie = headers.get("set-cookie", "")
-check(status == 303 and headers.get("location") == "/", "first request", status, headers)
+check(status == 200 and b'http-equiv="refresh" content="0; url=/"' in body and b"script" not in body, "first request", status, body)
+check("default-src 'self'" in headers.get("content-security-policy", "") and headers.get("cache-control") == "no-store", "headers of the first answer", headers)
 check(cookie == f"{server.cookie}; httponly; samesite=strict; path=/", "cookie", cookie)
 changed = ("0" if server.token[0] != "0" else "1") + server.token[1:]
 # headers beyond libwebsockets' room: it ends the connection, or says why; 0 is no answer, which nothing else may have

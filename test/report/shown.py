@@ -5,6 +5,7 @@ the files; images lie behind and over each other in their windows and colours; c
 each slice has a window of its own. Prints what fails; writes values.png, images.png, criteria.png, glyphs.png and divided.png."""
 
 import gzip
+import os
 import re
 import shlex
 import struct
@@ -266,6 +267,30 @@ def divided(browser):
     check(browser.value(letters) == 6, "letters of one window", browser.value(letters))
 
 
+def opened(browser, tool):
+    """The file with which --open starts a browser leads to the scene, and goes."""
+    stub, got = folder.absolute() / "browser.sh", folder.absolute() / "opened.txt"
+    stub.write_text(f"#!/bin/sh\nprintf %s \"$1\" > '{got}.part' && mv '{got}.part' '{got}'\n")
+    stub.chmod(0o755)
+    got.unlink(missing_ok=True)
+    with subprocess.Popen([tool, "view", folder / "marked.trx", "--open", "-q"], stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, "DISPLAY": ":0", "BROWSER": str(stub)}) as server:
+        try:
+            address = server.stdout.readline().strip()
+            end = time.monotonic() + 20
+            while not got.exists() and time.monotonic() < end:
+                time.sleep(0.02)
+            url = got.read_text()
+            check(url.startswith("file:///") and os.path.exists(url[7:]), "--open gives", url)
+            browser.call("Page.navigate", url=url)
+            check(browser.wait(f"location.href === {address.partition('?')[0]!r} && document.getElementById('regions') && !document.getElementById('select').hidden", 20),
+                  "the file of --open leads to", browser.value("location.href + ' ' + document.body.textContent.slice(0, 99)"))
+            check(not os.path.exists(url[7:]), "the file of --open is left")
+            check(not any("token=" in e["url"] for e in browser.call("Page.getNavigationHistory")["entries"] if address.partition("?")[0] in e["url"]), "the token is in the history")
+        finally:
+            server.terminate()
+
+
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     tab = Browser(profile)
     try:
@@ -279,6 +304,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         faults = [e["params"] for e in tab.events if e.get("method") == "Runtime.exceptionThrown" or
                   (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error" and "favicon" not in e["params"]["entry"].get("url", ""))]
         check(faults == [], "errors of the page:", faults)
+        opened(tab, sys.argv[4])
     finally:
         tab.process.terminate()
         tab.process.wait()
