@@ -64,9 +64,9 @@ packages() {
         sed 's/.*--no-install-recommends//; s/&&.*//; s/ COPY.*//; s/ RUN.*//'
 }
 
-# runs STAGE: prints the commands of the recipe's first or second stage, a RUN a line
+# runs STAGE: prints the commands of the recipe's first or second stage, a RUN a line, each of which ends the shell if it fails
 runs() {
-    awk -v wanted="$1" '/^FROM/ { stage++ } stage == wanted && (/^RUN / || more) { sub(/^RUN /, ""); more = sub(/\\$/, ""); printf "%s%s", $0, more ? "" : "\n" }' $recipe
+    awk -v wanted="$1" '/^FROM/ { stage++ } stage == wanted && (/^RUN / || more) { sub(/^RUN /, ""); more = sub(/\\$/, ""); printf "%s%s", $0, more ? "" : "\n" }' $recipe | sed 's/.*/( & ) || exit 1/'
 }
 
 # newer_cmake NAME: installs PyPI's CMake, which runs on old systems. This machine fetches it, because the fresh system need not have certificates and
