@@ -83,7 +83,7 @@ upward() {
      upward render util gpu image dwi transform registration anat streamlines tractogram tracts weights record run bids
     upward bench util image dwi track streamlines tractogram tracts record check tools run
     upward options util record
-    upward view util image transform streamlines tractogram tracts record run render
+    upward view util image dwi transform streamlines tractogram tracts record run render
     upward cmd util gpu phantom track record check sinks tools run bids render bench options view
 } | expect_none "tiers: util <- gpu, image, streamlines <- transform <- compute, dwi, registration, tractogram <- anat, phantom <- track <- tracts, weights <- geometry <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- view <- cmd"
 

@@ -34,17 +34,6 @@ void gls_view_word(gls_text *out, const char *word)
     gls_text_puts(out, "'");
 }
 
-void gls_view_numbers(double *number, int n, char text[160])
-{
-    size_t length = 0;
-    for (int i = 0; i < n; i++) {
-        const size_t from = length;
-        length += (size_t)gls_snprintf(text + length, 24, "%.7g", number[i]);
-        number[i] = gls_strtod(text + from, NULL);
-        if (i < n - 1) text[length++] = ',';
-    }
-}
-
 size_t gls_view_read_words(const gls_tract_common *input, const char *reference, const char **word)
 {
     static const char *const axes[] = {[GLS_VTK_SPACE_STATED] = "stated", "ras", "lps"};

@@ -10,8 +10,6 @@
 gls_status gls_view_name_check(const char *name);
 /* Appends a word as a shell reads it back. */
 void gls_view_word(gls_text *out, const char *word);
-/* Writes n numbers as the command line has them, with commas between them. Rounds the numbers to those of the text. */
-void gls_view_numbers(double *number, int n, char text[160]);
 /* Appends the text of a region: of a painted one, mask-NUMBER.nii.gz. atlas: image of the labels. GLS_ERR_ARGUMENT: it
  * is a label, and atlas is NULL. */
 gls_status gls_view_region_text(const gls_view_region *region, const char *atlas, gls_text *out);

@@ -10,7 +10,17 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "view/command.h"
+
+void gls_view_numbers(double *number, int n, char text[160])
+{
+    size_t length = 0;
+    for (int i = 0; i < n; i++) {
+        const size_t from = length;
+        length += (size_t)gls_snprintf(text + length, 24, "%.7g", number[i]);
+        number[i] = gls_strtod(text + from, NULL);
+        if (i < n - 1) text[length++] = ',';
+    }
+}
 
 /* A number of an object, from low to high. GLS_ERR_ARGUMENT: it is none. */
 static gls_status read_number(const cJSON *entry, const char *name, double low, double high, bool whole, double *v)

@@ -160,6 +160,8 @@ typedef struct gls_view_request {
  * request are those of the message then, as far as it has them, else 0 and GLS_VIEW_TRACK. Errors fit into the reason
  * of a closed WebSocket, 123 bytes. */
 gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_request *request);
+/* Writes n numbers as the command line has them, with commas between them. Rounds the numbers to those of the text. */
+void gls_view_numbers(double *number, int n, char text[160]);
 /* Whether a region has one of the roles that look at the ends of streamlines. */
 bool gls_view_region_is_of_ends(const gls_view_region *region);
 /* Whether a region of the request is a label. */

@@ -316,7 +316,7 @@ static gls_status run_segment(saving *s)
     if (s->inside) words[n++] = s->inside;
     if (s->d->lines.n_unusable > 0) words[n++] = "--invalid";
     if (s->d->lines.n_unusable > 0) words[n++] = "drop";
-    if (gls_view_request_has_label(&s->request)) n += add_transform(s, words + n);
+    if (gls_view_request_has_label(&s->request)) add_transform(s, words + n);
     return run(s, words);
 }
 
@@ -452,8 +452,8 @@ static void remove_stale(const saving *s)
 static gls_status name_files(saving *s, bool *exists)
 {
     const gls_view_dissection *d = s->d;
-    const char *const given[] = {d->n_paths > 0 ? d->path[0] : NULL, d->atlas, d->lut, d->input->reference,
-                                 d->live->act, d->gallery->odf};
+    const char *const given[] = {
+        d->n_paths > 0 ? d->path[0] : NULL, d->atlas, d->lut, d->input->reference, d->live->act, d->gallery->odf};
     gls_inputs inputs = {0};
     gls_status status = gls_inputs_add_all(&inputs, given, sizeof given / sizeof *given);
     for (size_t i = 0; i < d->gallery->n && !status; i++) status = gls_inputs_add(&inputs, d->gallery->image[i].path);
