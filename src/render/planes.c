@@ -65,7 +65,10 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
     /* where some voxels are 0 or not finite, as around a mask, black is at most 0 */
     if (n > 0 && n < voxels && window->low > 0) window->low = fmin(window->low, 0);
     *flat = !(window->high > window->low) || n == 0;
-    if (*flat) window->high = window->low + 1;
+    if (*flat && window->low > 0)
+        window->low = 0;
+    else if (*flat)
+        window->high = window->low + 1;
     free(sorted);
     return GLS_OK;
 }

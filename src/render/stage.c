@@ -24,6 +24,8 @@
 /* Step between the grey values of the image, which run from 1 (black) to 253 (white); 0: nothing is shown. With fewer
  * values the image compresses better. */
 #define STEP 4
+/* Values of 16 bits reach this many times the width of the window beyond its ends. */
+#define BEYOND 8
 
 /* --- Streamlines. */
 
@@ -276,22 +278,43 @@ static void fill_values(void *user, int thread, size_t from, size_t until)
     }
 }
 
+/* The values of 1 and of 65535: the smallest and the largest one of the image, but not far beyond its window, so that a
+ * few voxels with huge values leave enough steps to all others. */
+static gls_status choose_range(const gls_image *image, double *low, double *high)
+{
+    gls_window window;
+    bool flat;
+    gls_status status = gls_window_choose(image, &window, &flat);
+    if (status) return status;
+    const double beyond = BEYOND * (window.high - window.low);
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t i = 0; i < gls_grid_voxels(&image->grid); i++) {
+        if (!isfinite(image->data[i])) continue;
+        *low = fmin(*low, (double)image->data[i]);
+        *high = fmax(*high, (double)image->data[i]);
+    }
+    *low = fmax(*low, window.low - beyond);
+    *high = fmin(*high, window.high + beyond);
+    if (*high > *low) return GLS_OK;
+    *low = window.low;
+    *high = window.high;
+    return GLS_OK;
+}
+
 gls_status gls_stage_values(const gls_image *image, double max_voxels, gls_text *out)
 {
     enum { HEAD = SLICES_HEAD + 8 };
-    filling f = {.l = choose_lattice(&image->grid, max_voxels), .low = INFINITY, .high = -INFINITY};
-    const size_t n = voxels_of(&f.l), voxels = gls_grid_voxels(&image->grid);
-    for (size_t i = 0; i < voxels; i++) {
-        if (!isfinite(image->data[i])) continue;
-        f.low = fmin(f.low, (double)image->data[i]);
-        f.high = fmax(f.high, (double)image->data[i]);
-    }
+    filling f = {.l = choose_lattice(&image->grid, max_voxels)};
+    const size_t n = voxels_of(&f.l);
+    gls_status status = choose_range(image, &f.low, &f.high);
+    if (status) return status;
     uint8_t *raw = make_slices(&f.l, HEAD, 2 * n);
     gls_sampler_init(&f.sampler, image);
     if (raw) {
         f.to = raw + HEAD;
-        store_float(raw + SLICES_HEAD, isfinite(f.low) ? (float)f.low : 0);
-        store_float(raw + SLICES_HEAD + 4, isfinite(f.high) ? (float)f.high : 0);
+        store_float(raw + SLICES_HEAD, (float)f.low);
+        store_float(raw + SLICES_HEAD + 4, (float)f.high);
         gls_parallel(n, 4096, omp_get_max_threads(), fill_values, &f);
     }
     return append_bytes(raw, HEAD + 2 * n, out);

@@ -47,7 +47,7 @@ static gls_status use_image(gls_studio *s, const gls_image *image)
         s->window = (gls_window){o->image_range.value[0], o->image_range.value[1]};
     else if (flat)
         gls_log(GLS_LOG_WARNING,
-                "%s: all values are the same, so that the image is black: give another --image, or --image-range",
+                "%s: all values are the same, so that the image shows nothing: give another --image, or --image-range",
                 o->image     ? o->image
                 : *s->behind ? s->behind
                              : "stop map");

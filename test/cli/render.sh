@@ -295,7 +295,7 @@ expect 3 render bundle.trx -o x.png --color dpv:fa "$@"
 says "has no dpv fa; it has: none"
 expect 3 render bundle.trx -o x.png --color map:missing.nii "$@"
 expect 0 render bundle.tck -o zeros.png --image zeros.nii --tile 100x100 --device llvmpipe
-says "all values are the same, so that the image is black: give another --image"
+says "all values are the same, so that the image shows nothing: give another --image"
 expect 2 render bundle.tck -o x.png --tile 0x0
 expect 2 render bundle.tck -o x.png --tile 100
 expect 2 render bundle.tck -o x.png --views above

@@ -15,6 +15,7 @@
 #include <glslines/render.h>
 #include <glslines/report.h>
 
+#include "render/stage.h"
 #include "skip.h"
 #include "util/file.h"
 
@@ -119,12 +120,47 @@ static void test_locale(void **state)
     rmdir(folder);
 }
 
+/* Values of the images of the window: a few huge ones leave steps to the others, and a flat image is not black. */
+static void test_values_of_slices(void **state)
+{
+    enum { N = 125, HEAD = 36 };
+    (void)state;
+    static const int32_t dim[3] = {5, 5, 5};
+    static const double affine[3][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    gls_grid grid;
+    gls_image *image;
+    assert_int_equal(gls_grid_init(&grid, dim, affine), GLS_OK);
+    assert_int_equal(gls_image_create(&grid, 1, &image), GLS_OK);
+    for (int round = 0; round < 3; round++) {
+        gls_text text = {0};
+        uint16_t stored[N];
+        float range[2];
+        for (int i = 0; i < N; i++) image->data[i] = round == 2 ? 1 : (float)(i + 1) / (2 * N);
+        if (round == 1) image->data[7] = 1e6F;
+        assert_int_equal(gls_stage_values(image, 1e6, &text), GLS_OK);
+        assert_int_equal(text.length, HEAD + 2 * N);
+        char *bytes = gls_text_take(&text);
+        memcpy(range, bytes + HEAD - sizeof range, sizeof range);
+        memcpy(stored, bytes + HEAD, sizeof stored);
+        free(bytes);
+        for (int i = 0; i < N; i++) {
+            const float v = range[0] + (float)(stored[i] - 1) / 65534 * (range[1] - range[0]);
+            if (round != 1 || i != 7) assert_float_equal(v, image->data[i], 1e-4F);
+        }
+        if (round == 0) assert_float_equal(range[1], 0.5F, 1e-6F);
+        if (round == 1) assert_int_equal(stored[7], 65535);
+        if (round == 2) assert_true(range[0] <= 0 && stored[0] > 60000);
+    }
+    gls_image_destroy(image);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_missing_texts),
         cmocka_unit_test(test_out_of_range),
         cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_values_of_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
