@@ -11,6 +11,9 @@
 
 #define POLE (-0.26794919243112270647) /* of the filter: sqrt(3) - 2 */
 #define GAIN 6.0                       /* which (1 - pole) (1 - 1 / pole) is */
+/* Divisor of the stored coefficients. Along an axis a coefficient may be three times as large as the largest value, so
+ * that those of large floats would be none. */
+#define SCALE 32
 
 /* Turns the n values of a line, which goes on as its mirror image beyond both ends, into coefficients. */
 static void filter_line(double *line, size_t n)
@@ -61,7 +64,7 @@ gls_status gls_spline_coefficients(const gls_image *image, gls_image **coefficie
     const size_t n = gls_grid_voxels(&image->grid);
     gls_image *made = NULL;
     gls_status status = gls_image_allocate(&image->grid, image->n_volumes, false, &made);
-    for (size_t i = 0; i < n * image->n_volumes && !status; i++) made->data[i] = image->data[i];
+    for (size_t i = 0; i < n * image->n_volumes && !status; i++) made->data[i] = image->data[i] / SCALE;
     for (size_t t = 0; t < image->n_volumes && !status; t++)
         for (int axis = 0; axis < 3 && !status; axis++) status = filter_axis(made->data + t * n, image->grid.dim, axis);
     if (status)
@@ -107,5 +110,5 @@ double gls_spline_value(const gls_spline_place *p, const float *volume, const fl
                 most = fmax(most, (double)volume[voxel]);
             }
         }
-    return fmin(fmax(sum, least), most);
+    return fmin(fmax(SCALE * sum, least), most);
 }

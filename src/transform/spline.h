@@ -12,8 +12,8 @@ typedef struct gls_spline_place {
     double weight[3][4];
 } gls_spline_place;
 
-/* Makes an image of the coefficients of the splines, volume by volume; beyond its border an image goes on as its mirror
- * image. All values have to be finite. */
+/* Makes an image of the coefficients of the splines, in the scale that gls_spline_value() takes, volume by volume;
+ * beyond its border an image goes on as its mirror image. All values have to be finite. */
 gls_status gls_spline_coefficients(const gls_image *image, gls_image **coefficients);
 /* Finds the voxels around a place in voxel coordinates, each from 0 to dim - 1. */
 void gls_spline_place_init(const int32_t dim[3], const double at[3], gls_spline_place *place);
