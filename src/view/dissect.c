@@ -322,6 +322,8 @@ static gls_status combine(gls_view_dissection *d, const gls_view_request *reques
         if (s.n_ends > 0) bits &= ends_of(s.end, s.n_ends, w);
         d->selected[w] = bits;
     }
+    /* measures are read by the name of a file, and points from the file that was opened */
+    if (!status && gls_view_has_criteria(&request->criteria)) status = gls_view_lines_check(&d->lines);
     if (!status) status = gls_view_measures_apply(&d->measures, &request->criteria, d->selected);
     *count = 0;
     for (size_t w = 0; w < n; w++) *count += (uint64_t)__builtin_popcountll(d->selected[w]);
@@ -368,6 +370,7 @@ static void append_edit(const gls_view_dissection *d, const gls_view_request *re
         gls_text_puts(out, " ");
         gls_view_word(out, word[i]);
     }
+    if (d->lines.mixed) gls_text_puts(out, " --fields common");
     /* 'edit --invalid keep' drops the streamlines that cannot be used; 'drop' would also drop those with points
      * outside the grid */
     if (d->lines.n_unusable > 0) gls_text_puts(out, " --invalid keep");

@@ -171,6 +171,19 @@ static gls_status append(void *user, const gls_streamlines *in)
     return GLS_OK;
 }
 
+/* Hash of the columns of a file, whatever their order. */
+static uint64_t hash_columns(const gls_tractogram_info *info)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < info->n_dps + info->n_dpv; i++) {
+        const bool is_dps = i < info->n_dps;
+        const gls_column *column = is_dps ? &info->dps[i] : &info->dpv[i - info->n_dps];
+        const uint64_t kind[3] = {is_dps, (uint64_t)column->type, column->components};
+        sum += gls_hash(kind, sizeof kind) * (2 * gls_hash(column->name, strlen(column->name)) + 1);
+    }
+    return sum;
+}
+
 /* Reads one file. Its points are read again from where they are, or from a copy in a temporary file. */
 static gls_status read_file(gls_view_lines *l, const char *path, const gls_tractogram_read_options *options,
                             bool (*go_on)(void))
@@ -182,9 +195,14 @@ static gls_status read_file(gls_view_lines *l, const char *path, const gls_tract
     const gls_sink sink = {.append = append, .user = &r};
     read.allow_invalid = read.quiet = true;
     *file = (gls_view_points){.path = path, .fd = -1, .line = l->n, .point = l->n_points};
+    /* a file that cannot be found cannot be opened */
+    (void)stat(path, &file->opened);
     gls_status status = gls_tractogram_reader_open(path, &read, &reader);
     if (status) return status;
-    l->has_grid &= gls_tractogram_reader_info(reader)->has_grid;
+    const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
+    l->has_grid &= info->has_grid;
+    if (l->n_files == 0) l->columns = hash_columns(info);
+    l->mixed |= hash_columns(info) != l->columns;
     if (gls_trx_points_at(reader, &file->at)) {
         file->fd = fcntl(reader->fd, F_DUPFD_CLOEXEC, 0);
         if (file->fd < 0) status = gls_fail(GLS_ERR_INPUT, "%s: %s", path, strerror(errno));
@@ -217,6 +235,20 @@ gls_status gls_view_lines_read(gls_view_lines *l, const char *const *path, size_
     if (status || l->n == 0) return status;
     void *part = realloc(l->part, (l->n_parts + 1) * sizeof *l->part);
     if (part) l->part = part;
+    return GLS_OK;
+}
+
+gls_status gls_view_lines_check(const gls_view_lines *l)
+{
+    for (size_t i = 0; i < l->n_files; i++) {
+        const struct stat *then = &l->file[i].opened;
+        struct stat now;
+        if (stat(l->file[i].path, &now) != 0 || now.st_dev != then->st_dev || now.st_ino != then->st_ino ||
+            now.st_size != then->st_size || now.st_mtim.tv_sec != then->st_mtim.tv_sec ||
+            now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
+            return gls_fail(GLS_ERR_INPUT, "%s: has changed since it was opened: start 'glslines view' again",
+                            l->file[i].path);
+    }
     return GLS_OK;
 }
 

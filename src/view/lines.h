@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include <glslines/common.h>
 #include <glslines/streamlines.h>
@@ -19,6 +20,7 @@ typedef struct gls_view_points {
     int fd;               /* the tractogram, or a temporary file without a name */
     uint64_t at;          /* byte of its first point */
     uint64_t line, point; /* index of its first streamline and of its first point among those of all files */
+    struct stat opened;   /* of the tractogram, when it was opened */
 } gls_view_points;
 
 /* The streamlines. Their points stay in files. All zero is empty. */
@@ -33,6 +35,8 @@ typedef struct gls_view_lines {
     uint64_t *usable;    /* a bit for each streamline: it has points, and all are finite */
     uint64_t n_unusable; /* the others */
     bool has_grid;       /* all files know the grid of an image */
+    uint64_t columns;    /* hash of the columns of the first file */
+    bool mixed;          /* files have other columns than the first one */
     gls_box box;         /* of all finite points, world mm */
     uint8_t (*part)[6];  /* smallest and largest coordinates of each part of a streamline, in 255ths of the box */
     size_t n_parts;
@@ -56,6 +60,8 @@ gls_status gls_view_lines_read(gls_view_lines *lines, const char *const *path, s
  * whose first point lies in region k, and last[k] of those whose last point does. GLS_ERR_INPUT: a file has changed. */
 gls_status gls_view_lines_meet(const gls_view_lines *lines, const gls_rois *rois, size_t n, uint64_t *const *met,
                                uint64_t *const *last);
+/* GLS_ERR_INPUT: a file has changed, or was replaced, since it was opened. */
+gls_status gls_view_lines_check(const gls_view_lines *lines);
 /* Appends the streamlines of a set of bits to the sink, at most `most` of them, evenly spread. count: number of bits
  * that are set. */
 gls_status gls_view_lines_send(const gls_view_lines *lines, const uint64_t *set, uint64_t count, uint64_t most,

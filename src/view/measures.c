@@ -11,7 +11,7 @@
 #include "streamlines/builder.h"
 #include "util/numbers.h"
 #include "util/status.h"
-#include "view/command.h"
+#include "view/lines.h"
 
 /* Tolerance of lengths, mm: that of gls_selection. */
 #define LENGTH_SLACK 1e-4
@@ -22,30 +22,55 @@
 typedef struct reading {
     const gls_view_measures *m;
     const char *path, *key;
-    double *value;
+    gls_view_measure *to;
     uint64_t n; /* streamlines so far */
 } reading;
+
+static bool is_of_group(const char *key)
+{
+    return strncmp(key, "group:", 6) == 0;
+}
 
 /* The column or group of a key; NULL: there is none that has one number for each streamline. */
 static const gls_column *find_column(const gls_streamlines *in, const char *key)
 {
     const char *name = strchr(key, ':') + 1;
-    const gls_column *column =
-        *key == 'g' ? gls_column_find(in->group, in->n_groups, name) : gls_column_find(in->dps, in->n_dps, name);
-    return column && (*key == 'g' || column->components == 1) ? column : NULL;
+    if (is_of_group(key)) return gls_column_find(in->group, in->n_groups, name);
+    const gls_column *column = gls_column_find(in->dps, in->n_dps, name);
+    return column && column->components == 1 ? column : NULL;
+}
+
+/* Says that a file has not the column or group of the key. */
+static gls_status fail_missing(const reading *r)
+{
+    const char *name = strchr(r->key, ':') + 1;
+    if (is_of_group(r->key))
+        return gls_fail(GLS_ERR_INPUT, "%s: has no group \"%s\"; 'glslines info' lists its groups", r->path, name);
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: has no column \"%s\" with one value for each streamline; 'glslines info' lists its columns",
+                    r->path, name);
+}
+
+static gls_status fail_changed(const char *path)
+{
+    return gls_fail(GLS_ERR_INPUT, "%s: has changed since it was opened: start 'glslines view' again", path);
 }
 
 static gls_status append(void *user, const gls_streamlines *in)
 {
     reading *r = user;
-    const bool is_length = !strchr(r->key, ':');
+    const bool is_length = !strchr(r->key, ':'), is_group = is_of_group(r->key);
     const gls_column *column = is_length ? NULL : find_column(in, r->key);
     if (!r->m->go_on()) return gls_fail(GLS_ERR_CANCELLED, "%s: interrupted", r->path);
-    if (!is_length && !column) return gls_fail(GLS_ERR_INPUT, "%s: has no %s", r->path, r->key);
-    if (in->n > r->m->n - r->n) return gls_fail(GLS_ERR_INPUT, "%s: has changed: start 'glslines view' again", r->path);
-    for (size_t i = 0; i < in->n; i++)
-        r->value[r->n + i] = is_length ? gls_builder_length(in, i) : gls_column_value(column, i);
-    r->n += in->n;
+    if (!is_length && !column) return fail_missing(r);
+    if (in->n > r->m->n - r->n) return fail_changed(r->path);
+    for (size_t i = 0; i < in->n; i++, r->n++) {
+        const double value = is_length ? gls_builder_length(in, i) : gls_column_value(column, i);
+        if (!is_group)
+            r->to->value[r->n] = value;
+        else if (value > 0.5)
+            r->to->bits[r->n / 64] |= UINT64_C(1) << r->n % 64;
+    }
     return GLS_OK;
 }
 
@@ -62,43 +87,69 @@ static gls_status read_files(reading *r)
         if (!status) status = gls_tractogram_pump(reader, &sink, NULL, NULL);
         gls_tractogram_reader_close(reader);
     }
-    if (!status && r->n != r->m->n)
-        status = gls_fail(GLS_ERR_INPUT, "%s: has changed: start 'glslines view' again", r->path);
-    return status;
+    return !status && r->n != r->m->n ? fail_changed(r->path) : status;
 }
 
-/* Finds a measure, or reads it in place of the one that was not used for longest. */
-static gls_status find_measure(gls_view_measures *m, const char *key, const double **value)
+/* Makes room for a measure in place of another one of its kind. */
+static gls_status make_room(const gls_view_measures *m, bool is_group, gls_view_measure *measure)
 {
-    gls_view_measure *oldest = &m->measure[0];
-    for (size_t i = 0; i < GLS_VIEW_MEASURES; i++) {
+    const size_t words = GLS_VIEW_WORDS(m->n) + 1;
+    free(measure->key);
+    measure->key = NULL;
+    if (is_group && !measure->bits) measure->bits = malloc(words * sizeof *measure->bits);
+    if (!is_group && !measure->value) measure->value = malloc((size_t)(m->n + 1) * sizeof *measure->value);
+    if (is_group ? !measure->bits : !measure->value) return gls_no_memory();
+    if (is_group) memset(measure->bits, 0, words * sizeof *measure->bits);
+    return GLS_OK;
+}
+
+/* Finds a measure, or reads it in place of the one of its kind that was not used for longest. */
+static gls_status find_measure(gls_view_measures *m, const char *key, const gls_view_measure **found)
+{
+    const bool is_group = is_of_group(key);
+    const size_t from = is_group ? 0 : GLS_VIEW_GROUPS, until = is_group ? GLS_VIEW_GROUPS : GLS_VIEW_MEASURES;
+    gls_view_measure *oldest = &m->measure[from];
+    for (size_t i = from; i < until; i++) {
         gls_view_measure *measure = &m->measure[i];
         if (measure->key && strcmp(measure->key, key) == 0) {
             measure->used = m->n_requests;
-            *value = measure->value;
+            *found = measure;
             return GLS_OK;
         }
         if (measure->used < oldest->used) oldest = measure;
     }
-    free(oldest->key);
-    *oldest = (gls_view_measure){.value = oldest->value, .used = m->n_requests};
-    if (!oldest->value && !(oldest->value = malloc((size_t)(m->n + 1) * sizeof *oldest->value))) return gls_no_memory();
-    reading r = {.m = m, .key = key, .value = oldest->value};
-    gls_status status = read_files(&r);
+    reading r = {.m = m, .key = key, .to = oldest};
+    gls_status status = make_room(m, is_group, oldest);
+    if (!status) status = read_files(&r);
     if (!status && !(oldest->key = gls_text_copy(key))) status = gls_no_memory();
-    if (status) oldest->used = 0;
-    *value = oldest->value;
+    oldest->used = status ? 0 : m->n_requests;
+    *found = oldest;
     return status;
 }
 
 /* Clears the bits of streamlines whose number is not from low to high. */
 static gls_status keep(gls_view_measures *m, const char *key, double low, double high, uint64_t *bits)
 {
-    const double *value;
-    gls_status status = find_measure(m, key, &value);
+    const gls_view_measure *measure;
+    gls_status status = find_measure(m, key, &measure);
     for (uint64_t i = 0; i < m->n && !status; i++)
-        if (!(value[i] >= low && value[i] <= high)) bits[i / 64] &= ~(UINT64_C(1) << i % 64);
+        if (!(measure->value[i] >= low && measure->value[i] <= high)) bits[i / 64] &= ~(UINT64_C(1) << i % 64);
     return status;
+}
+
+/* Clears the bits of streamlines that are not in a group, or of those that are. */
+static gls_status keep_group(gls_view_measures *m, const char *key, bool is, uint64_t *bits)
+{
+    const gls_view_measure *measure;
+    gls_status status = find_measure(m, key, &measure);
+    for (size_t w = 0; w < GLS_VIEW_WORDS(m->n) && !status; w++) bits[w] &= is ? measure->bits[w] : ~measure->bits[w];
+    return status;
+}
+
+/* Whether values of the column are limited. */
+static bool has_values(const gls_view_criteria *c)
+{
+    return *c->column && (isfinite(c->min_value) || isfinite(c->max_value));
 }
 
 gls_status gls_view_measures_apply(gls_view_measures *m, const gls_view_criteria *c, uint64_t *bits)
@@ -107,12 +158,11 @@ gls_status gls_view_measures_apply(gls_view_measures *m, const gls_view_criteria
     gls_status status = GLS_OK;
     m->n_requests++;
     for (size_t k = 0; k < c->n_groups + c->n_not_groups && !status; k++) {
-        const bool is = k < c->n_groups;
         gls_snprintf(key, sizeof key, "group:%s", c->group[k]);
-        status = keep(m, key, is ? 0.5 : -INFINITY, is ? INFINITY : 0.5, bits);
+        status = keep_group(m, key, k < c->n_groups, bits);
     }
     gls_snprintf(key, sizeof key, "dps:%s", c->column);
-    if (!status && *c->column) status = keep(m, key, c->min_value, c->max_value, bits);
+    if (!status && has_values(c)) status = keep(m, key, c->min_value, c->max_value, bits);
     if (!status && (c->min_length > 0 || isfinite(c->max_length)))
         status = keep(m, "length", c->min_length - LENGTH_SLACK, c->max_length + LENGTH_SLACK, bits);
     return status;
@@ -123,17 +173,12 @@ void gls_view_measures_finish(gls_view_measures *m)
     for (size_t i = 0; i < GLS_VIEW_MEASURES; i++) {
         free(m->measure[i].key);
         free(m->measure[i].value);
+        free(m->measure[i].bits);
     }
     *m = (gls_view_measures){.path = NULL};
 }
 
 /* --- Words. */
-
-/* Whether values of the column are limited. */
-static bool has_values(const gls_view_criteria *c)
-{
-    return *c->column && (isfinite(c->min_value) || isfinite(c->max_value));
-}
 
 /* Adds an option with a number, unless it is not finite. */
 static void add_number(char **word, size_t *n, const char *option, double v)
@@ -161,9 +206,10 @@ size_t gls_view_criteria_words(const gls_view_criteria *c, char *word[GLS_VIEW_C
     return n;
 }
 
-size_t gls_view_criteria_count(const gls_view_criteria *c)
+bool gls_view_has_criteria(const gls_view_criteria *c)
 {
-    return c->n_groups + c->n_not_groups +
-           (has_values(c) ? 1u + (isfinite(c->min_value) != 0) + (isfinite(c->max_value) != 0) : 0u) +
-           (c->min_length > 0) + (isfinite(c->max_length) != 0);
+    char *word[GLS_VIEW_CRITERIA_WORDS];
+    const size_t n = gls_view_criteria_words(c, word);
+    for (size_t i = 0; i < n; i++) free(word[i]);
+    return n > 0;
 }

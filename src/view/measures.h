@@ -2,6 +2,7 @@
 #ifndef GLS_VIEW_MEASURES_H
 #define GLS_VIEW_MEASURES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,14 +12,16 @@
 #include "util/text.h"
 #include "view/messages.h"
 
-/* Measures that are remembered. */
-#define GLS_VIEW_MEASURES 12
+/* Lengths and columns that are remembered, beside the groups of one request. */
+#define GLS_VIEW_NUMBERS 4
+#define GLS_VIEW_MEASURES (GLS_VIEW_GROUPS + GLS_VIEW_NUMBERS)
 
-/* A number for each streamline of the tractograms, in their order. */
+/* What is known of each streamline of the tractograms, in their order. */
 typedef struct gls_view_measure {
-    char *key; /* "length", "dps:NAME", "group:NAME"; NULL: there is none */
-    double *value;
-    uint64_t used; /* number of the last criteria that asked for it */
+    char *key;      /* "length", "dps:NAME", "group:NAME"; NULL: there is none */
+    double *value;  /* of a length or column; NULL: there is none */
+    uint64_t *bits; /* of a group, a bit for each of its streamlines; NULL: there is none */
+    uint64_t used;  /* number of the last criteria that asked for it */
 } gls_view_measure;
 
 /* The measures that were asked for. All zero: none. */
@@ -28,7 +31,7 @@ typedef struct gls_view_measures {
     uint64_t n;                              /* streamlines of all of them */
     const gls_tractogram_read_options *read; /* borrowed */
     bool (*go_on)(void);
-    gls_view_measure measure[GLS_VIEW_MEASURES];
+    gls_view_measure measure[GLS_VIEW_MEASURES]; /* first those of groups */
     uint64_t n_requests;
 } gls_view_measures;
 
@@ -37,11 +40,11 @@ typedef struct gls_view_measures {
 gls_status gls_view_measures_apply(gls_view_measures *m, const gls_view_criteria *criteria, uint64_t *bits);
 /* Largest number of words of criteria. */
 #define GLS_VIEW_CRITERIA_WORDS (5 + 2 * GLS_VIEW_GROUPS)
-/* The number of words of criteria; 0: there are no criteria. */
-size_t gls_view_criteria_count(const gls_view_criteria *criteria);
-/* The words of criteria as options of 'glslines edit', as many as counted. Returns their number; free each of them. A
- * NULL among them: no memory. */
+/* The words of criteria as options of 'glslines edit'. Returns their number; free each of them. A NULL among them: no
+ * memory. */
 size_t gls_view_criteria_words(const gls_view_criteria *criteria, char *word[GLS_VIEW_CRITERIA_WORDS]);
+/* Whether there are criteria. */
+bool gls_view_has_criteria(const gls_view_criteria *criteria);
 /* Frees everything. */
 void gls_view_measures_finish(gls_view_measures *m);
 

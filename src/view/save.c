@@ -232,8 +232,9 @@ static gls_status run(saving *s, const char *const *words)
         const size_t own_name = s->said && strncmp(s->said, "glslines: ", 10) == 0 ? 10 : 0;
         s->stopped = end.late || end.signal || end.code > 128 || end.code == NO_OUTPUT || end.code == FAULT;
         if (s->stopped || end.code != 0)
-            status =
-                gls_fail(GLS_ERR_OUTPUT, "%s", s->said ? s->said + own_name : "save: the command did not end well");
+            status = s->said
+                         ? gls_fail(GLS_ERR_OUTPUT, "%s", s->said + own_name)
+                         : gls_fail(GLS_ERR_OUTPUT, "save: 'glslines %s' ended without a reason: save again", words[0]);
     }
     if (!status) gls_text_puts(&s->script, text);
     free(text);
@@ -639,8 +640,11 @@ static gls_status check_tractogram(gls_view_dissection *d, const char *image, co
                                    bool *chooses)
 {
     if (d->n_paths != 1)
-        return gls_fail(GLS_ERR_ARGUMENT, "save: bundles are made of one tractogram, and view has %zu", d->n_paths);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "save: bundles are made of one tractogram, and view has %zu: start 'glslines view' with one",
+                        d->n_paths);
     gls_status status = gls_beside_end(&d->reading, GLS_OK);
+    if (!status) status = gls_view_lines_check(&d->lines);
     if (!status && !d->lines.has_grid && !d->input->reference && (!image || d->space.n > 0))
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and bundles need one: give 'glslines view' %s",
                           d->path[0], d->space.n > 0 ? "--reference" : "an image");
@@ -650,7 +654,7 @@ static gls_status check_tractogram(gls_view_dissection *d, const char *image, co
         status =
             gls_fail(GLS_ERR_ARGUMENT, "save: a bundle of streamlines with both ends, or no end, in regions is saved "
                                        "alone: save the others under another name");
-    *chooses = beyond || gls_view_criteria_count(&request->criteria) > 0;
+    *chooses = beyond || gls_view_has_criteria(&request->criteria);
     return status;
 }
 

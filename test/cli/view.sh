@@ -155,12 +155,20 @@ with zipfile.ZipFile("t.trx") as a, zipfile.ZipFile("marked.trx", "w") as b:
         b.writestr(name, a.read(name))
     b.writestr("dps/mark.int32", struct.pack("<%di" % n, *(i % 20 for i in range(n))))
     b.writestr("dps/odd name.float32", struct.pack("<%df" % n, *(i % 7 / 7 for i in range(n))))
+    b.writestr("dps/holes.float32", struct.pack("<%df" % n, *(i % 3 or float("nan") for i in range(n))))
+    b.writestr("dps/three.3.float32", bytes(12 * n))
     b.writestr("groups/low.uint32", struct.pack("<%dI" % (n // 3), *range(n // 3)))
     b.writestr("groups/upper half.uint32", struct.pack("<%dI" % (n - n // 5), *range(n // 5, n)))
     b.writestr("groups/none.uint32", b"")
 END
 if start marked.trx fit_fa.nii.gz --odf fit_sh.nii.gz --sh-basis descoteaux07_legacy --save-to saved --nthreads 1 -q; then
     python3 "$here/view_criteria.py" "$(cat stdaddress)" "$tool" marked.trx saved || note "criteria"
+    kill -TERM $pid
+    wait $pid
+fi
+# tractograms of which one alone has columns: the command line has to say what becomes of them
+if start t.trx marked.trx -q; then
+    python3 "$here/view_criteria.py" "$(cat stdaddress)" "$tool" || note "selecting from files of different columns"
     kill -TERM $pid
     wait $pid
 fi

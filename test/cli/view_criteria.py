@@ -1,10 +1,12 @@
-"""Criteria of a running `glslines view` against `glslines edit`, and glyphs: view_criteria.py ADDRESS TOOL TRACKS.trx SAVED. Prints what fails.
+"""Criteria of a running `glslines view` against `glslines edit`, and glyphs: view_criteria.py ADDRESS TOOL [TRACKS.trx SAVED]. Prints what fails.
 
-The tractogram has the columns of streamlines `mark` and `odd name`, and the groups `low`, `upper half` and `none`. Each selection is the one of the
-command line beside it; the recipe of a save makes the same files again."""
+The tractogram has the columns of streamlines `mark`, `odd name`, `holes` with values that are not finite, and `three`
+of three values, and the groups `low`, `upper half` and `none`. Each selection is the one of the
+command line beside it; the recipe of a save makes the same files again. At the end the tractogram is replaced. Without TRACKS.trx a selection alone is looked at."""
 
 import os
 import shlex
+import shutil
 import struct
 import subprocess
 import sys
@@ -12,8 +14,7 @@ import zipfile
 
 from view import Server, ask, check, decode, failures, farthest, open_page, read_trx
 
-address, tool, tracks, saved = sys.argv[1:]
-whole = len(read_trx(tracks))
+address, tool, *files = sys.argv[1:]
 
 
 def sphere(*numbers, role="include"):
@@ -35,6 +36,12 @@ def select(page, regions, **criteria):
     return said["selected"]
 
 
+if not files:
+    with open_page(Server(address)) as page:
+        check(select(page, [sphere(0, 0, 0, 9)], length=[5, None]) > 0, "a selection from all files")
+    sys.exit(len(failures) > 0)
+tracks, saved = files
+whole = len(read_trx(tracks))
 with open_page(Server(address)) as page:
     counts = [
         select(page, [], length=[12, None]), select(page, [], length=[None, 25.5]), select(page, [sphere(0, 0, 0, 9)], length=[10, 30]),
@@ -46,6 +53,12 @@ with open_page(Server(address)) as page:
         select(page, [sphere(0, -10, 0, 12, role="no-end")]), select(page, [sphere(0, -10, 0, 12, role="no-end"), sphere(0, 8, 0, 5)], length=[5, None])]
     # so that equal numbers are no chance
     check(len(set(counts)) >= 11 and counts[5] + counts[6] == whole and counts[9] == 0 and counts[10] == whole and counts[11] < counts[12], "numbers", counts, whole)
+    check(select(page, [], column="holes", values=[None, None]) == whole, "a column without limits")
+    for criteria, why in (({"column": "missing", "values": [0, 1]}, 'has no column "missing" with one value for each streamline; \'glslines info\' lists its columns'),
+                          ({"column": "three", "values": [0, 1]}, 'has no column "three" with one value for each streamline; \'glslines info\' lists its columns'),
+                          ({"not_groups": ["missing"]}, 'has no group "missing"; \'glslines info\' lists its groups')):
+        said = ask(page, "select", shown=0, regions=[], criteria=criteria)
+        check(said.get("error") == f"{tracks}: {why}", "wrong criteria", criteria, said)
     for criteria in ({"column": "missing", "values": [0, 1]}, {"groups": ["missing"]}, {"column": "mark"}, {"values": [0, 1]}, {"length": [5, 4]}, {"length": [-1, 4]}, {"length": 5},
                      {"length": [1, 2, 3]}, {"groups": "low"}, {"groups": 17 * ["low"]}, {"groups": ["a\nb"]}, {"groups": [""]}, {"groups": ["x" * 64]}, {"more": 1},
                      {"column": 5, "values": [0, 1]}, {"length": [None, 1e300]}, {"column": "mark", "values": ["a", None]}):
@@ -86,4 +99,10 @@ with open_page(Server(address)) as page:
         check(all(max(data[20 + 16 * n + i * rings * meridians :][: rings * meridians]) == 255 for i in range(n)), "the largest radius of each glyph")
         sizes.append(n)
     check(sizes[0] > sizes[1] > 0 == sizes[2], "numbers of glyphs", sizes)
+
+    # points come from the file that was opened, measures and saves from that of its name: both have to be one
+    shutil.copy(tracks, "again.trx")
+    os.replace("again.trx", tracks)
+    for said in (ask(page, "select", shown=0, regions=[], criteria={"length": [9, None]}), ask(page, "save", name="late", force=False, bundles=[{"name": "a", "regions": regions}])):
+        check(said.get("error") == f"{tracks}: has changed since it was opened: start 'glslines view' again", "a tractogram that was replaced", said)
 sys.exit(len(failures) > 0)
