@@ -197,30 +197,37 @@ static void compare_forms(const gls_grid form[2], double *apart, double *angle)
     }
 }
 
-/* Warns if sform and qform give the axes different names, because one of the two is wrong then, and if they differ by
- * more than 1 mm or 1 degree. Logs smaller differences. */
+/* Warns if sform and qform of one space give the axes different names, because one of the two is wrong then, or differ
+ * by more than 1 mm or 1 degree; and if one mirrors the other, in whatever spaces. Logs smaller differences, and those
+ * of two spaces, such as a qform of the scanner beside an sform of a template. */
 static void warn_of_forms(const char *path, const nifti_image *nim, const int32_t dim[3], double difference)
 {
     char axes[2][4] = {"", ""};
     gls_grid grid[2];
     double apart = 0, angle = 0;
+    const bool one_space = nim->sform_code == nim->qform_code;
     for (int form = 0; form < 2; form++) {
         double affine[3][4];
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 4; c++) affine[r][c] = form ? nim->qto_xyz.m[r][c] : nim->sto_xyz.m[r][c];
         if (gls_grid_init(&grid[form], dim, affine) == GLS_OK) gls_grid_axis_codes(&grid[form], axes[form]);
     }
-    if (*axes[0] && *axes[1]) compare_forms(grid, &apart, &angle);
-    if (*axes[0] && *axes[1] && strcmp(axes[0], axes[1]) != 0)
+    const bool both = *axes[0] && *axes[1];
+    const bool mirrored = both && (gls_grid_determinant(&grid[0]) < 0) != (gls_grid_determinant(&grid[1]) < 0);
+    if (both) compare_forms(grid, &apart, &angle);
+    if (both && strcmp(axes[0], axes[1]) != 0 && (one_space || mirrored))
         gls_log(
             GLS_LOG_WARNING,
             "%s: the sform has the axes %s, the qform %s: one of them is wrong. The sform is used: compare the image "
             "with an anatomical one, and correct its header if sides are swapped",
             path, axes[0], axes[1]);
+    else if (!one_space)
+        gls_log(GLS_LOG_INFO, "%s: sform (code %d) and qform (code %d) are of two spaces; the sform is used", path,
+                nim->sform_code, nim->qform_code);
     else if (apart > 1 || angle > 1)
         gls_log(GLS_LOG_WARNING,
                 "%s: sform and qform place its voxels up to %.3g mm apart, and turn them by %.2g degrees. The sform is "
-                "used: if it does not lie where it should, correct its header",
+                "used: if the image does not lie where it should, correct its header",
                 path, apart, angle);
     else
         gls_log(GLS_LOG_INFO, "%s: sform and qform differ by up to %.3g; the sform is used", path, difference);

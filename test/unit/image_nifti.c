@@ -191,6 +191,13 @@ static void test_affine_rules(void **state)
     forms_apart(&h, 1.2, 0, "1 ", "up to 1.2 mm apart, and turn them by 0 degrees. The sform is used");
     forms_apart(&h, 0.5, 0, "2 ", "sform and qform differ by up to 0.5; the sform is used");
     forms_apart(&h, 0, 1.5, "1 ", "turn them by 1.5 degrees");
+    forms_apart(&h, 1.2, 0, "1 ", "if the image does not lie where it should");
+    /* an sform of another space than the qform */
+    h.sform_code = 2;
+    forms_apart(&h, 30, 20, "2 ", "x.nii: sform (code 2) and qform (code 1) are of two spaces; the sform is used");
+    h.sform_code = 4;
+    forms_apart(&h, 30, 20, "2 ", "sform (code 4) and qform (code 1) are of two spaces");
+    h.sform_code = 1;
     /* about z: other axes */
     h.quatern_c = 0;
     h.quatern_d = 1;
@@ -198,6 +205,15 @@ static void test_affine_rules(void **state)
     assert_true(a[0][0] == -1.5 && a[0][3] == 90);
     assert_non_null(strstr(log_text, "1 ")); /* GLS_LOG_WARNING */
     assert_non_null(strstr(log_text, "x.nii: the sform has the axes LAS, the qform LPI: one of them is wrong."));
+    /* turned on purpose, from one space to another; and mirrored, which no purpose explains */
+    h.sform_code = 2;
+    read_with_log(put_image("x.nii", &h, sizeof h, data, 8), a);
+    assert_null(strstr(log_text, "is wrong"));
+    assert_non_null(strstr(log_text, "are of two spaces"));
+    h.pixdim[0] = -h.pixdim[0];
+    read_with_log(put_image("x.nii", &h, sizeof h, data, 8), a);
+    assert_non_null(strstr(log_text, "one of them is wrong."));
+    h.pixdim[0] = -h.pixdim[0];
     h.sform_code = 0;
     read_with_log(put_image("x.nii", &h, sizeof h, data, 8), a);
     assert_string_equal(log_text, "");
