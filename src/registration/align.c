@@ -87,7 +87,7 @@ void gls_alignment_usual(gls_alignment *a)
 }
 
 /* Compares where both headers say that the images are. */
-static gls_status check_boxes(const gls_alignment *a)
+static gls_status check_boxes(gls_alignment *a)
 {
     double low[2][3], high[2][3], centre[2][3], square = 0;
     bool apart = false;
@@ -104,6 +104,7 @@ static gls_status check_boxes(const gls_alignment *a)
         return gls_fail(GLS_ERR_INPUT,
                         "%s and %s do not overlap: by their headers they are %.0f mm apart: leave out --init header",
                         a->moving.name, a->fixed.name, sqrt(square));
+    gls_alignment_look(a, "where the headers place both images");
     gls_log(GLS_LOG_WARNING, "%s and %s do not overlap: by their headers they are %.0f mm apart", a->moving.name,
             a->fixed.name, sqrt(square));
     return GLS_OK;

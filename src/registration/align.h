@@ -44,8 +44,8 @@ typedef struct gls_alignment {
     gls_image *forward, *back, *jacobian; /* displacements in RAS mm on the grid of the velocity; NULL: linear alone */
     gls_field_quality quality;
     char renderer[160]; /* of the device that computed it; "CPU" */
-    const char
-        *look[GLS_ALIGNMENT_LOOKS]; /* what gls_alignment_warn() and its callers found that has to be looked at */
+    /* what has to be looked at, noted by gls_alignment_look() */
+    const char *look[GLS_ALIGNMENT_LOOKS];
     size_t n_looks;
 } gls_alignment;
 

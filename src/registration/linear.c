@@ -367,8 +367,9 @@ static gls_status align(const gls_level *fixed, const gls_level *moving, const g
     if (status) return status;
     if (t.score == 0)
         return gls_fail(GLS_ERR_INPUT,
-                        "the images do not overlap: at no start does a quarter of the fixed image lie in the moving "
-                        "image; try --init auto --search wide, or crop the fixed image to what the moving one shows");
+                        "the images do not overlap: at no start that was tried does a quarter of the fixed image lie "
+                        "in the moving image; correct the headers, or crop the fixed image to what the moving one "
+                        "shows");
     result->start = t.name;
     memcpy(result->turn, t.turn, sizeof t.turn);
     for (int affine = 0; affine <= o->affine; affine++)
