@@ -278,9 +278,7 @@ static gls_status read_tractogram(gls_report *r)
 /* Draws the pictures. If that fails, their section gives the reason instead. */
 static gls_status draw_pictures(gls_report *r)
 {
-    const char *why = r->tractogram  ? "the tractogram has no streamlines"
-                      : r->of_images ? "those of the images are below"
-                                     : "the tractogram is not there";
+    const char *why = r->tractogram ? "the tractogram has no streamlines" : "the tractogram is not there";
     if (r->tractogram && r->counted->streamlines > 0) {
         gls_log_mute_info(true); /* the device is logged once, not for each picture */
         gls_status status = find_image(r);
@@ -325,11 +323,26 @@ static void append_value(void *user, gls_text *out, const char *name)
         gls_log(GLS_LOG_WARNING, "the 3-D view has no slices: %s", gls_last_error());
 }
 
+/* The page without its blocks from {{tracts}} to {{/tracts}}, which are about streamlines; from malloc. */
+static char *without_tracts(const char *page)
+{
+    static const char from[] = "{{tracts}}", to[] = "{{/tracts}}";
+    gls_text left = {0};
+    for (const char *at; (at = strstr(page, from)); page = strstr(at, to) + sizeof to - 1)
+        gls_text_append(&left, page, (size_t)(at - page));
+    gls_text_puts(&left, page);
+    return gls_text_take(&left);
+}
+
 /* Fills the page and writes the file as part of the run. */
 static gls_status write_page(gls_report *r, const char *path, gls_report_result *result)
 {
     gls_text page = {0};
-    gls_page_fill(&page, gls_page_part("report.html"), append_value, r);
+    const char *whole = gls_page_part("report.html");
+    char *chosen = r->of_images ? without_tracts(whole) : NULL;
+    if (r->of_images && !chosen) return gls_no_memory();
+    gls_page_fill(&page, chosen ? chosen : whole, append_value, r);
+    free(chosen);
     size_t bytes = page.length;
     char *text = gls_text_take(&page);
     if (!text) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);

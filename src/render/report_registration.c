@@ -39,7 +39,8 @@ static char *beside(const gls_report *r, const char *name)
     return name ? gls_file_beside(r->sidecar_path, name) : NULL;
 }
 
-/* Path of the output with this end, from malloc; NULL: there is none. */
+/* Path of the first output with this end, from malloc; NULL: there is none. A field stands before its inverse, whose
+ * name ends in the same way. */
 static char *find_output(const gls_report *r, const char *end)
 {
     const cJSON *item;
@@ -47,8 +48,7 @@ static char *find_output(const gls_report *r, const char *end)
     {
         const char *name = cJSON_GetStringValue(item);
         const size_t n = name ? strlen(name) : 0, n_end = strlen(end);
-        const bool of_inverse = n > n_end + 8 && strncmp(name + n - n_end - 8, "_inverse", 8) == 0;
-        if (n > n_end && strcmp(name + n - n_end, end) == 0 && !of_inverse) return beside(r, name);
+        if (n > n_end && strcmp(name + n - n_end, end) == 0) return beside(r, name);
     }
     return NULL;
 }
