@@ -16,13 +16,23 @@ void gls_label_overlap_finish(gls_label_overlap *overlap)
     *overlap = (gls_label_overlap){.n = 0};
 }
 
-/* Lists the labels that occur in either image. */
-static gls_status list_labels(const gls_labels *image[2], const char *name[2], gls_label_overlap *overlap)
+/* Refuses images whose labels cannot be compared. n: number of labels of each image. */
+static gls_status check_lists(const char *const name[2], const size_t n[2], size_t n_common)
 {
+    for (int k = 0; k < 2; k++)
+        if (n[k] == 0) return gls_fail(GLS_ERR_INPUT, "%s: has no label above 0", name[k]);
+    if (n_common > 0) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s and %s have no label in common: give labels of one protocol", name[0], name[1]);
+}
+
+gls_status gls_label_overlap_list(const gls_labels *moving, const char *moving_name, const gls_labels *fixed,
+                                  const char *fixed_name, gls_label_overlap *overlap)
+{
+    const char *const name[2] = {moving_name, fixed_name};
     int32_t *label[2] = {NULL, NULL};
     size_t n[2] = {0, 0}, at[2] = {0, 0};
-    gls_status status = gls_labels_distinct(image[0], name[0], &label[0], &n[0]);
-    if (!status) status = gls_labels_distinct(image[1], name[1], &label[1], &n[1]);
+    gls_status status = gls_labels_distinct(moving, name[0], &label[0], &n[0]);
+    if (!status) status = gls_labels_distinct(fixed, name[1], &label[1], &n[1]);
     if (!status && !(overlap->row = calloc(n[0] + n[1] + 1, sizeof *overlap->row))) status = gls_no_memory();
     while (!status && (at[0] < n[0] || at[1] < n[1])) {
         gls_overlap_row *row = &overlap->row[overlap->n++];
@@ -33,9 +43,7 @@ static gls_status list_labels(const gls_labels *image[2], const char *name[2], g
         at[1] += row->in_fixed;
         overlap->n_common += row->in_moving && row->in_fixed;
     }
-    if (!status && overlap->n_common == 0)
-        status = gls_fail(GLS_ERR_INPUT, "%s and %s have no label in common: give the labels of MOVING, then of FIXED",
-                          name[0], name[1]);
+    if (!status) status = check_lists(name, n, overlap->n_common);
     free(label[0]);
     free(label[1]);
     return status;
@@ -82,16 +90,12 @@ static gls_status compare(const gls_image *moving, const gls_image *fixed, const
     return status;
 }
 
-gls_status gls_label_overlap_find(const gls_labels *moving, const char *moving_name, const gls_labels *fixed,
-                                  const char *fixed_name, const gls_transform by[GLS_OVERLAP_N],
-                                  gls_label_overlap *overlap)
+gls_status gls_label_overlap_find(const gls_labels *moving, const gls_labels *fixed,
+                                  const gls_transform by[GLS_OVERLAP_N], gls_label_overlap *overlap)
 {
-    const gls_labels *image[2] = {moving, fixed};
-    const char *name[2] = {moving_name, fixed_name};
     gls_image *places[2] = {NULL, NULL};
-    *overlap = (gls_label_overlap){.n = 0};
-    gls_status status = list_labels(image, name, overlap);
-    for (int k = 0; k < 2 && !status; k++) status = make_places(image[k], overlap, &places[k]);
+    gls_status status = make_places(moving, overlap, &places[0]);
+    if (!status) status = make_places(fixed, overlap, &places[1]);
     for (int k = 0; k < GLS_OVERLAP_N && !status; k++)
         status = compare(places[0], places[1], &by[k], (gls_overlap_by)k, overlap);
     gls_image_destroy(places[0]);

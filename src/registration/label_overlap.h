@@ -30,13 +30,16 @@ typedef struct gls_label_overlap {
     double mean[GLS_OVERLAP_N]; /* mean Dice of the labels that occur in both images */
 } gls_label_overlap;
 
+/* Lists the labels of both images in *overlap, which is empty before. GLS_ERR_INPUT, with the names: an image has no
+ * label above 0, or no label occurs in both. Call gls_label_overlap_finish() also after a failure. */
+gls_status gls_label_overlap_list(const gls_labels *moving, const char *moving_name, const gls_labels *fixed,
+                                  const char *fixed_name, gls_label_overlap *overlap);
 /* Brings the labels of the moving image to the grid of the fixed ones, by votes of the eight voxels around, and
- * compares. by[]: maps from points of the fixed to points of the moving image. Dice of a label is twice the number of
- * voxels that have it in both, divided by the sum of the numbers of voxels that have it in each. GLS_ERR_INPUT, with
- * the names: no label occurs in both. Call gls_label_overlap_finish() also after a failure. */
-gls_status gls_label_overlap_find(const gls_labels *moving, const char *moving_name, const gls_labels *fixed,
-                                  const char *fixed_name, const gls_transform by[GLS_OVERLAP_N],
-                                  gls_label_overlap *overlap);
+ * compares those that gls_label_overlap_list() listed. by[]: maps from points of the fixed to points of the moving
+ * image. Dice of a label is twice the number of voxels that have it in both, divided by the sum of the numbers of
+ * voxels that have it in each. */
+gls_status gls_label_overlap_find(const gls_labels *moving, const gls_labels *fixed,
+                                  const gls_transform by[GLS_OVERLAP_N], gls_label_overlap *overlap);
 void gls_label_overlap_finish(gls_label_overlap *overlap);
 
 #endif

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "image/grid.h"
+#include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -24,13 +25,21 @@ void gls_register_labels_finish(gls_register_labels *l)
     *l = (gls_register_labels){.text = NULL};
 }
 
+/* Whether the run writes this file. */
+static bool is_output(const gls_run *run, const char *path)
+{
+    for (size_t i = 0; i < run->n_outputs; i++)
+        if (gls_same_file(run->output[i], path)) return true;
+    return false;
+}
+
 /* Finds a table beside an image: of the same name, with the suffix of a table. *path stays NULL if there is none. */
-static gls_status find_table(const char *image, char **path)
+static gls_status find_table(const gls_run *run, const char *image, char **path)
 {
     static const char *const suffixes[] = {".tsv", ".csv", ".txt", ".lut", ".label", ".xml"};
     for (size_t k = 0; k < sizeof suffixes / sizeof *suffixes && !*path; k++) {
         if (gls_asprintf(path, "%.*s%s", (int)gls_image_stem(image), image, suffixes[k]) < 0) return gls_no_memory();
-        if (access(*path, R_OK) == 0) break;
+        if (access(*path, R_OK) == 0 && !is_output(run, *path)) break;
         free(*path);
         *path = NULL;
     }
@@ -42,8 +51,8 @@ static gls_status read_names(gls_tract_run *run, const char *given, gls_register
 {
     gls_status status = GLS_OK;
     if (given && !(l->table = gls_text_copy(given))) status = gls_no_memory();
-    if (!status && !l->table) status = find_table(l->fixed, &l->table);
-    if (!status && !l->table) status = find_table(l->moving, &l->table);
+    if (!status && !l->table) status = find_table(&run->files, l->fixed, &l->table);
+    if (!status && !l->table) status = find_table(&run->files, l->moving, &l->table);
     if (status || !l->table) return status;
     status = gls_label_table_read(&l->names, l->table);
     if (status == GLS_ERR_INPUT && !given) {
@@ -68,6 +77,7 @@ gls_status gls_register_labels_read(gls_tract_run *run, const char *option, gls_
     gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(l->moving, l->fixed));
     if (!status) status = gls_labels_read(l->moving, &l->of_moving);
     if (!status) status = gls_labels_read(l->fixed, &l->of_fixed);
+    if (!status) status = gls_label_overlap_list(l->of_moving, l->moving, l->of_fixed, l->fixed, &l->overlap);
     return status ? status : read_names(run, names, l);
 }
 
@@ -80,11 +90,16 @@ gls_status gls_register_labels_compare(gls_alignment *a, gls_register_labels *l)
         [GLS_OVERLAP_LINEAR] = {.n = 1, .step = &step[all.n - 1]},
         [GLS_OVERLAP_ALL] = all,
     };
-    gls_status status = gls_label_overlap_find(l->of_moving, l->moving, l->of_fixed, l->fixed, by, &l->overlap);
+    gls_status status = gls_label_overlap_find(l->of_moving, l->of_fixed, by, &l->overlap);
     if (status) return status;
     const double *mean = l->overlap.mean;
-    if (mean[GLS_OVERLAP_ALL] < mean[GLS_OVERLAP_HEADERS] &&
-        gls_alignment_look(a, "labels, which agree less than before"))
+    if (mean[GLS_OVERLAP_ALL] == 0 && gls_alignment_look(a, "labels, of which none meets its own"))
+        gls_log(GLS_LOG_WARNING,
+                "no label of %s meets its own of %s after the registration: labels have to lie in the spaces of MOVING "
+                "and FIXED",
+                l->moving, l->fixed);
+    else if (mean[GLS_OVERLAP_ALL] < mean[GLS_OVERLAP_HEADERS] &&
+             gls_alignment_look(a, "labels, which agree less than before"))
         gls_log(GLS_LOG_WARNING,
                 "labels agree less than before the registration (mean Dice %.3f, before %.3f): look at both images, "
                 "and at the order of --labels MOVING,FIXED",

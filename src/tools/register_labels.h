@@ -18,10 +18,12 @@ typedef struct gls_register_labels {
 } gls_register_labels;
 
 /* Reads the images and the table of MOVING,FIXED[,NAMES]. Without NAMES a table beside FIXED or MOVING is taken, whose
- * name differs in its suffix alone. GLS_ERR_ARGUMENT: the option has another form. Call gls_register_labels_finish()
- * also after a failure. */
+ * name differs in its suffix alone, and which is no output of the run: name the outputs before. GLS_ERR_ARGUMENT: the
+ * option has another form. GLS_ERR_INPUT: no label occurs in both images. Call gls_register_labels_finish() also after
+ * a failure. */
 gls_status gls_register_labels_read(gls_tract_run *run, const char *option, gls_register_labels *labels);
-/* Compares the labels before and after the registration, and warns if they agree less than before. */
+/* Compares the labels before and after the registration, and warns if none meets its own or they agree less than
+ * before. */
 gls_status gls_register_labels_compare(gls_alignment *alignment, gls_register_labels *labels);
 /* Writes a table with a row for each label. */
 gls_status gls_register_labels_write(gls_tract_run *run, const gls_register_labels *labels, const char *path);

@@ -190,8 +190,8 @@ static gls_status set_options(registration *r)
 
 /* --- Outputs. */
 
-/* Names an output PREFIX + suffix, and adds it to the run. */
-static gls_status add_output(registration *r, const char *suffix, const char **path)
+/* Names an output PREFIX + suffix, and adds it to the run. listed: the sidecar names it. */
+static gls_status add_output(registration *r, const char *suffix, bool listed, const char **path)
 {
     gls_text text = {0};
     gls_text_printf(&text, "%s%s", r->o->output, suffix);
@@ -199,7 +199,7 @@ static gls_status add_output(registration *r, const char *suffix, const char **p
     if (!made) return gls_no_memory();
     r->path[r->n_paths++] = made;
     *path = made;
-    gls_tract_run_lists_output(r->run, made);
+    if (listed) gls_tract_run_lists_output(r->run, made);
     return gls_run_writes(&r->run->files, made);
 }
 
@@ -224,7 +224,8 @@ static gls_status name_outputs(registration *r, outputs *out)
                 {&out->report, ".html", r->o->report}};
     gls_status status = GLS_OK;
     for (size_t k = 0; k < sizeof rows / sizeof *rows && !status; k++)
-        if (rows[k].wanted) status = add_output(r, rows[k].suffix, rows[k].path);
+        /* the report is made from the complete sidecar, which cannot say whether that succeeds */
+        if (rows[k].wanted) status = add_output(r, rows[k].suffix, rows[k].path != &out->report, rows[k].path);
     return status ? status : gls_run_writes_sidecar(&r->run->files, r->o->output, ".json");
 }
 
@@ -286,8 +287,8 @@ static gls_status work(registration *r, const char *const *file)
     gls_status status =
         gls_tract_run_reads_all(r->run, GLS_PATHS(file[0], file[1], o->fixed_mask, o->moving_mask, o->lesion_mask));
     if (!status) status = set_init(r);
-    if (!status && o->labels) status = gls_register_labels_read(r->run, o->labels, &r->labels);
     if (!status) status = name_outputs(r, &out);
+    if (!status && o->labels) status = gls_register_labels_read(r->run, o->labels, &r->labels);
     if (!status) status = read_side(r, file[1], o->fixed_mask, NULL, &r->a.fixed);
     if (!status) status = read_side(r, file[0], o->moving_mask, o->lesion_mask, &r->a.moving);
     if (!status) status = read_channels(r);

@@ -65,6 +65,7 @@ save("labels_fixed.nii", N, S, one(lambda x, y, z: label(x + 4, y - 3, z + 2, 8)
 save("labels_half.nii", N, S, one(lambda x, y, z: label(x, y, z, 1.5)))
 save("labels_large.nii", N, S, one(lambda x, y, z: label(x, y, z, 2.0**24 + 2)))
 save("labels_other.nii", N, S, one(lambda x, y, z: 77.0))
+save("labels_far.nii", N, S, lambda x, y, z: 11.0, origin=[900.0, 0.0, 0.0])
 END
 python3 make.py || note "make.py"
 
@@ -137,7 +138,10 @@ contains dice.html 'class="verdict ok">aligned by all measures'
 contains dice.html "their mean Dice by the headers"
 contains dice.html "error of the inverse"
 contains dice.json '"verdict":	"aligned"'
-contains dice.json '"dice.html"'
+grep -q '"dice.html"' dice.json && note "a sidecar that names a report which is not made yet"
+for section in pictures view lengths ends density connectome gradients; do
+    grep -q "id=\"$section\"\|\"#$section\"" dice.html && note "a section of streamlines in a report of images: $section"
+done
 expect 0 report again.json -o again.html
 [ "$(grep -o '<img' again.html | wc -l)" -eq 4 ] || note "other pictures than four of a rigid map"
 contains again.html "squares of 16 mm"
@@ -146,6 +150,9 @@ import re
 pictures = re.findall('<img[^>]*base64,([^"]*)"', open("dice.html").read())
 assert len(set(pictures)) == 5, [len(p) for p in pictures]
 END
+# a prefix that ends like an inverse
+expect 0 register moving.nii fixed.nii -o t1_inverse --levels 8 --iterations 5 --report
+[ "$(grep -o '<img' t1_inverse.html | wc -l)" -eq 5 ] || note "other pictures than five of t1_inverse"
 cp again.json gone.json
 sed -i 's/moving.nii/none.nii/; s/"moving":	"moving.nii"/"moving":	"none.nii"/' gone.json
 expect 0 report gone.json -o gone.html
@@ -155,6 +162,15 @@ expect 2 register moving.tck fixed.tck -o x --report
 printf '12 Pallidum 0 0 0 0\n' > names.txt
 expect 0 register moving.nii fixed.nii -o named --type rigid --levels 8 --labels labels.nii,labels_fixed.nii,names.txt
 contains named_dice.tsv "12	Pallidum"
+# a table beside the labels is the one that the run writes
+cp labels_fixed.nii own_dice.nii
+expect 0 register moving.nii fixed.nii -o own --type rigid --levels 8 --labels labels.nii,own_dice.nii
+expect 0 register moving.nii fixed.nii -o own --type rigid --levels 8 --labels labels.nii,own_dice.nii --force
+# labels that lie elsewhere than their images
+expect 0 register moving.nii fixed.nii -o apart --type rigid --levels 8 --labels labels_far.nii,labels_fixed.nii
+says "no label of labels_far.nii meets its own of labels_fixed.nii after the registration"
+says "labels have to lie in the spaces of MOVING and FIXED"
+contains apart.json '"verdict":	"look at: labels, of which none meets its own"'
 # labels in the wrong order, which agree less than before
 expect 0 register moving.nii fixed.nii -o less --type rigid --levels 8 --labels labels_fixed.nii,labels.nii
 says "labels agree less than before the registration"
@@ -162,8 +178,11 @@ rm labels_fixed.tsv
 echo "no table" > labels.txt
 expect 0 register moving.nii fixed.nii -o less --type rigid --levels 8 --labels labels.nii,labels_fixed.nii --force
 says "labels have no names: labels.txt"
-expect 3 register moving.nii fixed.nii -o x --type rigid --levels 8 --labels labels.nii,labels_other.nii
-says "have no label in common"
+# labels are compared before the images are, which would fail too
+expect 3 register constant.nii fixed.nii -o x --labels labels.nii,labels_other.nii
+says "labels.nii and labels_other.nii have no label in common: give labels of one protocol"
+expect 3 register constant.nii fixed.nii -o x --labels labels.nii,empty.nii
+says "empty.nii: has no label above 0"
 expect 3 register moving.nii fixed.nii -o x --labels labels.nii,labels_half.nii
 says "labels are whole numbers"
 expect 3 register moving.nii fixed.nii -o x --labels labels_large.nii,labels_fixed.nii
@@ -183,6 +202,7 @@ expect 0 register mirrored.nii fixed.nii -o m --type rigid --levels 8,6 --header
 grep -q "mirrored front" stderr && note "--header trust checks the header"
 expect 0 register far.nii fixed.nii -o far --type rigid --levels 8,6
 says "by their headers they are"
+contains far.json '"verdict":	"look at: where the headers place both images'
 expect 3 register far.nii fixed.nii -o x --type rigid --init header
 says "do not overlap"
 expect 3 register constant.nii fixed.nii -o x
@@ -200,6 +220,7 @@ says "--volume 0: no image has several volumes"
 expect 3 register moving.nii fixed.nii -o x --fixed-mask empty.nii
 expect 3 register slab.nii fixed.nii -o x --type rigid --levels 8
 says "do not overlap"
+says "correct the headers, or crop the fixed image"
 says "fixed.nii has x -42 to 42, y -48 to 48, z -39 to 39 mm, slab.nii x -42 to 42"
 expect 0 register moving.nii slab.nii -o slab --type rigid --levels 8
 says "only 3 voxels along an axis"
@@ -211,6 +232,7 @@ expect 0 register coarse.nii fixed.nii -o coarse --type rigid --levels 8
 says "coarse.nii: voxels of 5 to 5 mm"
 expect 0 register forms.nii fixed.nii -o forms --type rigid --levels 8
 says "forms.nii: sform and qform place its voxels up to 3 mm apart"
+says "if the image does not lie where it should"
 contains forms.json "The sform is used"
 expect 0 register near_forms.nii fixed.nii -o near_forms --type rigid --levels 8
 grep -q "correct its header" stderr && note "a warning of forms that agree to half a millimetre"
