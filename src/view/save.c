@@ -36,6 +36,13 @@ enum { NO_OUTPUT = 4, FAULT = 1 };
 enum { CHOSEN, CHOSEN_SIDECAR, TABLE, TRACTOGRAM, SIDECAR, PICTURE, RECIPE, N_FILES };
 static const char *const suffix[N_FILES] = {"_chosen.trx", "_chosen.json", ".tsv", ".trx", ".json", ".png", ".sh"};
 
+/* Most painted regions: one for each region, and that of the seeds. */
+#define MAX_PAINTED (GLS_VIEW_ALL_REGIONS + 1)
+/* Begin of a recipe, begin of its line that lists the other files of the save, and its largest size in bytes. */
+#define HEAD "#!/bin/sh\n# Made in the window of glslines: "
+#define LIST "# Files beside this script:"
+#define RECIPE_BYTES ((size_t)1 << 20)
+
 /* A painted region of a save. */
 typedef struct painted {
     gls_view_mask mask; /* a copy, whose runs are owned */
@@ -53,10 +60,11 @@ struct gls_view_saving {
     char *made[N_FILES]; /* paths of the files in that folder; there is no recipe */
     painted *painted;    /* regions, each once */
     size_t n_painted;
-    bool chooses;   /* the files CHOSEN and CHOSEN_SIDECAR are there */
-    size_t n_stale; /* files of painted regions, behind those of this save, that a save of more regions has left */
-    char *inside;   /* the folder with a slash, as --folder takes it; NULL: nothing is painted */
-    char *atlas;    /* image of labels as the table names it; NULL: none */
+    bool chooses;                       /* the files CHOSEN and CHOSEN_SIDECAR are there */
+    char *stale[N_FILES + MAX_PAINTED]; /* files of a save of before, to be removed at the end; owned */
+    size_t n_stale;
+    char *inside;         /* the folder with a slash, as --folder takes it; NULL: nothing is painted */
+    char *atlas;          /* image of labels as the table names it; NULL: none */
     gls_view_words track; /* words of 'track'; none: bundles are saved */
     char *sphere;         /* words of its seeds and regions, owned */
     char *stop[GLS_VIEW_REGIONS];
@@ -425,28 +433,56 @@ static gls_status check_file(const saving *s, const gls_inputs *inputs, const ch
     return status;
 }
 
-/* Counts the files of painted regions that a save of this name with more regions has left. They end at the first that
- * is not there, or is an input. */
-static gls_status count_stale(saving *s, const gls_inputs *inputs)
+/* The names that the recipe in a file lists, with a blank around each. NULL: it is no recipe, or memory ran out. From
+ * malloc. */
+static char *read_listed(const char *recipe)
 {
-    for (bool is = s->request.force; is; s->n_stale += is) {
-        char *file;
-        gls_status status = make_painted_path(s, s->n_painted + s->n_stale, &file);
-        if (status) return status;
-        is = access(file, F_OK) == 0 && check_inputs(s, inputs, file) == GLS_OK;
-        free(file);
+    char *text = NULL, *names = NULL;
+    size_t n;
+    if (access(recipe, F_OK) != 0 || gls_file_read_text(recipe, RECIPE_BYTES, &text, &n)) return NULL;
+    char *line = strncmp(text, HEAD, strlen(HEAD)) == 0 ? strstr(text, "\n" LIST) : NULL;
+    if (line) {
+        line += strlen("\n" LIST);
+        line[strcspn(line, "\n")] = 0;
+        if (gls_asprintf(&names, "%s ", line) < 0) names = NULL;
     }
+    free(text);
+    return names;
+}
+
+/* Takes a path, and notes it as a file to remove if a recipe lists it and it is no input. */
+static gls_status note_stale(saving *s, const gls_inputs *inputs, const char *listed, char *file)
+{
+    gls_text word = {0};
+    gls_text_printf(&word, " %s ", gls_file_name(file));
+    char *text = gls_text_take(&word);
+    if (text && strstr(listed, text) && access(file, F_OK) == 0 && check_inputs(s, inputs, file) == GLS_OK) {
+        s->stale[s->n_stale++] = file;
+        file = NULL;
+    }
+    free(file);
+    if (!text) return gls_no_memory();
+    free(text);
     return GLS_OK;
 }
 
-/* Removes them: no table names them any more. */
-static void remove_stale(const saving *s)
+/* Finds the files that a save of this name has made, by its recipe, and that this save does not replace: they belong to
+ * bundles or streamlines that are there no more. */
+static gls_status find_stale(saving *s, const gls_inputs *inputs)
 {
-    char *file;
-    for (size_t i = 0; i < s->n_stale && make_painted_path(s, s->n_painted + i, &file) == GLS_OK; i++) {
-        unlink(file);
-        free(file);
+    char *listed = s->request.force ? read_listed(s->file[RECIPE]) : NULL, *file;
+    gls_status status = GLS_OK;
+    for (int i = 0; listed && i < N_FILES && !status; i++) {
+        if (s->file[i]) continue;
+        status = make_path(s, suffix[i], &file);
+        if (!status) status = note_stale(s, inputs, listed, file);
     }
+    for (size_t k = s->n_painted; listed && k < MAX_PAINTED && !status; k++) {
+        status = make_painted_path(s, k, &file);
+        if (!status) status = note_stale(s, inputs, listed, file);
+    }
+    free(listed);
+    return status;
 }
 
 /* Names the files, and checks that they may be written. */
@@ -468,7 +504,7 @@ static gls_status name_files(saving *s, bool *exists)
         status = make_painted_path(s, i, &s->painted[i].file);
         if (!status) status = check_file(s, &inputs, s->painted[i].file, exists);
     }
-    if (!status) status = count_stale(s, &inputs);
+    if (!status) status = find_stale(s, &inputs);
     gls_inputs_finish(&inputs);
     return status;
 }
@@ -548,6 +584,16 @@ static gls_status add_named(const saving *s, int i, gls_output_group *group)
     return status;
 }
 
+/* Lists the files in the recipe, so that a later save of this name removes those that it does not replace. */
+static void list_files(saving *s)
+{
+    gls_text_puts(&s->script, LIST);
+    for (int i = 0; i < RECIPE; i++)
+        if (s->file[i] && !(i == PICTURE && s->note)) gls_text_printf(&s->script, " %s", gls_file_name(s->file[i]));
+    for (size_t i = 0; i < s->n_painted; i++) gls_text_printf(&s->script, " %s", gls_file_name(s->painted[i].file));
+    gls_text_puts(&s->script, "\n");
+}
+
 /* Gives all files their names, or none. */
 static gls_status conclude(saving *s, gls_status status)
 {
@@ -560,11 +606,12 @@ static gls_status conclude(saving *s, gls_status status)
         status = add_copy(s, s->painted[i].made, s->painted[i].file, &group);
     if (!status) status = add_named(s, SIDECAR, &group);
     if (!status && !s->note && s->file[PICTURE]) status = add_named(s, PICTURE, &group);
+    list_files(s);
     status = gls_text_write(&s->script, s->file[RECIPE], s->request.force, &group, status);
     status = gls_output_group_end(&group, status);
     /* a picture of before shows other bundles */
     if (!status && s->note && s->request.force) unlink(s->file[PICTURE]);
-    if (!status) remove_stale(s);
+    for (size_t i = 0; i < s->n_stale && !status; i++) unlink(s->stale[i]);
     return status;
 }
 
@@ -575,9 +622,9 @@ static gls_status make_files(saving *s)
     if (!status && !s->request.tracks) status = write_table(s);
     if (!status) status = write_painted(s);
     gls_text_printf(&s->script,
-                    "#!/bin/sh\n# %s in the window of glslines. Run this script in the folder in which "
-                    "'glslines view' ran; --force replaces files.\nset -e\n",
-                    s->request.tracks ? "Streamlines tracked" : "Bundles made");
+                    HEAD "%s. Run this script in the folder in which 'glslines view' ran; --force replaces files.\n"
+                         "set -e\n",
+                    s->request.tracks ? "streamlines" : "bundles");
     if (s->request.tracks) return status ? status : run_track(s);
     if (!status && s->chooses) status = run_edit(s);
     if (!status) status = run_segment(s);
@@ -622,6 +669,7 @@ static void destroy(saving *s)
         free(s->painted[i].file);
         free(s->painted[i].made);
     }
+    for (size_t i = 0; i < s->n_stale; i++) free(s->stale[i]);
     free(s->painted);
     gls_view_words_finish(&s->track);
     free(s->sphere);

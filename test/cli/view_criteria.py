@@ -84,6 +84,8 @@ with open_page(Server(address)) as page:
     subprocess.run(["sh", f"{saved}/some.sh", "--quiet", "--force"], check=True, env={**os.environ, "PATH": os.path.dirname(os.path.abspath(tool)) + ":" + os.environ["PATH"]})
     for end in ("_chosen.trx", ".trx", ".png", ".tsv"):
         check(open(f"{saved}/some{end}", "rb").read() == first["some" + end], "the recipe makes another", end)
+    said = ask(page, "save", name="some", force=True, bundles=[{"name": "a", "regions": [sphere(0, 0, 0, 9)]}])
+    check("files" in said and sorted(os.listdir(saved)) == sorted("some" + end for end in ends[2:]), "a save without criteria leaves files of before", said, os.listdir(saved))
     said = ask(page, "save", name="two", force=False, bundles=[{"name": "a", "regions": regions}, {"name": "b", "regions": regions}])
     check("is saved alone" in said.get("error", ""), "two bundles that the table cannot hold", said)
 

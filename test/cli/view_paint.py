@@ -180,10 +180,21 @@ with open_page(server) as page:
     # fewer regions: the images of the others go
     said = ask(page, "save", name="hand", force=True, bundles=[{"name": "a", "regions": bundles[0]}])
     check("files" in said and [n for n in sorted(os.listdir(saved)) if "mask" in n] == masks[:1], "images of a save of before", said, os.listdir(saved))
+    # an image that no save has made stays, whatever its name
+    foreign = os.path.join(saved, masks[1])
+    with open(foreign, "w") as f:
+        f.write("mine")
+    said = ask(page, "save", name="hand", force=True, bundles=[{"name": "a", "regions": bundles[0]}])
+    check("files" in said and os.path.exists(foreign) and open(foreign).read() == "mine", "a save removes an image that is not its own", said)
+    os.remove(foreign)
     # the region of the seeds is saved, too
     said = ask(page, "save", name="sown", force=False, seeds=wide["mask"], bundles=[{"name": "a", "regions": [region("include", bright)]}])
     check([n for n in sorted(os.listdir(saved)) if "sown_mask" in n] == ["sown_mask-1.nii.gz", "sown_mask-2.nii.gz"], "a save of seeds", said)
     check({v for v, x in enumerate(read_nifti(os.path.join(saved, "sown_mask-2.nii.gz"))[2]) if x} == near([place], 13), "the image of the seeds")
+    # a save of the other kind replaces all files, so that no table is left without its images
+    for body, ends in ({"track": {"mask": wide["mask"], "nseeds": 50, "seed": 1}}, {".trx", ".json", ".sh", "_mask-1.nii.gz"}), ({"bundles": [{"name": "a", "regions": [region("include", bright)]}]}, {".tsv", ".trx", ".json", ".png", ".sh", "_mask-1.nii.gz"}):
+        said = ask(page, "save", name="sown", force=True, **body)
+        check("files" in said and {n for n in os.listdir(saved) if n.startswith("sown")} == {"sown" + end for end in ends}, "a save of another kind", said, os.listdir(saved))
 
     # seeds
     page.send(json.dumps({"track": {"id": 3, "mask": ball["mask"], "nseeds": 300, "seed": 2}}))
