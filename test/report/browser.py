@@ -52,8 +52,13 @@ class Browser:
         """Waits until an expression is true; returns whether it is."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if self.value(script):
-                return True
+            try:
+                if self.value(script):
+                    return True
+            except AssertionError as error:
+                # the page leads to another one just now
+                if "navigated" not in str(error):
+                    raise
             time.sleep(0.005)
         return False
 

@@ -128,6 +128,13 @@ def select(browser):
     check("Name the bundle of these regions" in text(browser, "saved") and not (folder / "hand.tsv").exists(), "a save that leaves out regions", text(browser, "saved"))
     browser.value("document.getElementById('bundle-name').value = 'two', true")
     browser.wait("document.getElementById('edit-command').textContent !== ''")
+    # a field that is out of range selects nothing, and nothing is saved
+    field = "(() => { const f = document.querySelector('#regions input'), old = f.value; f.value = %s; f.dispatchEvent(new Event('input', { bubbles: true })); return old; })()"
+    was = browser.value(field % 99999)
+    click(browser, "save-bundles")
+    check(text(browser, "saved").startswith("sphere ") and ", x: " in text(browser, "saved") and text(browser, "edit-command") == "", "a wrong field", text(browser, "saved"), text(browser, "selected"))
+    browser.value(field % was)
+    browser.wait("document.getElementById('edit-command').textContent !== ''")
     click(browser, "save-bundles")
     check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')"), "save", text(browser, "saved"))
     table = (folder / "hand.tsv").read_text().splitlines()
@@ -336,6 +343,13 @@ def live(browser):
     seen = browser.value("seen")
     check(sum(re.match(r"preview, [1-9][\d,]* of 40,000 seeds: ", t) is not None for t in seen) >= 3, "previews", seen)
 
+    # the same for the controls
+    browser.value("seen.length = 0, true")
+    browser.value(change % ("max-angle", 41))
+    check(browser.wait("/^[1-9][\\d,]* streamlines from 40,000 seeds in /.test(document.getElementById('tracked').textContent)"), "no refinement of a control", text(browser, "tracked"))
+    check(re.match(r"preview, [1-9][\d,]* of 40,000 seeds: ", browser.value("seen.find((t) => t !== 'tracking ...')")), "a control gives no preview", browser.value("seen"))
+    browser.value(change % ("max-angle", 40))
+
     # a region to stop in is one of tracking alone
     browser.value(change % ("nseeds", 300))
     click(browser, "add-box")
@@ -344,10 +358,36 @@ def live(browser):
     browser.value("(() => { const role = document.querySelector('#regions select'); role.value = 'stop'; role.dispatchEvent(new Event('change')); return true; })()")
     check(browser.wait(has % "' --stop-at='"), "a region to stop in is not taken", command(browser), text(browser, "tracked"))
     check(text(browser, "edit-command") == "" and text(browser, "selected") == "", "a region to stop in selects", text(browser, "selected"))
+    # it is of no bundle, and stays when one is kept or changed
+    click(browser, "add-sphere")
+    browser.wait("/^[1-9]/.test(document.getElementById('selected').textContent)")
+    browser.value("document.getElementById('bundle-name').value = 'beside', document.getElementById('save-name').value = 'beside', true")
+    click(browser, "keep")
+    rows = "document.querySelectorAll('#regions fieldset').length"
+    check(text(browser, "kept").startswith("beside") and browser.value(rows) == 1, "a bundle beside a region to stop in", text(browser, "saved"), browser.value(rows))
+    # two saves at once: each answer beside its button
+    browser.value("document.getElementById('track-name').value = 'twice', true")
+    click(browser, "save-bundles")
+    click(browser, "save-tracks")
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: beside')"), "a save beside another one", text(browser, "saved"))
+    check("a save goes on" in text(browser, "tracks-saved"), "the other save", text(browser, "tracks-saved"))
+    click(browser, "save-bundles")
+    check(browser.wait("!document.getElementById('replace').hidden"), "a save beside a region to stop in", text(browser, "saved"))
+    browser.value("document.querySelector('#kept button').click(), true")
+    check(browser.value(rows) == 2, "a bundle that is changed takes the place of a region to stop in", browser.value(rows))
+    browser.value("[...document.querySelectorAll('#kept button')].pop().click(), [...document.querySelectorAll('#regions button')].pop().click(), true")
+    check(text(browser, "kept") == "" and browser.value(rows) == 1, "the bundle is gone", text(browser, "kept"), browser.value(rows))
+    for name in ("bundle-name", "track-name", "save-name"):
+        browser.value(change % (name, ""))
     violations(browser, "live tracking")
     picture(browser, "live.png", "#live")
 
     # the save has the streamlines of the page, and its script makes them again
+    browser.value(change % ("nseeds", -3))
+    click(browser, "save-tracks")
+    check(text(browser, "tracks-saved").startswith("seeds: "), "a save of -3 seeds", text(browser, "tracks-saved"))
+    browser.value(change % ("nseeds", 300))
+    check(browser.wait("/ from 300 seeds in /.test(document.getElementById('tracked').textContent) && !document.getElementById('tracked').textContent.startsWith('preview')"), "300 seeds", text(browser, "tracked"))
     click(browser, "save-tracks")
     check("Name the files" in text(browser, "tracks-saved"), "a save without a name", text(browser, "tracks-saved"))
     browser.value("document.getElementById('track-name').value = 'tracked', true")

@@ -25,12 +25,11 @@ function glslinesCriteria(columns, changed) {
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", () => {
     ["criteria-length", "criteria-value"].forEach(order);
-    if (form.checkValidity()) changed();
+    changed();
   });
   return {
-    // The criteria as the server takes them; null: there are none.
+    // The criteria of the form, which must be valid, as the server takes them; null: there are none.
     wire() {
-      if (!form.checkValidity()) return null;
       const length = limits("criteria-length"), found = {};
       if (length.some((v) => v !== null)) found.length = length;
       if (field.value && limits("criteria-value").some((v) => v !== null)) Object.assign(found, { column: field.value, values: limits("criteria-value") });

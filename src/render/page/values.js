@@ -21,7 +21,12 @@ function glslinesValues(stage, scene, ask, answers) {
       return { at: asked.at };
     });
   }
-  const number = (v) => v === null ? "not a number" : String(Number(v.toPrecision(6)));
+  // The shortest text that is this number of 32 bits alone: 7 digits, or 9.
+  function number(v) {
+    if (v === null) return "not a number";
+    const short = Number(v.toPrecision(7));
+    return String(Math.fround(short) === v ? short : Number(v.toPrecision(9)));
+  }
   function words(answer) {
     const mm = asked.at.map((v) => v.toFixed(1)).join(", ") + " mm (RAS)";
     const values = answer.values.map((entry, i) => entry && scene.images[i].name + ", voxel " + entry.voxel.join(" ") + ": " + number(entry.value));

@@ -38,8 +38,9 @@
   // Messages of the server by the kinds that have another name here, and kinds whose answer has no bytes behind it.
   const messages = { probe: "pick" }, brief = ["pick", "probe"];
   let id = 0, busy = 0;
-  function post(kind, body) {
-    asked.set(++id, kind);
+  // target: where the page shows the answer, if that differs between requests of a kind
+  function post(kind, body, target) {
+    asked.set(++id, { kind, target });
     socket.send(JSON.stringify({ [messages[kind] || kind]: { id, ...body } }));
   }
   function send() {
@@ -62,10 +63,10 @@
   socket.addEventListener("open", send);
   socket.addEventListener("message", (event) => {
     if (typeof event.data === "string") {
-      const answer = JSON.parse(event.data), kind = asked.get(answer.id);
+      const answer = JSON.parse(event.data), { kind, target } = asked.get(answer.id) || {};
       asked.delete(answer.id);
       if (!kind) return;
-      answers[kind](answer);
+      answers[kind](answer, target);
       if (answer.id === busy && (answer.error || brief.includes(kind))) answered();
       return;
     }
@@ -80,6 +81,12 @@
     answered();
   });
 
+  // The first field of a form whose value cannot be taken, and why; "": all values can.
+  function fault(form) {
+    const field = [...get(form).elements].find((f) => !f.validity.valid), legend = field && field.closest("fieldset");
+    return field ? (legend ? legend.querySelector("legend").textContent + ", " : "") +
+      (field.dataset.name || field.labels[0].firstChild.textContent.trim()) + ": " + field.validationMessage : "";
+  }
   // --- The sphere in which seeds lie.
   const fields = ["seed-x", "seed-y", "seed-z", "seed-r"].map(get), seeds = () => fields.map((field) => Number(field.value));
   // Seeds lie in a painted region of this role, or else in the sphere.
@@ -88,6 +95,7 @@
   // What is tracked, but for its number of seeds.
   const sowing = () => ({ ...(sown() ? { mask: sown().mask } : { sphere: seeds() }), seed: Number(get("seed").value), controls: controls(),
     stop: regions.filter(stops).map(wire) });
+  const astray = () => fault("sphere") || (regions.some(stops) ? fault("regions") : ""); // why nothing is tracked
   let sowed = "", unripe = false, ripening = 0; // what was asked for last; whether a preview is the last answer; timer of its refinement
   // Asks for streamlines: for a preview while something moves, and for all of them when it rests.
   function track(moves) {
@@ -95,7 +103,8 @@
     unripe = false;
     if (!scene.live) return;
     ask("track", () => {
-      if (!get("sphere").checkValidity()) return null;
+      const wrong = astray();
+      if (wrong) { get("tracked").textContent = wrong; return null; }
       sowed = JSON.stringify(sowing());
       return { ...sowing(), nseeds: Number(get("nseeds").value), preview: Boolean(moves) };
     });
@@ -132,7 +141,7 @@
     get("tracking").addEventListener("submit", (event) => event.preventDefault());
     get("tracking").addEventListener("change", () => {
       get("tracked").textContent = "tracking ...";
-      track();
+      track(true);
     });
   }
 
@@ -155,25 +164,34 @@
   const wire = (region) => ({ role: region.role, ...(region.kind === "sphere" ? { sphere: [...region.at, region.half[0]] }
     : region.kind === "paint" ? { mask: region.mask } : region.kind === "box" ? { box: [...region.at.map((v, a) => round(v - region.half[a])), ...region.at.map((v, a) => round(v + region.half[a]))] }
       : { label: region.label }) });
-  const criteria = glslinesCriteria(columns, () => choose(false));
+  const criteria = glslinesCriteria(columns, () => {
+    // streamlines of bundles that were kept before are counted by other criteria
+    kept.forEach((bundle) => { delete bundle.count; });
+    show();
+    choose(false);
+  });
   // Whether regions or criteria select streamlines.
   const chosen = () => criteria.wire() ? { criteria: criteria.wire() } : {};
-  const selecting = () => regions.some(selects) || criteria.wire() !== null;
-  // Whether a region selects streamlines: those of tracking do not, nor what is not painted yet.
-  const selects = (region) => region.role !== "seed" && region.role !== "stop" && (region.kind !== "paint" || region.voxels > 0);
+  const selecting = () => !refusal() && (regions.some(selects) || criteria.wire() !== null);
+  const refusal = () => fault("criteria") || fault("regions"); // why nothing is selected or saved; "": the fields are valid
+  // Whether a region is one of a bundle: those of tracking are not.
+  const bundled = (region) => region.role !== "seed" && region.role !== "stop";
+  // Whether a region selects streamlines: what is not painted yet does not.
+  const selects = (region) => bundled(region) && (region.kind !== "paint" || region.voxels > 0);
   // Asks for the selection: while a region moves for few streamlines, for all of them when it rests.
   function choose(moves) {
     clearTimeout(rest);
     if (!stroke) note(moves || "");
     if (!scene.select) return;
     const asks = regions.filter(selects);
+    delete get("bundle-name").dataset.count;
     if (!selecting()) {
       waiting.delete("select");
       stage.show("selected", null);
-      get("selected").textContent = get("edit-command").textContent = "";
+      get("selected").textContent = refusal();
+      get("edit-command").textContent = "";
       return;
     }
-    if (!get("regions").checkValidity()) return;
     ask("select", () => asks.every((region) => regions.includes(region)) && { shown: moves ? 2000 : scene.most.shown,
       regions: asks.map(wire), ...chosen() });
     if (moves) rest = setTimeout(() => choose(false), 200);
@@ -212,11 +230,12 @@
       region.fields = names.map((_, i) => element("input", { type: "number", step: "any", required: true, min: i < 3 ? -scene.most.place : 0.1,
         max: i < 3 ? scene.most.place : scene.most.radius * (region.kind === "box" ? 2 : 1),
         oninput() {
-          if (!get("regions").checkValidity()) return;
-          const v = region.fields.map((field) => Number(field.value));
-          region.at = v.slice(0, 3);
-          region.half = region.kind === "sphere" ? [v[3], v[3], v[3]] : v.slice(3).map((size) => size / 2);
-          hold(region.name);
+          if (!fault("regions")) {
+            const v = region.fields.map((field) => Number(field.value));
+            region.at = v.slice(0, 3);
+            region.half = region.kind === "sphere" ? [v[3], v[3], v[3]] : v.slice(3).map((size) => size / 2);
+            hold(region.name);
+          }
           choose(region.name);
           if (region.role === "stop") track(true);
         } }));
@@ -408,26 +427,28 @@
   // Why the regions are no bundle; "": they are one.
   function lack() {
     const empty = regions.find((region) => region.kind === "paint" && region.voxels === 0);
-    return empty ? "The " + empty.title + " is empty: paint on it, or remove it."
+    return refusal() ? refusal() : empty ? "The " + empty.title + " is empty: paint on it, or remove it."
       : regions.some(selects) ? "" : "A bundle needs a region that streamlines meet, avoid or end in.";
   }
   // Keeps the bundle, unless the server would not take all of them. Returns whether it is kept.
   function keep() {
     if (lack()) { get("saved").textContent = lack(); return false; }
     const others = kept.filter((bundle) => bundle.name !== get("bundle-name").value);
-    const all = others.reduce((n, bundle) => n + bundle.regions.length, regions.length);
+    const all = others.reduce((n, bundle) => n + bundle.regions.length, regions.filter(bundled).length);
     if (others.length >= scene.most.bundles || all > scene.most.all_regions) {
       get("saved").textContent = "There may be " + scene.most.bundles + " bundles, with " + scene.most.all_regions + " regions: save these, and remove them.";
       return false;
     }
-    kept = [...others, { name: get("bundle-name").value, regions: copy(regions), count: get("bundle-name").dataset.count }];
+    kept = [...others, { name: get("bundle-name").value, regions: copy(regions.filter(bundled)), count: get("bundle-name").dataset.count }];
     show();
     return true;
   }
+  // The regions of tracking, which stay when a bundle is changed.
+  const others = (bundle) => regions.filter((region) => !bundled(region) && bundle.regions.every((r) => r.name !== region.name));
   function show() {
-    get("kept").replaceChildren(...kept.map((bundle) => element("li", {}, bundle.name + ": " + words(Number(bundle.count)) + " streamlines ",
+    get("kept").replaceChildren(...kept.map((bundle) => element("li", {}, bundle.name + (bundle.count === undefined ? " " : ": " + words(Number(bundle.count)) + " streamlines "),
       element("button", { type: "button", textContent: "change", ariaLabel: "change " + bundle.name,
-        onclick() { regions = copy(bundle.regions); get("bundle-name").value = bundle.name; refresh(); } }), " ",
+        onclick() { regions = [...others(bundle), ...copy(bundle.regions)]; get("bundle-name").value = bundle.name; refresh(); } }), " ",
       element("button", { type: "button", textContent: "remove", ariaLabel: "remove " + bundle.name,
         onclick() { kept = kept.filter((b) => b !== bundle); show(); } }))));
   }
@@ -435,15 +456,15 @@
     if (regions.length === 0 || !fits(get("bundle-name"))) { get("saved").textContent = "A bundle needs a name of letters, digits, _ and -, and a region."; return; }
     get("saved").textContent = "";
     if (!keep()) return;
-    regions = [];
+    regions = regions.filter((region) => !bundled(region));
     get("bundle-name").value = "";
     refresh();
   });
-  let saver = { said: "saved", again: "replace" }; // where the answer to the last save is shown
   function save(force) {
     get("replace").hidden = true;
-    // a region of seeds alone is no bundle, and is saved beside those that are kept
-    const holds = regions.length > 0 && (kept.length === 0 || regions.some((region) => region.role !== "seed"));
+    if (refusal()) { get("saved").textContent = refusal(); return; }
+    // regions of tracking alone are no bundle, and are saved beside those that are kept
+    const holds = regions.length > 0 && (kept.length === 0 || regions.some(bundled));
     if (holds && !fits(get("bundle-name"))) {
       get("saved").textContent = "Name the bundle of these regions with letters, digits, _ and -, or remove the regions.";
       return;
@@ -455,25 +476,26 @@
     }
     const wired = (bundle) => bundle.regions.filter(selects).map(wire);
     get("saved").textContent = "Saving ...";
-    saver = { said: "saved", again: "replace" };
-    post("save", { name: get("save-name").value, force, ...(sown() ? { seeds: sown().mask } : {}), ...chosen(), bundles: kept.map((bundle) => ({ name: bundle.name, regions: wired(bundle) })) });
+    post("save", { name: get("save-name").value, force, ...(sown() ? { seeds: sown().mask } : {}), ...chosen(), bundles: kept.map((bundle) => ({ name: bundle.name, regions: wired(bundle) })) },
+      { said: "saved", again: "replace" });
   }
   // Saves what is tracked.
   function saveTracks(force) {
     get("replace-tracks").hidden = true;
-    if (!fits(get("track-name")) || !get("sphere").checkValidity()) {
-      get("tracks-saved").textContent = "Name the files: letters, digits, _ and -.";
+    const wrong = astray();
+    if (wrong || !fits(get("track-name"))) {
+      get("tracks-saved").textContent = wrong || "Name the files: letters, digits, _ and -.";
       return;
     }
     get("tracks-saved").textContent = "Saving ...";
-    saver = { said: "tracks-saved", again: "replace-tracks" };
-    post("save", { name: get("track-name").value, force, track: { ...sowing(), nseeds: Number(get("nseeds").value) } });
+    post("save", { name: get("track-name").value, force, track: { ...sowing(), nseeds: Number(get("nseeds").value) } },
+      { said: "tracks-saved", again: "replace-tracks" });
   }
   get("save-tracks").addEventListener("click", () => saveTracks(false));
   get("replace-tracks").addEventListener("click", () => saveTracks(true));
-  answers.save = (answer) => {
-    get(saver.said).textContent = answer.error || "Saved: " + answer.files.join(", ") + (answer.note ? ". No picture: " + answer.note : "");
-    get(saver.again).hidden = !answer.exists;
+  answers.save = (answer, target) => {
+    get(target.said).textContent = answer.error || "Saved: " + answer.files.join(", ") + (answer.note ? ". No picture: " + answer.note : "");
+    get(target.again).hidden = !answer.exists;
   };
   get("save-bundles").addEventListener("click", () => save(false));
   get("replace").addEventListener("click", () => save(true));
@@ -488,7 +510,7 @@
   get("sphere").addEventListener("input", () => { if (get("sphere").checkValidity()) { hold(); note("seeds"); } track(true); });
   get("select").hidden = !scene.select && !scene.live;
   get("select-title").textContent = scene.select ? "Select" : "Regions";
-  get("bundles").hidden = !scene.select;
+  get("bundles").hidden = get("criteria").hidden = !scene.select;
   get("add-paint").hidden = !scene.paint;
   get("labels").hidden = labels.length === 0;
   get("pick").hidden = !stage.slices;
