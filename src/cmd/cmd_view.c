@@ -14,6 +14,7 @@
 #include "options/parser.h"
 #include "record/tract_run.h"
 #include "track/track_params.h"
+#include "util/allocation.h"
 #include "view/command.h"
 #include "view/contents.h"
 #include "view/live.h"
@@ -282,6 +283,7 @@ static int run_view(void *values, const cmd_arguments *arguments)
     gls_status status = gls_view_require_server();
     if (!status) status = check_names(v, arguments);
     if (status) return cmd_error_status(status);
+    gls_memory_share();
     if (n + n_words == 0)
         return cmd_error(CMD_EXIT_USAGE,
                          "view: takes tractograms, an image, or options of 'track' behind --; got none");

@@ -40,6 +40,13 @@ uint64_t gls_address_limit(void)
     return limit.rlim_cur < 1 << 20 ? 1 : (uint64_t)limit.rlim_cur >> 20;
 }
 
+void gls_memory_share(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
 void gls_memory_give_back(void)
 {
 #ifdef __GLIBC__
