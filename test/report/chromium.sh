@@ -226,9 +226,11 @@ wait $server || note "view after a signal: exit code $?"
 [ "$(($(share view.png 19 110 950 530 0) + $(share view.png 19 110 950 530 1) + $(share view.png 19 110 950 530 2)))" -ge 200 ] || note "view: less than 2 % is coloured"
 
 # --- what the window shows: values under the pointer, images over each other, criteria, glyphs ---
-cp fit_fa.nii.gz fa.nii.gz
 python3 - << 'END'
 import gzip, struct
+fa = bytearray(gzip.open("fit_fa.nii.gz").read())
+fa[-4:] = struct.pack("<f", 1e6)
+gzip.open("fa.nii.gz", "wb").write(fa)
 head = bytearray(gzip.open("fit_fa.nii.gz").read(352))
 dim, rows = struct.unpack("<3h", head[42:48]), struct.unpack("<4f", head[280:296])
 with open("slopes.nii", "wb") as f:

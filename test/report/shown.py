@@ -70,7 +70,7 @@ def values(browser):
         place, voxel, v = [float(t) for t in found.groups()[:3]], [int(t) for t in found.groups()[3:6]], float(found[7])
         centre = [row[a] * k + row[3] for a, (row, k) in enumerate(zip(fa[1], voxel))]
         check(all(abs(p - c) <= 1.051 for p, c in zip(place, centre)), "voxel", voxel, "is not that of", place)
-        check(abs(v - value(fa, centre)[1]) <= 1e-5 * abs(v) + 1e-9, "value", v, "and in the file", value(fa, centre))
+        check(struct.pack("<f", v) == struct.pack("<f", value(fa, centre)[1]), "value", v, "and in the file", value(fa, centre))
         label = value(labels, centre)[1]
         check((f"label {label}" in said) == (label > 0), "label", label, "in", said)
         seen.add(tuple(voxel))
@@ -89,6 +89,12 @@ def values(browser):
         browser.call("Input.dispatchMouseEvent", type=kind, x=x + w / 2 - 60, y=y + h / 2 + 40, button="left", clickCount=2)
     check(browser.wait("Number(document.getElementById('at-x').value) < 0 && !document.getElementById('told').textContent.startsWith('3.0')"), "a double click", browser.text("told"))
     check(browser.text("scale").endswith(" mm") and browser.value("document.getElementById('scale').clientWidth") > 20, "scale", browser.text("scale"))
+    browser.value("document.getElementById('canvas').focus(), true")
+    for key, n in (("-", 8), ("Home", 1)):
+        for _ in range(n):
+            browser.call("Input.dispatchKeyEvent", type="keyDown", key=key)
+        time.sleep(0.3)
+        check(browser.value("document.getElementById('scale').scrollWidth <= document.getElementById('scale').clientWidth"), "the text of the scale is cut after", key, browser.text("scale"))
     check(browser.value("!document.getElementById('axis-L').hidden && document.getElementById('axis-L').getBoundingClientRect().x < document.getElementById('axis-R').getBoundingClientRect().x"),
           "letters of the sides")
     for found in browser.violations(axe):
@@ -110,11 +116,19 @@ def pixels(browser, name):
     return lambda u, v: tuple(rows[int(y + v * h)][int(x + u * w) * step : int(x + u * w) * step + 3])
 
 
+def near(browser):
+    """The axial slice from above, as large as the view: the streamlines are of a larger data set."""
+    browser.click("stand-superior")
+    browser.value("document.getElementById('canvas').focus(), true")
+    for _ in range(6):
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key="+")
+
+
 def images(browser):
     """One image behind, another one over it; windows, colours, opacity; labels over both."""
     for name in ("plane-x", "plane-y"):
         browser.click(name)
-    browser.click("stand-superior")
+    near(browser)
     browser.put("length-to", 0)
     names = browser.value("[...document.getElementById('front').options].map((o) => o.textContent)")
     check(names == ["none", "fa.nii.gz", "slopes.nii"], "images", names)
@@ -123,6 +137,8 @@ def images(browser):
     places = [(0.42, 0.55), (0.58, 0.55), (0.5, 0.35), (0.46, 0.62)]
     before = pixels(browser, "back.png")
     check(all(max(before(*p)) - min(before(*p)) <= 2 for p in places), "the image behind is grey", [before(*p) for p in places])
+    # a voxel of it has a huge value
+    check(max(max(before(*p)) for p in places) > 60, "the image behind is black", [before(*p) for p in places])
     # the image with values below 0: blue at the left, red at the right
     browser.put("front", "1")
     check(browser.wait("document.getElementById('front-map').selectedOptions[0].textContent === 'redblue'"), "colours of an image with values below 0")
@@ -191,6 +207,22 @@ def criteria(browser, tool):
     browser.picture(folder / "criteria.png", "#select")
     browser.put("criteria-length-to", 5)
     check(browser.value("!document.getElementById('criteria').checkValidity()"), "limits the wrong way round")
+    check("length to: must not be below the first value" in browser.text("selected") and browser.text("edit-command") == "", "wrong criteria select", browser.text("selected"))
+    browser.put("bundle-name", "wrong")
+    browser.put("save-name", "wrong")
+    browser.click("save-bundles")
+    check("length to: must not be" in browser.text("saved") and not list(folder.glob("wrong*")), "wrong criteria are saved", browser.text("saved"))
+    browser.click("keep")
+    check("length to: must not be" in browser.text("saved") and browser.text("kept") == "", "wrong criteria are kept", browser.text("kept"))
+    # a kept bundle is counted by the criteria of before
+    selected(lambda: browser.put("criteria-length-to", 40))
+    browser.click("keep")
+    check(re.match(r"wrong: \d+ streamlines", browser.text("kept")), "a kept bundle", browser.text("kept"), browser.text("saved"))
+    browser.put("criteria-length-to", 30)
+    check(browser.text("kept").startswith("wrong change"), "the number of before other criteria", browser.text("kept"))
+    browser.value("document.querySelectorAll('#kept button')[1].click(), true")
+    browser.click("add-sphere")
+    browser.wait("document.getElementById('edit-command').textContent.includes('--include')")
     browser.value("document.querySelector('#regions button').click(), true")
     for name in ("criteria-length-from", "criteria-length-to", "criteria-value-from", "criteria-column"):
         browser.put(name, "")
@@ -202,7 +234,7 @@ def glyphs(browser):
     """ODFs on the slice in front: coloured by direction, larger with the control, of the part in view."""
     for name in ("plane-x", "plane-y"):
         browser.click(name)
-    browser.click("stand-superior")
+    near(browser)
     browser.put("length-to", 0)
     coloured = lambda: sum(max(p) - min(p) > 60 for p in (at(0.25 + 0.5 * i / 150, 0.1 + 0.8 * k / 150) for i in range(150) for k in range(150)))
     at = pixels(browser, "glyphs.png")
@@ -231,7 +263,7 @@ def glyphs(browser):
     pixels(browser, "near.png")
     browser.put("fods-shown", False)
     time.sleep(0.5)
-    browser.click("stand-superior")
+    near(browser)
     at = pixels(browser, "small.png")
     check(coloured() == bare, "glyphs that were put out", coloured(), bare)
     browser.put("length-to", 1000)
