@@ -105,7 +105,9 @@ gls_status gls_stage_lines(const gls_scene *scene, gls_text *out)
     const size_t bytes = 24 + 2 * scene->n_lines + 6 * scene->n_points;
     for (size_t line = 0; line < scene->n_lines; line++)
         if (scene->offset[line + 1] - scene->offset[line] > 65535)
-            return gls_fail(GLS_ERR_UNSUPPORTED, "a streamline has more than 65535 points");
+            return gls_fail(GLS_ERR_UNSUPPORTED,
+                            "a streamline has more than 65535 points, which no page can show: track with a larger "
+                            "--step-size");
     char *raw = gls_text_extend(out, bytes);
     if (!raw) return gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
     pack(scene, (uint8_t *)raw);
