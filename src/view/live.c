@@ -152,8 +152,8 @@ static gls_status control(gls_view_live *live, const gls_view_request *request, 
     if (!takes) {
         free(live->stops);
         live->stops = gls_text_copy("");
-        live->speed = 0;
     }
+    live->speed = 0;
     live->job = job;
     live->words = words;
     live->controls = *controls;

@@ -23,6 +23,7 @@ gls_status gls_view_serve(const gls_view_server *server)
 #else
 
 #include <libwebsockets.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,6 +75,7 @@ typedef struct state {
     gls_session session;
     connection *page; /* list of open pages */
     int n_pages;
+    struct lws *asking;      /* the page whose request is done */
     double empty_since;      /* time since which no page is open */
     double worked;           /* time of the last answer; 0: memory that it has freed was given back */
     gls_view_saving *saving; /* NULL: nothing is saved */
@@ -422,19 +424,23 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 
 /* --- The server. */
 
-/* gls_monitor.step of tracking. */
+/* gls_monitor.step of tracking: goes on as long as the server does, and while the page is there. libwebsockets hears
+ * of a page that is closed only when the run has ended. */
 static bool step(void *user, const gls_progress *progress)
 {
-    const gls_view_server *server = user;
+    const state *s = user;
+    struct pollfd page = {.fd = lws_get_socket_fd(s->asking), .events = POLLRDHUP};
     (void)progress;
-    return server->go_on();
+    return s->server->go_on() && poll(&page, 1, 0) <= 0;
 }
 
 /* Does what a page asks for. */
-static gls_status do_request(state *s, const gls_view_request *request, gls_text *text, gls_text *lines)
+static gls_status do_request(state *s, connection *c, gls_text *text, gls_text *lines)
 {
     const gls_view_server *server = s->server;
-    const gls_monitor monitor = {.user = (void *)(uintptr_t)server, .step = step};
+    const gls_view_request *request = &c->request;
+    const gls_monitor monitor = {.user = s, .step = step};
+    s->asking = c->wsi;
     switch (request->kind) {
     case GLS_VIEW_SELECT: return gls_view_dissection_select(server->dissection, request, text, lines);
     case GLS_VIEW_PICK: return gls_view_dissection_pick(server->dissection, request, text);
@@ -451,7 +457,7 @@ static void work(state *s)
         if (!c->asks) continue;
         gls_text text = begin_answer(), lines = begin_answer();
         c->asks = false;
-        if (do_request(s, &c->request, &text, &lines)) {
+        if (do_request(s, c, &text, &lines)) {
             send_error(c, &c->text, c->request.id, false);
         } else {
             send_text(c, &c->text, &text);

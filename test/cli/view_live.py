@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from view import Server, ask, check, decode, failures, farthest, open_page, read_trx
@@ -98,6 +99,10 @@ if not only:
         # previews: a part of the seeds by the speed of before, never of what is asked for at rest
         said, _ = track(page, nseeds=100000, preview=True)
         check(0 < said["seeds"] < said["of"] == 100000 and "--nseeds 100000 " in said["command"], "a preview", said)
+        said, _ = track(page, nseeds=3000)
+        # nothing is known of the speed by other controls
+        said, _ = track(page, nseeds=100000, preview=True, controls={**plain, "step-size": "0.1"})
+        check(said["seeds"] == 200, "a preview after a change of the step", said)
         said, _ = track(page, nseeds=30, preview=True)
         check(said["seeds"] == said["of"] == 30, "a preview of few seeds", said)
         said, found = track(page, nseeds=3000)
@@ -132,6 +137,16 @@ if not only:
         check({f.name for f in folder.glob("hand*")} == {"hand.trx", "hand.json", "hand.sh", "hand_mask-1.nii.gz", "hand_mask-2.nii.gz"}, "painted files", sorted(folder.glob("hand*")))
         said = ask(page, "save", name="hand", force=False, track={**seeds, "mask": masks[0]})
         check(said.get("exists") is True, "names that are taken", said)
+
+    # a page that is closed ends its run, so that the others do not wait for it
+    with open_page(server) as page:
+        with open_page(server) as leaving:
+            leaving.send(json.dumps({"track": {"id": 1, "sphere": [0, 0, 0, 6], "nseeds": 100000, "seed": 1, "controls": {**plain, "step-size": "0.01"}}}))
+            time.sleep(0.5)
+        begun = time.monotonic()
+        seeds["sphere"] = [0.25, 1, 0, 6]
+        track(page)
+        check(time.monotonic() - begun < 10, "the run of a page that is closed goes on for", time.monotonic() - begun, "s")
 for path in [*folder.glob("live.*"), *folder.glob("hand*"), Path("repeated.trx"), Path("repeated.json")]:
     path.unlink(missing_ok=True)
 check(os.listdir(folder) == [], "files that stay", os.listdir(folder))
