@@ -14,7 +14,7 @@
 #include "view/review.h"
 #include "view/session.h"
 
-/* Port to which ssh is told to bring a UNIX socket, where none is given. */
+/* Port to which ssh is to bring a UNIX socket, where none is given. */
 #define GLS_VIEW_PORT 8123
 
 /* Contents, address and callbacks of a server. */

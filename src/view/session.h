@@ -15,7 +15,7 @@
 typedef struct gls_session {
     char token[GLS_TOKEN_DIGITS + 1];
     char cookie[32];    /* name of the cookie; it differs, because browsers send cookies to all ports of a machine */
-    int port;           /* on which it listens; of a socket, that of the browser's machine which ssh is told to bring */
+    int port;           /* on which it listens; of a socket, that of the browser's machine which ssh is to bring */
     bool ipv6;          /* it listens on ::1, and not on 127.0.0.1 */
     const char *socket; /* path of the UNIX socket on which it listens, borrowed; NULL: on a port */
 } gls_session;
