@@ -14,8 +14,8 @@ void gls_sampler_init(gls_sampler *sampler, const gls_image *image);
 /* Value at a point, world mm. */
 float gls_sampler_at(const gls_sampler *sampler, const float world[3]);
 /* Sets black and white to the 2nd and 98th percentile of the values that are finite and not 0. If another voxel is 0 or
- * not finite, black is at most 0. Sets *flat if there is no such value, or if black and white would be equal; then black
- * is 0 if they are above 0, and else white is black + 1. */
+ * not finite, black is at most 0. Sets *flat if there is no such value, or if black and white would be equal; then
+ * black is 0 if they are above 0, and else white is black + 1. */
 gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *flat);
 /* Prepares glyphs of an image of spherical harmonics, which is copied. name: name of the image in messages.
  * GLS_ERR_INPUT: no order of spherical harmonics has this number of volumes. */
