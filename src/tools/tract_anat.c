@@ -144,7 +144,8 @@ static void describe_fit(gls_tract_run *run, const gls_image *five, const char *
     gls_tract_run_message(run, "%s: brain of %.0f ml", folder, all);
 }
 
-/* Reads labels in the space of the fit, and makes the share of deep grey matter on a grid. */
+/* Reads labels in the space of the fit, and makes the share of deep grey matter on a grid; leaves it NULL if no label
+ * is deep grey matter. */
 static gls_status read_deep(const gls_anat_sources *s, const gls_grid *grid, gls_image **deep)
 {
     const gls_transform identity = {.n = 0};
@@ -159,9 +160,25 @@ static gls_status read_deep(const gls_anat_sources *s, const gls_grid *grid, gls
                           "%s: no voxel of the fit lies in it: with --fod the labels have to be in the space of the "
                           "series: bring them there by 'glslines transform'",
                           s->labels);
+    if (in.deep.n == 0) {
+        gls_image_destroy(*deep);
+        *deep = NULL;
+    }
     gls_image_destroy(marked);
     gls_anat_inputs_finish(&in);
     return status;
+}
+
+/* Warns of labels of deep grey matter where the fit has no grey matter. */
+static void warn_of_deep(const gls_image *five, const char *labels)
+{
+    const size_t n = gls_grid_voxels(&five->grid);
+    for (size_t v = 0; v < n; v++)
+        if (five->data[GLS_TISSUE_SGM * n + v] > 0) return;
+    gls_log(GLS_LOG_WARNING,
+            "%s: no grey matter of the fit lies in its labels of deep grey matter: with --fod the labels have to be in "
+            "the space of the series: bring them there by 'glslines transform'",
+            labels);
 }
 
 /* Reads the images of a fit, and makes brain mask and five tissues of them. */
@@ -174,6 +191,7 @@ static gls_status find_tissue(const char *const path[GLS_FIT_TISSUES], const gls
         status = gls_image_read_on_grid(&tissue[0]->grid, path[0], path[t], &tissue[t]);
     if (!status && s->labels) status = read_deep(s, &tissue[0]->grid, &deep);
     if (!status) status = gls_five_tissues_of_fit((const gls_image *const *)tissue, deep, path[0], five, mask);
+    if (!status && deep) warn_of_deep(*five, s->labels);
     for (int t = 0; t < GLS_FIT_TISSUES; t++) gls_image_destroy(tissue[t]);
     gls_image_destroy(deep);
     return status;
