@@ -459,6 +459,37 @@ static void forget_brain(gls_anat *a)
     a->mask_moved = a->mask_grown = 0;
 }
 
+/* Says why the border of white matter has not changed the map. */
+static void say_why_kept(const gls_anat_inputs *in, gls_anat *a)
+{
+    const gls_boundary *b = &a->boundary;
+    const char *t1 = in->t1.name, *b0 = in->b0.name;
+    if (b->end == GLS_BOUNDARY_NO_BETTER) {
+        gls_log(GLS_LOG_INFO,
+                "border of white matter: the map by mutual information is kept, since no other is clearly better: the "
+                "cost is below %g before, or stays above %.0f %% of that",
+                GLS_BOUNDARY_MIN_COST, 100 * GLS_BOUNDARY_FALL);
+        return;
+    }
+    a->warnings += gls_alignment_look(&a->to_series, "the border of white matter");
+    if (b->end == GLS_BOUNDARY_FEW)
+        gls_log(GLS_LOG_WARNING,
+                "%s: too little white matter in the mask: its border has %zu points, and needs %d: the map by mutual "
+                "information is taken: look at white matter and the mask on the series",
+                t1, b->points, GLS_BOUNDARY_MIN_POINTS);
+    else if (b->end == GLS_BOUNDARY_UNSEEN)
+        gls_log(GLS_LOG_WARNING,
+                "%s: the border of its white matter does not show in %s, where grey matter should be brighter (cost "
+                "%.2f at %zu points): the map by mutual information is taken: look at white matter on the series",
+                t1, b0, b->after, b->points);
+    else
+        gls_log(GLS_LOG_WARNING,
+                "%s: the border of its white matter would move it by %.1f mm and %.1f degrees on %s, and less than "
+                "%g mm and %g degrees is taken: the map by mutual information is taken: look at white matter on the "
+                "series",
+                t1, b->shift, b->turn, b0, GLS_BOUNDARY_MAX_SHIFT, GLS_BOUNDARY_MAX_TURN);
+}
+
 /* Lets the map of the T1 to the series follow the border of white matter, and makes the brain anew where it lies then.
  */
 static gls_status refine(const gls_anat_inputs *in, const gls_image *first, gls_anat *a)
@@ -468,23 +499,14 @@ static gls_status refine(const gls_anat_inputs *in, const gls_image *first, gls_
     gls_status status =
         gls_boundary_refine(a->fractions->data + GLS_CLASS_WM * n, a->mask, in->b0.image, a->to_series.found.map, b);
     if (status) return status;
-    gls_log(GLS_LOG_INFO, "border of white matter: cost %.4f, before %.4f, at %zu points; %.2f mm and %.2f degrees",
-            b->after, b->before, b->points, b->shift, b->turn);
-    if (b->taken) {
+    if (b->end != GLS_BOUNDARY_FEW)
+        gls_log(GLS_LOG_INFO, "border of white matter: cost %.4f, before %.4f, at %zu points; %.2f mm and %.2f degrees",
+                b->after, b->before, b->points, b->shift, b->turn);
+    if (b->end == GLS_BOUNDARY_TAKEN) {
         forget_brain(a);
         return find_brain(in, first, a);
     }
-    a->warnings++;
-    if (b->after >= GLS_BOUNDARY_MAX_COST)
-        gls_log(GLS_LOG_WARNING,
-                "%s: the border of its white matter does not show in %s, where grey matter should be brighter (cost "
-                "%.2f at %zu points): the map by mutual information is taken: look at white matter on the series",
-                in->t1.name, in->b0.name, b->after, b->points);
-    else
-        gls_log(GLS_LOG_WARNING,
-                "%s: the border of its white matter would move it by %.1f mm and %.1f degrees on %s, and 4 are most: "
-                "the map by mutual information is taken: look at white matter on the series",
-                in->t1.name, b->shift, b->turn, in->b0.name);
+    say_why_kept(in, a);
     return GLS_OK;
 }
 
@@ -607,14 +629,28 @@ gls_status gls_anat_make(const gls_anat_inputs *in, gls_anat *a)
 
 /* --- The sidecar. */
 
-static void describe_boundary(const gls_boundary *b, cJSON *object)
+/* Adds what the border of white matter did to the map that `series` describes. */
+static void describe_boundary(const gls_boundary *b, cJSON *series)
 {
+    static const char *const ends[] = {
+        [GLS_BOUNDARY_TAKEN] = "the map follows the border",
+        [GLS_BOUNDARY_NO_BETTER] = "the map by mutual information is kept: the cost tells no better one",
+        [GLS_BOUNDARY_FEW] = "the map by mutual information is kept: there is too little white matter",
+        [GLS_BOUNDARY_UNSEEN] = "the map by mutual information is kept: the border does not show in the series",
+        [GLS_BOUNDARY_FAR] = "the map by mutual information is kept: the border lies too far away"};
+    cJSON *object = cJSON_AddObjectToObject(series, "boundary");
     gls_json_uint(object, "points", b->points);
-    gls_json_double(object, "cost_before", b->before);
-    gls_json_double(object, "cost_after", b->after);
-    gls_json_double(object, "shift_mm", b->shift);
-    gls_json_double(object, "turn_degrees", b->turn);
-    cJSON_AddBoolToObject(object, "taken", b->taken);
+    if (b->end != GLS_BOUNDARY_FEW) {
+        gls_json_double(object, "cost_before", b->before);
+        gls_json_double(object, "cost_after", b->after);
+        gls_json_double(object, "shift_mm", b->shift);
+        gls_json_double(object, "turn_degrees", b->turn);
+    }
+    cJSON_AddBoolToObject(object, "taken", b->end == GLS_BOUNDARY_TAKEN);
+    cJSON_AddStringToObject(object, "result", ends[b->end]);
+    if (b->end == GLS_BOUNDARY_TAKEN)
+        cJSON_AddStringToObject(cJSON_GetObjectItem(series, "linear"), "measured",
+                                "of the map by mutual information, before it followed the border of white matter");
 }
 
 void gls_anat_describe(const gls_anat *a, cJSON *root)
@@ -626,7 +662,7 @@ void gls_anat_describe(const gls_anat *a, cJSON *root)
                             a->warnings == 0 ? GLS_ALIGNED : "look at the warnings before you use the images");
     cJSON *series = cJSON_AddObjectToObject(root, "t1_to_series");
     gls_alignment_describe(&a->to_series, series);
-    if (a->refined) describe_boundary(&a->boundary, cJSON_AddObjectToObject(series, "boundary"));
+    if (a->refined) describe_boundary(&a->boundary, series);
     if (a->to_template.moving.name) {
         cJSON *object = cJSON_AddObjectToObject(root, "t1_to_template");
         cJSON_AddBoolToObject(object, "t1_cut_to_brain", a->cut);

@@ -16,9 +16,8 @@
 #define SPACING 2.0  /* mm between the lines along which points are found */
 #define DISTANCE 2.0 /* mm from the border to the places that are compared */
 /* Slope of the cost by a difference in percent. The 0.5 of the paper is for images of little contrast: with the 30 % of
- * an image without diffusion weighting such a cost is flat as far as 1.5 mm from its minimum. */
+ * an image without diffusion weighting such a cost is flat near its minimum (test/bench/experiments.md). */
 #define SLOPE 0.1
-#define MIN_POINTS 50                    /* on the border */
 #define MIN_SHARE 0.5                    /* share of the points that have to lie in the series */
 static const double step[2] = {1, 0.02}; /* of the climb, mm and degrees */
 
@@ -157,14 +156,24 @@ static void score_maps(void *user, const double (*map)[3][4], size_t n, double *
     for (size_t k = 0; k < n; k++) score[k] = 2 - cost_of(user, map[k]);
 }
 
+/* What follows from the costs and the change. */
+static gls_boundary_end judge(const gls_boundary *found)
+{
+    if (found->after >= GLS_BOUNDARY_MAX_COST) return GLS_BOUNDARY_UNSEEN;
+    if (found->before < GLS_BOUNDARY_MIN_COST || found->after > GLS_BOUNDARY_FALL * found->before)
+        return GLS_BOUNDARY_NO_BETTER;
+    return found->shift < GLS_BOUNDARY_MAX_SHIFT && found->turn < GLS_BOUNDARY_MAX_TURN ? GLS_BOUNDARY_TAKEN
+                                                                                        : GLS_BOUNDARY_FAR;
+}
+
 gls_status gls_boundary_refine(const float *white, const gls_image *mask, const gls_image *b0, double map[3][4],
                                gls_boundary *found)
 {
     border b = {.b0 = b0};
     double middle[3], back[3][4], centre[3];
     gls_status status = find_points(white, mask, (const double(*)[4])map, &b, middle);
-    *found = (gls_boundary){.points = b.n, .before = 2, .after = 2};
-    if (!status && b.n >= MIN_POINTS) {
+    *found = (gls_boundary){.points = b.n, .end = GLS_BOUNDARY_FEW};
+    if (!status && b.n >= GLS_BOUNDARY_MIN_POINTS) {
         gls_rigid_climbed climbed;
         memcpy(climbed.map, map, sizeof climbed.map);
         gls_grid_inverse(&b0->grid, b.to_voxel);
@@ -175,9 +184,8 @@ gls_status gls_boundary_refine(const float *white, const gls_image *mask, const 
         found->after = 2 - climbed.after;
         found->shift = climbed.shift;
         found->turn = climbed.turn;
-        found->taken = found->after < GLS_BOUNDARY_MAX_COST && found->shift < GLS_BOUNDARY_MAX_SHIFT &&
-                       found->turn < GLS_BOUNDARY_MAX_TURN;
-        if (found->taken) memcpy(map, climbed.map, sizeof climbed.map);
+        found->end = judge(found);
+        if (found->end == GLS_BOUNDARY_TAKEN) memcpy(map, climbed.map, sizeof climbed.map);
     }
     free(b.point);
     return status;

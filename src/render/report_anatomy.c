@@ -250,8 +250,21 @@ static void append_measures(const gls_report *r, gls_text *out)
         {"grey matter", "tissue/GM/volume_ml", " ml"},
         {"white matter", "tissue/WM/volume_ml", " ml"},
         {NULL, NULL, NULL}};
+    static const gls_report_measure of_border[] = {{"cost of the map by mutual information", "cost_before", ""},
+                                                   {"cost of the map that the border gives", "cost_after", ""},
+                                                   {"shift by it", "shift_mm", " mm"},
+                                                   {"turn by it", "turn_degrees", " degrees"},
+                                                   {NULL, NULL, NULL}};
+    const cJSON *series = gls_json_at(r->anatomy, "t1_to_series"), *border = gls_json_at(series, "boundary");
+    const bool taken = cJSON_IsTrue(gls_json_at(border, "taken"));
     gls_report_append_measures(r->anatomy, "Anatomy", rows, out);
-    gls_report_alignment(gls_json_at(r->anatomy, "t1_to_series"), "T1 image to series", out);
+    gls_report_alignment(
+        series, taken ? "T1 image to series, before the border of white matter changed it" : "T1 image to series", out);
+    if (border)
+        gls_report_append_measures(border,
+                                   taken ? "Border of white matter, which the map follows"
+                                         : "Border of white matter, which the map does not follow",
+                                   of_border, out);
     gls_report_alignment(gls_json_at(r->anatomy, "t1_to_template"), "T1 image to template", out);
 }
 
