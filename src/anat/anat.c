@@ -634,7 +634,7 @@ static void describe_boundary(const gls_boundary *b, cJSON *series)
 {
     static const char *const ends[] = {
         [GLS_BOUNDARY_TAKEN] = "the map follows the border",
-        [GLS_BOUNDARY_NO_BETTER] = "the map by mutual information is kept: the cost tells no better one",
+        [GLS_BOUNDARY_NO_BETTER] = "the map by mutual information is kept: the cost shows no better one",
         [GLS_BOUNDARY_FEW] = "the map by mutual information is kept: there is too little white matter",
         [GLS_BOUNDARY_UNSEEN] = "the map by mutual information is kept: the border does not show in the series",
         [GLS_BOUNDARY_FAR] = "the map by mutual information is kept: the border lies too far away"};

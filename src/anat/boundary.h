@@ -7,7 +7,7 @@
 /* Whether the map has changed, or why it has not. */
 typedef enum gls_boundary_end {
     GLS_BOUNDARY_TAKEN,
-    GLS_BOUNDARY_NO_BETTER, /* the map before is as good as the cost can tell */
+    GLS_BOUNDARY_NO_BETTER, /* the map before is as good as the cost can show */
     GLS_BOUNDARY_FEW,       /* points: nothing was compared, so that there are no costs */
     GLS_BOUNDARY_UNSEEN,    /* the cost stays near 1, as that of noise does */
     GLS_BOUNDARY_FAR        /* the change is too large */
