@@ -20,8 +20,8 @@ bool gls_list_resize(void *list, size_t n, size_t size);
 /* Limit on the address space of the process in MiB (ulimit -v), at least 1; 0: no limit. */
 uint64_t gls_address_limit(void);
 
-/* Lets threads that begin later share what the allocator keeps, in place of a share for each: for a program that serves for
- * hours, and allocates little at a time. It holds for the whole process. */
+/* Lets threads that begin later share what the allocator keeps, in place of a share for each: for a program that serves
+ * for hours, and allocates little at a time. It holds for the whole process. */
 void gls_memory_share(void);
 
 /* Gives the system the memory that this process has freed, as far as its allocator keeps it. Later allocations take a
