@@ -22,7 +22,7 @@ void gls_stage_columns(const gls_scene *scene, gls_text *out);
  * voxel, f32 centre[3] of the first voxel, both in mm, then the values, one byte each, x fastest; little-endian. */
 gls_status gls_stage_slices(const gls_image *image, double max_voxels, gls_text *out);
 /* The same with 16 bits for each value: behind the head, f32 values that 1 and 65535 mean, then u16 each; 0: nothing is
- * shown. Values far beyond the window of gls_window_choose() become the nearest one that can be told. */
+ * shown. Values far beyond the window of gls_window_choose() become the nearest one that the bits hold. */
 gls_status gls_stage_values(const gls_image *image, double max_voxels, gls_text *out);
 /* The same of labels: 1 + their index in an ascending list of n labels, 0: none of its first 65535. */
 gls_status gls_stage_labels(const gls_labels *labels, const int32_t *label, size_t n, double max_voxels, gls_text *out);

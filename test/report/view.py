@@ -369,7 +369,7 @@ def live(browser):
     browser.value("document.getElementById('track-name').value = 'twice', true")
     click(browser, "save-bundles")
     click(browser, "save-tracks")
-    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: beside')"), "a save beside another one", text(browser, "saved"))
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ./beside')"), "a save beside another one", text(browser, "saved"))
     check("a save goes on" in text(browser, "tracks-saved"), "the other save", text(browser, "tracks-saved"))
     click(browser, "save-bundles")
     check(browser.wait("!document.getElementById('replace').hidden"), "a save beside a region to stop in", text(browser, "saved"))
