@@ -285,7 +285,7 @@ fit="--fod sub-7_fit_wm.nii --gm fit_gm.nii --csf fit_csf.nii"
     # labels of the series' space, on a grid of its own, say which grey matter is deep
     expect 0 anat $fit --labels fit_labels.nii --deep-labels 7 -o of_deep
     grep -q "no grey matter of the fit" stderr && note "a warning of labels that lie right"
-    expect 0 anat $fit --labels fit_beside.nii --deep-labels 7 -o of_beside
+    expect 0 anat $fit --labels fit_beside.nii --deep-labels 7 -o of_none
     says "no grey matter of the fit lies in its labels of deep grey matter"
     expect 3 anat $fit --labels fit_far.nii --deep-labels 7 -o x
     says "no voxel of the fit lies in it"
