@@ -406,7 +406,8 @@ class Commands(unittest.TestCase):
             self.assertRegex(str(window), r"^http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32}$")
             self.assertIn(window.address, window._repr_html_())
             opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-            self.assertIn(b"glslines view: " + os.path.basename(self.scene.tracks).encode(), opener.open(window.address).read())
+            self.assertIn(b"url=/", opener.open(window.address).read())  # the page of the token leads to that of the window
+            self.assertIn(b"glslines view: " + os.path.basename(self.scene.tracks).encode(), opener.open(window.address.split("?")[0]).read())
             self.assertTrue(window.is_open)
             with self.assertRaisesRegex(TypeError, "belongs to the process"):
                 pickle.dumps(window)
