@@ -83,7 +83,6 @@ static void regions(void **state)
     static const char *const text[] = {"0,0,0,4", "-20,5,3,1", "-9,-9,-9,2,3,4", "10,10,10,10.4,40,40", "500,0,0,3"};
     enum { N_REGIONS = sizeof text / sizeof *text };
     gls_rois *rois[N_REGIONS + 1];
-    gls_roi_hits hits = {.n = 0};
     uint64_t bits[N_REGIONS][GLS_VIEW_WORDS(N)];
     size_t index, found = 0;
     (void)state;
@@ -100,6 +99,7 @@ static void regions(void **state)
         for (size_t r = 0; r <= N_REGIONS; r++) {
             const size_t n = r == N_REGIONS ? N_REGIONS : 1;
             uint64_t *met[N_REGIONS];
+            gls_roi_hits hits = {.n = 0}; /* for as many regions as these */
             for (size_t k = 0; k < n; k++) met[k] = bits[k];
             assert_int_equal(gls_view_lines_meet(&lines, rois[r], n, met, NULL), GLS_OK);
             for (size_t i = 0; i < N; i++) {
@@ -111,11 +111,11 @@ static void regions(void **state)
                     found += hits.met[k];
                 }
             }
+            gls_roi_hits_finish(&hits);
         }
         gls_view_lines_finish(&lines);
     }
     assert_true(found > 1000);
-    gls_roi_hits_finish(&hits);
     for (size_t r = 0; r <= N_REGIONS; r++) gls_rois_destroy(rois[r]);
 }
 
