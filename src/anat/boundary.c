@@ -156,7 +156,7 @@ static void score_maps(void *user, const double (*map)[3][4], size_t n, double *
     for (size_t k = 0; k < n; k++) score[k] = 2 - cost_of(user, map[k]);
 }
 
-/* What follows from the costs and the change. */
+/* Returns the end that follows from the costs and the change. */
 static gls_boundary_end judge(const gls_boundary *found)
 {
     if (found->after >= GLS_BOUNDARY_MAX_COST) return GLS_BOUNDARY_UNSEEN;

@@ -13,7 +13,7 @@ typedef enum gls_boundary_end {
     GLS_BOUNDARY_FAR        /* the change is too large */
 } gls_boundary_end;
 
-/* What was found. */
+/* The costs of both maps, the change between them, and how the search ended. */
 typedef struct gls_boundary {
     size_t points;        /* on the border */
     double before, after; /* mean cost of the points, 0 to 2: 0, the grey side is brighter everywhere; 1, neither is */

@@ -84,7 +84,7 @@ static void map_of(const trial *t, double map[3][4])
     }
 }
 
-/* What scores maps. */
+/* The function that scores maps, and its data. */
 typedef struct scorer {
     gls_map_scores *scores;
     void *user;

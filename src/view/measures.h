@@ -16,7 +16,7 @@
 #define GLS_VIEW_NUMBERS 4
 #define GLS_VIEW_MEASURES (GLS_VIEW_GROUPS + GLS_VIEW_NUMBERS)
 
-/* What is known of each streamline of the tractograms, in their order. */
+/* A length, column or group that was read: its values of all streamlines of the tractograms, in their order. */
 typedef struct gls_view_measure {
     char *key;      /* "length", "dps:NAME", "group:NAME"; NULL: there is none */
     double *value;  /* of a length or column; NULL: there is none */

@@ -91,7 +91,7 @@ typedef struct gls_view_region {
     uint32_t mask; /* number of a painted region; 0: none */
 } gls_view_region;
 
-/* What streamlines are to have beside regions, as the options of 'glslines edit' say it. */
+/* The criteria that streamlines have to fulfil beside regions, as the options of 'glslines edit' have them. */
 typedef struct gls_view_criteria {
     double min_length, max_length;              /* mm; 0, INFINITY: no limit */
     char column[GLS_VIEW_NAME];                 /* of a number for each streamline, UTF-8; "": none */

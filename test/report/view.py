@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))
-from view import Page, read_trx
+from view import read_trx
 from browser import Browser
 
 address, axe, folder = sys.argv[1], Path(sys.argv[2]).read_text(), Path(sys.argv[3])
@@ -37,9 +37,7 @@ def command(browser):
 
 
 def violations(browser, state):
-    if not browser.value("typeof axe === 'object'"):
-        browser.value(axe + "; true")
-    found = browser.value("axe.run(document, {}).then((r) => r.violations.map((v) => v.id + ' ' + v.nodes.map((n) => n.target).join(' ')))")
+    found = browser.violations(axe)
     check(found == [], "axe-core,", state, found)
 
 
@@ -49,26 +47,11 @@ def follow(browser):
     check(browser.wait("document.getElementById('command').textContent.includes('--seed-sphere=" + numbers + " ')"), "the command line does not follow to", numbers, command(browser))
 
 
-def text(browser, name):
-    return browser.value(f"document.getElementById('{name}').textContent")
-
-
-def click(browser, name):
-    browser.value(f"document.getElementById('{name}').click(), true")
-
-
-def picture(browser, name, top="h1"):
-    """A picture of the page from an element on."""
-    browser.value(f"document.querySelector('{top}').scrollIntoView(), true")
-    (folder / name).write_bytes(base64.b64decode(browser.call("Page.captureScreenshot", format="png")["data"]))
-    browser.value("scrollTo(0, 0), true")
-
-
 def select(browser):
     """Regions that select, by mouse, keys, fields and labels; bundles that are kept and saved."""
-    check(text(browser, "selected") == "" and browser.value("!document.getElementById('select').hidden"), "selection before a region")
-    click(browser, "add-sphere")
-    check(browser.wait("/ of [1-9][\\d,]* streamlines in /.test(document.getElementById('selected').textContent)"), "a sphere selects nothing:", text(browser, "selected"))
+    check(browser.text("selected") == "" and browser.value("!document.getElementById('select').hidden"), "selection before a region")
+    browser.click("add-sphere")
+    check(browser.wait("/ of [1-9][\\d,]* streamlines in /.test(document.getElementById('selected').textContent)"), "a sphere selects nothing:", browser.text("selected"))
     fields = "[...document.querySelectorAll('#regions input')].map((f) => Number(f.value))"
     x, y, w, h = browser.value("(({ x, y, width, height }) => [x, y, width, height])(document.getElementById('canvas').getBoundingClientRect())")
     # the sphere of seeds is moved away, so that the mouse finds the region, which is in the middle of the streamlines
@@ -79,7 +62,7 @@ def select(browser):
     x, y, before, times = x + w / 2, y + h / 2, browser.value(fields), []
     browser.mouse("mousePressed", x, y)
     for i in range(1, 21):
-        last, start = text(browser, "edit-command"), time.monotonic()
+        last, start = browser.text("edit-command"), time.monotonic()
         browser.mouse("mouseMoved", x + 2 * i, y - i)
         check(browser.wait(f"document.getElementById('edit-command').textContent !== {json.dumps(last)}"), "a movement selects nothing")
         browser.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
@@ -104,62 +87,62 @@ def select(browser):
     browser.value("(() => { const role = document.querySelector('#regions select'); role.value = 'exclude'; role.dispatchEvent(new Event('change')); return true; })()")
     check(browser.wait(f"document.getElementById('edit-command').textContent.includes('--exclude={numbers}')"), "the role is not taken")
     for name in ("x", "y"):
-        click(browser, "plane-" + name)
-    click(browser, "pick")
+        browser.click("plane-" + name)
+    browser.click("pick")
     browser.mouse("mousePressed", x - 40, y - 40)
     browser.mouse("mouseReleased", x - 40, y - 40)
-    check(browser.wait("/--include=labels.nii:7( |$)/.test(document.getElementById('edit-command').textContent)"), "a click adds no label:", text(browser, "edit-command"), text(browser, "selected"))
-    check("label 7, Front left" in text(browser, "regions"), "name of the label", text(browser, "regions"))
-    click(browser, "add-box")
+    check(browser.wait("/--include=labels.nii:7( |$)/.test(document.getElementById('edit-command').textContent)"), "a click adds no label:", browser.text("edit-command"), browser.text("selected"))
+    check("label 7, Front left" in browser.text("regions"), "name of the label", browser.text("regions"))
+    browser.click("add-box")
     check(browser.wait("/--include=-?[\\d.]+(,-?[\\d.]+){5}/.test(document.getElementById('edit-command').textContent)"), "a box")
     violations(browser, "selection")
     browser.wait("/^[1-9]/.test(document.getElementById('selected').textContent)")
-    picture(browser, "select.png")
-    picture(browser, "select-controls.png", "#live")
+    browser.picture(folder / "select.png")
+    browser.picture(folder / "select-controls.png", "#live")
 
     # bundles: kept, changed, saved, refused, replaced
-    click(browser, "save-bundles")
-    check("Name the bundle" in text(browser, "saved"), "a save without a name", text(browser, "saved"))
+    browser.click("save-bundles")
+    check("Name the bundle" in browser.text("saved"), "a save without a name", browser.text("saved"))
     browser.value("document.getElementById('bundle-name').value = 'one', document.getElementById('save-name').value = 'hand', true")
-    click(browser, "keep")
-    check(re.match(r"one: [\d,]+ streamlines", text(browser, "kept")) and text(browser, "regions") == "" and text(browser, "edit-command") == "", "a kept bundle", text(browser, "kept"))
-    click(browser, "add-sphere")
-    click(browser, "save-bundles")
-    check("Name the bundle of these regions" in text(browser, "saved") and not (folder / "hand.tsv").exists(), "a save that leaves out regions", text(browser, "saved"))
+    browser.click("keep")
+    check(re.match(r"one: [\d,]+ streamlines", browser.text("kept")) and browser.text("regions") == "" and browser.text("edit-command") == "", "a kept bundle", browser.text("kept"))
+    browser.click("add-sphere")
+    browser.click("save-bundles")
+    check("Name the bundle of these regions" in browser.text("saved") and not (folder / "hand.tsv").exists(), "a save that leaves out regions", browser.text("saved"))
     browser.value("document.getElementById('bundle-name').value = 'two', true")
     browser.wait("document.getElementById('edit-command').textContent !== ''")
     # a field that is out of range selects nothing, and nothing is saved
     field = "(() => { const f = document.querySelector('#regions input'), old = f.value; f.value = %s; f.dispatchEvent(new Event('input', { bubbles: true })); return old; })()"
     was = browser.value(field % 99999)
-    click(browser, "save-bundles")
-    check(text(browser, "saved").startswith("sphere ") and ", x: " in text(browser, "saved") and text(browser, "edit-command") == "", "a wrong field", text(browser, "saved"), text(browser, "selected"))
+    browser.click("save-bundles")
+    check(browser.text("saved").startswith("sphere ") and ", x: " in browser.text("saved") and browser.text("edit-command") == "", "a wrong field", browser.text("saved"), browser.text("selected"))
     browser.value(field % was)
     browser.wait("document.getElementById('edit-command').textContent !== ''")
-    click(browser, "save-bundles")
-    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')"), "save", text(browser, "saved"))
+    browser.click("save-bundles")
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')"), "save", browser.text("saved"))
     table = (folder / "hand.tsv").read_text().splitlines()
     check([row.split("\t")[0] for row in table] == ["bundle", "one", "two"] and "labels.nii:7" in table[1] and (folder / "hand.png").stat().st_size > 1000, "saved", table)
-    click(browser, "save-bundles")
-    check(browser.wait("!document.getElementById('replace').hidden"), "names that are taken", text(browser, "saved"))
+    browser.click("save-bundles")
+    check(browser.wait("!document.getElementById('replace').hidden"), "names that are taken", browser.text("saved"))
     violations(browser, "a question")
-    click(browser, "replace")
-    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')"), "replacing", text(browser, "saved"))
+    browser.click("replace")
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')"), "replacing", browser.text("saved"))
     violations(browser, "saved")
-    picture(browser, "saved.png", "#select")
+    browser.picture(folder / "saved.png", "#select")
     browser.value("document.querySelector('#kept button').click(), true")
     check(browser.value("document.querySelectorAll('#regions fieldset').length") == 3 and browser.value("document.getElementById('bundle-name').value") == "one", "a kept bundle is changed")
     # at the limits of the server it is not asked for more, and the page stays connected
-    click(browser, "add-box")
+    browser.click("add-box")
     browser.value("(() => { const f = [...document.querySelectorAll('#regions fieldset:last-child input')].slice(0, 3); f.forEach((v) => { v.value = 10000; }); "
                   "f[0].dispatchEvent(new Event('input', { bubbles: true })); return true; })()")
-    check(browser.wait("document.getElementById('edit-command').textContent.includes('9990,9990,9990,10010,10010,10010')"), "a box at the limit", text(browser, "edit-command"))
+    check(browser.wait("document.getElementById('edit-command').textContent.includes('9990,9990,9990,10010,10010,10010')"), "a box at the limit", browser.text("edit-command"))
     said = browser.value("(() => { for (let i = 0; i < 33; i++) document.getElementById('add-sphere').click(); return document.getElementById('selected').textContent; })()")
-    check(said == "There may be 32 regions." and browser.value("document.querySelectorAll('#regions fieldset').length") == 32 and text(browser, "connection") == "", "33 regions", said, text(browser, "connection"))
+    check(said == "There may be 32 regions." and browser.value("document.querySelectorAll('#regions fieldset').length") == 32 and browser.text("connection") == "", "33 regions", said, browser.text("connection"))
     while browser.value("document.querySelectorAll('#regions fieldset').length"):
         browser.value("document.querySelector('#regions button').click(), true")
-    check(text(browser, "selected") == "", "the last region is gone, and the selection stays", text(browser, "selected"))
+    check(browser.text("selected") == "", "the last region is gone, and the selection stays", browser.text("selected"))
     for name in ("plane-x", "plane-y"):
-        click(browser, name)
+        browser.click(name)
     browser.value(change % seed)
 
 
@@ -169,7 +152,7 @@ def paint(browser):
     seed = place(browser)[0]
     browser.value(change % ("seed-x", 400))
     for name in ("plane-x", "plane-y", "stand-superior", "add-paint"):
-        click(browser, name)
+        browser.click(name)
     browser.value("scrollTo(0, 0), true")
     check(browser.value("!document.getElementById('painting').hidden"), "no tools to paint with")
     voxels = lambda: int(browser.value("(document.querySelector('#regions output') || { textContent: '0' }).textContent").split()[0].replace(",", ""))
@@ -183,7 +166,7 @@ def paint(browser):
             time.sleep(0.02)
         time.sleep(0.3)
         now = voxels()
-        check(wanted(before, now), what, "leaves", now, "voxels of", before, text(browser, "painted"))
+        check(wanted(before, now), what, "leaves", now, "voxels of", before, browser.text("painted"))
         seen.append(now)
         return now
 
@@ -195,20 +178,20 @@ def paint(browser):
 
     # a region without voxels is no bundle
     browser.value("document.getElementById('bundle-name').value = 'none', true")
-    bundles = text(browser, "kept")
+    bundles = browser.text("kept")
     for name in ("keep", "save-bundles"):
-        click(browser, name)
-        check("is empty" in text(browser, "saved") and "painted region" in text(browser, "saved") and text(browser, "kept") == bundles, "a bundle of an empty region,", name, text(browser, "saved"))
+        browser.click(name)
+        check("is empty" in browser.text("saved") and "painted region" in browser.text("saved") and browser.text("kept") == bundles, "a bundle of an empty region,", name, browser.text("saved"))
     browser.value("document.getElementById('bundle-name').value = '', true")
     browser.value(change % ("brush-r", 5))
     drag(*((-30 + 3 * i, 30) for i in range(21)))
     first = settled("the brush", lambda before, now: now > 20)
-    check(browser.wait("/--include=mask-\\d+\\.nii\\.gz/.test(document.getElementById('edit-command').textContent)"), "a painted region selects nothing", text(browser, "selected"))
-    check(browser.wait("/^[1-9][\\d,]* of /.test(document.getElementById('selected').textContent)"), "no streamline is selected", text(browser, "selected"))
-    selected = text(browser, "selected").split(" in ")[0]
+    check(browser.wait("/--include=mask-\\d+\\.nii\\.gz/.test(document.getElementById('edit-command').textContent)"), "a painted region selects nothing", browser.text("selected"))
+    check(browser.wait("/^[1-9][\\d,]* of /.test(document.getElementById('selected').textContent)"), "no streamline is selected", browser.text("selected"))
+    selected = browser.text("selected").split(" in ")[0]
     violations(browser, "painting")
-    picture(browser, "paint.png")
-    picture(browser, "paint-controls.png", "#select")
+    browser.picture(folder / "paint.png")
+    browser.picture(folder / "paint-controls.png", "#select")
     browser.value(change % ("tool", "erase"))
     drag((0, 30), (2, 32))
     settled("the eraser", lambda before, now: 0 < now < before)
@@ -220,7 +203,7 @@ def paint(browser):
     check(voxels() == seen[-1], "values beyond the limits are painted", voxels())
     browser.value(change % ("low", 0.01))
     browser.value(change % ("tool", "fill"))
-    click(browser, "flat")
+    browser.click("flat")
     drag((0, 0))
     filled = settled("a part", lambda before, now: now > before)
     browser.value(change % ("tool", "clear"))
@@ -233,16 +216,16 @@ def paint(browser):
         browser.value("document.getElementById('canvas').focus(), true")
         browser.call("Input.dispatchKeyEvent", type="keyDown", key="z", modifiers=2)
     settled("undoing by keys", lambda before, now: now == first)
-    check(browser.wait(f"document.getElementById('selected').textContent.startsWith({json.dumps(selected)} + ' in ')"), "undoing selects", text(browser, "selected"), "not", selected)
+    check(browser.wait(f"document.getElementById('selected').textContent.startsWith({json.dumps(selected)} + ' in ')"), "undoing selects", browser.text("selected"), "not", selected)
     for _ in range(20):
         if voxels() == filled:
             break
-        click(browser, "redo")
+        browser.click("redo")
     settled("redoing", lambda before, now: now == filled)
     while not browser.value("document.getElementById('undo').disabled") and voxels() != first:
-        click(browser, "undo")
+        browser.click("undo")
     settled("undoing", lambda before, now: now == first)
-    click(browser, "flat")
+    browser.click("flat")
     browser.value(change % ("low", ""))
     browser.value(change % ("tool", "brush"))
     browser.value("document.getElementById('canvas').focus(), true")
@@ -252,20 +235,20 @@ def paint(browser):
     browser.call("Input.dispatchKeyEvent", type="keyDown", key="Enter")
     settled("the brush by keys", lambda before, now: now > before)
     # other regions are undone, too: a sphere that was added, moved and removed
-    click(browser, "add-sphere")
+    browser.click("add-sphere")
     rows = "document.querySelectorAll('#regions fieldset').length"
     browser.value("document.querySelectorAll('#regions button')[document.querySelectorAll('#regions button').length - 1].click(), true")
     check(browser.value(rows) == 1, "a sphere is removed")
-    click(browser, "undo")
+    browser.click("undo")
     check(browser.value(rows) == 2, "undoing brings no sphere back")
-    click(browser, "undo")
+    browser.click("undo")
     check(browser.value(rows) == 1 and voxels() == seen[-1], "undoing leaves the sphere")
     # saved, and made again by the script
     browser.value("document.getElementById('bundle-name').value = 'painted', document.getElementById('save-name').value = 'brushed', true")
     while browser.value("document.querySelectorAll('#kept li').length"):
         browser.value("document.querySelectorAll('#kept button')[1].click(), true")
-    click(browser, "save-bundles")
-    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')") and "brushed_mask-1.nii.gz" in text(browser, "saved"), "save", text(browser, "saved"))
+    browser.click("save-bundles")
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')") and "brushed_mask-1.nii.gz" in browser.text("saved"), "save", browser.text("saved"))
     files = {name: (folder / name).read_bytes() for name in ("brushed.tsv", "brushed.trx", "brushed.png", "brushed_mask-1.nii.gz", "brushed.sh")}
     for name in ("brushed.trx", "brushed.png", "brushed.json"):
         (folder / name).unlink()
@@ -275,15 +258,15 @@ def paint(browser):
     # seeds
     browser.value("(() => { const role = document.querySelector('#regions select'); role.value = 'seed'; role.dispatchEvent(new Event('change')); return true; })()")
     check(browser.wait("/--seed-rejection=mask-\\d+\\.nii\\.gz /.test(document.getElementById('command').textContent)"), "a painted region gives no seeds", command(browser))
-    check(re.match(r"[1-9][\d,]* streamlines from ", text(browser, "tracked")), "seeds in a painted region", text(browser, "tracked"))
+    check(re.match(r"[1-9][\d,]* streamlines from ", browser.text("tracked")), "seeds in a painted region", browser.text("tracked"))
     violations(browser, "painted seeds")
-    picture(browser, "paint-seeds.png")
+    browser.picture(folder / "paint-seeds.png")
     # seeds alone are no bundle; their region is saved beside those that are kept
     browser.value("document.getElementById('bundle-name').value = 'seeds', document.getElementById('save-name').value = 'sown', true")
-    click(browser, "keep")
-    check("needs a region that streamlines meet" in text(browser, "saved") and "seeds" not in text(browser, "kept"), "a bundle of seeds", text(browser, "saved"))
-    click(browser, "save-bundles")
-    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')") and "sown_mask-1.nii.gz" in text(browser, "saved"), "a save beside seeds", text(browser, "saved"))
+    browser.click("keep")
+    check("needs a region that streamlines meet" in browser.text("saved") and "seeds" not in browser.text("kept"), "a bundle of seeds", browser.text("saved"))
+    browser.click("save-bundles")
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ')") and "sown_mask-1.nii.gz" in browser.text("saved"), "a save beside seeds", browser.text("saved"))
     # a region that is removed while the brush is down ends the stroke, so that all can be undone
     remove = "[...document.querySelectorAll('#regions button')].pop().click(), true"
     browser.mouse("mousePressed", x - 20, y - 20)
@@ -291,17 +274,17 @@ def paint(browser):
     browser.value(remove)
     browser.mouse("mouseReleased", x - 10, y - 20)
     time.sleep(0.5)
-    click(browser, "undo")
+    browser.click("undo")
     check(browser.value(rows) == 1, "a region that was removed during a stroke does not come back")
     browser.value("scrollTo(0, 0), true")
     # the wheel with Shift moves the slice
-    before = text(browser, "mm-z")
+    before = browser.text("mm-z")
     browser.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-200, modifiers=8)
     check(browser.wait(f"document.getElementById('mm-z').textContent !== {json.dumps(before)}", 5), "the wheel with Shift leaves the slice at", before)
     browser.value(remove)
-    check(browser.value("document.getElementById('painting').hidden") and text(browser, "selected") == "", "the painted region is gone, and its tools stay")
+    check(browser.value("document.getElementById('painting').hidden") and browser.text("selected") == "", "the painted region is gone, and its tools stay")
     for name in ("plane-x", "plane-y"):
-        click(browser, name)
+        browser.click(name)
     browser.value(change % ("seed-x", seed))
 
 
@@ -315,20 +298,20 @@ def live(browser):
     for name, value in (("seed-x", 0), ("seed-y", 0), ("seed-z", 0), ("seed-r", 5), ("nseeds", 300)):
         browser.value(change % (name, value))
     browser.value(change % ("getter", "ifod2"))
-    check(browser.wait(has % "'--dg=ifod2 '"), "the getter is not taken", command(browser), text(browser, "tracked"))
+    check(browser.wait(has % "'--dg=ifod2 '"), "the getter is not taken", command(browser), browser.text("tracked"))
     check(browser.wait("document.getElementById('max-angle').placeholder === '45' && document.getElementById('step-size').placeholder.endsWith('mm')"), "values in use",
           browser.value("document.getElementById('max-angle').placeholder"))
     last = command(browser)
     browser.value(change % ("max-angle", 100))
-    check(browser.wait("document.getElementById('tracked').textContent.startsWith('--max-angle: 100 is out of range')"), "an angle of 100", text(browser, "tracked"))
-    check(command(browser) == last and text(browser, "connection") == "", "a refused angle changes", command(browser))
+    check(browser.wait("document.getElementById('tracked').textContent.startsWith('--max-angle: 100 is out of range')"), "an angle of 100", browser.text("tracked"))
+    check(command(browser) == last and browser.text("connection") == "", "a refused angle changes", command(browser))
     violations(browser, "a refusal")
     browser.value(change % ("max-angle", 40))
     browser.value(change % ("cutoff", 0.04))
     browser.value(change % ("step-size", "0.9mm"))
-    check(browser.wait(has % "'--max-angle=40 --cutoff=0.04 --step-size=0.9mm --act '"), "the controls are not taken", command(browser), text(browser, "tracked"))
+    check(browser.wait(has % "'--max-angle=40 --cutoff=0.04 --step-size=0.9mm --act '"), "the controls are not taken", command(browser), browser.text("tracked"))
     check(browser.value("!document.getElementById('tissue').hidden && document.getElementById('act').checked"), "no control of tissue")
-    click(browser, "act")
+    browser.click("act")
     check(browser.wait("!" + has % "'--act '"), "tissue is not put out", command(browser))
 
     # a preview while the sphere moves, all seeds when it rests
@@ -339,73 +322,73 @@ def live(browser):
         last = command(browser)
         browser.value(change % ("seed-x", i / 2 + 0.5))
         browser.wait(f"document.getElementById('command').textContent !== {json.dumps(last)}")
-    check(browser.wait("/^[1-9][\\d,]* streamlines from 40,000 seeds in /.test(document.getElementById('tracked').textContent)"), "no refinement", text(browser, "tracked"))
+    check(browser.wait("/^[1-9][\\d,]* streamlines from 40,000 seeds in /.test(document.getElementById('tracked').textContent)"), "no refinement", browser.text("tracked"))
     seen = browser.value("seen")
     check(sum(re.match(r"preview, [1-9][\d,]* of 40,000 seeds: ", t) is not None for t in seen) >= 3, "previews", seen)
 
     # the same for the controls
     browser.value("seen.length = 0, true")
     browser.value(change % ("max-angle", 41))
-    check(browser.wait("/^[1-9][\\d,]* streamlines from 40,000 seeds in /.test(document.getElementById('tracked').textContent)"), "no refinement of a control", text(browser, "tracked"))
+    check(browser.wait("/^[1-9][\\d,]* streamlines from 40,000 seeds in /.test(document.getElementById('tracked').textContent)"), "no refinement of a control", browser.text("tracked"))
     check(re.match(r"preview, [1-9][\d,]* of 40,000 seeds: ", browser.value("seen.find((t) => t !== 'tracking ...')")), "a control gives no preview", browser.value("seen"))
     browser.value(change % ("max-angle", 40))
 
     # a region to stop in is one of tracking alone
     browser.value(change % ("nseeds", 300))
-    click(browser, "add-box")
+    browser.click("add-box")
     browser.value("(() => { const f = document.querySelector('#regions input'); f.value = 17; f.dispatchEvent(new Event('input', { bubbles: true })); return true; })()")
     browser.wait("document.getElementById('edit-command').textContent !== ''")
     browser.value("(() => { const role = document.querySelector('#regions select'); role.value = 'stop'; role.dispatchEvent(new Event('change')); return true; })()")
-    check(browser.wait(has % "' --stop-at='"), "a region to stop in is not taken", command(browser), text(browser, "tracked"))
-    check(text(browser, "edit-command") == "" and text(browser, "selected") == "", "a region to stop in selects", text(browser, "selected"))
+    check(browser.wait(has % "' --stop-at='"), "a region to stop in is not taken", command(browser), browser.text("tracked"))
+    check(browser.text("edit-command") == "" and browser.text("selected") == "", "a region to stop in selects", browser.text("selected"))
     # it is of no bundle, and stays when one is kept or changed
-    click(browser, "add-sphere")
+    browser.click("add-sphere")
     browser.wait("/^[1-9]/.test(document.getElementById('selected').textContent)")
     browser.value("document.getElementById('bundle-name').value = 'beside', document.getElementById('save-name').value = 'beside', true")
-    click(browser, "keep")
+    browser.click("keep")
     rows = "document.querySelectorAll('#regions fieldset').length"
-    check(text(browser, "kept").startswith("beside") and browser.value(rows) == 1, "a bundle beside a region to stop in", text(browser, "saved"), browser.value(rows))
+    check(browser.text("kept").startswith("beside") and browser.value(rows) == 1, "a bundle beside a region to stop in", browser.text("saved"), browser.value(rows))
     # two saves at once: each answer beside its button
     browser.value("document.getElementById('track-name').value = 'twice', true")
-    click(browser, "save-bundles")
-    click(browser, "save-tracks")
-    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ./beside')"), "a save beside another one", text(browser, "saved"))
-    check("a save goes on" in text(browser, "tracks-saved"), "the other save", text(browser, "tracks-saved"))
-    click(browser, "save-bundles")
-    check(browser.wait("!document.getElementById('replace').hidden"), "a save beside a region to stop in", text(browser, "saved"))
+    browser.click("save-bundles")
+    browser.click("save-tracks")
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Saved: ./beside')"), "a save beside another one", browser.text("saved"))
+    check("a save goes on" in browser.text("tracks-saved"), "the other save", browser.text("tracks-saved"))
+    browser.click("save-bundles")
+    check(browser.wait("!document.getElementById('replace').hidden"), "a save beside a region to stop in", browser.text("saved"))
     browser.value("document.querySelector('#kept button').click(), true")
     check(browser.value(rows) == 2, "a bundle that is changed takes the place of a region to stop in", browser.value(rows))
     browser.value("[...document.querySelectorAll('#kept button')].pop().click(), [...document.querySelectorAll('#regions button')].pop().click(), true")
-    check(text(browser, "kept") == "" and browser.value(rows) == 1, "the bundle is gone", text(browser, "kept"), browser.value(rows))
+    check(browser.text("kept") == "" and browser.value(rows) == 1, "the bundle is gone", browser.text("kept"), browser.value(rows))
     for name in ("bundle-name", "track-name", "save-name"):
         browser.value(change % (name, ""))
     violations(browser, "live tracking")
-    picture(browser, "live.png", "#live")
+    browser.picture(folder / "live.png", "#live")
 
     # the save has the streamlines of the page, and its script makes them again
     browser.value(change % ("nseeds", -3))
-    click(browser, "save-tracks")
-    check(text(browser, "tracks-saved").startswith("seeds: "), "a save of -3 seeds", text(browser, "tracks-saved"))
+    browser.click("save-tracks")
+    check(browser.text("tracks-saved").startswith("seeds: "), "a save of -3 seeds", browser.text("tracks-saved"))
     browser.value(change % ("nseeds", 300))
-    check(browser.wait("/ from 300 seeds in /.test(document.getElementById('tracked').textContent) && !document.getElementById('tracked').textContent.startsWith('preview')"), "300 seeds", text(browser, "tracked"))
-    click(browser, "save-tracks")
-    check("Name the files" in text(browser, "tracks-saved"), "a save without a name", text(browser, "tracks-saved"))
+    check(browser.wait("/ from 300 seeds in /.test(document.getElementById('tracked').textContent) && !document.getElementById('tracked').textContent.startsWith('preview')"), "300 seeds", browser.text("tracked"))
+    browser.click("save-tracks")
+    check("Name the files" in browser.text("tracks-saved"), "a save without a name", browser.text("tracks-saved"))
     browser.value("document.getElementById('track-name').value = 'tracked', true")
-    click(browser, "save-tracks")
-    check(browser.wait("document.getElementById('tracks-saved').textContent.startsWith('Saved: ')"), "save of what is tracked", text(browser, "tracks-saved"))
+    browser.click("save-tracks")
+    check(browser.wait("document.getElementById('tracks-saved').textContent.startsWith('Saved: ')"), "save of what is tracked", browser.text("tracks-saved"))
     tracked = (folder / "tracked.trx").read_bytes()
-    n = int(text(browser, "tracked").split()[0].replace(",", ""))
+    n = int(browser.text("tracked").split()[0].replace(",", ""))
     check(len(read_trx(folder / "tracked.trx")) == n > 0, "the save has not the", n, "streamlines of the page")
-    click(browser, "save-tracks")
-    check(browser.wait("!document.getElementById('replace-tracks').hidden"), "names that are taken", text(browser, "tracks-saved"))
+    browser.click("save-tracks")
+    check(browser.wait("!document.getElementById('replace-tracks').hidden"), "names that are taken", browser.text("tracks-saved"))
     (folder / "tracked.trx").unlink()
     subprocess.run(["sh", "./tracked.sh", "--quiet", "--force"], check=True, cwd=folder, env={**os.environ, "PATH": sys.argv[5] + ":" + os.environ["PATH"]})
     check((folder / "tracked.trx").read_bytes() == tracked, "the script tracks others")
     browser.value("document.querySelector('#regions button').click(), true")
     for name, value in (*began.items(), ("max-angle", ""), ("cutoff", ""), ("step-size", "")):
         browser.value(change % (name, value))
-    click(browser, "act")
-    check(browser.wait(f"/ from {int(began['nseeds']):,} seeds in /.test(document.getElementById('tracked').textContent)"), "the controls of before", text(browser, "tracked"))
+    browser.click("act")
+    check(browser.wait(f"/ from {int(began['nseeds']):,} seeds in /.test(document.getElementById('tracked').textContent)"), "the controls of before", browser.text("tracked"))
     browser.value("scrollTo(0, 0), true")
 
 
@@ -427,33 +410,33 @@ def review(browser):
 
     key("d")
     written("sub-01\tdoubtful\tn/a")
-    check(text(browser, "name") == "sub-02" and browser.wait("document.images[0].alt === 'left.png' && document.images[0].complete"), "the key d does not go on")
-    check(text(browser, "count") == "2 of 3, 1 judged", "count", text(browser, "count"))
+    check(browser.text("name") == "sub-02" and browser.wait("document.images[0].alt === 'left.png' && document.images[0].complete"), "the key d does not go on")
+    check(browser.text("count") == "2 of 3, 1 judged", "count", browser.text("count"))
     key("n")
     for letter in "bad g":
         browser.call("Input.dispatchKeyEvent", type="char", text=letter)
         key(letter)
-    check(text(browser, "name") == "sub-02" and browser.value("document.getElementById('note').value") == "bad g", "letters of a note judge")
+    check(browser.text("name") == "sub-02" and browser.value("document.getElementById('note').value") == "bad g", "letters of a note judge")
     browser.value("document.querySelector('input[value=good]').click(), document.getElementById('note').blur(), true")
     written("sub-01\tdoubtful\tn/a", "sub-02\tgood\tbad g")
     violations(browser, "data set")
     (folder / "review.png").write_bytes(base64.b64decode(browser.call("Page.captureScreenshot", format="png")["data"]))
-    click(browser, "next")
-    check(text(browser, "name") == "sub-03" and text(browser, "pictures") == "There is no picture.", "a participant without pictures")
+    browser.click("next")
+    check(browser.text("name") == "sub-03" and browser.text("pictures") == "There is no picture.", "a participant without pictures")
     violations(browser, "no picture")
     browser.value("document.activeElement.blur(), true")
     key("ArrowLeft")
     key("ArrowLeft")
-    check(text(browser, "name") == "sub-01" and browser.value("document.querySelector('input[value=doubtful]').checked"), "arrow keys")
+    check(browser.text("name") == "sub-01" and browser.value("document.querySelector('input[value=doubtful]').checked"), "arrow keys")
     key("0")
     written("sub-02\tgood\tbad g")
     # a table that is not written: the page says so, and shows what is there
     kept = table.read_text()
     table.write_text("another\ttable\n")
     key("b")
-    check(browser.wait("document.getElementById('saved').textContent.startsWith('Not written: ')"), "a table that cannot be written", text(browser, "saved"))
+    check(browser.wait("document.getElementById('saved').textContent.startsWith('Not written: ')"), "a table that cannot be written", browser.text("saved"))
     key("ArrowLeft")
-    check(browser.wait("document.getElementById('count').textContent === '1 of 3, 1 judged'", 10), "a judgement that was not written is shown", text(browser, "count"))
+    check(browser.wait("document.getElementById('count').textContent === '1 of 3, 1 judged'", 10), "a judgement that was not written is shown", browser.text("count"))
     violations(browser, "not written")
     table.write_text(kept)
     browser.call("Page.reload")

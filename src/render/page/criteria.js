@@ -1,5 +1,5 @@
 "use strict";
-// What streamlines are to have beside regions: a length, a value of a column, groups; the same for all bundles. columns: those of the
+// A form for what streamlines are to have beside regions: a length, a value of a column, groups; the same for all bundles. columns: those of the
 // tractogram; changed(): called after each change.
 function glslinesCriteria(columns, changed) {
   const get = (id) => document.getElementById(id), form = get("criteria"), field = get("criteria-column");

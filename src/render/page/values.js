@@ -1,5 +1,5 @@
 "use strict";
-// What the images and labels of `glslines view` have under the pointer, and where the slices cross: place, voxel, values. ask(make)
+// Shows what the images and labels of `glslines view` have under the pointer, and where the slices cross: place, voxel, values. ask(make)
 // sends the question that make() returns as soon as the server is free; its answer comes to answers.probe.
 function glslinesValues(stage, scene, ask, answers) {
   const get = (id) => document.getElementById(id), canvas = get("canvas"), told = get("told");

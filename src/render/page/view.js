@@ -92,7 +92,7 @@
   // Seeds lie in a painted region of this role, or else in the sphere.
   const sown = () => regions.find((region) => region.role === "seed" && region.voxels > 0);
   const stops = (region) => region.role === "stop" && (region.kind !== "paint" || region.voxels > 0);
-  // What is tracked, but for its number of seeds.
+  // Returns the request for what is tracked, without its number of seeds.
   const sowing = () => ({ ...(sown() ? { mask: sown().mask } : { sphere: seeds() }), seed: Number(get("seed").value), controls: controls(),
     stop: regions.filter(stops).map(wire) });
   const astray = () => fault("sphere") || (regions.some(stops) ? fault("regions") : ""); // why nothing is tracked
