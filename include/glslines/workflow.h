@@ -183,6 +183,8 @@ typedef struct gls_job_options {
                                 its name and .bval and .bvec (or .bvals and .bvecs), else bvals and bvecs in its folder.
                                 bvec "-": bval is a table of gls_gradients_read_table(). Both "-": dwi is a .mif whose
                                 header has the table */
+    bool one_shell;          /* the one shell of the series decides the default model and getter, see
+                                gls_job_options_complete(); default false */
     gls_model_options model;
     gls_track_params track; /* getter GLS_DG_BOOT needs a series and the model OPDT or CSA */
 #define GLS_PARAM(owner, group, type, field, ...) GLS_OPTION_##owner(GLS_FIELD_##type(field))
@@ -197,14 +199,21 @@ typedef struct gls_job_options {
     int argc; /* words of the command line to note in the sidecar; default 0: none */
     char **argv;
 } gls_job_options;
-/* The default options, with the model and the getter for a series: GLS_MODEL_AUTO and GLS_DG_IFOD2. */
+/* The default options, with the model and the getter for a series that is not known: GLS_MODEL_AUTO and GLS_DG_IFOD2.
+ */
 GLS_API gls_job_options gls_job_options_default(void);
-/* Sets all options that are not given to their defaults. Call it once, after all given options are set. given: names of
- * the given options, such as "max-angle", NULL-terminated; NULL: none. The model and the direction getter are chosen
- * first, by the preset and the kind of data. Without a preset: AUTO and ifod2 for a series, prob for sh and odf, fact
- * for peaks, bedpost for bedpostx; a given OPDT or CSA gets boot, a given CSD gets prob, a given boot gets OPDT. All
- * other defaults follow from the preset, the getter and the model. Since 0.2.0. */
+/* Sets all options that are not given to their defaults, without a look at the series. Call it after all given options
+ * are set. given: names of the given options, such as "max-angle", NULL-terminated; NULL: none. The model and the
+ * direction getter are chosen first, by the preset and the kind of data. Without a preset: AUTO and ifod2 for a series,
+ * prob for sh and odf, fact for peaks, bedpost for bedpostx; a given OPDT or CSA gets boot, a given CSD gets prob, a
+ * given boot gets OPDT; one_shell, unless model, dg or a response is given: CSD and det. All other defaults follow from
+ * the preset, the getter and the model. Since 0.2.0. */
 GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
+/* Sets one_shell by the gradient table of the series (dwi or phantom), sets all options that are not given to their
+ * defaults, as gls_job_options_set_defaults() does, and checks that the run uses the given ones. one_shell: b = 0 and
+ * one shell, of b = 1900 s/mm2 or more, whose directions determine order 8. A table that cannot be read is no failure
+ * here: the run refuses it. GLS_ERR_ARGUMENT: a given option has no effect, or two exclude each other. Since 0.2.0. */
+GLS_API gls_status gls_job_options_complete(gls_job_options *options, const char *const *given);
 
 /* How the number of seeds is set. */
 typedef enum gls_seed_kind {

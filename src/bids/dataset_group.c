@@ -45,7 +45,10 @@ char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *da
                              : u->interface ? "interface of grey and white matter"
                                             : "FA";
         if (!gls_dataset_chosen(dataset, choice, i)) continue;
-        gls_dataset_name(options, u, options->job, &files);
+        gls_job_options own = *options->job;
+        /* options that this series refuses leave the name as it is: the run reports them */
+        (void)(u->problem || gls_dataset_job(options, u, &own));
+        gls_dataset_name(options, u, &own, &files);
         /* tracked: both files exist; their contents are not checked, because the list must be quick */
         bool tracked = access(files.tractogram, F_OK) == 0 && access(files.sidecar, F_OK) == 0;
         const char *const field[] = {u->name, u->subject,        u->session, u->dwi, u->mask ? u->mask : "",

@@ -35,18 +35,22 @@ typedef struct outcome {
 /* Words of the log, by gls_dataset_state. */
 static const char *const state_names[] = {"tracked", "up to date", "busy", "failed"};
 
-/* Tracks a unit, a session of a subject, and has it documented, also if it was tracked before. */
-static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job,
+/* Tracks a unit, a session of a subject, and has it documented, also if it was tracked before. device: NULL: that of
+ * the options. */
+static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u, const char *device,
                           const gls_monitor *monitor)
 {
     outcome out = {.state = GLS_UNIT_FAILED};
-    gls_status status = gls_dataset_track(run->dataset, u, job, monitor, &out.state);
+    gls_job_options job = *run->dataset->job;
+    if (device) job.device = device;
+    gls_status status = u->problem ? GLS_OK : gls_dataset_job(run->dataset, u, &job);
+    if (!status) status = gls_dataset_track(run->dataset, u, &job, monitor, &out.state);
     if (status) {
         snprintf(out.reason, sizeof out.reason, "%s", gls_last_error());
         out.status = status;
         gls_log(GLS_LOG_ERROR, "%s", out.reason);
     } else if (run->document && (out.state == GLS_UNIT_TRACKED || out.state == GLS_UNIT_UP_TO_DATE)) {
-        run->document(run, u, job, out.state == GLS_UNIT_TRACKED);
+        run->document(run, u, &job, out.state == GLS_UNIT_TRACKED);
     }
     return out;
 }
@@ -70,8 +74,7 @@ static bool child_step(void *user, const gls_progress *p)
 }
 
 /* Runs in the process of a unit: tracks, writes the outcome into the pipe and ends the process. Does not return. */
-static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, pid_t parent,
-                 int out)
+static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const char *device, pid_t parent, int out)
 {
     const gls_monitor monitor = {.user = (void *)run, .step = child_step};
     /* A terminal or scheduler signals the whole process group. Outside the group the worker gets a signal once, from
@@ -82,7 +85,7 @@ static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const g
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) run->end();
     gls_log_mute_info(true);
-    outcome done = track_unit(run, u, job, &monitor);
+    outcome done = track_unit(run, u, device, &monitor);
     const char *bytes = (const char *)&done;
     size_t n = sizeof done;
     while (n > 0) {
@@ -108,9 +111,8 @@ static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, 
 {
     int ends[2];
     char device[256];
-    gls_job_options job = *run->dataset->job;
-    choose_device(job.device ? job.device : "auto", place, device, sizeof device);
-    if (run->jobs > 1) job.device = device;
+    const char *names = run->dataset->job->device;
+    choose_device(names ? names : "auto", place, device, sizeof device);
     if (pipe(ends) != 0) return gls_fail(GLS_ERR_MEMORY, "cannot open a pipe: %s", strerror(errno));
     /* flush, or the child would write the parent's buffers a second time */
     fflush(NULL);
@@ -118,7 +120,7 @@ static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, 
     w->pid = fork();
     if (w->pid == 0) {
         close(ends[0]);
-        work(run, u, &job, parent, ends[1]);
+        work(run, u, device, parent, ends[1]);
     }
     close(ends[1]);
     w->pipe = ends[0];
@@ -188,7 +190,7 @@ static void one_by_one(const gls_dataset_task *run, const gls_dataset *dataset, 
         const gls_dataset_unit *u = &dataset->unit[i];
         if (!gls_dataset_chosen(dataset, run->choice, i) || u->problem) continue;
         gls_log(GLS_LOG_INFO, "%s", u->name);
-        outcome out = track_unit(run, u, run->dataset->job, run->monitor);
+        outcome out = track_unit(run, u, NULL, run->monitor);
         enter(run, u, &out, &t->of[i], t);
     }
 }
@@ -296,7 +298,7 @@ gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *datas
     for (size_t i = 0; i < dataset->n && !t.ends; i++) {
         const gls_dataset_unit *u = &dataset->unit[i];
         if (!gls_dataset_chosen(dataset, run->choice, i) || !u->problem) continue;
-        const outcome out = track_unit(run, u, run->dataset->job, run->monitor);
+        const outcome out = track_unit(run, u, NULL, run->monitor);
         enter(run, u, &out, &t.of[i], &t);
     }
     if (run->jobs > 1)

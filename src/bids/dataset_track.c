@@ -361,10 +361,6 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     in_stage(p, p->seeds, seeds);
     in_stage(p, p->tractogram, output);
     in_stage(p, RUN, run);
-    /* use the files of the unit */
-    job.dwi = u->dwi;
-    job.bval = u->bval;
-    job.bvec = u->bvec;
     job.mask = mask;
     job.roi = u->interface ? NULL : seeds;
     job.output = output;
@@ -537,6 +533,26 @@ static gls_status track_locked(places *p, gls_job_options *job, const gls_monito
     return status;
 }
 
+gls_status gls_dataset_job(const gls_dataset_options *o, const gls_dataset_unit *u, gls_job_options *job)
+{
+    gls_dataset_take_values(u, job);
+    /* tissue and series decide on defaults */
+    if (o->tissue) {
+        job->pve_wm = u->tissue[0];
+        job->pve_gm = u->tissue[1];
+        job->pve_csf = u->tissue[2];
+    }
+    if (o->t1) job->t1 = u->t1;
+    job->dwi = u->dwi;
+    job->bval = u->bval;
+    job->bvec = u->bvec;
+    char reason[GLS_MESSAGE_BYTES];
+    gls_status status = gls_job_options_complete(job, o->given);
+    if (!status) return GLS_OK;
+    snprintf(reason, sizeof reason, "%s", gls_last_error());
+    return gls_fail(status, "%s: %s", u->name, reason);
+}
+
 gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *given,
                              const gls_monitor *monitor, gls_dataset_state *state)
 {
@@ -547,12 +563,6 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
     char figures[GLS_DATASET_MAX_PATH];
     *state = GLS_UNIT_FAILED;
     if (u->problem) return gls_fail(GLS_ERR_INPUT, "%s: %s", u->dwi, u->problem);
-    gls_dataset_take_values(u, &own);
-    if (o->tissue) {
-        own.pve_wm = u->tissue[0];
-        own.pve_gm = u->tissue[1];
-        own.pve_csf = u->tissue[2];
-    }
     /* drop mask and seed region as given: track() sets images of 0 and 1 on the grid of the series in their place */
     own.mask = own.roi = NULL;
     name_places(o, u, job, &p);

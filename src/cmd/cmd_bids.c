@@ -254,6 +254,7 @@ static int participants(const bids_values *o, gls_dataset_options *d, const cmd_
     job->argc = arguments->argc;
     job->argv = arguments->argv;
     d->job = job;
+    d->given = track.given;
     gls_status status = gls_dataset_choose(&choice, o->unit, o->shard);
     if (!status) status = gls_dataset_open(d, &dataset);
     if (status) return cmd_error_status(status);

@@ -11,14 +11,11 @@
 #include "cmd/progress.h"
 #include "gpu/devices.h"
 #include "options/help.h"
-#include "record/method.h"
 #include "record/sidecar.h"
 #include "render/illustrate.h"
 #include "run/job_parts.h"
 #include "run/job_text.h"
 #include "sinks/merge_maps.h"
-#include "track/getter/getter.h"
-#include "track/getter/getters.h"
 #include "util/clock.h"
 
 /* --- track: options. */
@@ -31,26 +28,21 @@ void track_options_default(void *values)
 /* pairs: an alternative spelling and the option that it stands for */
 const char *const model_option_aliases[] = {"normalize", "normalise", "no-normalize", "no-normalise", NULL};
 
+/* Stores the names of the options of params.def that were given, and NULL behind them. */
+static void list_given(const cmd_arguments *arguments, const char *given[GLS_N_PARAMS + 1])
+{
+    size_t n = 0;
+    for (const gls_option *row = gls_params; row->name; row++)
+        if (cmd_options_given(arguments, row->name)) given[n++] = row->name;
+    given[n] = NULL;
+}
+
 int model_options_check(const gls_model_options *o, const cmd_arguments *arguments)
 {
-    static const char *const estimate[] = {"response-fa", "response-radius", "response-voxels", NULL};
-    bool csd = o->model == GLS_MODEL_CSD, qball = o->model == GLS_MODEL_OPDT || o->model == GLS_MODEL_CSA;
+    const char *given[GLS_N_PARAMS + 1];
+    list_given(arguments, given);
     gls_status status = gls_model_options_check(o);
-    if (status) return cmd_error(CMD_EXIT_USAGE, "%s", gls_last_error());
-    /* reject options of another model, by the column `user` of params.def */
-    for (const gls_option *row = gls_params; row->name; row++) {
-        const char *models = row->user == GLS_FOR_CSD && !csd       ? "csd"
-                             : row->user == GLS_FOR_QBALL && !qball ? "opdt or csa"
-                                                                    : NULL;
-        if (models && cmd_options_given(arguments, row->name))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: only --model %s can use it", row->name, models);
-    }
-    const char *name = cmd_options_first(arguments, estimate);
-    if (name && o->response) return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --response", name);
-    if (o->response_voxels && cmd_options_given(arguments, "response-fa"))
-        return cmd_error(CMD_EXIT_USAGE,
-                         "--response-fa and --response-voxels exclude each other: leave out one of them");
-    return CMD_EXIT_OK;
+    return cmd_finish(status ? status : gls_model_require(o, given));
 }
 
 /* Draws a seed where option `name` has the value "random", and shows it, so that the run can be repeated. */
@@ -77,10 +69,10 @@ static int check_output(const gls_job_options *o, const cmd_arguments *arguments
     return CMD_EXIT_OK;
 }
 
-/* Checks the combination of images: a series, ODFs, both, or the phantom. */
-static int check_inputs(const gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
+/* Checks the arguments, and stores them as the files of the series, its masks and the output. */
+static int take_files(gls_job_options *o, const cmd_arguments *arguments)
 {
-    const char *odf = method->given;
+    const char **files[] = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->roi};
     int n = arguments->n_positionals;
     gls_tractogram_format format;
     /* a tractogram among the inputs is a frequent slip; the message names the option that was meant */
@@ -99,38 +91,11 @@ static int check_inputs(const gls_job_options *o, const gls_method *method, cons
                          "track: takes DWI or DWI BVAL BVEC [MASK [ROI]], got 2 arguments; the last is '%s'. BVAL with "
                          "rows x y z b needs - for BVEC. With DWI alone, --mask FILE and --roi FILE name the masks",
                          arguments->positional[n - 1]);
-    for (const gls_option *row = gls_params; n == 0 && row->name; row++)
-        if (row->owner == GLS_OF_GRADIENTS && cmd_options_given(arguments, row->name))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, because it concerns the gradient table of the series",
-                             row->name);
-    if (n == 0 && !odf && (o->mask || o->roi) && !method->masks_alone)
-        return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh, --odf, --peaks or --bedpostx",
-                         o->mask ? "mask" : "roi");
     /* DWI BVAL BVEC MASK ROI: the fourth and the fifth argument are the masks */
     if ((n > 3 && o->mask) || (n > 4 && o->roi))
         return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names this image already; leave out one of them",
                          n > 3 && o->mask ? "mask" : "roi", n > 3 && o->mask ? "MASK" : "ROI");
-    /* refuse options for an input that is not given, so that no option is ignored silently */
-    for (const gls_option *row = gls_params; odf && row->name; row++)
-        if (row->owner == GLS_OF_MODEL && cmd_options_given(arguments, row->name))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, because no model is fitted", row->name,
-                             odf);
-    return CMD_EXIT_OK;
-}
-
-/* Rejects options of seeds that contradict each other or have no effect. Returns an exit code. */
-static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
-{
-    static const char *const finite[] = {"seeds", "seeds-per-voxel", "seed-grid", NULL};
-    bool nseeds = cmd_options_given(arguments, "nseeds");
-    const char *name = cmd_options_first(arguments, finite);
-    if (nseeds && name)
-        return cmd_error(CMD_EXIT_USAGE, "--nseeds and --%s exclude each other: leave out one of them", name);
-    if (o->seeds && cmd_options_given(arguments, "seed-seed"))
-        return cmd_error(CMD_EXIT_USAGE, "--seed-seed: has no effect with --seeds FILE");
-    if (o->track.select > 0 && o->shard && !nseeds && !name)
-        return cmd_error(CMD_EXIT_USAGE, "--select with --shard: needs the number of seeds that the shards divide: "
-                                         "give --nseeds, --seeds, --seeds-per-voxel or --seed-grid");
+    for (int i = 0; i < n; i++) *files[i] = arguments->positional[i];
     return CMD_EXIT_OK;
 }
 
@@ -138,47 +103,22 @@ static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
 static void take_model(gls_job_options *o, const cmd_arguments *arguments)
 {
     bool is_default = strstr(arguments->taken, "--model default:") != NULL;
-    if (is_default && gls_getter_row(o->track.dg)->source != GLS_FROM_QBALL && cmd_options_given(arguments, "dg"))
+    if (is_default && gls_method_of(o).source != GLS_FROM_QBALL && cmd_options_given(arguments, "dg"))
         o->model.model = GLS_MODEL_CSD;
-}
-
-/* Sets the defaults of preset, getter and model for options that are not given. */
-static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
-{
-    const char *given[CMD_MAX_OPTIONS + 1] = {NULL};
-    size_t n = 0;
-    for (const gls_option *row = gls_params; row->name; row++)
-        if (cmd_options_given(arguments, row->name)) given[n++] = row->name;
-    gls_job_options_set_defaults(o, given);
-}
-
-/* Rejects options that this method does not use. */
-static int check_method(const gls_job_options *o, const gls_method *method, const cmd_arguments *arguments)
-{
-    gls_status status = GLS_OK;
-    for (const gls_option *row = gls_params; row->name && !status; row++)
-        if (cmd_options_given(arguments, row->name)) status = gls_method_require(method, row, o);
-    return status ? cmd_error_status(status) : CMD_EXIT_OK;
 }
 
 int track_options_check(track_options *options, const cmd_arguments *arguments)
 {
     gls_job_options *o = &options->run.job;
-    const char **files[] = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->roi};
-    int code = check_seeds(o, arguments);
+    int code = take_files(o, arguments);
     if (code) return code;
     /* choose the model before the defaults, which depend on it */
     take_model(o, arguments);
-    take_defaults(o, arguments);
-    const gls_method method = gls_method_of(o);
-    code = check_inputs(o, &method, arguments);
-    if (!code) code = check_method(o, &method, arguments);
-    if (code) return code;
-    for (int i = 0; i < arguments->n_positionals; i++) *files[i] = arguments->positional[i];
+    list_given(arguments, options->given);
     o->argc = arguments->argc;
     o->argv = arguments->argv;
-    code = model_options_check(&o->model, arguments);
-    if (code) return code;
+    gls_status status = gls_job_options_complete(o, options->given);
+    if (status) return cmd_error_status(status);
     if (options->run.json && !options->run.dry_run)
         return cmd_error(CMD_EXIT_USAGE, "--json: needs --dry-run; a run writes its JSON to --sidecar");
     /* --device may name several devices; --ngpus must agree */
@@ -262,8 +202,9 @@ const cmd_command command_track = {
                    "Directions come from the data by the bootstrap of a model (--dg boot), or from orientation "
                    "distribution functions, peaks, samples or tensors (other getters), which are fitted (--model) or "
                    "given (--sh, --odf, --peaks, --bedpostx). With the series alone, mask and seed region are made, "
-                   "and the model is msmt (multi-tissue deconvolution) for most series. The same inputs and options "
-                   "give the same file on the same device, whatever the batch size.",
+                   "and its shells decide the model: csd with --dg det for one shell of high b-value, else msmt "
+                   "(multi-tissue deconvolution) with --dg ifod2 for most series. The same inputs and options give "
+                   "the same file on the same device, whatever the batch size.",
     .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK",
                              "Brain mask. Voxels above 0 are fitted; streamlines end where they leave these voxels. "
                              "Default: the brain, made from DWI.",

@@ -1,5 +1,5 @@
-/* Chooses which shell of a series CSD deconvolves, checks that a series has one shell, and finds the order that its
- * directions determine. */
+/* Chooses which shell of a series CSD deconvolves, checks that a series has one shell, says whether this shell alone
+ * decides the default method, and finds the order that its directions determine. */
 
 #include <glslines/csd.h>
 #include <glslines/sh.h>
@@ -141,6 +141,23 @@ int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_dir
     *n_directions = n;
     while (highest > 2 && gls_sh_count(highest) > n) highest -= 2;
     return highest;
+}
+
+/* Where the default of one shell changes over from msmt with ifod2 to csd with det: the lowest b-value, s/mm2, and the
+ * order that the directions must determine, which takes 45. src/doc/accuracy.md has the measurements. */
+#define HIGH_SHELL_BVAL 1900.0 /* about 2000: scanners and motion correction change it a little */
+#define HIGH_SHELL_ORDER 8
+
+gls_status gls_csd_has_high_shell(const gls_gradients *gradients, bool *is)
+{
+    gls_shell shell[2];
+    size_t n = 0, directions = 0;
+    gls_status status = gls_gradients_shells(gradients, shell, 2, &n);
+    /* the first shell is that of b = 0 */
+    *is = !status && gradients->n_b0 > 0 && n == 2 && shell[1].n == gradients->n - gradients->n_b0 &&
+          shell[1].bval >= HIGH_SHELL_BVAL &&
+          gls_csd_order_for(gradients, HIGH_SHELL_ORDER, &directions) == HIGH_SHELL_ORDER;
+    return status;
 }
 
 gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients,

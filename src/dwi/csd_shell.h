@@ -1,5 +1,5 @@
-/* Chooses which shell of a series CSD deconvolves, checks that a series has one shell, and finds the order that its
- * directions determine. */
+/* Chooses which shell of a series CSD deconvolves, checks that a series has one shell, says whether this shell alone
+ * decides the default method, and finds the order that its directions determine. */
 #ifndef GLS_DWI_CSD_SHELL_H
 #define GLS_DWI_CSD_SHELL_H
 
@@ -7,6 +7,9 @@
 #include <glslines/gradients.h>
 #include <glslines/image.h>
 
+/* Sets *is: whether the table has b = 0 volumes and one shell, to which all weighted volumes belong, of a b-value and a
+ * number of directions from which csd with det is the default. */
+gls_status gls_csd_has_high_shell(const gls_gradients *gradients, bool *is);
 /* Checks that the series has the volumes that volume[] lists, and that the table has b0 volumes and one shell: weighted
  * b-values that differ by at most 1 % or 20 s/mm2, or that gls_gradients_shells() counts as one shell. what: names the
  * caller in messages. */

@@ -93,11 +93,14 @@ static gls_status copy_volumes(const gls_image *dwi, const size_t *volume, size_
     return status;
 }
 
-/* Drops all volumes of an image but these n, whose indices ascend, and gives their memory back. */
+/* Drops all volumes of an image but these n, whose indices ascend, and gives their memory back. dwi NULL: there is
+ * none.
+ */
 static void keep_volumes(gls_image *dwi, const size_t *volume, size_t n)
 {
     const size_t voxels = gls_grid_voxels(&dwi->grid);
     assert(volume);
+    if (!dwi) return;
     dwi->n_volumes = n;
     if (!dwi->data) return;
     for (size_t t = 0; t < n; t++)
@@ -115,7 +118,7 @@ gls_status gls_series_select(gls_series *s, const gls_model_options *o)
     const size_t n_used = used ? used->n : n;
     bool same = !tensor || tensor->n == n_used;
     for (size_t i = 0; tensor && same && i < n_used; i++) same = of_tensor[i] == (volume ? volume[i] : i);
-    if (!status && !same && s->dwi->data) status = copy_volumes(s->dwi, of_tensor, tensor->n, &s->tensor_dwi);
+    if (!status && !same && s->dwi && s->dwi->data) status = copy_volumes(s->dwi, of_tensor, tensor->n, &s->tensor_dwi);
     if (!status && !same) {
         s->tensor_gradients = tensor;
         tensor = NULL;

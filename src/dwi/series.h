@@ -43,7 +43,7 @@ gls_status gls_series_fail(const gls_series *series, gls_status status);
 gls_status gls_series_read(gls_series *series, const char *const path[3], const gls_model_options *options,
                            bool values);
 /* Selects the volumes that the options choose: drops all others, and copies those of --tensor-shells if they are not
- * those of the run. Call it once. GLS_ERR_INPUT: the series has no such shell. */
+ * those of the run. dwi may be NULL: the table alone. Call it once. GLS_ERR_INPUT: the series has no such shell. */
 gls_status gls_series_select(gls_series *series, const gls_model_options *options);
 /* Volumes from which tensors are fitted, and their table. Borrowed. */
 const gls_image *gls_series_tensor_dwi(const gls_series *series);

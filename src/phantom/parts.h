@@ -7,6 +7,9 @@
 
 #include "util/text.h"
 
+/* Makes the gradient table of a phantom with these parameters, along its voxel axes. The caller destroys *gradients. */
+gls_status gls_phantom_gradients(const gls_phantom_params *params, gls_gradients **gradients);
+
 /* Anatomy and tubes use a reference frame: RAS, in mm of a brain 172 mm long, origin at the centre of the head.
  * PHANTOM_HEAD_...: half of the head's extent along each axis, mm. */
 #define PHANTOM_HEAD_X 72.0

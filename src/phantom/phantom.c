@@ -273,6 +273,17 @@ done:
     return status;
 }
 
+gls_status gls_phantom_gradients(const gls_phantom_params *params, gls_gradients **gradients)
+{
+    gls_grid grid;
+    double axes[3][3], scale[3], (*world)[3] = NULL;
+    gls_status status = params_check(params);
+    if (!status) status = grid_make(params, &grid, axes, scale);
+    if (!status) status = gradients_make(params, &grid, (const double(*)[3])axes, gradients, &world);
+    free(world);
+    return status;
+}
+
 /* Copies names and centre lines of the bundles, in mm of the world. Allocates their images, and the image of peaks: in
  * each voxel direction (x, y, z) and volume fraction of three fibre populations. */
 static gls_status bundles_make(gls_phantom *phantom, const gls_grid *grid, const phantom_tube *tube, size_t n_tubes,

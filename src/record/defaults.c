@@ -34,7 +34,8 @@ enum {
     OPDT = 1 << GLS_MODEL_OPDT,
     PEAKS = 1 << (GLS_MODEL_AUTO + 1), /* peaks are given in place of a model */
     SAMPLES = PEAKS << 1,              /* samples of bedpostX are given in place of a model */
-    ALL_MODELS = (SAMPLES << 1) - 1
+    ONE_SHELL = SAMPLES << 1,          /* the one shell of the series decides model and getter */
+    ALL_MODELS = (ONE_SHELL << 1) - 1
 };
 
 /* A row of defaults.def. presets, getters, models: sets of bits for which the row holds. */
@@ -58,12 +59,9 @@ static const row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-/* Whether the option `name` is in given[], a list that ends with NULL. given NULL: the list is empty. */
 static bool is_given(const char *const *given, const char *name)
 {
-    for (; given && *given; given++)
-        if (strcmp(*given, name) == 0) return true;
-    return false;
+    return gls_first_given((const char *const[]){name, NULL}, given) != NULL;
 }
 
 /* Whether the default of a parameter applies: its option is not given. nseeds, seeds_per_voxel and select have no
@@ -104,16 +102,31 @@ static const row *row_for(size_t param, gls_preset preset, int getters, int mode
  * the parameter model, the row for all getters comes first, if its value is the model in use. */
 static const row *row_of(size_t param, const gls_job_options *o, const gls_method *m)
 {
+    if (o->one_shell && (param == ROW_model || param == ROW_dg))
+        return row_for(param, o->preset, ALL_GETTERS, ONE_SHELL);
     const row *r = param == ROW_model ? row_for(param, o->preset, ALL_GETTERS, ALL_MODELS) : NULL;
     if (r && r->value == o->model.model) return r;
     return row_for(param, o->preset, 1 << o->track.dg, models_of(o, m));
 }
 
+bool gls_default_is_of_shell(const gls_job_options *o, const char *const *given)
+{
+    return o->preset == GLS_PRESET_DEFAULT && (o->dwi || o->phantom) && !gls_method_of(o).given &&
+           !is_given(given, "model") && !is_given(given, "dg") && !o->model.response && !o->model.response_wm;
+}
+
 /* Chooses first the model, then the getter, unless they are given, by the preset and by the data: a series, ODFs, peaks
- * or samples. The model also depends on a given getter, and the getter on the model in use. No other option matters. */
+ * or samples. The model also depends on a given getter, and the getter on the model in use. Of other options only a
+ * given response matters. */
 static void choose_method(gls_job_options *o, const gls_method *m, const char *const *given)
 {
     const int getters = is_given(given, "dg") ? 1 << o->track.dg : ALL_GETTERS;
+    o->one_shell = o->one_shell && gls_default_is_of_shell(o, given);
+    if (o->one_shell) {
+        o->model.model = (gls_model_kind)row_of(ROW_model, o, m)->value;
+        o->track.dg = (gls_direction_getter)row_of(ROW_dg, o, m)->value;
+        return;
+    }
     if (!is_given(given, "model") && !m->given)
         o->model.model = (gls_model_kind)row_for(ROW_model, o->preset, getters, ALL_MODELS)->value;
     if (!is_given(given, "dg"))
@@ -159,7 +172,7 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
     /* of the method only what depends neither on model nor on getter: the source of directions and the tissue */
     const gls_method method = gls_method_of(o);
     choose_method(o, &method, given);
-    const gls_getter *getter = gls_getter_row(o->track.dg);
+    const gls_getter *getter = gls_method_of(o).getter;
     /* first give each option that has rows the value of params.def, because an earlier call for another getter may have
      * changed it */
     for (size_t i = 0; i < N_ROWS; i++) {
@@ -182,6 +195,7 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
     /* DIPY's particle filtering starts along every peak of a seed, its other getters along the strongest */
     if (o->track.pft && o->preset == GLS_PRESET_DIPY && !is_given(given, "max-directions-per-seed"))
         o->track.max_directions_per_seed = GLS_MAX_DIRECTIONS;
+    if (!is_given(given, "cutoff")) o->track.fod_cutoff = bare.track.fod_cutoff;
     /* tissue ends streamlines in place of the stop map; take the defaults of tckgen -act */
     if (method.tissue) {
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
@@ -249,6 +263,9 @@ static gls_job_options default_of(const gls_job_options *o, const gls_method *m,
     d.odf = o->odf;
     d.peaks = o->peaks;
     d.bedpostx = o->bedpostx;
+    d.dwi = o->dwi;
+    d.phantom = o->phantom;
+    d.one_shell = o->one_shell;
     d.act = m->tissue; /* defaults depend on whether there is tissue, not on its source */
     if (is_given(given, "dg")) d.track.dg = o->track.dg;
     if (is_given(given, "model")) d.model.model = o->model.model;
@@ -266,10 +283,14 @@ static gls_job_options all_defaults(const gls_job_options *o, const gls_method *
                         o->seeds_per_voxel != d.seeds_per_voxel;
     if (counts) d = default_of(o, m, (const char *const[]){"dg", "model", "select", NULL});
     if (counts) d.track.select = 0;
-    d.track.dg = default_of(o, m, (const char *const[]){"model", NULL}).track.dg;
-    d.model.model = default_of(o, m, (const char *const[]){"dg", NULL}).model.model;
+    const gls_job_options by_model = default_of(o, m, (const char *const[]){"model", NULL}),
+                          by_getter = default_of(o, m, (const char *const[]){"dg", NULL}),
+                          by_data = default_of(o, m, NULL);
+    d.track.dg = o->one_shell ? by_data.track.dg : by_model.track.dg;
+    d.model.model = o->one_shell ? by_data.model.model : by_getter.model.model;
     /* files, and a preset other than "default", count as changed */
     d.sh = d.odf = d.bedpostx = d.act = NULL;
+    d.phantom = false;
     d.peaks.n = 0;
     d.preset = GLS_PRESET_DEFAULT;
     return d;

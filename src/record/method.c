@@ -10,6 +10,14 @@
 #include "track/track_params.h"
 #include "util/status.h"
 
+const char *gls_first_given(const char *const *names, const char *const *given)
+{
+    for (; *names; names++)
+        for (const char *const *name = given; name && *name; name++)
+            if (strcmp(*name, *names) == 0) return *names;
+    return NULL;
+}
+
 /* The option that gives the directions in place of a model. */
 static const char *directions_option(const gls_job_options *o)
 {
@@ -124,6 +132,7 @@ gls_status gls_method_require(const gls_method *m, const gls_option *param, cons
         return gls_fail(GLS_ERR_ARGUMENT, "--%s %g: needs --fa FILE, because --dg %s has no stop map without --fa",
                         param->name, o->track.stop_threshold, m->getter->name);
     if (gls_user_is_getter(user) && !gls_method_uses(m, param, o))
-        return gls_getter_require(o->track.dg, (gls_param_user)user, param->name);
+        return gls_getter_require(m->getter, (gls_param_user)user, param->name,
+                                  o->one_shell ? ": the default for this series, of one shell, is det" : "");
     return GLS_OK;
 }

@@ -72,6 +72,25 @@ gls_model_options gls_model_options_default(gls_model_kind model)
     return options;
 }
 
+gls_status gls_model_require(const gls_model_options *o, const char *const *given)
+{
+    static const char *const estimate[] = {"response-fa", "response-radius", "response-voxels", NULL};
+    const bool csd = o->model == GLS_MODEL_CSD, qball = o->model == GLS_MODEL_OPDT || o->model == GLS_MODEL_CSA;
+    for (const gls_option *row = gls_params; row->name; row++) {
+        const char *models = row->user == GLS_FOR_CSD && !csd       ? "csd"
+                             : row->user == GLS_FOR_QBALL && !qball ? "opdt or csa"
+                                                                    : NULL;
+        if (models && gls_first_given((const char *const[]){row->name, NULL}, given))
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --model %s can use it", row->name, models);
+    }
+    const char *name = gls_first_given(estimate, given);
+    if (name && o->response) return gls_fail(GLS_ERR_ARGUMENT, "--%s: has no effect with --response", name);
+    if (o->response_voxels && gls_first_given((const char *const[]){"response-fa", NULL}, given))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--response-fa and --response-voxels exclude each other: leave out one of them");
+    return GLS_OK;
+}
+
 bool gls_param_is_used(const gls_option *param, const gls_method *method, const gls_job_options *o)
 {
     /* 0 in batch_seeds: the program chooses the number; 0 in memory_limit: there is no limit */

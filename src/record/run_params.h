@@ -60,10 +60,17 @@ gls_status gls_params_identity(const gls_job_options *options, const gls_method 
 /* The parameters of the tracker with all lengths in mm, for data on this grid. */
 gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid *grid);
 
+/* GLS_ERR_ARGUMENT if a given option of a model is for another model, or has no effect beside another given one. */
+gls_status gls_model_require(const gls_model_options *options, const char *const *given);
+
 /* Default options of a model. */
 gls_model_options gls_model_options_default(gls_model_kind model);
 
 /* --- Defaults: rows of defaults.def, by preset, direction getter and model. */
+
+/* Whether the one shell of the series, if it has one, decides model and getter, which options leave to the data.
+ * given: names of the given options. */
+bool gls_default_is_of_shell(const gls_job_options *options, const char *const *given);
 
 /* Writes the defaults of an option by getter: "45 degrees with boot, ifod2; 25 degrees with prob". Leaves out getters
  * that do not use the option. Writes only the value if the first getter uses it and all that do have one value. */

@@ -88,7 +88,7 @@ gls_status gls_track_params_check_getter(const gls_track_params *p)
         /* a value other than 0 switches on what is off by default */
         const bool is_on = gls_option_get_number(row, &unset).value == 0 && gls_option_get_number(row, p).value != 0;
         if (is_on && gls_user_is_getter(row->user))
-            status = gls_getter_require(p->dg, (gls_param_user)row->user, row->name);
+            status = gls_getter_require(gls_getter_of(p), (gls_param_user)row->user, row->name, "");
     }
     return status;
 }
@@ -153,7 +153,7 @@ static gls_status check_backtrack(const gls_track_params *params)
 /* Fails for getters without particles, and for options that cannot be combined with particle filtering. */
 static gls_status check_pft(const gls_track_params *params)
 {
-    gls_status status = gls_getter_require(params->dg, GLS_FOR_PROB_DET, "pft");
+    gls_status status = gls_getter_require(gls_getter_of(params), GLS_FOR_PROB_DET, "pft", "");
     if (status) return status;
     if (params->backtrack)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft and --backtrack exclude each other: leave out one of them");
@@ -269,10 +269,10 @@ const char *gls_getters_with(gls_param_user user, char *text, size_t size)
     return text;
 }
 
-gls_status gls_getter_require(gls_direction_getter dg, gls_param_user user, const char *option)
+gls_status gls_getter_require(const gls_getter *getter, gls_param_user user, const char *option, const char *remark)
 {
     char names[256];
-    if (gls_getter_uses(gls_getter_row(dg), user)) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --dg %s can use it", option,
-                    gls_getters_with(user, names, sizeof names));
+    if (gls_getter_uses(getter, user)) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --dg %s can use it%s", option,
+                    gls_getters_with(user, names, sizeof names), remark);
 }

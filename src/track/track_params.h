@@ -78,9 +78,11 @@ const char *gls_getter_name(gls_direction_getter dg);
 const char *gls_getter_words(gls_direction_getter dg, const char **paper);
 /* The getter of this name; GLS_DG_COUNT if there is none. */
 gls_direction_getter gls_getter_named(const char *name);
+struct gls_getter;
 /* GLS_ERR_ARGUMENT unless the getter has a parameter, as the message says with the names of all getters that have it.
- */
-gls_status gls_getter_require(gls_direction_getter dg, gls_param_user user, const char *option);
+ * remark: end of the message. */
+gls_status gls_getter_require(const struct gls_getter *getter, gls_param_user user, const char *option,
+                              const char *remark);
 /* Writes the names of the getters that use the parameters of `user`, as "boot, prob, det", into text and returns text.
  * For GLS_FOR_CUTOFF it adds ", and prob, det of FODs". */
 const char *gls_getters_with(gls_param_user user, char *text, size_t size);

@@ -43,6 +43,8 @@ GLS_IN_COPIES(renew)
 
 /* how many calls of gls_log_mute_info(true) by the calling thread are not undone yet */
 static _Thread_local int muted;
+/* the same of gls_log_mute_all(true) */
+static _Thread_local int silenced;
 
 void gls_log_set(gls_log_callback callback, void *user, gls_log_level max_level)
 {
@@ -70,6 +72,11 @@ bool gls_log_enabled(gls_log_level level)
 void gls_log_mute_info(bool mute)
 {
     muted += mute ? 1 : -1;
+}
+
+void gls_log_mute_all(bool mute)
+{
+    silenced += mute ? 1 : -1;
 }
 
 bool gls_log_info_muted(void)
@@ -114,7 +121,7 @@ void gls_log(gls_log_level level, const char *format, ...)
 {
     char text[GLS_MESSAGE_BYTES], line[GLS_MESSAGE_BYTES];
     va_list args;
-    if (level != GLS_LOG_WARNING && !gls_log_enabled(level)) return;
+    if (silenced > 0 || (level != GLS_LOG_WARNING && !gls_log_enabled(level))) return;
     va_start(args, format);
     gls_vsnprintf(text, sizeof text, format, args);
     va_end(args);

@@ -66,6 +66,9 @@ bool gls_log_enabled(gls_log_level level);
 void gls_log_mute_info(bool mute);
 /* Whether messages of the level info from the calling thread are dropped. */
 bool gls_log_info_muted(void);
+/* While muted, all messages of the calling thread are dropped, and no collection gets its warnings: for work that is
+ * done again later, with messages. Calls nest. */
+void gls_log_mute_all(bool mute);
 
 /* Between gls_log_defer() and gls_log_deliver(), messages of the calling thread are kept; then they are delivered in
  * their order. So messages of a thread beside the caller can come first without any thread waiting. Calls nest. */

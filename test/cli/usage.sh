@@ -225,11 +225,75 @@ chosen() { # MODEL, ITS REASON, GETTER, ITS REASON, ARGUMENTS
 series="of a series: all shells and tissues together"
 chosen msmt "$series" ifod2 "goes with the FODs of msmt" "$dwi"
 chosen msmt "$series" ifod2 "goes with the FODs of msmt" "$dwi" --mask "$mask" --roi "$roi"
-chosen msmt "$series" ifod2 "goes with the FODs of msmt" --phantom
+# one shell of high b with many directions, in any form of the table; every other series, and whatever is given, has msmt or what goes with it
+"$tool" phantom "$work/one" --shape 16 16 16 --directions 45 --b0s 2 -q
+"$tool" phantom "$work/pair" --shape 16 16 16 --directions 45 --bvals 1000 2000 -q
+one=$work/one/dwi.nii.gz vectors=$work/one/dwi.bvec pair=$work/pair/dwi.nii.gz
+python3 - "$work/one" <<'PYTHON'
+import gzip, os, struct, sys
+os.chdir(sys.argv[1])
+b = [float(v) for v in open("dwi.bval").read().split()]
+v = [[float(x) for x in line.split()] for line in open("dwi.bvec")]
+def bvals(name, of): open(name, "w").write(" ".join("%g" % of(i, x) for i, x in enumerate(b)))
+bvals("low.bval", lambda i, x: x / 2)
+bvals("near.bval", lambda i, x: x and 1975 + i % 11 * 4)
+bvals("stray.bval", lambda i, x: 700 if i == 20 else x)
+bvals("high.bval", lambda i, x: x * 2)
+bvals("bad.bval", lambda i, x: -x)
+def vectors(name, of): open(name, "w").write("\n".join(" ".join("%.9g" % of(axis[i], i) for i in range(len(b))) for axis in v))
+vectors("half.bvec", lambda x, i: x * 0.5 ** 0.5)
+vectors("equal.bvec", lambda x, i: x)
+# the directions of 44 volumes: the last two are opposite
+vectors("twice.bvec", lambda x, i: x)
+rows = [line.split() for line in open("equal.bvec")]
+for row in rows: row[-1] = "%.9g" % -float(row[-2])
+open("twice.bvec", "w").write("\n".join(map(" ".join, rows)))
+open("table.b", "w").write("\n".join("%.9g %.9g %.9g %g" % (v[0][i], v[1][i], v[2][i], b[i]) for i in range(len(b))))
+head = gzip.open("dwi.nii.gz").read()
+size, kind = struct.unpack_from("<8h", head, 40)[1:5], {4: "Int16LE", 16: "Float32LE"}[struct.unpack_from("<h", head, 70)[0]]
+text = "mrtrix image\ndim: %s\nvox: 2,2,2,1\nlayout: +0,+1,+2,+3\ndatatype: %s\ntransform: 1,0,0,0\ntransform: 0,1,0,0\ntransform: 0,0,1,0\n" % (",".join(map(str, size)), kind)
+text += "".join("dw_scheme: %.9g,%.9g,%.9g,%g\n" % (v[0][i], v[1][i], v[2][i], b[i]) for i in range(len(b)))
+open("scheme.mif", "wb").write((text + "file: . 65536\nEND\n").encode().ljust(65536, b"\0") + head[int(struct.unpack_from("<f", head, 108)[0]):])
+PYTHON
+shell="one shell of high b and many directions"
+valid="of one such shell more streamlines are valid than with msmt and ifod2: 'glslines help getters'"
+high() { chosen csd "$shell" det "$valid" "$@"; }
+other() { chosen msmt "$series" ifod2 "goes with the FODs of msmt" "$@"; }
+high --phantom
+high "$one"
+high "$one" --mask "$work/one/mask.nii.gz" --roi "$work/one/roi.nii.gz"
+high "$one" "$work/one/near.bval" "$vectors"
+high "$one" "$work/one/table.b" -
+high "$work/one/scheme.mif"
+high "$pair" --shells 2000
+high "$one" "$work/one/high.bval" "$work/one/half.bvec"
+high "$one" --shard 2/3 --nseeds 30
+other "$one" "$work/one/low.bval" "$vectors"
+other "$one" "$work/one/stray.bval" "$vectors"
+other "$one" "$work/one/dwi.bval" "$work/one/half.bvec"
+high "$one" "$work/one/dwi.bval" "$work/one/half.bvec" --bvalue-scaling off
+other "$one" "$work/one/dwi.bval" "$work/one/twice.bvec"
+other "$pair"
+other "$pair" --shells 1000
+chosen msmt "as dwi2fod msmt_csd" ifod2 "as tckgen" "$one" --preset tckgen
+chosen csd "as pyAFQ and TractoFlow" prob "as pyAFQ and TractoFlow" "$one" --preset pyafq
+succeeds track "$one" --model csd --dry-run
+grep -q '^direction  *prob (--dg: goes with csd' "$work/stdout" || note "prob does not go with --model csd"
+for dg in det ifod2; do
+    succeeds track "$one" --dg $dg --dry-run
+    grep -q "^model  *msmt,.* (--model: $series)" "$work/stdout" || note "--dg $dg: the model is not that of the data"
+done
+fails 2 "--power: only --dg ifod2 can use it: the default for this series, of one shell, is det" track "$one" --power 3
+fails 2 "--backtrack: --dg det is deterministic" track --phantom --backtrack
+fails 2 "--no-normalise: only --model msmt can use it" track "$one" --no-normalise
+succeeds track "$one" --power 3 --dg ifod2 --dry-run
+fails 3 "bad.bval: volume 2 (counted from 0): negative b-value" track "$one" "$work/one/bad.bval" "$vectors"
 chosen opdt "goes with --dg boot, which takes opdt or csa" boot "goes with opdt and csa" "$dwi" --dg boot
 chosen opdt "as GPUStreamlines" boot "goes with opdt and csa" "$dwi" --preset gpustreamlines
 # a run says it before all else
 checks=$((checks + 1))
+"$tool" track "$one" --dry-run > "$work/stdout" 2> "$work/stderr" || note "a dry run"
+head -n 1 "$work/stderr" | grep -qxF "method: model csd ($shell), direction getter det ($valid)" || note "the first line is not the method of one shell"
 "$tool" track "$dwi" --mask "$mask" --roi "$roi" --dry-run > "$work/stdout" 2> "$work/stderr" || note "a dry run with masks"
 head -n 1 "$work/stderr" | grep -qxF "method: model auto ($series), direction getter ifod2 (goes with the FODs of msmt)" || note "the first line is not the method"
 succeeds track "$dwi" --mask "$mask" --roi "$roi" --model csd --dry-run

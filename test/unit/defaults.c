@@ -153,7 +153,47 @@ static void test_method(void **state)
                 fail_msg("row %zu, places %zu: model %d, getter %d", i, place, (int)o.model.model, (int)o.track.dg);
             const gls_method method = gls_method_of(&o);
             if (!table[i].given) assert_non_null(gls_default_getter_reason(&o, &method));
+            /* one shell of high b decides on a series alone, if no option does */
+            const bool decides =
+                table[i].dwi && !table[i].sh && !table[i].given && table[i].preset == GLS_PRESET_DEFAULT;
+            o.one_shell = true;
+            gls_job_options_set_defaults(&o, GIVEN("preset", table[i].given));
+            assert_int_equal(o.one_shell, decides);
+            assert_int_equal(o.model.model, decides ? GLS_MODEL_CSD : table[i].model);
+            assert_int_equal(o.track.dg, decides ? GLS_DG_DET : table[i].dg);
         }
+}
+
+/* The defaults of one shell: no parameter counts as changed, and those of the getter before are gone. A response that
+ * is given decides in place of the shell. */
+static void test_one_shell(void **state)
+{
+    (void)state;
+    gls_job_options o = gls_job_options_default();
+    o.dwi = "dwi.nii";
+    o.act = "5tt.nii";
+    gls_job_options_set_defaults(&o, NULL);
+    assert_true(o.track.dg == GLS_DG_IFOD2 && o.track.fod_cutoff > 0);
+    o.one_shell = true;
+    gls_job_options_set_defaults(&o, NULL);
+    assert_true(o.track.dg == GLS_DG_DET && o.model.model == GLS_MODEL_CSD && o.track.fod_cutoff < 0);
+    assert_true(o.track.max_angle == 25 && o.track.max_length == 250 && o.track.fod_power < 0);
+    o.act = NULL;
+    gls_job_options_set_defaults(&o, NULL);
+    gls_method m = gls_method_of(&o);
+    assert_non_null(gls_default_model_reason(&o, &m));
+    assert_non_null(gls_default_getter_reason(&o, &m));
+    cJSON *changed = gls_defaults_changed(&o, &m);
+    assert_int_equal(cJSON_GetArraySize(changed), 0);
+    cJSON_Delete(changed);
+    o.track.dg = GLS_DG_PROB;
+    m = gls_method_of(&o);
+    changed = gls_defaults_changed(&o, &m);
+    assert_string_equal(cJSON_GetArrayItem(changed, 0)->valuestring, "dg");
+    cJSON_Delete(changed);
+    o.model.response_wm = "wm.txt";
+    gls_job_options_set_defaults(&o, GIVEN("response-wm"));
+    assert_true(!o.one_shell && o.model.model == GLS_MODEL_AUTO && o.track.dg == GLS_DG_IFOD2);
 }
 
 static void test_given(void **state)
@@ -318,8 +358,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gpustreamlines), cmocka_unit_test(test_getters), cmocka_unit_test(test_method),
-        cmocka_unit_test(test_given),          cmocka_unit_test(test_presets), cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_changed),
+        cmocka_unit_test(test_one_shell),      cmocka_unit_test(test_given),   cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_texts),          cmocka_unit_test(test_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
     monitor, made_files = structs["gls_monitor"](), []
     monitor.step = watch.pointer.value
     try:
-        result = watch.run(_run, given.completed(), monitor, made_files)
+        result = watch.run(_run, given.for_run(), monitor, made_files)
         if isinstance(listener, Bar):
             listener.finish()
     finally:

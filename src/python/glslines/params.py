@@ -158,9 +158,18 @@ class Options:
         copy = type(self.struct).from_buffer_copy(self.struct)
         if tissue:
             ctypes.c_void_p.from_buffer(copy, _ROWS["act"]["offset"]).value = ctypes.addressof(_TISSUE)
-        named = [_ROWS[name]["name"].encode() for name in self.given]
-        _library.call.gls_job_options_set_defaults(ctypes.byref(copy), (ctypes.c_char_p * (len(named) + 1))(*named, None))
+        _library.call.gls_job_options_set_defaults(ctypes.byref(copy), self._names())
         return copy
+
+    def for_run(self):
+        """Like completed(), for a run on files: also by the shells of the series. A given option without effect is refused."""
+        copy = type(self.struct).from_buffer_copy(self.struct)
+        _library.call.gls_job_options_complete(ctypes.byref(copy), self._names())
+        return copy
+
+    def _names(self):
+        named = [_ROWS[name]["name"].encode() for name in self.given]
+        return (ctypes.c_char_p * (len(named) + 1))(*named, None)
 
     def set_path(self, member, value):
         """Sets a member that is no parameter: dwi, bval, bvec."""
