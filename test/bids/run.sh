@@ -190,9 +190,30 @@ check "as if nothing had been" cmp "$one.trx" killed/sub-01/ses-1/dwi/sub-01_ses
 
 # --- selection ---
 bids out participant --list > list.tsv
-# the model and the getter follow from the data, as with track
-check "a series without a method" bids plain participant --participant-label 01 -- --nseeds 100 --device llvmpipe
-check "its name" test -f plain/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-ifod2_tractogram.trx
+# the model and the getter follow from the data of each participant, as with track: the second one has a lower b-value
+cp -r data lower
+table=lower/sub-02/ses-1/dwi/sub-02_ses-1_space-ACPC_desc-preproc_dwi.bval
+sed 's/2000/1000/g' phantom/dwi.bval > "$table"
+plain() { "$program" bids lower plain participant --no-report "$@"; }
+check "series without a method" plain -q -- --nseeds 100 --device llvmpipe
+shell=plain/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC
+check "a name of one shell" test -f ${shell}_tract-wholebrain_track-detcsd_tractogram.trx
+check "a name of a low shell" test -f plain/sub-02/ses-1/dwi/sub-02_ses-1_space-ACPC_tract-wholebrain_track-ifod2_tractogram.trx
+check "the methods" python3 - plain/sub-0[12]/ses-1/dwi/*tractogram.json <<'PYTHON'
+import json, sys
+for path, method in zip(sys.argv[1:], (["det", "csd"], ["ifod2", "msmt"])):
+    run = json.load(open(path))
+    assert [run["parameters"]["dg"], run["model"]["name"]] == method, (path, run["parameters"]["dg"], run["model"]["name"])
+    assert not {"dg", "model", "cutoff"} & set(run["defaults"]["changed"]), run["defaults"]["changed"]
+PYTHON
+"$program" track -q phantom/dwi.nii.gz phantom/dwi.bval phantom/dwi.bvec --mask ${shell}_desc-stop_mask.nii.gz --roi ${shell}_desc-seed_mask.nii.gz --nseeds 100 --device llvmpipe -o shell.trx
+check "the bytes of track" cmp shell.trx ${shell}_tract-wholebrain_track-detcsd_tractogram.trx
+check "both are listed as tracked" test "$(plain --list -- --nseeds 100 | cut -f 7 | tail -n +2 | sort -u)" = tracked
+plain -- --nseeds 100 --device llvmpipe 2> plain.err
+check "both are up to date" grep -q '0 tracked, 2 up to date' plain.err
+plain -q --jobs 2 --force -- --nseeds 100 --device llvmpipe --power 3 2> plain.err
+check "one refuses what only ifod2 has" grep -q 'sub-01_ses-1_space-ACPC: --power: only --dg ifod2 can use it: the default for this series, of one shell, is det' plain.err
+check "the other does not" test "$(grep -c 'only --dg' plain.err)" -eq 1
 check "--list" test "$(wc -l < list.tsv)" -eq 3
 check "columns of --list" awk -F '\t' 'NF != 7 { exit 1 }' list.tsv
 check "--unit" bids unit participant --unit "$(sed -n 3p list.tsv | cut -f 1)" -- $options

@@ -8,6 +8,7 @@ import copy
 import filecmp
 import gc
 import inspect
+import json
 import os
 import pickle
 import re
@@ -483,6 +484,22 @@ print(last.n, last.total)"""
         stats = glslines.track(s.dwi, mask=s.mask, roi=s.roi, out=path("auto.trx"), nseeds=50, device="llvmpipe", force=True)
         self.assertGreater(stats["streamlines"], 0)
         self.assertEqual(glslines.info(path("auto.trx"))["tractograms"][0]["path"], path("auto.trx"))
+
+        def method(*series, **options):
+            glslines.track(*series, mask=s.mask, roi=s.roi, out=path("auto.trx"), nseeds=20, device="llvmpipe", force=True, **options)
+            with open(path("auto.json")) as file:
+                run = json.load(file)
+            return run["parameters"]["dg"], run["model"]["name"]
+
+        bval, bvec = (np.loadtxt(s.dwi.replace(".nii.gz", end)) for end in (".bval", ".bvec"))
+        image = nib.load(s.dwi)
+        for series in ((s.dwi,), (image, bval, bvec)):
+            self.assertEqual(method(*series), ("det", "csd"))
+        self.assertEqual(method(image, bval / 2, bvec), ("ifod2", "msmt"))
+        self.assertEqual(method(s.dwi, dg="ifod2", power=3), ("ifod2", "msmt"))
+        self.assertEqual(method(s.dwi, dg="ifod2", rk4=False), ("ifod2", "msmt"))
+        with self.assertRaisesRegex(ValueError, "power: only --?dg.ifod2 can use it: the default for this series"):
+            method(s.dwi, power=3)
 
     def test_what_track_gives(self):
         """The result is a tractogram that other functions take and notebooks show, with counts by their names; without out no
