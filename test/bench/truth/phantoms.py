@@ -118,9 +118,10 @@ def ends(scene, centre):
     return [(joint[group[2 * i]], joint[group[2 * i + 1]]) for i in range(len(bundles))]
 
 
-def make(name, snr, folder):
-    """Writes the phantom to a folder."""
+def make(name, snr, folder, shells=None):
+    """Writes the phantom to a folder. shells: pairs of a b-value and a number of directions, in place of the phantom's own."""
     scene = GEOMETRIES[name]()
+    scene["shells"] = shells or scene["shells"]
     bundles, size, shape = scene["bundles"], scene["voxel"], scene["shape"]
     affine = np.diag([size, size, size, 1.0])
     affine[:3, 3] = -0.5 * size * (np.array(shape) - 1)

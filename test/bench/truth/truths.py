@@ -4,10 +4,10 @@
     truths.py GLSLINES WORK [--truth NAME] [--row TEXT] [--seeds N] [--runs N] [--again] [--device NAME] [--records FILE] [--update accuracy.md] [--why]
 
 WORK keeps the phantoms, fits and the records of rows that were run; a row that is there is not run again unless --again is given. --truth and --row take the truths and rows whose names
-have the text; both may be repeated. --device (cpu) tracks on another device. --records writes the records of all rows to FILE, --update the tables into a page (accuracy.md: all rows; getters.md: single parameters). --why prints where streamlines end; --weights runs rows whose records lack the
+have the text, --row the one row that has just this name; both may be repeated. --device (cpu) tracks on another device. --records writes the records of all rows to FILE, --update the tables into a page (accuracy.md: all rows; getters.md: single parameters). --why prints where streamlines end; --weights runs rows whose records lack the
 share of weights on valid streamlines, and has it.
 Truths: isbi2013-30, -20, -10, phantom-30, fibercup-30, isbi2013grey-30; the number is the SNR. Needs numpy, scipy, nibabel; rows of peers need MRtrix3, DIPY and scilpy's commands on the path, and are
-left out where these are not there.
+left out where these are not there. PHANTOM:B:DIRECTIONS-30 (SHELLS) is a phantom of another shell; it is run only where --truth has a colon.
 
 All rows get as many seeds, in voxels of at least half white matter; rows of tissue get the phantom's. `glslines score` judges every row by the same truth. A bundle's voxels are those of
 which it has more than 0.1."""
@@ -23,9 +23,11 @@ from pathlib import Path
 import nibabel as nib
 import numpy as np
 from scipy.ndimage import map_coordinates, maximum_filter
+from scipy.spatial import cKDTree
 
 import phantoms
 
+SHELLS = [f"{kind}:{b}:{n}-30" for kind in ("isbi2013", "isbi2013grey", "phantom", "fibercup") for n in (64, 45, 30) for b in (1000, 1500, 2000, 2500, 3000)]
 TRUTHS = ["isbi2013-30", "phantom-30", "fibercup-30", "isbi2013grey-30", "isbi2013-20", "isbi2013-10"]
 PVE = ["--pve-wm", "p_wm.nii.gz", "--pve-gm", "p_gm.nii.gz", "--pve-csf", "p_csf.nii.gz"]
 
@@ -70,6 +72,10 @@ def own_rows():
 COMMIT = ["--method", "commit", "--d-iso", "0.0002,0.003"]  # the diffusivities of grey matter and fluid in the phantoms
 WEIGHTED = {"SIFT2": [], "SIFT2 --act": ["--act", "5tt.nii.gz"], "COMMIT": COMMIT,
             **{f"groups, --lambda {x}": [*COMMIT, "--groups", "edges:regions.nii.gz", "--lambda", x] for x in ("0.02", "0.05", "0.1")}}
+LAMBDAS = {name: [*COMMIT, "--groups", f"edges:{labels}.nii.gz", "--lambda", *name.split()[2:]]  # more strengths, the table of which is turned round
+           for labels, words, strengths in (("regions", "groups, --lambda", ("0.005", "0.01", "0.015", "0.02", "0.02 --debias", "0.025", "0.03", "0.04", "0.05", "0.1")), ("parcels", "parcels, --lambda", ("0.005", "0.01", "0.02", "0.03")))
+           for name in (f"{words} {x}" for x in strengths)}
+N_PARCELS = 100
 TCKGEN = {"tckgen iFOD2": "iFOD2", "tckgen iFOD1": "iFOD1", "tckgen SD_STREAM": "SD_STREAM", "tckgen FACT": "FACT"}
 DIPY = ["prob", "det", "closest", "ptt", "PFT"]
 SCILPY = {"scilpy prob": ["local", "prob"], "scilpy det": ["local", "det"], "scilpy ptt": ["local", "ptt", "--step", "0.1"], "scilpy eudx": ["local", "eudx"], "scilpy PFT prob": ["pft", "prob"],
@@ -94,6 +100,20 @@ def responses(tool, folder):
         (folder / "responses/wm.txt").write_text("\n".join([*rows("dhollander_wm.txt")[:-1], rows("tournier_response.txt")[-1]]) + "\n")
 
 
+def parcels(folder):
+    """Writes a parcellation that knows no bundle: N_PARCELS cells, of about the same size, of the voxels of less than 0.75 white matter that lie next to white matter."""
+    image = nib.load(folder / "p_wm.nii.gz")
+    white, mask = np.asarray(image.dataobj), np.asarray(nib.load(folder / "mask.nii.gz").dataobj) > 0
+    voxel = np.argwhere(mask & (white < 0.75) & maximum_filter(white > 0.25, 3))
+    chosen, distance = [0], np.full(len(voxel), np.inf)
+    for _ in range(N_PARCELS):
+        distance = np.minimum(distance, ((voxel - voxel[chosen[-1]]) ** 2).sum(1))
+        chosen.append(int(distance.argmax()))
+    labels = np.zeros(white.shape, np.int16)
+    labels[tuple(voxel.T)] = 1 + cKDTree(voxel[chosen[:N_PARCELS]]).query(voxel)[1]
+    nib.save(nib.Nifti1Image(labels, image.affine), folder / "parcels.nii.gz")
+
+
 class Bench:
     def __init__(self, tool, work, seeds, device="cpu"):
         self.tool, self.work, self.seeds, self.device = tool, work, seeds, device
@@ -105,10 +125,11 @@ class Bench:
         folder = self.work / name
         if not (folder / "truth.tsv").exists():
             kind, snr = name.rsplit("-", 1)
+            kind, *shell = kind.split(":")  # phantom:b:directions
             if kind == "phantom":
-                phantoms.make_own(self.tool, float(snr), folder)
+                phantoms.make_own(self.tool, float(snr), folder, *(["--bvals", shell[0], "--directions", shell[1]] if shell else []))
             else:
-                phantoms.make(kind, float(snr), folder)
+                phantoms.make(kind, float(snr), folder, [tuple(int(x) for x in shell)] if shell else None)
         return folder
 
     def own(self, truth, options, run_number, to):
@@ -250,6 +271,7 @@ class Bench:
             ends += [a, b]
         regions = np.max([(i + 1) * wider(end, 1) for i, end in enumerate(ends)], axis=0).astype(np.int16)  # bundles that share an end share its region
         nib.save(nib.Nifti1Image(regions, nib.load(folder / "mask.nii.gz").affine), folder / "regions.nii.gz")
+        parcels(folder)
         affine = np.linalg.inv(nib.load(folder / "mask.nii.gz").affine)
         valid = []
         for line in nib.streamlines.load(tracks).streamlines:
@@ -262,7 +284,7 @@ class Bench:
             return [round(100 * right / max(float(np.sum(weight)), 1e-30), 1), len(set().union(*(of for w, of in zip(weight, valid) if w > 0)))]
 
         share, file = {"streamlines": judged(np.ones(len(valid)))}, self.work / "weights.txt"
-        for name, options in WEIGHTED.items():
+        for name, options in {**WEIGHTED, **LAMBDAS}.items():
             file.unlink(missing_ok=True)
             try:
                 run(self.tool, "weights", tracks, "dwi.nii.gz" if "commit" in options else fods, file, "--force", "-q", *options, folder=folder)
@@ -371,6 +393,49 @@ def weights_table(records):
     return "\n".join(lines)
 
 
+def strengths_table(records):
+    """Returns the same shares and numbers of bundles of COMMIT with groups by the strength of the penalty, a column for each truth."""
+    columns = {}
+    for r in records:
+        if r["row"] == "csd det" and all(name in r.get("weights", {}) for name in LAMBDAS):
+            columns.setdefault(r["truth"], []).append(r["weights"])
+    lines = ["| weights | " + " | ".join(columns) + " |", "|" + "---|" * (1 + len(columns))]
+    for name in ("streamlines", "COMMIT", *LAMBDAS):
+        cells = ["{:.1f} ({})".format(np.mean([w[name][0] for w in runs]), ", ".join(str(w[name][1]) for w in runs)) for runs in columns.values()]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def shells_table(records):
+    """Returns f1 and valid % of the two defaults by phantom, b-value and number of directions, means of the runs, and the lowest and the highest f1."""
+    rows = {}
+    for r in records:
+        if r["truth"] in SHELLS:
+            rows.setdefault(tuple(r["truth"].rsplit("-", 1)[0].split(":")), {}).setdefault(r["row"], []).append(r["score"])
+    lines = ["| phantom | b | directions | csd det: f1 % | msmt ifod2: f1 % | csd det: valid % | msmt ifod2: valid % |", "|---" * 7 + "|"]
+    for key, of in rows.items():
+        f1 = ["{:.1f} ({:.1f} to {:.1f})".format(np.mean(x), min(x), max(x)) for x in ([s["f1"] for s in of[row]] for row in ("csd det", "msmt ifod2"))]
+        lines.append("| " + " | ".join([*key, *f1, *(f"{np.mean([s['valid'] for s in of[row]]):.1f}" for row in ("csd det", "msmt ifod2"))]) + " |")
+    return "\n".join(lines)
+
+
+def leaders_table(records):
+    """Returns for each truth the default's mean f1, valid % and number of bundles, and beside each the best row of the peers and of glslines."""
+    lines = ["| truth | " + " | ".join(f"{what}: default | best peer | best of glslines" for what in ("f1 %", "valid %", "bundles")) + " |", "|---" * 10 + "|"]
+    for truth in TRUTHS:
+        rows = {}
+        for r in records:
+            if r["truth"] == truth and r["kind"] != "scan":
+                rows.setdefault((r["kind"] != "own", r["row"]), []).append(r["score"])
+        cells = []
+        for what in ("f1", "valid", "bundles"):
+            mean = {key: float(np.mean([s[what] for s in runs])) for key, runs in rows.items()}
+            best = lambda peer: max((key for key in mean if key[0] == peer), key=lambda key: mean[key])
+            cells += [f"{mean[False, 'default']:.1f}", *(f"{mean[key]:.1f}" + (f" ({key[1]})" if what != "bundles" else "") for key in (best(True), best(False)))]
+        lines.append(f"| {truth} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("glslines", type=Path)
@@ -388,17 +453,18 @@ def main():
     o = parser.parse_args()
     bench = Bench(o.glslines.resolve(), o.work.resolve(), o.seeds, o.device)
     rows, kept = row_list(), {}
+    names = {name for name, _, _ in rows}
     log = bench.work / "records.jsonl"
     for line in log.read_text().splitlines() if log.exists() else []:
         r = json.loads(line)
         kept[r["truth"], r["row"], r["run"]] = r
-    for truth in TRUTHS:
-        if o.truth and not any(t in truth for t in o.truth):
+    for truth in TRUTHS + SHELLS:
+        if not any(t in truth for t in o.truth or TRUTHS) or (truth in SHELLS and not any(":" in t for t in o.truth or [])):
             continue
         for number in range(o.runs):
             for name, kind, what in rows:
                 key = truth, name, number
-                if (o.row and not any(t in name for t in o.row)) or (key in kept and not o.again and not (o.weights and "weights" not in kept[key])) or (kind == "scan" and truth not in SCANNED):
+                if (o.row and not any(t == name if t in names else t in name for t in o.row)) or (key in kept and not o.again and not (o.weights and "weights" not in kept[key])) or (kind == "scan" and truth not in SCANNED):
                     continue
                 tracks, start = bench.work / "tracks.tck", time.time()
                 tracks.unlink(missing_ok=True)
@@ -424,12 +490,12 @@ def main():
                 s = record["score"]
                 print(f"{truth} | {name} | {number} | {s['valid']:.1f} | {s['invalid']:.1f} | {s['none']:.1f} | {s['bundles']} of {s['of']} | {s['overlap']:.1f} | {s['f1']:.1f} | {time.time() - start:.0f} s", flush=True)
     order = {name: i for i, (name, _, _) in enumerate(row_list(there=bool))}
-    records = sorted((r for r in kept.values() if r["row"] in order), key=lambda r: (TRUTHS.index(r["truth"]), order[r["row"]], r["run"]))
+    records = sorted((r for r in kept.values() if r["row"] in order), key=lambda r: ((TRUTHS + SHELLS).index(r["truth"]), order[r["row"]], r["run"]))
     if o.records:
         o.records.write_text("".join(json.dumps(r) + "\n" for r in records))
     if o.update:
         page = o.update.read_text()
-        for what, make in (("truths", tables), ("scan of truths", scan_table), ("weights of truths", weights_table)):
+        for what, make in (("truths", tables), ("scan of truths", scan_table), ("weights of truths", weights_table), ("strengths of truths", strengths_table), ("shells of truths", shells_table), ("leaders of truths", leaders_table)):
             begin, end = f"<!-- {what} -->\n", f"<!-- end of {what} -->\n"
             if begin in page:
                 page = page.split(begin)[0] + begin + make(records) + "\n" + end + page.split(end)[1]
