@@ -3,6 +3,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define DIGIT_BITS 11 /* three digits hold the bits of a float */
+#define DIGITS (1 << DIGIT_BITS)
+#define MANY_FLOATS 4096 /* number of floats from which on digits sort them faster than comparisons do */
 
 /* Comparison for qsort(): doubles in ascending order. */
 static int compare(const void *a, const void *b)
@@ -16,6 +21,40 @@ static int compare_floats(const void *a, const void *b)
 {
     const float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
+}
+
+/* Sorts n floats, whose bits make whole numbers of the same order, by one digit of these after the other. That takes a
+ * tenth of the time of comparisons. Returns false if there is no memory. */
+static bool sort_by_digits(float *value, size_t n)
+{
+    uint32_t *from = malloc(n * sizeof *from), *to = malloc(n * sizeof *to);
+    const bool ok = from && to;
+    for (size_t i = 0; ok && i < n; i++) {
+        const float number = value[i] + 0.0f; /* -0 becomes 0, to which it is equal */
+        memcpy(&from[i], &number, sizeof number);
+        from[i] ^= from[i] >> 31 ? UINT32_MAX : 1u << 31;
+    }
+    for (int shift = 0; ok && shift < 32; shift += DIGIT_BITS) {
+        size_t place[DIGITS + 1] = {0};
+        for (size_t i = 0; i < n; i++) place[(from[i] >> shift & (DIGITS - 1)) + 1]++;
+        for (size_t d = 0; d < DIGITS; d++) place[d + 1] += place[d];
+        for (size_t i = 0; i < n; i++) to[place[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+        uint32_t *const other = from;
+        from = to;
+        to = other;
+    }
+    for (size_t i = 0; ok && i < n; i++) {
+        const uint32_t bits = from[i] ^ (from[i] >> 31 ? 1u << 31 : UINT32_MAX);
+        memcpy(&value[i], &bits, sizeof bits);
+    }
+    free(from);
+    free(to);
+    return ok;
+}
+
+static void sort_floats(float *value, size_t n)
+{
+    if (n > 0 && (n < MANY_FLOATS || !sort_by_digits(value, n))) qsort(value, n, sizeof *value, compare_floats);
 }
 
 void gls_sort(double *value, size_t n)
@@ -61,7 +100,7 @@ double gls_median(double *value, size_t n)
 
 void gls_quantiles_of_floats(float *value, size_t n, const double *q, size_t n_quantiles, double *out)
 {
-    if (n > 0) qsort(value, n, sizeof *value, compare_floats);
+    sort_floats(value, n);
     for (size_t i = 0; i < n_quantiles; i++) {
         if (n == 0) {
             out[i] = NAN;

@@ -8,6 +8,7 @@
 #include <glslines/summary.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tracts/shape.h"
 #include "util/maths.h"
@@ -46,6 +47,37 @@ static void test_values(void **state)
     assert_true(isnan(gls_median(NULL, 0)));
     double infinite[] = {-INFINITY, INFINITY, INFINITY, INFINITY};
     assert_true(gls_median(infinite, 4) == INFINITY);
+}
+
+/* Comparison for qsort(): floats in ascending order. */
+static int compare(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Many floats, which are sorted by their bits: of both signs, zeros, infinite ones and the smallest. */
+static void test_many(void **state)
+{
+    static const double q[] = {0, 0.37, 1};
+    static float value[10000], sorted[10000];
+    double out[3];
+    (void)state;
+    for (uint32_t i = 0; i < 10000; i++) {
+        const uint32_t mixed = i * 2654435761u;
+        value[i] = ldexpf((float)(int32_t)mixed, (int)(mixed % 97) - 60);
+    }
+    value[5] = INFINITY;
+    value[77] = -INFINITY;
+    value[78] = 1e-45f;
+    value[79] = -0.0f;
+    value[80] = -1e-45f;
+    memcpy(sorted, value, sizeof value);
+    qsort(sorted, 10000, sizeof *sorted, compare);
+    gls_quantiles_of_floats(value, 10000, q, 3, out);
+    for (int i = 0; i < 10000; i++) assert_true(value[i] == sorted[i]);
+    assert_true(out[0] == -INFINITY && out[2] == INFINITY);
+    assert_true(near(out[1], (double)sorted[3699] + 0.63 * ((double)sorted[3700] - (double)sorted[3699])));
 }
 
 static void test_histogram(void **state)
@@ -111,7 +143,7 @@ static void test_lengths(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_histogram),
-                                       cmocka_unit_test(test_lengths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_values), cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_histogram), cmocka_unit_test(test_lengths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
