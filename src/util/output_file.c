@@ -257,21 +257,26 @@ bool gls_output_is(const gls_output *output, const char *path)
     return same;
 }
 
-/* Counts written bytes; after every SEND_BYTES asks the kernel to begin to write the file to the disk. */
-static void send(gls_output *output, size_t bytes)
+/* Asks the kernel to begin to write the file to the disk. */
+static void send(gls_output *output)
+{
+    /* a failure has no effect: commit_outputs() waits for all data */
+    (void)sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    output->unsent = 0;
+}
+
+/* Counts written bytes, and sends them after every SEND_BYTES. */
+static void count_unsent(gls_output *output, size_t bytes)
 {
     output->unsent += bytes;
-    if (output->unsent < SEND_BYTES) return;
-    (void)sync_file_range(output->fd, 0, 0,
-                          SYNC_FILE_RANGE_WRITE); /* a failure has no effect: gls_output_commit() waits for all data */
-    output->unsent = 0;
+    if (output->unsent >= SEND_BYTES) send(output);
 }
 
 gls_status gls_output_write(gls_output *output, const void *data, size_t bytes)
 {
     if (!gls_fd_write(output->fd, data, bytes))
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
-    send(output, bytes);
+    count_unsent(output, bytes);
     return GLS_OK;
 }
 
@@ -286,7 +291,7 @@ gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *
         p += n;
         offset += (uint64_t)n;
         bytes -= (size_t)n;
-        send(output, (size_t)n);
+        count_unsent(output, (size_t)n);
     }
     return GLS_OK;
 }
@@ -491,17 +496,24 @@ void gls_outputs_note(void (*note)(const char *path))
     atomic_store(&noted_by, note);
 }
 
-/* Closes a complete file that waits in a group, and gives it a temporary name instead, if half of the descriptors that
- * the process may open are in use: those of a nameless file would stay open until the whole group is complete. */
-static void close_waiting(gls_output *output)
+/* Prepares a complete file to wait in a group: the kernel begins to write it to the disk, while the caller makes the
+ * next one. If half of the descriptors that the process may open are in use, closes the file once its data are on the
+ * disk, and gives it a temporary name instead: that of a nameless file would stay open until the whole group is
+ * complete. */
+static gls_status wait_in_group(gls_output *output)
 {
     char self[64];
-    if ((size_t)output->fd < gls_file_limit() / 2) return;
+    if ((size_t)output->fd < gls_file_limit() / 2) {
+        send(output);
+        return GLS_OK;
+    }
+    gls_status status = synchronise(output);
     snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
-    if (!output->temporary) output->temporary = link_beside(self, output->path);
-    if (!output->temporary) return;
+    if (!status && !output->temporary) output->temporary = link_beside(self, output->path);
+    if (status || !output->temporary) return status;
     close(output->fd);
     output->fd = -1;
+    return GLS_OK;
 }
 
 size_t gls_file_limit(void)
@@ -516,7 +528,7 @@ gls_status gls_output_commit(gls_output *output)
     gls_output_group *group = output->group;
     /* a group keeps a complete file until all its files are complete */
     if (!group) return commit_outputs(output, 1);
-    gls_status status = synchronise(output);
+    gls_status status = wait_in_group(output);
     if (!status && group->n == group->capacity) {
         size_t capacity = 2 * group->capacity + 4;
         gls_output *more = realloc(group->output, capacity * sizeof *more);
@@ -528,7 +540,6 @@ gls_status gls_output_commit(gls_output *output)
         }
     }
     if (!status) {
-        close_waiting(output);
         group->output[group->n++] = *output;
         *output = GLS_OUTPUT_NONE;
     }
