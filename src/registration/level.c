@@ -41,6 +41,7 @@ gls_status gls_level_init(gls_level *level, const gls_image *image, size_t volum
     *level = (gls_level){.grid = image->grid, .to_full = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
     gls_status status = allocate(level);
     if (status) return status;
+#pragma omp parallel for schedule(static) reduction(+ : bad, counted) reduction(min : low) reduction(max : high)
     for (size_t v = 0; v < n; v++) {
         const bool finite = isfinite(from[v]);
         const bool counts = finite && !(mask && !(mask->data[v] > 0)) && !(without && without->data[v] > 0);
@@ -81,12 +82,19 @@ static void take(const gls_level *full, const float *value, gls_level *level, fl
             }
 }
 
+/* Whether every voxel counts. */
+static bool counts_all(const gls_level *level)
+{
+    return !memchr(level->mask, 0, gls_grid_voxels(&level->grid));
+}
+
 gls_status gls_level_shrink(const gls_level *full, double voxel, gls_level *level)
 {
     const size_t n = gls_grid_voxels(&full->grid);
     gls_smooth_taps taps[3];
     double affine[3][4];
     int32_t dim[3];
+    const bool all = counts_all(full);
     *level = (gls_level){.value = NULL};
     memcpy(affine, full->grid.affine, sizeof affine);
     for (int a = 0; a < 3; a++) {
@@ -107,7 +115,7 @@ gls_status gls_level_shrink(const gls_level *full, double voxel, gls_level *leve
     if (!status && (!one || !two)) status = gls_no_memory();
     float *made = status ? NULL : malloc(gls_grid_voxels(&level->grid) * sizeof *made);
     if (!status && !made) status = gls_no_memory();
-    for (int pass = 0; pass < 2 && !status; pass++) { /* the values, then the mask */
+    for (int pass = 0; pass < (all ? 1 : 2) && !status; pass++) { /* the values, then the mask */
 #pragma omp parallel for schedule(static)
         for (size_t v = 0; v < n; v++) one[v] = pass == 0 ? full->value[v] : full->mask[v];
         for (int a = 0; a < 3; a++) {
@@ -119,7 +127,7 @@ gls_status gls_level_shrink(const gls_level *full, double voxel, gls_level *leve
         }
         take(full, one, level, pass == 0 ? level->value : made);
     }
-    for (size_t v = 0; !status && v < gls_grid_voxels(&level->grid); v++) level->mask[v] = made[v] > 0.5f;
+    for (size_t v = 0; !status && v < gls_grid_voxels(&level->grid); v++) level->mask[v] = all || made[v] > 0.5f;
     free(one);
     free(two);
     free(made);
@@ -155,7 +163,7 @@ static void refine_mask(const gls_level *from, size_t parts, gls_level *level)
 {
     const int32_t *dim = level->grid.dim, *old = from->grid.dim;
     const size_t n = gls_grid_voxels(&level->grid), nx = (size_t)dim[0], ny = (size_t)dim[1];
-    if (!memchr(from->mask, 0, gls_grid_voxels(&from->grid))) {
+    if (counts_all(from)) {
         memset(level->mask, 1, n);
         return;
     }

@@ -311,16 +311,25 @@ static void check_header(gls_nmi *nmi, const gls_level *fixed, const gls_level *
 
 /* --- All levels. */
 
-/* Climbs at one level. */
-static gls_status climb_level(const gls_level *fixed, const gls_level *moving, double voxel, int phase, bool affine,
-                              gls_nmi_device *on, trial *t, gls_linear_result *result)
+/* Both images at one level; all 0: not made yet. */
+typedef struct level_pair {
+    gls_level fixed, moving;
+} level_pair;
+
+static gls_status make_pair(const gls_level *fixed, const gls_level *moving, double voxel, level_pair *pair)
 {
-    gls_level f = {.value = NULL}, m = {.value = NULL};
-    gls_nmi nmi = {.status = GLS_OK};
+    if (pair->moving.value) return GLS_OK;
+    const gls_status status = gls_level_shrink(fixed, voxel, &pair->fixed);
+    return status ? status : gls_level_shrink(moving, voxel, &pair->moving);
+}
+
+/* Climbs at one level. */
+static gls_status climb_level(const level_pair *pair, double voxel, int phase, bool affine, gls_nmi_device *on,
+                              trial *t, gls_linear_result *result)
+{
+    gls_nmi nmi;
     double map[3][4];
-    gls_status status = gls_level_shrink(fixed, voxel, &f);
-    if (!status) status = gls_level_shrink(moving, voxel, &m);
-    if (!status) status = gls_nmi_init(&nmi, &f, &m, on);
+    gls_status status = gls_nmi_init(&nmi, &pair->fixed, &pair->moving, on);
     if (!status) {
         gls_linear_level *level = &result->level[result->n_levels++];
         *level = (gls_linear_level){.voxel = voxel, .affine = affine};
@@ -331,39 +340,34 @@ static gls_status climb_level(const gls_level *fixed, const gls_level *moving, d
         gls_nmi_score(&nmi, (const double(*)[4])map, &result->share);
         gls_log(GLS_LOG_INFO, "%s, %g mm: NMI %.5f after %u evaluations", affine ? "affine" : "rigid", voxel, t->score,
                 level->evaluations);
+        status = nmi.status;
     }
-    if (!status) status = nmi.status;
     gls_nmi_finish(&nmi);
-    gls_level_finish(&f);
-    gls_level_finish(&m);
     return status;
 }
 
 /* Finds where to begin, and checks the header. */
-static gls_status begin(const gls_level *fixed, const gls_level *moving, const gls_linear_options *o,
-                        gls_nmi_device *on, trial *best, gls_linear_result *result)
+static gls_status begin(const level_pair *pair, const gls_linear_options *o, gls_nmi_device *on, trial *best,
+                        gls_linear_result *result)
 {
-    gls_level f = {.value = NULL}, m = {.value = NULL};
-    gls_nmi nmi = {.status = GLS_OK};
-    gls_status status = gls_level_shrink(fixed, fmax(COARSE, o->voxel[0]), &f);
-    if (!status) status = gls_level_shrink(moving, fmax(COARSE, o->voxel[0]), &m);
-    if (!status) status = gls_nmi_init(&nmi, &f, &m, on);
-    if (!status) status = search(&nmi, &f, &m, o, best);
-    if (!status && o->check_header) check_header(&nmi, &f, &m, best->score, result);
+    gls_nmi nmi;
+    gls_status status = gls_nmi_init(&nmi, &pair->fixed, &pair->moving, on);
+    if (!status) status = search(&nmi, &pair->fixed, &pair->moving, o, best);
+    if (!status && o->check_header) check_header(&nmi, &pair->fixed, &pair->moving, best->score, result);
     if (!status) status = nmi.status;
     gls_nmi_finish(&nmi);
-    gls_level_finish(&f);
-    gls_level_finish(&m);
     return status;
 }
 
-/* Searches for a beginning, then registers on all levels. */
+/* Searches for a beginning, then registers on all levels. pair: one for each level, then one for the search; all 0. */
 static gls_status align(const gls_level *fixed, const gls_level *moving, const gls_level *masked_fixed,
                         const gls_level *masked_moving, const gls_linear_options *o, gls_nmi_device *on,
-                        gls_linear_result *result)
+                        level_pair *pair, gls_linear_result *result)
 {
     trial t = {.score = 0};
-    gls_status status = begin(fixed, moving, o, on, &t, result);
+    level_pair *first = &pair[o->voxel[0] >= COARSE && o->n_levels > 1 ? 0 : o->n_levels];
+    gls_status status = make_pair(fixed, moving, fmax(COARSE, o->voxel[0]), first);
+    if (!status) status = begin(first, o, on, &t, result);
     if (status) return status;
     if (t.score == 0)
         return gls_fail(GLS_ERR_INPUT,
@@ -377,8 +381,8 @@ static gls_status align(const gls_level *fixed, const gls_level *moving, const g
             const bool last = k + 1 == o->n_levels;
             const int phase = last && (k > 0 || affine) ? 2 : k > 0 ? 1 : 0;
             if (affine && k == 0 && !last) continue;
-            status = climb_level(last ? masked_fixed : fixed, last ? masked_moving : moving, o->voxel[k], phase, affine,
-                                 on, &t, result);
+            status = make_pair(last ? masked_fixed : fixed, last ? masked_moving : moving, o->voxel[k], &pair[k]);
+            if (!status) status = climb_level(&pair[k], o->voxel[k], phase, affine, on, &t, result);
         }
     map_of(&t, result->map);
     return status;
@@ -388,10 +392,15 @@ gls_status gls_linear_register(const gls_level *fixed, const gls_level *moving, 
                                const gls_level *masked_moving, const gls_linear_options *o, gls_linear_result *result)
 {
     gls_nmi_device *on = NULL;
+    level_pair pair[GLS_MAX_LEVELS + 1] = {{.fixed = {.value = NULL}}};
     *result = (gls_linear_result){.start = ""};
     GLS_REQUIRE(o->n_levels >= 1 && o->n_levels <= GLS_MAX_LEVELS);
     gls_status status = o->device ? gls_nmi_device_create(o->device, &on) : GLS_OK;
-    if (!status) status = align(fixed, moving, masked_fixed, masked_moving, o, on, result);
+    if (!status) status = align(fixed, moving, masked_fixed, masked_moving, o, on, pair, result);
+    for (size_t k = 0; k <= GLS_MAX_LEVELS; k++) {
+        gls_level_finish(&pair[k].fixed);
+        gls_level_finish(&pair[k].moving);
+    }
     gls_nmi_device_destroy(on);
     return status;
 }

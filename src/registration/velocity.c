@@ -36,25 +36,38 @@ static void divide(gls_level *level, double by)
 {
     const size_t n = gls_grid_voxels(&level->grid);
     const float one = by > 0 ? (float)(1 / by) : 1;
+#pragma omp parallel for schedule(static)
     for (size_t v = 0; v < n; v++) level->value[v] *= one;
 }
 
-/* Makes the pairs of one level. */
-static gls_status make_pairs(const gls_velocity_channel *channel, size_t n, const double map[3][4], double voxel,
-                             bool ssd, gls_velocity_pair *pair)
+/* Values by which both images of a channel are divided: they are about 0 to 1 then. */
+typedef struct scales {
+    double fixed, moving;
+} scales;
+
+static scales scales_of(const gls_velocity_channel *channel, bool ssd)
 {
     static const double q = 0.99;
+    scales s;
+    gls_level_quantiles(channel->fixed, 0, &q, 1, &s.fixed);
+    gls_level_quantiles(channel->moving, 0, &q, 1, &s.moving);
+    if (ssd) s.moving = s.fixed;
+    return s;
+}
+
+/* Makes the pairs of one level. */
+static gls_status make_pairs(const gls_velocity_channel *channel, size_t n, const scales *by, const double map[3][4],
+                             double voxel, gls_velocity_pair *pair)
+{
     gls_status status = GLS_OK;
     memset(pair, 0, n * sizeof *pair);
     for (size_t k = 0; k < n && !status; k++) {
-        double full, moving, to[3][4];
+        double to[3][4];
         status = gls_level_shrink(channel[k].fixed, voxel, &pair[k].fixed);
         if (!status) status = gls_level_shrink(channel[k].moving, voxel, &pair[k].moving);
         if (status) break;
-        gls_level_quantiles(channel[k].fixed, 0, &q, 1, &full);
-        gls_level_quantiles(channel[k].moving, 0, &q, 1, &moving);
-        divide(&pair[k].fixed, full);
-        divide(&pair[k].moving, ssd ? full : moving);
+        divide(&pair[k].fixed, by[k].fixed);
+        divide(&pair[k].moving, by[k].moving);
         gls_grid_inverse(&pair[k].moving.grid, to);
         gls_transform_compose((const double(*)[4])to, map, to);
         gls_transform_compose((const double(*)[4])to, pair[k].fixed.grid.affine, to);
@@ -75,7 +88,8 @@ static gls_status grow(float **v, const gls_grid *old, const double from[3][4], 
     const int32_t *dim = next->dim;
     float *made = calloc(3 * n, sizeof *made);
     if (!made) return gls_no_memory();
-    for (int32_t z = 0; *v && z < dim[2]; z++)
+#pragma omp parallel for schedule(static)
+    for (int32_t z = 0; z < (*v ? dim[2] : 0); z++)
         for (int32_t y = 0; y < dim[1]; y++)
             for (int32_t x = 0; x < dim[0]; x++) {
                 const int32_t at[3] = {x, y, z};
@@ -130,14 +144,16 @@ gls_status gls_velocity_register(const gls_velocity_channel *channel, size_t n_c
 {
     gls_velocity_pair pair[GLS_VELOCITY_CHANNELS];
     gls_velocity_solver *solver = NULL;
+    scales by[GLS_VELOCITY_CHANNELS];
     double before[3][4] = {{0}};
     GLS_REQUIRE(n_channels >= 1 && n_channels <= GLS_VELOCITY_CHANNELS && o->n_levels <= GLS_VELOCITY_LEVELS);
     *result = (gls_velocity){.v = NULL};
     gls_status status = device ? gls_velocity_device_create(o, device, &solver) : gls_velocity_host_create(o, &solver);
+    for (size_t k = 0; k < n_channels && !status; k++) by[k] = scales_of(&channel[k], o->ssd);
     for (size_t k = 0; k < o->n_levels && !status; k++) {
         gls_velocity_level *level = &result->level[result->n_levels++];
         level->voxel = o->voxel[k];
-        status = make_pairs(channel, n_channels, map, o->voxel[k], o->ssd, pair);
+        status = make_pairs(channel, n_channels, by, map, o->voxel[k], pair);
         if (status) break;
         const gls_level *fixed = &pair[0].fixed;
         status = grow(&result->v, &result->grid, (const double(*)[4])before, &fixed->grid, fixed->to_full);

@@ -139,6 +139,7 @@ gls_status gls_transform_write_field(const char *path, bool overwrite, gls_outpu
     make_vectors(&header);
     memcpy(data, header.data, header.bytes);
     float *value = (float *)(void *)(data + header.bytes); /* headers are multiples of 4 bytes */
+#pragma omp parallel for schedule(static)
     for (size_t i = 0; i < 3 * n; i++) value[i] = i < 2 * n ? -field->data[i] : field->data[i];
     status = gls_image_write_bytes(path, overwrite, group, data, header.bytes + 3 * n * sizeof(float));
     free(data);
