@@ -151,17 +151,18 @@ static int plan(gls_job *job, const gls_run_options *run)
 }
 
 /* Fits the model, tracks, and writes the outputs. Once the tractogram is complete, the first signal has no effect. */
-static gls_status track(gls_job *job, const gls_run_options *run, const gls_illustrations *illustrations)
+static gls_status track(gls_job *job)
 {
+    const char *trace = job->extra[GLS_EXTRA_TRACE];
     cmd_event_device(job->device->renderer, gls_job_seeds(job));
     gls_status status = gls_job_fit(job);
     if (!status) status = gls_job_track(job);
     if (status) return status;
     cmd_interrupt_done();
-    if (run->trace) status = gls_sidecar_write_trace(run->trace, run->job.force);
+    if (trace) status = gls_sidecar_write_trace(trace, job->options.force);
     if (status) return status;
     gls_job_log_result(job);
-    gls_illustrations_make(illustrations, job);
+    gls_illustrations_make(job);
     return GLS_OK;
 }
 
@@ -174,22 +175,21 @@ static int run_track(void *values, const cmd_arguments *arguments)
     int code = track_options_check(options, arguments);
     if (code) return code;
     const gls_run_options *run = &options->run;
-    gls_illustrations illustrations = {run->report, run->picture, run->trace, run->json, NULL};
     /* the timeline includes the reading of inputs, so tracing starts before the job */
     if (run->trace) gls_trace_start();
     gls_status status = gls_job_create(&run->job, cmd_monitor(true), &job);
     if (!status) job->plans = run->dry_run;
-    if (!status) status = gls_illustrations_open(&illustrations, job);
+    if (!status) status = gls_illustrations_name(job, run);
+    if (!status) status = gls_job_open(job);
     bool skipped = !status && gls_job_get_result(job)->skipped;
     if (!status && !skipped && run->dry_run)
         code = plan(job, run);
     else if (!status && !skipped)
-        status = track(job, run, &illustrations);
+        status = track(job);
     if (status) code = cmd_error_status(status);
     const gls_job_result *result = status || run->dry_run ? NULL : gls_job_get_result(job);
     if (result && result->track.streamlines == 0 && run->job.fail_if_empty)
         code = cmd_error(CMD_EXIT_EMPTY, "%s: has no streamline (--fail-if-empty)", result->output);
-    gls_illustrations_finish(&illustrations);
     gls_job_destroy(job);
     return code;
 }

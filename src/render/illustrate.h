@@ -4,18 +4,12 @@
 
 #include <glslines/workflow.h>
 
-/* Names of the files beside a tractogram. */
-typedef struct gls_illustrations {
-    const char *report, *picture; /* file names; NULL: none; report "": beside the output */
-    const char *trace, *json;     /* files that the caller writes; NULL: none; json "": printed */
-    char *beside;                 /* NULL; gls_illustrations_open() keeps here the name of a report beside the output */
-} gls_illustrations;
+#include "record/run_params.h"
 
-/* Opens the job, and checks that the named files can be written. If the job is skipped because it was done before,
- * checks instead that report and picture are those of the earlier run. */
-gls_status gls_illustrations_open(gls_illustrations *illustrations, gls_job *job);
-/* Makes report and picture, if requested. A failure is only a warning, because the tractogram exists. */
-void gls_illustrations_make(const gls_illustrations *illustrations, gls_job *job);
-void gls_illustrations_finish(gls_illustrations *illustrations);
+/* Names the picture, the report and the other files that the options ask for beside the outputs, and checks that they
+ * can be written. Call it before gls_job_open(). */
+gls_status gls_illustrations_name(gls_job *job, const gls_run_options *run);
+/* Makes report and picture, if they were named. A failure is only a warning, because the tractogram exists. */
+void gls_illustrations_make(gls_job *job);
 
 #endif

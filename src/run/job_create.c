@@ -166,6 +166,14 @@ static gls_status name_outputs(gls_job *job)
     return GLS_OK;
 }
 
+/* Checks the files beside the outputs, and adds them to the outputs of the run. */
+static gls_status check_extras(gls_job *job)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < GLS_JOB_EXTRAS && !status; i++) status = gls_run_writes(&job->run, job->extra[i]);
+    return status;
+}
+
 gls_status gls_job_check_outputs(gls_job *job)
 {
     const char *path[GLS_JOB_FILES + 1];
@@ -175,7 +183,18 @@ gls_status gls_job_check_outputs(gls_job *job)
         if (path[i] == job->run.sidecar && !job->options.sidecar) status = gls_sidecar_check_free(path[i]);
         if (!status) status = gls_run_writes(&job->run, path[i]);
     }
-    return status ? status : gls_run_rewrites(&job->run, job->journal);
+    if (!status) status = gls_run_rewrites(&job->run, job->journal);
+    return status ? status : check_extras(job);
+}
+
+gls_status gls_job_add_extras(gls_job *job, const char *const *path)
+{
+    for (size_t i = 0; i < GLS_JOB_EXTRAS; i++) {
+        if (!path[i] || !*path[i]) continue;
+        job->extra[i] = strdup(path[i]);
+        if (!job->extra[i]) return gls_no_memory();
+    }
+    return job->options.skip_existing ? GLS_OK : check_extras(job);
 }
 
 /* Checks that no output is an input, and that no two outputs that do not exist yet have one name. Existing outputs may
@@ -189,13 +208,6 @@ static gls_status check_names(const gls_job *job)
         if (!status && access(path[i], F_OK) != 0) status = gls_file_differs(path[i], path, i);
     }
     return status;
-}
-
-gls_status gls_job_check_beside(const gls_job *job, const char *path)
-{
-    const char *others[GLS_JOB_FILES + 1];
-    const size_t n = list_paths(job, others);
-    return gls_place_check(path, job->run.force, &job->run.inputs, others, n);
 }
 
 /* --- The options. */
@@ -520,6 +532,7 @@ void gls_job_destroy(gls_job *job)
     gls_device_set_close(&job->devices);
     gls_job_inputs_finish(&job->inputs);
     gls_run_end(&job->run);
+    for (int k = 0; k < GLS_JOB_EXTRAS; k++) free(job->extra[k]);
     cJSON_Delete(job->written);
     free(job->bval);
     free(job->bvec);

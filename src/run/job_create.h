@@ -11,8 +11,9 @@
 gls_status gls_job_options_inputs(const gls_job_options *options, gls_inputs *inputs);
 /* Checks that each output can be written and is not an input, and adds it to the outputs of the run. */
 gls_status gls_job_check_outputs(gls_job *job);
-/* Checks that a further file of the run, such as a picture of the outputs, can be written and is neither an input nor
- * an output. */
-gls_status gls_job_check_beside(const gls_job *job, const char *path);
+/* Names the files that are made beside the outputs, in the order of gls_job_extra; NULL or "": none. Checks them like
+ * outputs, with skip_existing only once it is known that nothing equal was done before. Call it before gls_job_open().
+ */
+gls_status gls_job_add_extras(gls_job *job, const char *const *path);
 
 #endif

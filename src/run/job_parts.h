@@ -31,6 +31,15 @@ typedef struct gls_job_file {
     const char *path; /* borrowed */
 } gls_job_file;
 
+/* Files that the program makes beside the outputs of a run: pictures and reports are made from the outputs. */
+typedef enum gls_job_extra {
+    GLS_EXTRA_PICTURE,
+    GLS_EXTRA_REPORT,
+    GLS_EXTRA_TRACE,
+    GLS_EXTRA_JSON,
+    GLS_JOB_EXTRAS
+} gls_job_extra;
+
 /* Largest number of output files, without the sidecar. */
 #define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
 
@@ -58,6 +67,7 @@ struct gls_job {
     char *mask;     /* path of the mask to write; NULL: none */
     gls_job_file file[GLS_JOB_FILES]; /* the n_files files that the run writes, except the sidecar */
     size_t n_files;
+    char *extra[GLS_JOB_EXTRAS]; /* names of the files beside them, owned; NULL: none */
     cJSON *written; /* the sidecar's entries of the files that were written, by this run or by an equal run before;
                        NULL: not known yet */
     char *journal;  /* path of the journal of --resume; NULL: none */

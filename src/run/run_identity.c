@@ -189,6 +189,27 @@ static gls_status compare_done(gls_job *job, const cJSON *root)
     return GLS_OK;
 }
 
+/* What the sidecar calls the files that are made from the outputs, and the commands that make them. */
+static const struct {
+    const char *role, *command;
+} made[] = {[GLS_EXTRA_PICTURE] = {"picture", "render"}, [GLS_EXTRA_REPORT] = {"report", "report"}};
+
+/* For a run that was done before: GLS_ERR_OUTPUT unless picture and report were made from its outputs. */
+static gls_status find_extras(const gls_job *job)
+{
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        const char *path = job->extra[i];
+        const bool missing = path && access(path, F_OK) != 0;
+        if (!path || (!missing && gls_written_is(gls_json_at(job->written, made[i].role), path))) continue;
+        return gls_fail(GLS_ERR_OUTPUT,
+                        "%s: is %s, and this run makes nothing, because %s was made before: make the file from that "
+                        "tractogram with 'glslines %s'",
+                        path, missing ? "missing" : "not the file that was made from this run", job->result.output,
+                        made[i].command);
+    }
+    return GLS_OK;
+}
+
 gls_status gls_job_find_done(gls_job *job)
 {
     if (!gls_job_outputs_exist(job)) return gls_job_check_outputs(job);
@@ -196,10 +217,9 @@ gls_status gls_job_find_done(gls_job *job)
     gls_status status = compare_done(job, root);
     job->result.skipped = !status;
     if (!status) {
-        /* keep the entries of the outputs for reports and pictures, which are made later and add entries of their own
-         */
         job->written = cJSON_DetachItemFromObjectCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
         gls_log(GLS_LOG_INFO, "%s: was made by an equal run before: nothing to do", job->output);
+        status = find_extras(job);
     } else if (job->options.force) {
         status = gls_job_check_outputs(job);
     }
@@ -231,10 +251,11 @@ gls_status gls_job_note_outputs(gls_job *job)
     return status;
 }
 
-gls_status gls_job_note_made(gls_job *job, const char *role, const char *path)
+gls_status gls_job_note_extra(gls_job *job, gls_job_extra extra)
 {
+    const char *path = job->extra[extra];
     if (!job->run.sidecar) return GLS_OK;
-    gls_status status = gls_written_note(add_entry(job, role, path), path);
+    gls_status status = gls_written_note(add_entry(job, made[extra].role, path), path);
     if (status) return status;
     char *text = gls_track_sidecar_text(job);
     status = text ? gls_sidecar_write(job->result.sidecar, true, NULL, text) : gls_no_memory();
