@@ -170,35 +170,39 @@ static void sample(const images *m, scene_kind kind, slice *s)
 }
 
 /* Paints the slice at this place of the canvas. */
-static void paint(const slice *s, scene_kind kind, gls_canvas *canvas, size_t k)
+static void paint(const slice *s, scene_kind kind, gls_canvas *canvas, int left, int top)
 {
     for (int i = 0; i < SIDE * SIDE; i++) {
         const int level = (int)lround(255 * (double)s->grey[i]);
         uint32_t colour = gls_colour_rgb(level, level, level);
         if (kind != CHECKERBOARD && gls_slice_is_border(s->brain, i)) colour = gls_colour_rgb(230, 159, 0);
         if (kind == ON_SERIES && gls_slice_is_border(s->white, i)) colour = gls_colour_rgb(86, 180, 233);
-        gls_canvas_fill(canvas, (int)(k * SIDE) + i % SIDE, i / SIDE, 1, 1, 0xff000000u | colour);
+        gls_canvas_fill(canvas, left + i % SIDE, top + i / SIDE, 1, 1, 0xff000000u | colour);
     }
+}
+
+/* What a picture shows, and memory for one slice. */
+typedef struct drawing {
+    const images *m;
+    scene_kind kind;
+    slice *s;
+} drawing;
+
+static void paint_slice(void *user, gls_tile *tile, gls_canvas *canvas, int left, int top)
+{
+    const drawing *d = user;
+    d->s->tile = *tile;
+    sample(d->m, d->kind, d->s);
+    paint(d->s, d->kind, canvas, left, top);
 }
 
 static gls_status draw(const images *m, scene_kind kind, gls_report_picture *picture)
 {
-    const gls_render_plan plan = {.width = SIDE, .height = SIDE, .ink = 0xfff0f0f0u};
-    gls_canvas canvas;
     gls_box box;
-    slice *s = malloc(sizeof *s);
-    if (!s) return gls_no_memory();
+    drawing d = {m, kind, malloc(sizeof *d.s)};
     gls_slice_box(m->brain, &box);
-    gls_status status = gls_canvas_create(&canvas, GLS_N_SLICES * SIDE, SIDE, 0xff000000u);
-    for (size_t k = 0; k < GLS_N_SLICES && !status; k++) {
-        gls_slice_place(&box, k, &s->tile);
-        sample(m, kind, s);
-        paint(s, kind, &canvas, k);
-        status = gls_tile_label(&canvas, &s->tile, (uint32_t)k * SIDE, 0, &plan);
-    }
-    if (!status) status = gls_report_encode(&canvas, picture);
-    if (canvas.rgba) gls_canvas_finish(&canvas);
-    free(s);
+    const gls_status status = d.s ? gls_slices_draw(&box, 1, paint_slice, &d, picture) : gls_no_memory();
+    free(d.s);
     return status;
 }
 

@@ -249,7 +249,7 @@ static void sample(const scene *m, picture_kind kind, const gls_transform *t, sl
     }
 }
 
-static void paint(const slice *s, picture_kind kind, gls_canvas *canvas, int left)
+static void paint(const slice *s, picture_kind kind, gls_canvas *canvas, int left, int top)
 {
     for (int i = 0; i < SIDE * SIDE; i++) {
         const int level = (int)lround(255 * (double)s->grey[i]);
@@ -257,26 +257,31 @@ static void paint(const slice *s, picture_kind kind, gls_canvas *canvas, int lef
         if (kind == CONTOURS && gls_slice_is_border(s->set, i)) colour = gls_colour_rgb(230, 159, 0);
         if (kind == JACOBIAN && level > 12)
             colour = gls_colormap_at(GLS_REDBLUE, 0.5 + 0.5 * log2(fmax((double)s->jacobian[i], 1e-6)));
-        gls_canvas_fill(canvas, left + i % SIDE, i / SIDE, 1, 1, 0xff000000u | colour);
+        gls_canvas_fill(canvas, left + i % SIDE, top + i / SIDE, 1, 1, 0xff000000u | colour);
     }
+}
+
+/* What a picture shows, and memory for one slice. */
+typedef struct drawing {
+    const scene *m;
+    picture_kind kind;
+    const gls_transform *t;
+    slice *s;
+} drawing;
+
+static void paint_slice(void *user, gls_tile *tile, gls_canvas *canvas, int left, int top)
+{
+    const drawing *d = user;
+    d->s->tile = *tile;
+    sample(d->m, d->kind, d->t, d->s);
+    paint(d->s, d->kind, canvas, left, top);
 }
 
 static gls_status draw(const scene *m, picture_kind kind, bool after, gls_report_picture *picture)
 {
-    const gls_render_plan plan = {.width = SIDE, .height = SIDE, .ink = 0xfff0f0f0u};
-    gls_canvas canvas = {.rgba = NULL};
-    slice *s = malloc(sizeof *s);
-    if (!s) return gls_no_memory();
-    gls_status status = gls_canvas_create(&canvas, GLS_N_SLICES * SIDE, SIDE, 0xff000000u);
-    for (size_t k = 0; k < GLS_N_SLICES && !status; k++) {
-        gls_slice_place(&m->box, k, &s->tile);
-        sample(m, kind, after ? &m->t : &m->headers, s);
-        paint(s, kind, &canvas, (int)k * SIDE);
-        status = gls_tile_label(&canvas, &s->tile, (uint32_t)k * SIDE, 0, &plan);
-    }
-    if (!status) status = gls_report_encode(&canvas, picture);
-    if (canvas.rgba) gls_canvas_finish(&canvas);
-    free(s);
+    drawing d = {m, kind, after ? &m->t : &m->headers, malloc(sizeof *d.s)};
+    const gls_status status = d.s ? gls_slices_draw(&m->box, 1, paint_slice, &d, picture) : gls_no_memory();
+    free(d.s);
     return status;
 }
 

@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "render/annotate.h"
+#include "render/canvas.h"
+#include "render/report_draw.h"
 #include "render/scene.h"
 #include "util/maths.h"
 
@@ -42,7 +45,7 @@ void gls_slice_box(const gls_image *inside, gls_box *box)
     }
 }
 
-void gls_slice_place(const gls_box *box, size_t k, gls_tile *tile)
+static void place(const gls_box *box, size_t k, gls_tile *tile)
 {
     const int axis = slices[k].axis;
     double size = 0;
@@ -93,4 +96,22 @@ float gls_slice_grey(float value, const gls_window *window)
 bool gls_slice_is_border(const int32_t *set, int i)
 {
     return (i % SIDE + 1 < SIDE && set[i] != set[i + 1]) || (i / SIDE + 1 < SIDE && set[i] != set[i + SIDE]);
+}
+
+gls_status gls_slices_draw(const gls_box *box, int n_rows, gls_slice_painter *paint, void *user,
+                           gls_report_picture *picture)
+{
+    const gls_render_plan plan = {.width = SIDE, .height = SIDE, .ink = 0xfff0f0f0u};
+    gls_canvas canvas = {.rgba = NULL};
+    gls_status status = gls_canvas_create(&canvas, GLS_N_SLICES * SIDE, (uint32_t)(n_rows * SIDE), 0xff000000u);
+    for (int k = 0; k < n_rows * GLS_N_SLICES && !status; k++) {
+        const int left = k % GLS_N_SLICES * SIDE, top = k / GLS_N_SLICES * SIDE;
+        gls_tile tile;
+        place(box, (size_t)k % GLS_N_SLICES, &tile);
+        paint(user, &tile, &canvas, left, top);
+        status = gls_tile_label(&canvas, &tile, (uint32_t)left, (uint32_t)top, &plan);
+    }
+    if (!status) status = gls_report_encode(&canvas, picture);
+    if (canvas.rgba) gls_canvas_finish(&canvas);
+    return status;
 }

@@ -1,4 +1,4 @@
-/* Slices in the pictures of a report: where they lie, and which point of the world each pixel shows. */
+/* Slices in the pictures of a report: where they lie, which point of the world each pixel shows, and a row of them. */
 #ifndef GLS_RENDER_REPORT_SLICES_H
 #define GLS_RENDER_REPORT_SLICES_H
 
@@ -8,6 +8,8 @@
 
 #include <glslines/image.h>
 
+#include "render/drawing.h"
+#include "render/report_parts.h"
 #include "render/scene_parts.h"
 
 #define GLS_SLICE_SIDE 300 /* pixels of a side of a slice */
@@ -15,8 +17,6 @@
 
 /* Box, world mm, of the centres of the voxels above 0; that of the first voxel if there are none. */
 void gls_slice_box(const gls_image *inside, gls_box *box);
-/* Places slice k, from 0: two axial ones, a coronal and a sagittal one. All have one scale. */
-void gls_slice_place(const gls_box *box, size_t k, gls_tile *tile);
 /* Position of pixel i: in the slice, mm from its centre to the right and up, and in the world. */
 void gls_slice_point(const gls_tile *tile, int i, double plane[2], double world[3]);
 /* The voxel with the nearest centre; SIZE_MAX outside. to_voxel: inverse of the affine of the grid. */
@@ -28,5 +28,12 @@ bool gls_slice_is_odd(const double plane[2]);
 float gls_slice_grey(float value, const gls_window *window);
 /* Whether pixel i of a slice lies on a border: another value is at its right or below. */
 bool gls_slice_is_border(const int32_t *set, int i);
+
+/* Paints one slice into the square of GLS_SLICE_SIDE pixels whose upper left corner is at left, top of the canvas. The
+ * tile has the name of its slice, which the function may change. */
+typedef void gls_slice_painter(void *user, gls_tile *tile, gls_canvas *canvas, int left, int top);
+/* Makes a picture of rows of slices through a box: two axial ones, a coronal and a sagittal one, all of one scale. */
+gls_status gls_slices_draw(const gls_box *box, int n_rows, gls_slice_painter *paint, void *user,
+                           gls_report_picture *picture);
 
 #endif

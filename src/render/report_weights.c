@@ -381,44 +381,37 @@ static gls_status read_maps(const gls_report *r, maps *m)
     return check_fit(r, m);
 }
 
-/* Paints a slice of map k at this place of the canvas, each voxel in one colour. high: the value of the brightest. */
-static void paint(const maps *m, int k, double high, const gls_tile *tile, gls_canvas *canvas, int left, int top)
+/* The maps of one picture, a row each. high: the value of the brightest colour of each. */
+typedef struct rows {
+    const maps *m;
+    int first;
+    const double *high;
+} rows;
+
+/* Paints a slice of one map, each voxel in one colour. */
+static void paint(void *user, gls_tile *tile, gls_canvas *canvas, int left, int top)
 {
+    const rows *r = user;
+    const maps *m = r->m;
+    const int row = top / SIDE, k = r->first + row;
+    snprintf(tile->name, sizeof tile->name, "%s", words[k].name);
     for (int i = 0; i < SIDE * SIDE; i++) {
         double plane[2], p[3];
         gls_slice_point(tile, i, plane, p);
         const size_t v = gls_slice_voxel(&m->inside->grid, m->to_voxel, p);
         if (v == SIZE_MAX || !(m->inside->data[v] > 0)) continue;
-        const uint32_t colour = gls_colormap_at(GLS_INFERNO, 0.1 + 0.9 * (double)m->of[k]->data[v] / high);
+        const uint32_t colour = gls_colormap_at(GLS_INFERNO, 0.1 + 0.9 * (double)m->of[k]->data[v] / r->high[row]);
         gls_canvas_fill(canvas, left + i % SIDE, top + i / SIDE, 1, 1, 0xff000000u | colour);
     }
 }
 
-/* Draws the maps first .. first + n - 1, a row each. high: the value of the brightest colour of each. */
-static gls_status draw(const maps *m, int first, int n, const double *high, gls_report_picture *picture)
-{
-    const gls_render_plan plan = {.width = SIDE, .height = SIDE, .ink = 0xfff0f0f0u};
-    gls_canvas canvas;
-    gls_status status = gls_canvas_create(&canvas, GLS_N_SLICES * SIDE, (uint32_t)(n * SIDE), 0xff000000u);
-    for (int row = 0; row < n && !status; row++)
-        for (size_t s = 0; s < GLS_N_SLICES && !status; s++) {
-            gls_tile tile;
-            gls_slice_place(&m->box, s, &tile);
-            snprintf(tile.name, sizeof tile.name, "%s", words[first + row].name);
-            paint(m, first + row, high[row], &tile, &canvas, (int)s * SIDE, row * SIDE);
-            status = gls_tile_label(&canvas, &tile, (uint32_t)s * SIDE, (uint32_t)(row * SIDE), &plan);
-        }
-    if (!status) status = gls_report_encode(&canvas, picture);
-    if (canvas.rgba) gls_canvas_finish(&canvas);
-    return status;
-}
-
-/* Appends the maps first .. first + n - 1 as one picture. */
+/* Appends the maps first .. first + n - 1 as one picture, a row each. high: the value of the brightest colour of each.
+ */
 static gls_status append_picture(const maps *m, int first, int n, const double *high, const char *alt,
                                  const char *caption, gls_text *out)
 {
     gls_report_picture picture = {.alt = (char *)(uintptr_t)alt};
-    const gls_status status = draw(m, first, n, high, &picture);
+    const gls_status status = gls_slices_draw(&m->box, n, paint, &(rows){m, first, high}, &picture);
     if (!status) gls_report_append_picture(&picture, caption, out);
     free(picture.png);
     return status;
