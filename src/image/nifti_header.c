@@ -172,8 +172,8 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
      * offset 0. */
     uint64_t least = header->single_file ? 4 + (raw->version == 1 ? sizeof raw->h.v1 : sizeof raw->h.v2) : 0;
     if (offset < (double)least)
-        gls_log(GLS_LOG_WARNING, "%s: says that its values begin at byte %g, inside the header; byte %llu is used",
-                path, offset, (unsigned long long)least);
+        gls_warn_of_file("%s: says that its values begin at byte %g, inside the header; byte %llu is used", path,
+                         offset, (unsigned long long)least);
     header->offset = (uint64_t)offset < least ? least : (uint64_t)offset;
     return GLS_OK;
 }
@@ -216,8 +216,7 @@ static void warn_of_forms(const char *path, const nifti_image *nim, const int32_
     const bool mirrored = both && (gls_grid_determinant(&grid[0]) < 0) != (gls_grid_determinant(&grid[1]) < 0);
     if (both) compare_forms(grid, &apart, &angle);
     if (both && strcmp(axes[0], axes[1]) != 0 && (one_space || mirrored))
-        gls_log(
-            GLS_LOG_WARNING,
+        gls_warn_of_file(
             "%s: the sform has the axes %s, the qform %s: one of them is wrong. The sform is used: compare the image "
             "with an anatomical one, and correct its header if sides are swapped",
             path, axes[0], axes[1]);
@@ -225,10 +224,10 @@ static void warn_of_forms(const char *path, const nifti_image *nim, const int32_
         gls_log(GLS_LOG_INFO, "%s: sform (code %d) and qform (code %d) are of two spaces; the sform is used", path,
                 nim->sform_code, nim->qform_code);
     else if (apart > 1 || angle > 1)
-        gls_log(GLS_LOG_WARNING,
-                "%s: sform and qform place its voxels up to %.3g mm apart, and turn them by %.2g degrees. The sform is "
-                "used: if the image does not lie where it should, correct its header",
-                path, apart, angle);
+        gls_warn_of_file(
+            "%s: sform and qform place its voxels up to %.3g mm apart, and turn them by %.2g degrees. The sform is "
+            "used: if the image does not lie where it should, correct its header",
+            path, apart, angle);
     else
         gls_log(GLS_LOG_INFO, "%s: sform and qform differ by up to %.3g; the sform is used", path, difference);
 }
@@ -248,13 +247,12 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, bool fin
     }
     if (sform && qform && finite_qform && difference > 1e-3) warn_of_forms(path, nim, d, difference);
     if (!sform && !qform)
-        gls_log(GLS_LOG_WARNING, "%s: has neither sform nor qform; world coordinates follow from the voxel sizes alone",
-                path);
+        gls_warn_of_file("%s: has neither sform nor qform; world coordinates follow from the voxel sizes alone", path);
     if (nim->xyz_units == NIFTI_UNITS_METER || nim->xyz_units == NIFTI_UNITS_MICRON)
-        gls_log(GLS_LOG_WARNING, "%s: says that its unit is not mm; its numbers are read as mm", path);
+        gls_warn_of_file("%s: says that its unit is not mm; its numbers are read as mm", path);
     if (sform && nim->sform_code > NIFTI_XFORM_TEMPLATE_OTHER)
-        gls_log(GLS_LOG_WARNING, "%s: its sform_code %d has no meaning in NIfTI; the sform is used all the same", path,
-                nim->sform_code);
+        gls_warn_of_file("%s: its sform_code %d has no meaning in NIfTI; the sform is used all the same", path,
+                         nim->sform_code);
     gls_status status = gls_grid_init(grid, d, affine);
     grid->affine_source = sform ? GLS_AFFINE_SFORM : qform ? GLS_AFFINE_QFORM : GLS_AFFINE_SIZES;
     const int space = sform ? nim->sform_code : nim->qform_code;
@@ -291,8 +289,7 @@ static gls_status check_affine(const char *path, raw_header *raw, const int64_t 
                             "set the affine anew",
                             path, i);
         if (size <= 0 && dim[i] > 1)
-            gls_log(GLS_LOG_WARNING, "%s: pixdim[%d] in its header, a voxel size, is %g; %g is taken", path, i, size,
-                    taken);
+            gls_warn_of_file("%s: pixdim[%d] in its header, a voxel size, is %g; %g is taken", path, i, size, taken);
         if (raw->version == 1)
             raw->h.v1.pixdim[i] = (float)taken;
         else
@@ -304,7 +301,7 @@ static gls_status check_affine(const char *path, raw_header *raw, const int64_t 
                         "anew",
                         path);
     if (qform && !isfinite(FIELD(raw, pixdim[0])))
-        gls_log(GLS_LOG_WARNING, "%s: qfac in its header (pixdim[0]) is no finite number; 1 is taken", path);
+        gls_warn_of_file("%s: qfac in its header (pixdim[0]) is no finite number; 1 is taken", path);
     return GLS_OK;
 }
 
@@ -324,7 +321,7 @@ static gls_status check_scaling(const char *path, const raw_header *raw, gls_val
     const double slope = FIELD(raw, scl_slope), inter = FIELD(raw, scl_inter);
     const bool scaled = isfinite(slope) && slope != 0;
     if (isinf(slope))
-        gls_log(GLS_LOG_WARNING, "%s: scl_slope in its header is infinite; values are taken as they are stored", path);
+        gls_warn_of_file("%s: scl_slope in its header is infinite; values are taken as they are stored", path);
     if (scaled && !isfinite(inter))
         return gls_fail(GLS_ERR_INPUT,
                         "%s: scl_inter in its header is no finite number, but scl_slope is %g: set both to 0 where "

@@ -23,6 +23,7 @@ static struct {
 typedef struct message {
     struct message *next;
     gls_log_level level;
+    bool once;
     char line[];
 } message;
 
@@ -84,50 +85,70 @@ bool gls_log_info_muted(void)
     return muted > 0;
 }
 
-/* Adds a copy of a line to a collection; if memory runs out, the collection lacks this line. */
-static void keep(gls_warnings *warnings, const char *line)
+/* Adds a copy of a line to a collection; if memory runs out, the collection lacks this line. Returns false if it has
+ * the same line already. */
+static bool keep(gls_warnings *warnings, const char *line)
 {
+    for (size_t i = 0; i < warnings->n; i++)
+        if (strcmp(warnings->line[i], line) == 0) return false;
     char **grown = realloc(warnings->line, (warnings->n + 1) * sizeof *grown);
-    if (!grown) return;
+    if (!grown) return true;
     warnings->line = grown;
     grown[warnings->n] = strdup(line);
     warnings->n += grown[warnings->n] != NULL;
+    return true;
 }
 
-/* Hands a line to the callback if the host wants its level, and a warning also to the open collections. */
-static void deliver(gls_log_level level, const char *line)
+/* Hands a line to the callback if the host wants its level, and a warning also to the open collections. once: the
+ * callback does not get a line that one of these has already. */
+static void deliver(gls_log_level level, bool once, const char *line)
 {
+    bool again = false;
     pthread_mutex_lock(&logger.lock);
     /* collections get warnings even if the host did not ask for the level */
-    for (gls_warnings *w = logger.collections; level == GLS_LOG_WARNING && w; w = w->next) keep(w, line);
-    if (wanted(level)) logger.callback(logger.user, level, line);
+    for (gls_warnings *w = logger.collections; level == GLS_LOG_WARNING && w; w = w->next) again |= !keep(w, line);
+    if (wanted(level) && !(once && again)) logger.callback(logger.user, level, line);
     pthread_mutex_unlock(&logger.lock);
 }
 
 /* Keeps a line for gls_log_deliver(). Returns false if memory ran out. */
-static bool defer(gls_log_level level, const char *line)
+static bool defer(gls_log_level level, bool once, const char *line)
 {
     const size_t bytes = strlen(line) + 1;
     message *m = malloc(sizeof *m + bytes);
     if (!m) return false;
-    *m = (message){.level = level};
+    *m = (message){.level = level, .once = once};
     memcpy(m->line, line, bytes);
     *(deferred.last ? &deferred.last->next : &deferred.first) = m;
     deferred.last = m;
     return true;
 }
 
-void gls_log(gls_log_level level, const char *format, ...)
+/* Delivers or keeps a message. */
+static void log_text(gls_log_level level, bool once, const char *format, va_list args)
 {
     char text[GLS_MESSAGE_BYTES], line[GLS_MESSAGE_BYTES];
-    va_list args;
     if (silenced > 0 || (level != GLS_LOG_WARNING && !gls_log_enabled(level))) return;
-    va_start(args, format);
     gls_vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     for (size_t n = strlen(text); n > 0 && text[n - 1] == '\n'; n--) text[n - 1] = '\0';
     gls_escape(text, line, sizeof line);
-    if (deferred.depth == 0 || !defer(level, line)) deliver(level, line);
+    if (deferred.depth == 0 || !defer(level, once, line)) deliver(level, once, line);
+}
+
+void gls_log(gls_log_level level, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    log_text(level, false, format, args);
+    va_end(args);
+}
+
+void gls_warn_of_file(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    log_text(GLS_LOG_WARNING, true, format, args);
+    va_end(args);
 }
 
 void gls_log_defer(void)
@@ -140,7 +161,7 @@ void gls_log_deliver(void)
     if (--deferred.depth > 0) return;
     for (message *m = deferred.first, *next; m; m = next) {
         next = m->next;
-        deliver(m->level, m->line);
+        deliver(m->level, m->once, m->line);
         free(m);
     }
     deferred.first = deferred.last = NULL;

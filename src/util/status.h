@@ -57,6 +57,9 @@ bool gls_status_is_memory(gls_status status);
 
 /* Sends one line to the callback of the host, if it asked for this level. */
 void gls_log(gls_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Sends a warning about a file, which the text has to name. Runs read some files several times: while a collection of
+ * warnings is open that has the same line already, the callback does not get it again. */
+void gls_warn_of_file(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Whether anyone would receive a message of this level. Ask before composing a costly message. */
 bool gls_log_enabled(gls_log_level level);

@@ -99,7 +99,19 @@ static void test_log(void **state)
     gls_log(GLS_LOG_WARNING, "%s\n", "\033[2J\xe9.trx");
     assert_string_equal(line, "\\x1b[2J\\xe9.trx");
     assert_string_equal(kept.line[0], line);
+    /* a warning of a file comes once while a collection is open, which has each line once; any other comes again */
+    gls_warn_of_file("%s: mirrored", "a.nii");
+    assert_string_equal(line, "a.nii: mirrored");
+    *line = '\0';
+    gls_warn_of_file("%s: mirrored", "a.nii");
+    assert_string_equal(line, "");
+    gls_log(GLS_LOG_WARNING, "a.nii: mirrored");
+    assert_string_equal(line, "a.nii: mirrored");
+    assert_int_equal(kept.n, 2);
     gls_warnings_end(&kept);
+    *line = '\0';
+    gls_warn_of_file("%s: mirrored", "a.nii");
+    assert_string_equal(line, "a.nii: mirrored");
     gls_log_set(NULL, NULL, GLS_LOG_ERROR);
 }
 
