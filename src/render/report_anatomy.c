@@ -11,12 +11,10 @@
 
 #include "anat/anat_files.h"
 #include "bids/dataset_names.h"
-#include "render/annotate.h"
 #include "render/backdrop.h"
 #include "render/canvas.h"
 #include "render/page.h"
 #include "render/planes.h"
-#include "render/report_draw.h"
 #include "render/report_registration.h"
 #include "render/report_slices.h"
 #include "render/report_tables.h"

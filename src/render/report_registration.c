@@ -10,12 +10,10 @@
 #include <glslines/labels.h>
 
 #include "registration/align.h"
-#include "render/annotate.h"
 #include "render/backdrop.h"
 #include "render/canvas.h"
 #include "render/page.h"
 #include "render/planes.h"
-#include "render/report_draw.h"
 #include "render/report_slices.h"
 #include "render/report_tables.h"
 #include "util/json_text.h"

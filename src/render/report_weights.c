@@ -11,11 +11,9 @@
 
 #include "image/grid.h"
 #include "record/sidecar.h"
-#include "render/annotate.h"
 #include "render/backdrop.h"
 #include "render/canvas.h"
 #include "render/page.h"
-#include "render/report_draw.h"
 #include "render/report_slices.h"
 #include "render/report_tables.h"
 #include "util/file.h"
