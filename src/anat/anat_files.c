@@ -145,7 +145,7 @@ static gls_status write_field(const char *path, bool force, gls_output_group *gr
     gls_status status = gls_grid_init(&coarse, dim, (const double(*)[4])affine);
     if (!status) status = gls_image_create(&coarse, 3, &field);
     if (!status) gls_transform_sample(t, false, field);
-    if (!status) status = gls_transform_write_field(path, force, group, field);
+    if (!status) status = gls_transform_write_field(path, force, group, field, false);
     gls_image_destroy(field);
     return status;
 }

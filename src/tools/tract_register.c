@@ -255,8 +255,8 @@ static gls_status write_all(registration *r, const outputs *out)
     const double(*map)[4] = (const double(*)[4])r->a.found.map;
     gls_status status = r->o->affine_format == 0 ? gls_transform_write_matrix(out->affine, force, group, map)
                                                  : gls_transform_write_itk(out->affine, force, group, map);
-    if (!status && nonlinear) status = gls_transform_write_field(out->warp, force, group, r->a.forward);
-    if (!status && nonlinear) status = gls_transform_write_field(out->inverse, force, group, r->a.back);
+    if (!status && nonlinear) status = gls_transform_write_field(out->warp, force, group, r->a.forward, false);
+    if (!status && nonlinear) status = gls_transform_write_field(out->inverse, force, group, r->a.back, false);
     if (!status && nonlinear)
         status = gls_image_write_values(out->velocity, force, group, &r->a.flow.grid, "velocity, voxels", 3,
                                         GLS_TYPE_FLOAT32, r->a.flow.v);

@@ -16,7 +16,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-enum { TO_AUTO, TO_ITK, TO_MRTRIX, TO_FSL, TO_AFNI, TO_LTA };
+enum { TO_AUTO, TO_ITK, TO_MRTRIX, TO_FSL, TO_AFNI, TO_LTA, TO_NIFTYREG };
 
 /* Writes a chain without fields. */
 static gls_status write_affine(gls_tract_run *run, const gls_transform_cli *o, const gls_transform *t)
@@ -45,6 +45,7 @@ static gls_status write_affine(gls_tract_run *run, const gls_transform_cli *o, c
         return gls_transform_write_flirt(o->output, force, group, (const double(*)[4])map, &moving, &fixed);
     if (o->to == TO_LTA)
         return gls_transform_write_lta(o->output, force, group, (const double(*)[4])map, &moving, &fixed);
+    if (o->to == TO_NIFTYREG) return gls_transform_write_niftyreg(o->output, force, group, (const double(*)[4])map);
     return gls_transform_write_matrix(o->output, force, group, (const double(*)[4])map);
 }
 
@@ -57,9 +58,10 @@ static gls_status write_field(gls_tract_run *run, const gls_transform_cli *o, co
     uint64_t outside = 0;
     bool has_grid = o->template_image != NULL;
     gls_status status = gls_image_name_check(o->output);
-    if (!status && o->to != TO_AUTO && o->to != TO_ITK && o->to != TO_MRTRIX)
+    if (!status && o->to != TO_AUTO && o->to != TO_ITK && o->to != TO_MRTRIX && o->to != TO_NIFTYREG)
         status = gls_fail(GLS_ERR_ARGUMENT,
-                          "--to: %s is an image, that of a field, which is written for itk or mrtrix alone", o->output);
+                          "--to: %s is an image, that of a field, which is written for itk, mrtrix or niftyreg alone",
+                          o->output);
     if (!has_grid && t->step[0].field && !t->step[0].inverted) {
         grid = t->step[0].field->grid;
         has_grid = true;
@@ -77,7 +79,8 @@ static gls_status write_field(gls_tract_run *run, const gls_transform_cli *o, co
     if (!status)
         status = positions ? gls_image_write_grouped(o->output, run->options.force, &run->files.group, field,
                                                      GLS_IMAGE_FLOAT32)
-                           : gls_transform_write_field(o->output, run->options.force, &run->files.group, field);
+                           : gls_transform_write_field(o->output, run->options.force, &run->files.group, field,
+                                                       o->to == TO_NIFTYREG);
     gls_image_destroy(field);
     if (!status) gls_tract_run_count(run, "voxels_outside", outside);
     return status;

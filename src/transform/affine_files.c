@@ -61,21 +61,26 @@ static gls_status from_flirt(const gls_transform_source *s, double map[3][4])
     return GLS_OK;
 }
 
-/* Refuses an image whose axes are oblique: AFNI's matrices are for grids without obliquity. */
-static gls_status refuse_oblique(const gls_transform_source *s, const char *image)
+/* Refuses a grid whose axes are oblique: AFNI's matrices are for grids without obliquity. */
+static gls_status refuse_oblique(const char *matrix, const gls_grid *grid, const char *image)
 {
-    gls_grid grid;
-    gls_status status = image ? gls_grid_read(image, &grid) : GLS_OK;
-    for (int a = 0; a < 3 && image && !status; a++) {
+    for (int a = 0; a < 3; a++) {
         double largest = 0;
-        for (int r = 0; r < 3; r++) largest = fmax(largest, fabs(grid.affine[r][a]));
-        if (largest < 0.9999 * grid.voxel_size[a])
-            status = gls_fail(GLS_ERR_UNSUPPORTED,
-                              "%s: is of AFNI, whose matrices are for grids without obliquity, but %s is oblique: "
-                              "convert it by AFNI's cat_matvec first",
-                              s->path, image);
+        for (int r = 0; r < 3; r++) largest = fmax(largest, fabs(grid->affine[r][a]));
+        if (largest < 0.9999 * grid->voxel_size[a])
+            return gls_fail(
+                GLS_ERR_UNSUPPORTED,
+                "%s: is oblique, but %s is of AFNI, whose matrices are for grids without obliquity: convert "
+                "it by AFNI's cat_matvec first",
+                image, matrix);
     }
-    return status;
+    return GLS_OK;
+}
+
+gls_status gls_transform_check_image(const gls_transform *t, bool moving, const gls_grid *grid, const char *image)
+{
+    const gls_transform_step *s = t->n > 0 ? &t->step[moving ? t->n - 1 : 0] : NULL;
+    return s && s->format && strcmp(s->format, "afni") == 0 ? refuse_oblique("the transform", grid, image) : GLS_OK;
 }
 
 static gls_status read_table(const gls_transform_source *s, const text *f, const char *format, double map[3][4])
@@ -95,8 +100,14 @@ static gls_status read_table(const gls_transform_source *s, const text *f, const
                         f->path, afni ? ", or 12 numbers" : "");
     if (afni) {
         gls_transform_exchange(map);
-        status = refuse_oblique(s, s->moving);
-        return status ? status : refuse_oblique(s, s->fixed);
+        const char *const image[] = {s->moving, s->fixed};
+        gls_grid grid;
+        for (int i = 0; i < 2 && !status; i++) {
+            if (!image[i]) continue;
+            status = gls_grid_read(image[i], &grid);
+            if (!status) status = refuse_oblique(s->path, &grid, image[i]);
+        }
+        return status;
     }
     return strcmp(format, "flirt") == 0 ? from_flirt(s, map) : GLS_OK;
 }

@@ -21,6 +21,8 @@ static gls_status make_grid(const gls_transform *t, const gls_grid *own, const c
     double affine[3][4];
     int32_t dim[3];
     size_t fields = 0;
+    const gls_status status = gls_transform_check_image(t, true, own, name);
+    if (status) return status;
     for (size_t i = 0; i < t->n; i++) fields += t->step[i].field != NULL;
     *moves = fields == 0;
     if (*moves) {

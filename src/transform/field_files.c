@@ -12,6 +12,7 @@
 #include "image/stream.h"
 #include "transform/affine.h"
 #include "transform/field_meaning.h"
+#include "transform/niftyreg.h"
 #include "transform/transform.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -24,7 +25,7 @@ enum { INTENT_VECTOR = 1007, INTENT_FNIRT_FIELD = 2006, INTENT_FNIRT_FIRST = 200
 typedef struct intent {
     int code;
     char name[17];
-    double p1;
+    double p1, p2;
 } intent;
 
 /* Reads the intent from the header; code 0 for other formats and where there is none. */
@@ -35,7 +36,7 @@ static gls_status read_intent(const char *path, intent *in)
     size_t got = 0;
     int32_t size, code32;
     int16_t code16;
-    float p1;
+    float p[2];
     *in = (intent){.code = 0};
     if (gls_mif_is_name(path)) return GLS_OK;
     gls_status status = gls_stream_open_regular(path, &stream);
@@ -48,10 +49,11 @@ static gls_status read_intent(const char *path, intent *in)
     if (size == 348) {
         memcpy(&code16, h + 68, sizeof code16);
         if (swapped) code16 = (int16_t)__builtin_bswap16((uint16_t)code16);
-        memcpy(&p1, h + 56, sizeof p1);
-        if (swapped) gls_swap_bytes(&p1, 1, sizeof p1);
+        memcpy(p, h + 56, sizeof p);
+        if (swapped) gls_swap_bytes(p, 2, sizeof *p);
         in->code = code16;
-        in->p1 = (double)p1;
+        in->p1 = (double)p[0];
+        in->p2 = (double)p[1];
         memcpy(in->name, h + 328, 16);
     } else if (size == 540) {
         memcpy(&code32, h + 504, sizeof code32);
@@ -69,6 +71,8 @@ typedef struct meaning {
     gls_field_meaning values;
     bool lps;           /* x and y are negated */
     bool fsl;           /* FSL's coordinates of fixed and moving image */
+    bool whole;         /* positions of 0, 0, 0 are places, too */
+    int niftyreg;       /* of the format of NiftyReg: what the file holds */
     const char *writer; /* the one program that writes fields of both directions in this form; NULL: one field */
 } meaning;
 
@@ -89,6 +93,26 @@ static gls_status check_values(const char *path, const gls_image *field, const m
         "(%s)",
         path, m->values == GLS_FIELD_POSITIONS ? "positions" : "displacements", m->format,
         judged == GLS_FIELD_POSITIONS ? "positions" : "displacements", GLS_TRANSFORM_FORMATS);
+}
+
+/* Finds what a file of NiftyReg holds, and whether more is needed to read it. */
+static gls_status find_niftyreg(const gls_transform_source *s, const intent *in, meaning *m)
+{
+    const double p1 = strncmp(in->name, "NREG_TRANS", 10) == 0 ? in->p1 : in->p1 != 0;
+    const int kind = p1 >= 0 && p1 < GLS_NIFTYREG_LINEAR_POINTS ? (int)p1 : GLS_NIFTYREG_LINEAR_POINTS;
+    *m = (meaning){"niftyreg", kind == GLS_NIFTYREG_DISPLACEMENTS ? GLS_FIELD_DISPLACEMENTS : GLS_FIELD_POSITIONS,
+                   .whole = true, .niftyreg = kind};
+    if (kind == GLS_NIFTYREG_LINEAR_POINTS || kind == GLS_NIFTYREG_FLOW_DISPLACEMENTS)
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "%s: is of NiftyReg, of a kind (%g) that is not read: make a field of it by 'reg_transform "
+                        "-ref IMAGE -def %s OUT'",
+                        s->path, p1, s->path);
+    if (gls_niftyreg_has_points(kind) && !s->fixed)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: holds control points of NiftyReg, which need the reference image: give '%s,fixed=IMAGE', "
+                        "the -ref of reg_f3d",
+                        s->path, s->path);
+    return GLS_OK;
 }
 
 /* Finds what the values of a field mean, by the option, the intent, or the values. */
@@ -119,7 +143,7 @@ static gls_status find_meaning(const gls_transform_source *s, const intent *in, 
     } else if (strcmp(format, "mrtrix") == 0) {
         *m = mrtrix;
     } else if (strcmp(format, "niftyreg") == 0) {
-        *m = (meaning){"niftyreg", in->p1 == 0 ? GLS_FIELD_POSITIONS : GLS_FIELD_DISPLACEMENTS, .lps = false};
+        return find_niftyreg(s, in, m);
     } else if (strcmp(format, "fnirt") == 0) {
         const gls_field_meaning judged = gls_field_judge(field);
         *m = (meaning){"fnirt", judged == GLS_FIELD_UNCLEAR ? GLS_FIELD_DISPLACEMENTS : judged, .fsl = true};
@@ -160,7 +184,7 @@ static void turn_values(gls_image *field, const meaning *m, const double moving[
         const double at[3] = {(double)(v % nx), (double)(v / nx % ny), (double)(v / nx / ny)};
         double value[3], world[3], here[3];
         for (int r = 0; r < 3; r++) value[r] = (double)field->data[(size_t)r * n + v];
-        const bool is_none = positions && value[0] == 0 && value[1] == 0 && value[2] == 0;
+        const bool is_none = positions && !m->whole && value[0] == 0 && value[1] == 0 && value[2] == 0;
         gls_affine_apply((const double(*)[4])field->grid.affine, at, world);
         if (m->fsl) {
             gls_affine_apply((const double(*)[4])frame, at, here);
@@ -274,11 +298,15 @@ static gls_status read_one(const gls_transform_source *s, const gls_image *field
         status = gls_fail(GLS_ERR_INPUT, "%s: has %zu volume%s, but a field has three: x, y and z", s->path,
                           GLS_VOLUMES(field->n_volumes));
     if (!status) status = find_meaning(s, &in, field, &m);
-    if (!status && (s->fixed || (s->moving && !m.fsl)))
+    if (!status && ((s->fixed && !gls_niftyreg_has_points(m.niftyreg)) || (s->moving && !m.fsl)))
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: %s=IMAGE does not belong to a field that is read as %s: leave it out",
                           s->path, s->fixed ? "fixed" : "moving", m.format);
     if (!status && m.fsl) status = moving_map(s->moving, moving);
-    return status ? status : add_field(s->path, field, 0, &m, (const double(*)[4])moving, t);
+    if (!status) status = add_field(s->path, field, 0, &m, (const double(*)[4])moving, t);
+    if (status || m.niftyreg < GLS_NIFTYREG_CONTROL_POINTS) return status;
+    gls_grid grid = field->grid;
+    if (gls_niftyreg_has_points(m.niftyreg)) status = gls_grid_read(s->fixed, &grid);
+    return status ? status : gls_niftyreg_spread(&t->step[t->n - 1], s->path, m.niftyreg, in.p2, &grid);
 }
 
 gls_status gls_transform_read_field(gls_transform_source *s, gls_transform *t)

@@ -32,9 +32,7 @@ void gls_transform_finish(gls_transform *transform)
     *transform = (gls_transform){.n = 0};
 }
 
-/* Interpolates the displacement at a point. Beyond the outermost centres it is that at the border; *inside: whether the
- * point is at most half a voxel beyond. Returns false where the displacement is not finite. */
-static bool displace(const gls_transform_step *s, const double p[3], double d[3], bool *inside)
+bool gls_transform_displace(const gls_transform_step *s, const double p[3], double d[3], bool *inside)
 {
     const int32_t *dim = s->field->grid.dim;
     const size_t n = gls_grid_voxels(&s->field->grid);
@@ -68,7 +66,7 @@ static bool move(const gls_transform_step *s, double p[3], bool outside)
 {
     double d[3];
     bool inside;
-    if (!displace(s, p, d, &inside) || !inside) return outside;
+    if (!gls_transform_displace(s, p, d, &inside) || !inside) return outside;
     for (int r = 0; r < 3; r++) p[r] += d[r];
     return true;
 }
@@ -80,14 +78,14 @@ static bool move_back(const gls_transform_step *s, double p[3], bool outside)
     bool inside;
     for (int round = 0; round < MAX_ROUNDS; round++) {
         double square = 0;
-        if (!displace(s, x, d, &inside)) return outside;
+        if (!gls_transform_displace(s, x, d, &inside)) return outside;
         for (int r = 0; r < 3; r++) {
             const double next = p[r] - d[r];
             square += (next - x[r]) * (next - x[r]);
             x[r] = next;
         }
         if (square > TOLERANCE * TOLERANCE) continue;
-        if (!displace(s, x, d, &inside) || !inside) return outside;
+        if (!gls_transform_displace(s, x, d, &inside) || !inside) return outside;
         memcpy(p, x, sizeof x);
         return true;
     }

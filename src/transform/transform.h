@@ -40,6 +40,16 @@ bool gls_transform_apply(const gls_transform *transform, const double from[3], d
  */
 bool gls_transform_invert(const gls_transform *transform, const double from[3], double to[3]);
 
+/* GLS_OK unless an image cannot lie at one end of the chain: the moving image behind it, else the fixed one before it.
+ * GLS_ERR_UNSUPPORTED: its axes are oblique, and the format of the step at that end leaves this out. image: its name.
+ */
+gls_status gls_transform_check_image(const gls_transform *transform, bool moving, const gls_grid *grid,
+                                     const char *image);
+
+/* Interpolates the displacement of a field at a point. Beyond the outermost centres it is that at the border; *inside:
+ * whether the point is at most half a voxel beyond. Returns false where the displacement is not finite. */
+bool gls_transform_displace(const gls_transform_step *step, const double at[3], double displacement[3], bool *inside);
+
 /* Derivative of the map at a fixed point, from points `step` mm before and behind it along each world axis. Returns
  * false if one of them has no place. */
 bool gls_transform_derivative(const gls_transform *transform, const double at[3], double step, double derivative[3][4]);

@@ -1,5 +1,5 @@
-/* Files of transforms, for other programs: matrices of MRtrix3, ITK, FSL, AFNI and FreeSurfer, fields
- * of ITK. */
+/* Files of transforms, for other programs: matrices of MRtrix3, ITK, FSL, AFNI, FreeSurfer and NiftyReg,
+ * fields of ITK and NiftyReg. */
 #include "transform/transform_write.h"
 
 #include <math.h>
@@ -17,13 +17,27 @@
 /* Code of intent of a field of vectors. */
 #define INTENT_VECTOR 1007
 
+/* Appends four rows of numbers. */
+static void append_rows(gls_text *text, const double map[3][4])
+{
+    for (int r = 0; r < 3; r++)
+        gls_text_printf(text, "%.17g %.17g %.17g %.17g\n", map[r][0], map[r][1], map[r][2], map[r][3]);
+    gls_text_puts(text, "0 0 0 1\n");
+}
+
 gls_status gls_transform_write_matrix(const char *path, bool overwrite, gls_output_group *group, const double map[3][4])
 {
     gls_text text = {0};
     gls_text_puts(&text, "# maps points of the fixed image to points of the moving image, RAS mm\n");
-    for (int r = 0; r < 3; r++)
-        gls_text_printf(&text, "%.17g %.17g %.17g %.17g\n", map[r][0], map[r][1], map[r][2], map[r][3]);
-    gls_text_puts(&text, "0 0 0 1\n");
+    append_rows(&text, map);
+    return gls_text_write(&text, path, overwrite, group, GLS_OK);
+}
+
+gls_status gls_transform_write_niftyreg(const char *path, bool overwrite, gls_output_group *group,
+                                        const double map[3][4])
+{
+    gls_text text = {0};
+    append_rows(&text, map);
     return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 
@@ -54,9 +68,7 @@ gls_status gls_transform_write_flirt(const char *path, bool overwrite, gls_outpu
     gls_transform_compose((const double(*)[4])inverse, (const double(*)[4])out, out);
     gls_transform_fsl_frame(fixed, frame);
     gls_transform_compose((const double(*)[4])frame, (const double(*)[4])out, out);
-    for (int r = 0; r < 3; r++)
-        gls_text_printf(&text, "%.17g %.17g %.17g %.17g\n", out[r][0], out[r][1], out[r][2], out[r][3]);
-    gls_text_puts(&text, "0 0 0 1\n");
+    append_rows(&text, (const double(*)[4])out);
     return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 
@@ -103,9 +115,10 @@ gls_status gls_transform_write_lta(const char *path, bool overwrite, gls_output_
     return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 
-/* Changes the header of three volumes into that of an image of vectors. */
-static void make_vectors(gls_image_header *header)
+/* Changes the header of three volumes into that of an image of vectors. niftyreg: of displacements, for NiftyReg. */
+static void make_vectors(gls_image_header *header, bool niftyreg)
 {
+    static const char name[] = "NREG_TRANS";
     int32_t size;
     memcpy(&size, header->data, sizeof size);
     if (size == 348) {
@@ -114,6 +127,11 @@ static void make_vectors(gls_image_header *header)
         memcpy(header->data + 48, &volumes, sizeof volumes);
         memcpy(header->data + 50, &vectors, sizeof vectors);
         memcpy(header->data + 68, &intent, sizeof intent);
+        if (niftyreg) {
+            const float kind = 1;
+            memcpy(header->data + 56, &kind, sizeof kind);
+            memcpy(header->data + 328, name, sizeof name);
+        }
     } else {
         const int64_t n = 5, volumes = 1, vectors = 3;
         const int32_t intent = INTENT_VECTOR;
@@ -121,26 +139,34 @@ static void make_vectors(gls_image_header *header)
         memcpy(header->data + 48, &volumes, sizeof volumes);
         memcpy(header->data + 56, &vectors, sizeof vectors);
         memcpy(header->data + 504, &intent, sizeof intent);
+        if (niftyreg) {
+            const double kind = 1;
+            memcpy(header->data + 80, &kind, sizeof kind);
+            memcpy(header->data + 508, name, sizeof name);
+        }
     }
 }
 
-gls_status gls_transform_write_field(const char *path, bool overwrite, gls_output_group *group, const gls_image *field)
+gls_status gls_transform_write_field(const char *path, bool overwrite, gls_output_group *group, const gls_image *field,
+                                     bool niftyreg)
 {
     const size_t n = gls_grid_voxels(&field->grid);
     gls_image_header header;
     gls_status status = gls_image_name_check(path);
     if (!status && gls_mif_is_name(path))
-        status = gls_fail(GLS_ERR_ARGUMENT, "%s: a field of ITK ends in .nii or .nii.gz", path);
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: a field of %s ends in .nii or .nii.gz", path,
+                          niftyreg ? "NiftyReg" : "ITK");
     if (!status)
-        status = gls_nifti_make_header(path, &field->grid, "displacements, LPS mm", 3, GLS_TYPE_FLOAT32, &header);
+        status = gls_nifti_make_header(path, &field->grid, niftyreg ? "displacements, RAS mm" : "displacements, LPS mm",
+                                       3, GLS_TYPE_FLOAT32, &header);
     unsigned char *data = status ? NULL : malloc(header.bytes + 3 * n * sizeof(float));
     if (!status && !data) status = gls_no_memory();
     if (status) return status;
-    make_vectors(&header);
+    make_vectors(&header, niftyreg);
     memcpy(data, header.data, header.bytes);
     float *value = (float *)(void *)(data + header.bytes); /* headers are multiples of 4 bytes */
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < 3 * n; i++) value[i] = i < 2 * n ? -field->data[i] : field->data[i];
+    for (size_t i = 0; i < 3 * n; i++) value[i] = i < 2 * n && !niftyreg ? -field->data[i] : field->data[i];
     status = gls_image_write_bytes(path, overwrite, group, data, header.bytes + 3 * n * sizeof(float));
     free(data);
     return status;

@@ -19,8 +19,12 @@ gls_status gls_transform_write_afni(const char *path, bool overwrite, gls_output
 /* Writes an affine map as FreeSurfer does (.lta, RAS to RAS), from the moving to the fixed grid. */
 gls_status gls_transform_write_lta(const char *path, bool overwrite, gls_output_group *group, const double map[3][4],
                                    const gls_grid *moving, const gls_grid *fixed);
-/* Writes a field of displacements, three volumes in RAS mm, as ITK and ANTs read it: five dimensions, intent 1007, LPS.
- * The name must end in .nii or .nii.gz. */
-gls_status gls_transform_write_field(const char *path, bool overwrite, gls_output_group *group, const gls_image *field);
+/* Writes an affine map as NiftyReg reads it: four rows of numbers alone, because it takes a comment for zeros. */
+gls_status gls_transform_write_niftyreg(const char *path, bool overwrite, gls_output_group *group,
+                                        const double map[3][4]);
+/* Writes a field of displacements, three volumes in RAS mm, as ITK and ANTs read it: five dimensions, intent 1007, LPS;
+ * or as NiftyReg reads it: RAS, and the name of the intent. The name of the file must end in .nii or .nii.gz. */
+gls_status gls_transform_write_field(const char *path, bool overwrite, gls_output_group *group, const gls_image *field,
+                                     bool niftyreg);
 
 #endif
