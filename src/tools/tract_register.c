@@ -8,6 +8,7 @@
 #include "image/image_write.h"
 #include "image/reorient.h"
 #include "registration/align.h"
+#include "tools/chain.h"
 #include "tools/image_info.h"
 #include "tools/register_labels.h"
 #include "tools/register_tracks.h"
@@ -277,6 +278,7 @@ static void describe(const registration *r)
                             r->a.nonlinear ? "-t PREFIX_affine.txt,inverse -t PREFIX_inverse_warp.nii.gz"
                                            : "-t PREFIX_affine.txt,inverse");
     gls_alignment_describe(&r->a, root);
+    gls_chain_describe_grids(&r->a.fixed.image->grid, &r->a.moving.image->grid, root);
     if (r->o->labels) gls_register_labels_describe(&r->labels, root);
 }
 

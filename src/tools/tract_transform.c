@@ -45,6 +45,8 @@ static gls_status transform_tracks(gls_tract_run *run, const gls_transform_cli *
     if (!status && gls_tract_needs_grid(format) && !o->template_image)
         status = gls_fail(GLS_ERR_ARGUMENT, "%s: needs the grid of the fixed image: give --template IMAGE", o->output);
     if (!status && o->template_image) status = gls_grid_read(o->template_image, &grid);
+    if (!status && o->template_image) status = gls_transform_check_image(transform, false, &grid, o->template_image);
+    if (!status && o->template_image) status = gls_chain_check_sides(&o->transform, &grid, NULL, in);
     if (!status) status = gls_tract_open(run, in, false, &reader);
     if (!status) {
         const gls_tract_output output = {
@@ -165,7 +167,10 @@ static gls_status transform_image(gls_tract_run *run, const gls_transform_cli *o
     gls_status status = gls_image_name_check(o->output);
     if (!status) status = gls_image_read_rounded(in, GLS_IMAGE_ANY, &moving, &rounded);
     if (!status) grid = moving->grid;
+    if (!status) status = gls_transform_check_image(transform, true, &grid, in);
     if (!status && o->template_image) status = gls_grid_read(o->template_image, &grid);
+    if (!status && o->template_image) status = gls_transform_check_image(transform, false, &grid, o->template_image);
+    if (!status && o->template_image) status = gls_chain_check_sides(&o->transform, &grid, &moving->grid, in);
     if (!status && o->peaks && moving->n_volumes % 3 != 0)
         status = gls_fail(GLS_ERR_INPUT, "%s: has %zu volume%s, but --peaks needs three for each vector", in,
                           GLS_VOLUMES(moving->n_volumes));

@@ -33,6 +33,11 @@ struct.pack_into("<2h", data, 40, 3, n)
 struct.pack_into("<h", data, 48, 1)
 open("labels.nii", "wb").write(data[:352 + 4 * n ** 3])
 save("positions.nii", lambda x, y, z: [p + d for p, d in zip((x, y, z), shift(x, y, z))])
+# positions in FSL's coordinates, which do not say so, and what FNIRT writes without --fout
+save("fsl.nii", lambda x, y, z: [(n - 1) * step + low - x, y - low, z - low])
+data = bytearray(open("displacements.nii", "rb").read())
+struct.pack_into("<h", data, 68, 2008)
+open("coefficients.nii", "wb").write(data)
 with open("lines.tck", "wb") as f:
     f.write(b"mrtrix tracks\ndatatype: Float32LE\ncount: 5\nfile: . 68\nEND\n".ljust(68, b"\0"))
     for y in range(-10, 11, 5):
@@ -206,6 +211,49 @@ says "a table like grad.b ends in .b"
 expect 3 transform grad.b -t positions.nii -o x.b
 says "one set of directions"
 expect 2 transform turn.txt -t back.txt -o x.b
+
+# --- what a file needs beside itself, and maps that cannot be meant ---
+cp turn.txt flirt.mat
+expect 3 transform lines.tck -t flirt.mat -o x.tck
+says "a FLIRT matrix needs both images: give 'flirt.mat,moving=IMAGE,fixed=IMAGE'"
+expect 7 transform lines.tck -t coefficients.nii -o x.tck
+says "holds coefficients of FNIRT, no field"
+expect 3 transform lines.tck -t fsl.nii -o x.tck
+says "its positions look like FSL's coordinates"
+printf -- '-1 0 0 0\n0 1 0 0\n0 0 1 0\n' > mirror.txt
+expect 0 transform lines.tck -t mirror.txt -o mirrored.tck
+says "mirror.txt: its matrix mirrors"
+printf '1 0 0 900\n0 1 0 0\n0 0 1 0\n' > away.txt
+expect 3 transform labels.nii -t away.txt -o x.nii
+says "the transform maps no voxel of the fixed grid into this image"
+
+# --- splines and velocities of NiftyReg ---
+python3 "$here/niftyreg.py" "$tool" > niftyreg.log 2>&1 || note "transforms of NiftyReg: $(tail -n 1 niftyreg.log)"
+expect 3 transform lines.tck -t points.nii -o x.tck
+says "need the reference image: give 'points.nii,fixed=IMAGE'"
+expect 2 transform lines.tck -t def.nii,fixed=ref.nii -o x.tck
+says "does not belong to a field that is read as niftyreg"
+for name in shifts linear; do
+    expect 7 transform lines.tck -t $name.nii -o x.tck
+    says "of a kind ("
+done
+expect 3 transform lines.tck -t often.nii -o x.tck
+says "composed 1e+09 times"
+expect 3 transform lines.tck -t flat.nii,fixed=ref.nii -o x.tck
+says "an affine map behind its header has no inverse"
+
+# --- matrices of AFNI, which leave out that an image is oblique: its images, where they are given, and those at hand ---
+echo "1 0 0 2 0 1 0 0 0 0 1 0" > afni.aff12.1D
+expect 0 transform labels.nii -t afni.aff12.1D -o by_afni.nii
+expect 0 transform lines.tck -t afni.aff12.1D,moving=labels.nii,fixed=labels.nii -o by_afni.tck
+for try in "lines.tck -t afni.aff12.1D,moving=ref.nii -o x.tck" "ref.nii -t afni.aff12.1D --template labels.nii -o x.nii" "labels.nii -t afni.aff12.1D --template ref.nii -o x.nii" \
+    "lines.tck -t afni.aff12.1D --template ref.nii -o x.trk"; do
+    # shellcheck disable=SC2086
+    expect 7 transform $try
+    says "ref.nii: is oblique, but "
+done
+expect 7 density lines.tck x.nii --template labels.nii --contrast scalar_map --image ref.nii -t afni.aff12.1D
+says "ref.nii: is oblique, but the transform is of AFNI"
 
 # --- what an image of several fields is follows from its fifth axis, and its values are judged as those of one field ---
 python3 - << 'END'
