@@ -16,13 +16,11 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-#define VOXEL 1.25         /* mm, of the grid; that of the T1 if it is larger */
-#define MARGIN 12.0        /* mm, around the brain */
-#define EMPTY_SHARE 0.3    /* a template of the brain alone is 0 in more than this share of its box */
-#define OUTSIDE_SHARE 0.25 /* and less than this share of what is not 0 lies outside of its mask */
-#define CUT_MARGIN 2.4     /* mm, by which the brain of the series is dilated before the T1 is cut to it */
-#define LABEL_CLOSING 6.0  /* mm, by which labels are closed to make a mask */
-#define MIN_ML 700.0       /* millilitres of a brain */
+#define VOXEL 1.25        /* mm, of the grid; that of the T1 if it is larger */
+#define MARGIN 12.0       /* mm, around the brain */
+#define CUT_MARGIN 2.4    /* mm, by which the brain of the series is dilated before the T1 is cut to it */
+#define LABEL_CLOSING 6.0 /* mm, by which labels are closed to make a mask */
+#define MIN_ML 700.0      /* millilitres of a brain */
 #define MAX_ML 2200.0
 #define MIN_DICE 0.9
 #define MIN_DICE_SERIES 0.8 /* masks of series are made in many ways */
@@ -78,6 +76,7 @@ static gls_status align(const gls_anat_inputs *in, const gls_anat_image *fixed, 
     if (status) return status;
     gls_alignment_usual(a);
     a->nonlinear = a->linear.affine = nonlinear;
+    a->brain = nonlinear ? in->fixed_mask.image : NULL;
     a->linear.check_header = true;
     a->device = in->device;
     a->graphics = in->graphics;
@@ -119,25 +118,6 @@ static void drop_bad(gls_image *image)
     const size_t n = gls_grid_voxels(&image->grid) * image->n_volumes;
     for (size_t v = 0; v < n; v++)
         if (!isfinite(image->data[v])) image->data[v] = 0;
-}
-
-/* Whether a template shows the brain alone: corners of its box are 0, and much of the box is; and with a mask (NULL:
- * none) little lies outside of it. */
-static bool is_brain_alone(const gls_image *image, const gls_image *mask)
-{
-    const int32_t *dim = image->grid.dim;
-    const size_t n = gls_grid_voxels(&image->grid);
-    size_t full = 0, outside = 0;
-    for (size_t v = 0; v < n; v++) {
-        full += image->data[v] > 0;
-        outside += mask && image->data[v] > 0 && !(mask->data[v] > 0);
-    }
-    for (int k = 0; k < 8; k++) {
-        const size_t x = k & 1 ? (size_t)dim[0] - 1 : 0, y = k & 2 ? (size_t)dim[1] - 1 : 0,
-                     z = k & 4 ? (size_t)dim[2] - 1 : 0;
-        if (image->data[(z * (size_t)dim[1] + y) * (size_t)dim[0] + x] > 0) return false;
-    }
-    return (double)(n - full) > EMPTY_SHARE * (double)n && (double)outside < OUTSIDE_SHARE * (double)full;
 }
 
 /* Makes a set of the voxels above a value. */
@@ -614,7 +594,7 @@ static gls_status make_tissue(const gls_anat_inputs *in, gls_anat *a)
 gls_status gls_anat_make(const gls_anat_inputs *in, gls_anat *a)
 {
     gls_image *first = NULL;
-    *a = (gls_anat){.cut = in->fixed.image && is_brain_alone(in->fixed.image, in->fixed_mask.image),
+    *a = (gls_anat){.cut = in->fixed.image && gls_image_is_brain_alone(in->fixed.image, in->fixed_mask.image),
                     .refined = in->boundary};
     gls_status status = first_mask(in, a, &first);
     if (!status) status = register_all(in, a);

@@ -4,10 +4,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/devices.h"
 #include "image/grid.h"
+#include "transform/resample.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/status.h"
@@ -59,6 +61,7 @@ gls_status gls_align_side_init(gls_align_side *s, const char *name, gls_image *i
     s->name = name;
     s->image = image;
     s->volume = volume;
+    s->has_lesion = lesion != NULL;
     warn_of_grid(name, &image->grid);
     gls_status status = gls_level_init(&s->whole, image, volume, NULL, lesion, name, &bad);
     if (!status && bad > 0)
@@ -155,6 +158,43 @@ static gls_status align(gls_alignment *a, gls_device *device)
     return status;
 }
 
+/* Brings a volume of one image to a grid. */
+static gls_status bring(const gls_align_side *side, const gls_transform *t, const gls_grid *grid, gls_image **made)
+{
+    gls_image *one = NULL;
+    uint64_t outside;
+    gls_status status = gls_image_wrap(&side->image->grid, 1,
+                                       side->image->data + side->volume * gls_grid_voxels(&side->image->grid), &one);
+    if (!status) status = gls_image_resample(one, t, grid, GLS_RESAMPLE_LINEAR, 0, made, &outside);
+    gls_image_destroy(one);
+    return status;
+}
+
+/* Looks for a part of the brain that has no counterpart, unless it is named. */
+static gls_status find_unmatched(gls_alignment *a)
+{
+    const gls_transform none = {.n = 0};
+    gls_transform_step step[2];
+    const gls_transform map = gls_alignment_transform(a, false, step);
+    gls_image *fixed = NULL, *moved = NULL, *mask = NULL;
+    gls_grid grid;
+    uint64_t outside;
+    if (a->moving.has_lesion || a->fixed.has_lesion) return GLS_OK;
+    if (!a->brain &&
+        !(gls_image_is_brain_alone(a->fixed.image, NULL) && gls_image_is_brain_alone(a->moving.image, NULL)))
+        return GLS_OK;
+    gls_status status = gls_unmatched_grid(&a->flow.grid, &grid);
+    if (!status) status = bring(&a->fixed, &none, &grid, &fixed);
+    if (!status) status = bring(&a->moving, &map, &grid, &moved);
+    if (!status && a->brain)
+        status = gls_image_resample(a->brain, &none, &grid, GLS_RESAMPLE_NEAREST, 0, &mask, &outside);
+    if (!status) status = gls_unmatched_find(fixed, moved, mask, &a->unmatched);
+    gls_image_destroy(fixed);
+    gls_image_destroy(moved);
+    gls_image_destroy(mask);
+    return status;
+}
+
 /* Makes the fields of the nonlinear part, and measures them. */
 static gls_status make_fields(gls_alignment *a)
 {
@@ -163,6 +203,7 @@ static gls_status make_fields(gls_alignment *a)
     if (!status) status = gls_field_jacobian(a->forward, &a->jacobian);
     if (!status) status = gls_level_shrink(&a->fixed.masked, a->velocity.voxel[a->velocity.n_levels - 1], &last);
     if (!status) status = gls_field_measure(a->forward, a->back, a->jacobian, last.mask, &a->quality);
+    if (!status) status = find_unmatched(a);
     gls_level_finish(&last);
     return status;
 }
@@ -218,6 +259,13 @@ int gls_alignment_warn(gls_alignment *a)
     if (q->displacement[2] > 25 && gls_alignment_look(a, "where the field moves points far"))
         gls_log(GLS_LOG_WARNING, "the field moves points by up to %.0f mm: compare the images by eye",
                 q->displacement[2]);
+    const gls_unmatched *u = &a->unmatched;
+    if (u->millilitre >= GLS_UNMATCHED_ML && gls_alignment_look(a, "a part of the brain without a counterpart"))
+        gls_log(
+            GLS_LOG_WARNING,
+            "%.1f ml around %.0f, %.0f, %.0f mm of %s look unlike %s: if one of them has a lesion there, name it by "
+            "--lesion-mask, or leave it out of the masks",
+            u->millilitre, u->at[0], u->at[1], u->at[2], a->fixed.name, a->moving.name);
     return (int)a->n_looks;
 }
 
@@ -280,6 +328,9 @@ static void describe_field(const gls_alignment *a, cJSON *field)
     gls_json_double(field, "jacobian_log_sd", a->quality.log_sd);
     gls_json_uint(field, "folded_voxels", a->quality.folded);
     add_numbers(field, "inverse_error_mm_median_p99_max", a->quality.inverse, 3);
+    if (!a->unmatched.looked) return;
+    gls_json_double(field, "unmatched_ml", a->unmatched.millilitre);
+    if (a->unmatched.millilitre > 0) add_numbers(field, "unmatched_at_mm", a->unmatched.at, 3);
 }
 
 /* Adds the verdict: aligned, or what has to be looked at. */

@@ -7,6 +7,7 @@
 
 #include "registration/linear.h"
 #include "registration/quality.h"
+#include "registration/unmatched.h"
 #include "registration/velocity.h"
 #include "transform/transform.h"
 
@@ -16,6 +17,7 @@ typedef struct gls_align_side {
     gls_image *image; /* owned */
     size_t volume;
     gls_level whole, masked;
+    bool has_lesion; /* voxels that have no counterpart are named */
 } gls_align_side;
 
 /* Two more images that the nonlinear part compares. */
@@ -31,6 +33,8 @@ typedef struct gls_alignment {
     gls_align_side fixed, moving;
     gls_align_channel channel[GLS_VELOCITY_CHANNELS];
     size_t n_channels;
+    const gls_image
+        *brain; /* mask of the brain on the grid of the fixed image; NULL: where both show the brain alone */
     bool nonlinear;
     gls_linear_options linear; /* `device` is set by gls_alignment_find() */
     gls_velocity_options velocity;
@@ -43,7 +47,8 @@ typedef struct gls_alignment {
     gls_velocity flow;
     gls_image *forward, *back, *jacobian; /* displacements in RAS mm on the grid of the velocity; NULL: linear alone */
     gls_field_quality quality;
-    char renderer[160]; /* of the device that computed it; "CPU" */
+    gls_unmatched unmatched; /* in the nonlinear part, where no lesion is named */
+    char renderer[160];      /* of the device that computed it; "CPU" */
     /* what has to be looked at, noted by gls_alignment_look() */
     const char *look[GLS_ALIGNMENT_LOOKS];
     size_t n_looks;

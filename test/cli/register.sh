@@ -36,6 +36,9 @@ def head(x, y, z):
 N, S = (28, 32, 26), 3.0
 save("fixed.nii", N, S, lambda x, y, z: head(x + 4, y - 3, z + 2))
 save("moving.nii", N, S, head)
+hurt = lambda x, y, z: (x - 15) ** 2 + (y + 10) ** 2 + (z + 2) ** 2 < 13 ** 2
+save("hurt.nii", N, S, lambda x, y, z: 45.0 + 3 * math.sin(x + y + z) if hurt(x, y, z) else head(x, y, z))
+save("hurt_mask.nii", N, S, lambda x, y, z: float(hurt(x, y, z)))
 save("mirrored.nii", N, S, lambda x, y, z: head(x, -y, z))
 save("series.nii", N, S, head, volumes=2)
 save("constant.nii", N, S, lambda x, y, z: 7.0)
@@ -230,6 +233,29 @@ says "of fixed.nii lie in thick.nii: crop the fixed image"
 contains thick.json "the fields of view of both images"
 expect 0 register coarse.nii fixed.nii -o coarse --type rigid --levels 8
 says "coarse.nii: voxels of 5 to 5 mm"
+# a lesion, which has no counterpart: volume and place; where it is named, and without one, there is no warning
+expect 0 register moving.nii fixed.nii -o healthy --levels 8,4
+contains healthy.json '"unmatched_ml":'
+grep -q "look unlike" stderr && note "a warning of a lesion that is not there"
+expect 0 register hurt.nii fixed.nii -o hurt --levels 8,4
+says "ml around"
+says "look unlike hurt.nii: if one of them has a lesion there, name it by --lesion-mask"
+python3 - << 'END' || note "the place of the lesion"
+import json, math
+found = json.load(open("hurt.json"))["nonlinear"]
+print(found)
+assert 3 <= found["unmatched_ml"] < 20 and math.dist(found["unmatched_at_mm"], (11, -7, -4)) < 8, found
+END
+expect 0 register hurt.nii fixed.nii -o hurt_named --levels 8,4 --lesion-mask hurt_mask.nii
+grep -q "look unlike" stderr && note "a warning of a lesion that is named"
+# images the other way round, which the grids in the sidecar show
+expect 0 transform coarse.nii -t coarse_affine.txt --template fixed.nii -o coarse_there.nii
+expect 0 transform fixed.nii -t coarse_affine.txt,inverse --template coarse.nii -o coarse_back.nii
+expect 3 transform fixed.nii -t coarse_affine.txt --template coarse.nii -o x.nii
+says "by coarse.json, --template has the grid"
+says "give the transforms of its 'inverse_chain'"
+expect 3 transform coarse.nii -t coarse_affine.txt,inverse --template fixed.nii -o x.nii
+says "give the transforms of its 'chain'"
 expect 0 register forms.nii fixed.nii -o forms --type rigid --levels 8
 says "forms.nii: sform and qform place its voxels up to 3 mm apart"
 says "if the image does not lie where it should"
