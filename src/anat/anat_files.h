@@ -17,6 +17,7 @@ typedef struct gls_anat_sources {
     const char *lesion;
     const double *deep; /* labels of deep grey matter; else the names, or FreeSurfer's numbers, say */
     size_t n_deep;
+    bool boundary; /* the map of the T1 to the series follows the border of white matter, where that is much better */
     bool hippocampus; /* amygdala and hippocampus are deep grey matter, too */
 } gls_anat_sources;
 
@@ -24,7 +25,7 @@ typedef struct gls_anat_sources {
  * GLS_ERR_ARGUMENT: a list of names has another length than it must have. */
 #define GLS_ANAT_MAX_FILES 16
 gls_status gls_anat_sources_list(const gls_anat_sources *sources, char *path[GLS_ANAT_MAX_FILES], size_t *n);
-/* Reads all images; sets neither device nor go_on. */
+/* Reads all images, and takes over the choices; sets neither device nor go_on. */
 gls_status gls_anat_inputs_read(const gls_anat_sources *sources, gls_anat_inputs *inputs);
 
 /* Reads the labels alone, and which of them are deep grey matter and brain stem. */

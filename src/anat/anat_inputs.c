@@ -266,6 +266,7 @@ gls_status gls_anat_inputs_read(const gls_anat_sources *s, gls_anat_inputs *in)
                         s->labels  ? s->labels
                         : s->prior ? s->prior
                                    : s->fixed_mask);
+    in->boundary = s->boundary;
     gls_status status = read_one(s->t1, &in->t1);
     if (!status) status = read_mask(&in->t1, s->lesion, &in->lesion);
     if (!status) status = read_dwi(s, in);

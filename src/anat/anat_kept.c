@@ -13,7 +13,7 @@
 
 #define MAX_NOTE_BYTES (1 << 20)
 
-/* The contents of the sources, and the program. NULL: *status says why. */
+/* The contents of the sources, the choices that runs can make, and the program. NULL: *status says why. */
 static cJSON *make_key(const gls_anat_sources *s, gls_status *status)
 {
     const void *const given[] = {s->t1,    s->dwi,        s->bval,  s->bvec,   s->dwi_mask,
@@ -25,6 +25,7 @@ static cJSON *make_key(const gls_anat_sources *s, gls_status *status)
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) which |= (uint64_t)(given[i] != NULL) << i;
     cJSON_AddStringToObject(key, "version", gls_version());
     cJSON_AddStringToObject(key, "given", gls_hash_text(which, hash));
+    cJSON_AddBoolToObject(key, "boundary", s->boundary);
     cJSON *files = cJSON_AddArrayToObject(key, "files");
     *status = gls_anat_sources_list(s, path, &n);
     for (size_t i = 0; i < n; i++) {

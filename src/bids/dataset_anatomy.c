@@ -259,6 +259,7 @@ gls_status gls_dataset_anatomy_make(const gls_dataset_options *o, const gls_data
     const char *names = from.sources.labels ? strchr(from.sources.labels, ',') : NULL;
     if (names && !status && !(a->table = strdup(names + 1))) status = gls_no_memory();
     if (!status) status = identify(&from.sources, &d);
+    if (!status && from.sources.boundary) cJSON_AddStringToObject(d.inputs, "boundary", "refined");
     /* a run with another getter may make the same files at this time: wait for it */
     snprintf(lock, sizeof lock, "%s/logs/%s_anat.lock", o->output, u->name);
     if (!status) status = gls_dataset_lock(lock, true, &fd);

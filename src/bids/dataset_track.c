@@ -507,6 +507,7 @@ static gls_status take_anatomy(places *p, gls_job_options *job, const gls_monito
     gls_status status = gls_dataset_anatomy_make(p->stage.options, u, job, monitor, &p->anatomy);
     job->act = p->anatomy.names.path[GLS_ANAT_FIVE];
     job->t1 = job->atlas = NULL;
+    job->boundary = false;
     if (u->interface) job->seed_gmwmi = "auto";
     return status;
 }

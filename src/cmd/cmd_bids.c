@@ -186,6 +186,7 @@ static int check_t1(const gls_dataset_options *d, const gls_job_options *track, 
                          d->tissue ? "tissue" : other);
     if (!t1 && (d->t1_atlas || track->atlas))
         return cmd_error(CMD_EXIT_USAGE, "--atlas %s: needs --t1", d->t1_atlas ? d->t1_atlas : track->atlas);
+    if (!t1 && track->boundary) return cmd_error(CMD_EXIT_USAGE, "--boundary: needs --t1");
     if (d->t1_atlas && track->atlas)
         return cmd_error(CMD_EXIT_USAGE, "--atlas: names a template before and behind --: leave out one of them");
     return CMD_EXIT_OK;

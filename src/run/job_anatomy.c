@@ -21,8 +21,12 @@ gls_status gls_job_anatomy_init(const gls_job_options *o, gls_job_anatomy *a)
 {
     const char *part[4] = {NULL};
     size_t n = 0;
-    *a = (gls_job_anatomy){
-        .sources = {.t1 = o->t1, .dwi = o->dwi, .bval = o->bval, .bvec = o->bvec, .dwi_mask = o->mask}};
+    *a = (gls_job_anatomy){.sources = {.t1 = o->t1,
+                                       .dwi = o->dwi,
+                                       .bval = o->bval,
+                                       .bvec = o->bvec,
+                                       .dwi_mask = o->mask,
+                                       .boundary = o->boundary}};
     if (!o->atlas) return GLS_OK;
     a->memory = strdup(o->atlas);
     char *rest = a->memory;

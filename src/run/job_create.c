@@ -334,6 +334,7 @@ static gls_status check_tissue(const gls_job_options *o, const gls_method *m)
     if (o->t1 && o->transform.n > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--t1: its tissue lies in the space of DWI, so --transform cannot bring it");
     if (o->atlas && !o->t1) return gls_fail(GLS_ERR_ARGUMENT, "--atlas: needs --t1 FILE");
+    if (o->boundary && !o->t1) return gls_fail(GLS_ERR_ARGUMENT, "--boundary: needs --t1 FILE");
     if (fractions && !(o->pve_wm && o->pve_gm && o->pve_csf))
         return gls_fail(GLS_ERR_ARGUMENT, "--pve-wm, --pve-gm and --pve-csf: all three are needed");
     if (o->pve_sgm && !fractions)

@@ -94,6 +94,11 @@ exits 4 "has changed since glslines bids wrote it" bids out participant --t1 --a
 check "--force makes it anew" bids out participant --t1 --atlas "$atlas" --participant-label 02 --force -- $options
 check "T1 and atlas behind --" bids out participant --participant-label 02 -- $options --t1 'data/sub-{subject}/anat/sub-{subject}_space-ACPC_desc-preproc_T1w.nii.gz' --atlas "$atlas"
 exits 4 "tracked with another act" bids out participant --t1 --participant-label 02 -- $options
+check "the border of white matter" bids out participant --t1 --atlas "$atlas" --participant-label 02 --force -- $options --boundary
+check "its findings" python3 -c 'import json, sys
+assert json.load(open(sys.argv[1]))["t1_to_series"]["boundary"]["taken"] in (True, False)' "${two}_desc-5tt_probseg.json"
+check "tissue without it is made anew" bids out participant --t1 --atlas "$atlas" --participant-label 02 --force -- $options
+check "and has no such findings" sh -c '! grep -q boundary "$1"' - "${two}_desc-5tt_probseg.json"
 rm -r cache/glslines/anat 2> /dev/null
 
 # --- tables ---
@@ -103,6 +108,7 @@ check "who has none, and why" grep -q 'sub-03.*no T1w image' out/group.tsv
 
 # --- what does not fit ---
 exits 2 "needs --t1" bids out participant --atlas "$atlas"
+exits 2 "boundary: needs --t1" bids out participant -- --boundary
 exits 2 "is the second template" bids out participant --t1 --atlas "$atlas" --atlas "$atlas"
 exits 2 "needs TEMPLATE,LABELS" bids none participant --t1 --atlas head/tpl-Head_T1w.nii, --participant-label 02
 exits 2 "t1 and --tissue exclude each other" bids out participant --t1 --tissue

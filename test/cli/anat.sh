@@ -192,6 +192,21 @@ HOME=/nowhere XDG_CACHE_HOME='' expect 4 $track --t1 sub-7_T1w.nii -o x.tck
 says "give --cache-dir DIR"
 expect 2 $track --atlas tpl-Head_T1w.nii,labels.nii -o x.tck
 says "needs --t1"
+# the border of white matter: results of their own, whose sidecar says whether the map was taken
+expect 2 $track --boundary -o x.tck
+says "needs --t1"
+expect 0 $track --t1 sub-7_T1w.nii --boundary --cache-dir kept -o border.tck
+[ "$(ls kept | grep -c glslines_anat_)" -eq 2 ] || note "--boundary takes what was made without it"
+expect 0 $track --t1 sub-7_T1w.nii --boundary --cache-dir kept -o border.tck --force --report
+says "is reused: its files are the same"
+contains border.html "which the map does not follow"
+expect 0 anat sub-7_T1w.nii --dwi dwi.nii --boundary -o border_dwi --device cpu
+python3 - kept/*/*5tt_probseg.json << 'END' || note "the findings of --t1 --boundary"
+import json, sys
+both = [json.load(open(name))["t1_to_series"].get("boundary") for name in sys.argv[1:]]
+alone = json.load(open("border_dwi/sub-7_space-dwi_desc-5tt_probseg.json"))["t1_to_series"]["boundary"]
+assert sorted(both, key=bool) == [None, alone] and alone["taken"] is False and json.load(open("border.json"))["parameters"]["boundary"] is True
+END
 expect 2 $track --t1 sub-7_T1w.nii --atlas tpl-Head_T1w.nii -o x.tck
 says "needs TEMPLATE,LABELS"
 expect 2 $track --t1 sub-7_T1w.nii --act one/sub-7_space-dwi_desc-5tt_probseg.nii.gz -o x.tck
