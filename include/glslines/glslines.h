@@ -9,7 +9,9 @@
  *     options.mask = "mask.nii.gz";
  *     options.roi = "wm.nii.gz";
  *     options.output = "tracks.trx";
- *     if (gls_track_files(&options, NULL, NULL) != GLS_OK) fprintf(stderr, "%s\n", gls_last_error());
+ *     const char *given[] = {"mask", "roi", "output", NULL};
+ *     if (gls_job_options_complete(&options, given) != GLS_OK || gls_track_files(&options, NULL, NULL) != GLS_OK)
+ *         fprintf(stderr, "%s\n", gls_last_error());
  *
  * The other headers have the parts that this is made of: images, gradients, models, seeds, the tracker, writers.
  *

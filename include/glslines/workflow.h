@@ -8,7 +8,9 @@
  *     options.mask = "mask.nii.gz";
  *     options.roi = "wm.nii.gz";
  *     options.output = "tracks.trx";
- *     if (gls_track_files(&options, NULL, NULL) != GLS_OK) fprintf(stderr, "%s\n", gls_last_error());
+ *     const char *given[] = {"mask", "roi", "output", NULL};
+ *     if (gls_job_options_complete(&options, given) != GLS_OK || gls_track_files(&options, NULL, NULL) != GLS_OK)
+ *         fprintf(stderr, "%s\n", gls_last_error());
  *
  * These functions do not print. Lines for the user go to the log (<glslines/log.h>) with the levels info and warning,
  * and gls_last_error() is the text of a failure. Both call a parameter by the name of its option on the command line.

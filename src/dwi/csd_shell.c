@@ -144,7 +144,7 @@ int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_dir
 }
 
 /* Where the default of one shell changes over from msmt with ifod2 to csd with det: the lowest b-value, s/mm2, and the
- * order that the directions must determine, which takes 45. src/doc/accuracy.md has the measurements. */
+ * order that the directions must determine, which takes 45. src/doc/getters.md has the measurements. */
 #define HIGH_SHELL_BVAL 1900.0 /* about 2000: scanners and motion correction change it a little */
 #define HIGH_SHELL_ORDER 8
 

@@ -19,8 +19,10 @@ int main(int argc, char **argv)
     options.output = argv[6];
     if (argc > 7) options.device = argv[7];
     if (argc > 8) options.nseeds = strtoull(argv[8], NULL, 10);
+    /* the other options get the defaults of the program */
+    const char *given[] = {"mask", "roi", "output", argc > 7 ? "device" : NULL, argc > 8 ? "nseeds" : NULL, NULL};
     gls_job_result result;
-    if (gls_track_files(&options, NULL, &result) != GLS_OK) {
+    if (gls_job_options_complete(&options, given) != GLS_OK || gls_track_files(&options, NULL, &result) != GLS_OK) {
         fprintf(stderr, "%s\n", gls_last_error());
         return 1;
     }
