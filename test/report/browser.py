@@ -13,11 +13,11 @@ from view import Page
 
 
 class Browser:
-    """A tab of a headless Chromium."""
+    """A tab of a headless Chromium. options: what draws; none: SwiftShader."""
 
-    def __init__(self, profile):
+    def __init__(self, profile, program="chromium", options=()):
         self.process = subprocess.Popen(
-            ["chromium", "--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars", "--remote-debugging-port=0",
+            [program, "--headless", "--no-sandbox", *(options or ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")), "--hide-scrollbars", "--remote-debugging-port=0",
              "--window-size=1000,1300", f"--user-data-dir={profile}", "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         found = next(m for line in self.process.stderr if (m := re.search(r"ws://([\d.]+):(\d+)(/\S+)", line)))
         host, port, path = found.groups()
@@ -29,12 +29,16 @@ class Browser:
         for domain in ("Page", "Runtime", "Log"):
             self.call(domain + ".enable")
 
-    def call(self, method, **parameters):
+    def post(self, method, **parameters):
+        """Sends a command, whose answer call() may skip."""
         self.n += 1
         message = {"id": self.n, "method": method, "params": parameters}
         if self.session:
             message["sessionId"] = self.session
         self.socket.send(json.dumps(message))
+
+    def call(self, method, **parameters):
+        self.post(method, **parameters)
         while True:
             answer = json.loads(self.socket.receive())
             if answer.get("id") == self.n:
