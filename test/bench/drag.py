@@ -25,7 +25,7 @@ from window import start  # noqa: E402
 from browser import Browser  # noqa: E402
 from view import open_page  # noqa: E402
 
-STEPS, WARM, NSEEDS, RATE = 60, 5, 5000, 30
+STEPS, WARM, NSEEDS, RATE = 40, 5, 5000, 30
 # Notes in the page when the mouse moved, when the last place was asked for and answered, and when its picture was there, ms.
 NOTES = """(() => {
   const notes = window.notes = { moves: 0, at: [], pictures: [], renderer: () => {
@@ -64,7 +64,7 @@ def make(program, folder):
     """The arguments of `glslines view` for FODs and streamlines of the phantom, which are made unless they are there."""
     device = ["--device", os.environ["DEVICE"]] if "DEVICE" in os.environ else []
     series = [str(folder / name) for name in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz")]
-    fods = ["--sh", str(folder / "fit_sh.nii.gz"), "--sh-basis", "descoteaux07_legacy", "--fa", str(folder / "fit_fa.nii.gz"), "--mask", series[3], "--dg", "prob", *device]
+    fods = ["--sh", str(folder / "fit_sh.nii.gz"), "--fa", str(folder / "fit_fa.nii.gz"), "--mask", series[3], "--dg", "prob", *device]
     for made, words in ((series[0], ["phantom", str(folder), "--shape", "60", "78", "56", "--directions", "64", "--b0s", "4"]),
                         (fods[1], ["fit", *series, str(folder / "fit"), "--model", "csd", "--sh-order", "8"]),
                         (str(folder / "all.trx"), ["track", *fods, "--select", "20000", "-o", str(folder / "all.trx")])):

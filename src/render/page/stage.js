@@ -43,11 +43,13 @@ const glslinesStage = (function () {
     for (let p = first; p <= last; p += 4) {
       const from = Math.max(p - 4, first), to = Math.min(p + 4, last);
       const x = place[to] - place[from], y = place[to + 1] - place[from + 1], z = place[to + 2] - place[from + 2];
-      const share = 127 / (Math.hypot(x, y, z) || 1);
+      const share = 127 / (Math.sqrt(x * x + y * y + z * z) || 1);
       lines.tangent[p] = Math.round(share * x);
       lines.tangent[p + 1] = Math.round(share * y);
       lines.tangent[p + 2] = Math.round(share * z);
-      if (p > first) length += Math.hypot(place[p] - place[p - 4], place[p + 1] - place[p - 3], place[p + 2] - place[p - 2]);
+      if (p === first) continue;
+      const dx = place[p] - place[p - 4], dy = place[p + 1] - place[p - 3], dz = place[p + 2] - place[p - 2];
+      length += Math.sqrt(dx * dx + dy * dy + dz * dz);
     }
     lines.length[i] = lines.scale * length;
   }
@@ -83,16 +85,26 @@ const glslinesStage = (function () {
     return gl.getProgramParameter(program, gl.LINK_STATUS) ? program : null;
   }
 
+  // A picture that was kept, over the whole canvas.
+  const keptVertex = `#version 300 es
+    void main() { gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0); }`;
+  const keptFragment = `#version 300 es
+    precision highp float; uniform sampler2D kept; out vec4 pixel;
+    void main() { pixel = texelFetch(kept, ivec2(gl_FragCoord.xy), 0); }`;
+
   // Rows of the rotation: right, up, towards the viewer. As in the pictures, left of the body is left from above.
   const stands = { superior: [[1, 0, 0], [0, 1, 0], [0, 0, 1]], inferior: [[-1, 0, 0], [0, 1, 0], [0, 0, -1]],
     posterior: [[1, 0, 0], [0, 0, 1], [0, -1, 0]], anterior: [[-1, 0, 0], [0, 0, 1], [0, 1, 0]],
     left: [[0, -1, 0], [0, 0, 1], [-1, 0, 0]], right: [[0, 1, 0], [0, 0, 1], [1, 0, 0]] };
 
   function start(lines, slices, columns, images) {
-    const program = build(vertexText, fragmentText);
-    if (!program) return fail("The shaders of the view do not compile here.");
+    const program = build(vertexText, fragmentText), keeper = build(keptVertex, keptFragment);
+    if (!program || !keeper) return fail("The shaders of the view do not compile here.");
     show(true);
     const state = { from: 0, to: Infinity, asked: false };
+    // What lies behind that which moves: slices, streamlines of the file, ODFs. While regions move and streamlines follow, it is
+    // not drawn again: its picture is kept from the second drawing on. "": it has changed.
+    const back = { texture: gl.createTexture(), state: "" };
     // Panes of the view, each with its rotation, zoom, the only slice that it shows (null: all), and its share of the canvas: left, top,
     // width, height. The pane under the pointer is the one that events change.
     const letters = ["L", "R", "P", "A", "I", "S"];
@@ -300,57 +312,95 @@ const glslinesStage = (function () {
     function draw() {
       state.asked = false;
       const ratio = window.devicePixelRatio || 1, w = Math.round(canvas.clientWidth * ratio), h = Math.round(canvas.clientHeight * ratio);
-      if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; }
+      if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; back.state = ""; }
       gl.clearColor(0, 0, 0, 1);
       gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
       const active = pane;
-      for (pane of panes) drawPane(w, h);
+      if (back.state !== "kept") for (pane of panes) drawBack(view(w, h));
+      keepBack(w, h);
+      for (pane of panes) drawFront(view(w, h));
       pane = active;
       if (watching) watching();
     }
-    function drawPane(w, h) {
+    // Draws the picture that was kept, or keeps that which was drawn if nothing has changed since the drawing before.
+    function keepBack(w, h) {
+      gl.activeTexture(gl.TEXTURE0);
+      gl.bindTexture(gl.TEXTURE_2D, back.texture);
+      if (back.state === "kept") {
+        gl.viewport(0, 0, w, h);
+        gl.useProgram(keeper);
+        gl.uniform1i(gl.getUniformLocation(keeper, "kept"), 0);
+        gl.depthMask(false);
+        gl.drawArrays(gl.TRIANGLES, 0, 3);
+        gl.depthMask(true);
+      } else if (back.state === "drawn") {
+        gl.copyTexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, 0, 0, w, h, 0);
+        gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+        gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+      }
+      back.state = back.state ? "kept" : "drawn";
+      gl.clear(gl.DEPTH_BUFFER_BIT);
+    }
+    // Prepares the part of the canvas of the pane. Returns the zoom.
+    function view(w, h) {
       const [left, top, width, height] = pane.share.map((v, i) => Math.round(v * (i % 2 ? h : w)));
       gl.viewport(left, h - top - height, width, height);
-      const least = Math.min(width, height), zoom = [pane.zoom * least / width, pane.zoom * least / height];
-      // who paints sees the slices in front of the streamlines of the file
-      const over = slices && brush;
-      if (slices && !over) slices.draw((used) => aim(used, zoom), pane.plane);
-      // a pane of one slice shows the streamlines near it alone, which would hide it otherwise
+      const least = Math.min(width, height);
+      return [pane.zoom * least / width, pane.zoom * least / height];
+    }
+    const overlaid = () => extra.tracked || extra.selected;
+    function drawSet(set) {
+      const at = (name) => gl.getUniformLocation(program, name);
+      if (!set || set.count === 0) return;
+      gl.uniform1f(at("factor"), set.factor);
+      gl.uniform3fv(at("shift"), set.shift);
+      // what was tracked or selected stands out from the file, which hides none of it; regions are seen through all
+      gl.uniform1f(at("light"), overlaid() && set === own ? 0.3 : 1);
+      gl.depthMask(set !== own || !overlaid());
+      if (set === shapes) gl.disable(gl.DEPTH_TEST);
+      gl.bindVertexArray(set.array);
+      gl.drawElements(gl.LINES, set.count, gl.UNSIGNED_INT, 0);
+      gl.bindVertexArray(null);
+      gl.enable(gl.DEPTH_TEST);
+      gl.depthMask(true);
+    }
+    // Uses the program of streamlines. A pane of one slice shows those near it alone, which would hide it otherwise.
+    function aimLines(zoom) {
       const at = aim(program, zoom), far = 1e6, near = slices && (pane.plane !== null || (slices.near && slices.plane.some((p) => p.shown)));
       const bound = (sign) => [0, 1, 2].map((a) => !near ? sign * far : (pane.plane === null ? !slices.plane[a].shown : pane.plane !== a) ? far
         : (slices.plane[a].at + sign * 3 - lines.origin[a]) / lines.scale);
       gl.uniform3fv(at("low"), bound(-1));
       gl.uniform3fv(at("high"), bound(1));
-      const stands = extra.tracked || extra.selected;
-      const put = (set) => {
-        if (!set || set.count === 0) return;
-        gl.uniform1f(at("factor"), set.factor);
-        gl.uniform3fv(at("shift"), set.shift);
-        // what was tracked or selected stands out from the file, which hides none of it; regions are seen through all
-        gl.uniform1f(at("light"), stands && set === own ? 0.3 : 1);
-        gl.depthMask(set !== own || !stands);
-        if (set === shapes) gl.disable(gl.DEPTH_TEST);
-        gl.bindVertexArray(set.array);
-        gl.drawElements(gl.LINES, set.count, gl.UNSIGNED_INT, 0);
-        gl.enable(gl.DEPTH_TEST);
-        gl.depthMask(true);
-      };
-      put(own);
-      if (glyphs) {
-        glyphs.draw((used) => aim(used, zoom));
-        gl.useProgram(program);
+    }
+    function drawBack(zoom) {
+      const drawSlices = () => { if (slices) slices.draw((used) => aim(used, zoom), pane.plane); };
+      if (!brush) drawSlices();
+      aimLines(zoom);
+      drawSet(own);
+      if (glyphs) glyphs.draw((used) => aim(used, zoom));
+      // who paints sees the slices in front of the streamlines of the file
+      if (!brush || !slices) return;
+      gl.clear(gl.DEPTH_BUFFER_BIT);
+      drawSlices();
+    }
+    function drawFront(zoom) {
+      // slices and ODFs hide what is behind them, streamlines of the file do not
+      if (overlaid()) {
+        gl.colorMask(false, false, false, false);
+        if (slices) slices.draw((used) => aim(used, zoom), pane.plane);
+        if (glyphs && !brush) glyphs.draw((used) => aim(used, zoom));
+        gl.colorMask(true, true, true, true);
       }
-      if (over) {
-        gl.clear(gl.DEPTH_BUFFER_BIT);
-        slices.draw((used) => aim(used, zoom), pane.plane);
-        gl.useProgram(program);
-      }
-      [extra.selected, extra.tracked, shapes].forEach(put);
-      gl.bindVertexArray(null);
+      aimLines(zoom);
+      [extra.selected, extra.tracked, shapes].forEach(drawSet);
       label(zoom);
       if (pane === main) measureScreen();
     }
-    function ask() { if (!state.asked) { state.asked = true; requestAnimationFrame(draw); } }
+    // Draws the view with the next frame. front: what lies behind regions and what was tracked or selected is as before.
+    function ask(front) {
+      if (front !== true) back.state = "";
+      if (!state.asked) { state.asked = true; requestAnimationFrame(draw); }
+    }
 
     // Turns by angles round the vertical and the horizontal of the screen.
     function turn(x, y) {
@@ -521,10 +571,11 @@ const glslinesStage = (function () {
     return {
       // Shows streamlines that were "tracked" or "selected", coloured by direction, in place of the last ones; null: none.
       show(which, bytes) {
+        const stood = Boolean(overlaid());
         unload(extra[which]);
         extra[which] = bytes && load(decode(bytes));
         if (bytes) select(extra[which], () => true);
-        ask();
+        ask(Boolean(overlaid()) === stood);
       },
       // Shows spheres and boxes, which can be moved. name: of the one that keys move; without it that of before.
       hold(list, name) {
@@ -540,7 +591,7 @@ const glslinesStage = (function () {
           repaint(shapes);
           select(shapes, () => true);
         }
-        ask();
+        ask(true);
       },
       // Gives the place of the next click on a slice, mm; null: it was beside all slices.
       pick(take) {
