@@ -61,9 +61,10 @@ static void notify(const char *name, double seconds, int code)
 /* Known variables without their prefix. src/doc/environment.md describes them. */
 static const char *const known[] = {
 #ifdef GLS_TEST_VARIABLES
-    "CHECKED",    "DUMP_SHADERS", "FORCE_LIMITS", "INJECT", "IN_FLIGHT", "MAP", "ODF_CELLS", "RECEIPTS", "SHADER_DIR",
+    "BENCH_DATA", "CHECKED", "DUMP_SHADERS", "FORCE_LIMITS", "INJECT",
+    "IN_FLIGHT",  "MAP",     "ODF_CELLS",    "RECEIPTS",     "SHADER_DIR",
 #endif
-    "DESKTOP_ID", "LIBRARY",      "OSC",          "PROBE",  "SELF_TEST",
+    "DESKTOP_ID", "LIBRARY", "OSC",          "PROBE",        "SELF_TEST",
 };
 /* Variables that module files of clusters set for every program. */
 static const char *const of_modules[] = {"DIR", "HOME", "ROOT", "VERSION"};

@@ -32,11 +32,10 @@ typedef struct bench_options {
     gls_precision precision;
     gls_mask_stop mask_stop;
     bool no_write, no_ceilings;
-    const char *write_data; /* folder for the data of the benchmark; NULL: none */
-    bool force;             /* files in that folder may be replaced */
-    uint64_t chunk_size;    /* seeds of a batch; 0: chosen by the tracker */
-    int repeat;             /* repetitions of a column, 1 to BENCH_MAX_REPEAT */
-    int argc;               /* command line, for the JSON */
+    bool force;          /* existing files may be replaced */
+    uint64_t chunk_size; /* seeds of a batch; 0: chosen by the tracker */
+    int repeat;          /* repetitions of a column, 1 to BENCH_MAX_REPEAT */
+    int argc;            /* command line, for the JSON */
     char **argv;
 } bench_options;
 

@@ -183,12 +183,7 @@ static const gls_option measure_rows[] = {
              "Write a timeline of all runs to this file: what each thread and each GPU did when, and for which seeds, "
              "as JSON for Perfetto (https://ui.perfetto.dev) or chrome://tracing.",
              .writes = GLS_WRITES_TEXT, .since = "0.2.0"),
-    GLS_TEXT(
-        OUTPUT, o.write_data, "write-data", "DIR", "none",
-        "Also write what is tracked to this folder, for a comparison with another program on the same data: series, "
-        "masks, FA, ODFs (as DIPY and as MRtrix3 have them), seeds, directions, and the parameters (job.json).",
-        .writes = GLS_WRITES_SEVERAL, .since = "0.2.0"),
-    GLS_FLAG(OUTPUT, o.force, "force", "Overwrite existing files of --json, --trace and --write-data."),
+    GLS_FLAG(OUTPUT, o.force, "force", "Overwrite existing files of --json and --trace."),
     {.name = NULL},
 };
 

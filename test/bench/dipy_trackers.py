@@ -2,7 +2,7 @@
 
     dipy_trackers.py DIRECTORY SECONDS | --check
 
-DIRECTORY holds job.json and what that names, written by `glslines bench --write-data`; --check prints the version of DIPY. Everything lies in voxel coordinates, so that no affine is involved. Each
+DIRECTORY holds job.json and what that names, written by build/test/glslines_bench; --check prints the version of DIPY. Everything lies in voxel coordinates, so that no affine is involved. Each
 tracker gets seeds from the front of the list, part by part, and from the front again, until its time is over; what counts is points per second. Streamlines of one point are left
 out, as glslines leaves them out."""
 

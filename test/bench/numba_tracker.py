@@ -2,7 +2,7 @@
 
     numba_tracker.py DIRECTORY SEEDS [THREADS]
 
-DIRECTORY was written by `glslines bench --dg prob --write-data`. The amplitudes on the half sphere, the stop map, the seeds, the step and the largest angle are those of the
+DIRECTORY was written by `build/test/glslines_bench bench --dg prob`. The amplitudes on the half sphere, the stop map, the seeds, the step and the largest angle are those of the
 benchmark. "track" is both passes, "streamlines" also the list of streamlines, which a user waits for; seeds are taken in parts of 2,000, since the tracker keeps 1,002 points for
 each streamline. The first turn compiles, and is not timed. Needs cuslines, numba, DIPY and trx-python, and a machine on which cuslines finds no GPU."""
 

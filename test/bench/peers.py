@@ -74,7 +74,8 @@ def main():
     o, options = parser.parse_known_args()
     with tempfile.TemporaryDirectory(prefix="glslines-peers-") as name:
         folder = Path(name)
-        print(run(o.glslines, "bench", "--json", o.record, "--write-data", folder, *options))
+        os.environ["GLSLINES_BENCH_DATA"] = name
+        print(run(o.glslines, "bench", "--json", o.record, *options))
         record = json.loads(o.record.read_text())
         columns, job = record["columns"], json.loads((folder / "job.json").read_text())
         if "mrtrix" not in o.without and "prob" not in job["dg"]:

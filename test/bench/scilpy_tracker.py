@@ -2,7 +2,7 @@
 
     scilpy_tracker.py DIRECTORY prob|det SEEDS [BATCH]
 
-DIRECTORY was written by `glslines bench --model csd --write-data`. The FODs, the mask, the seeds, the step and the largest angle are those of the benchmark; scilpy samples the FODs
+DIRECTORY was written by `build/test/glslines_bench bench --model csd`. The FODs, the mask, the seeds, the step and the largest angle are those of the benchmark; scilpy samples the FODs
 with its 724 directions, and keeps all points of a batch in an array of full length. What is timed is its tracker from its creation to the last streamline; the first batch compiles.
 It takes the first GPU that OpenCL has; SCILPY_DEVICE=cpu takes the first CPU, such as that of pocl."""
 

@@ -74,7 +74,6 @@ COMMANDS = [
     "info <t.trx> --json={o.json}",
     "score <t.trx> --against <t.trx> --json={o.json}",
     "bench --shape 18x20x18 --nseeds 20 --repeat 1 --dg prob --json={o.json}",
-    "bench --shape 18x20x18 --nseeds 20 --repeat 1 --dg prob --write-data {p/}",
 ]
 # commands that work long before they make a file
 SLOW = ("track", "response", "weights", "render", "report", "bench")

@@ -82,7 +82,7 @@ FOLLOWING = {"track": ["o.trx.resume"], "track_more": ["o_weights.txt"], "merge"
              "weights_commit": ["maps_ic.nii.gz"], "recognize": ["e-A.trx"], "register": ["p_affine.txt", "p.json"]}
 # options that name outputs and are not attacked here, and why
 LEFT_OUT = {"progress-file": "a file that grows while the program runs: cli/progress", "directory": "of help, which reads no file",
-            "output-prefix": "the beginning of the name of --output", "write-data": "of bench, which reads no file"}
+            "output-prefix": "the beginning of the name of --output"}
 # commands that are not attacked: they take minutes, or read no file
 LEFT_OUT_COMMANDS = ("anat", "bids", "phantom", "view", "devices", "bench", "cite", "help")
 SUFFIXES = {"text": ".tsv", "image": ".nii.gz", "tractogram": ".trx", "scalars": ".tsf", "picture": ".png", "page": ".html"}
