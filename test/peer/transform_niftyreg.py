@@ -29,7 +29,8 @@ os.chdir(work)
 failed = []
 rng = np.random.default_rng(12)
 BOUND = 1e-4  # mm
-# NiftyReg rounds positions to float, by up to 8e-6 mm here, and each of six squarings doubles that: velocities of single precision
+# NiftyReg rounds positions and its matrices to float, by up to 8e-6 mm here, and each of six squarings doubles that. Smaller grids, near the
+# origin, are within BOUND (test/cli/niftyreg.py).
 ROUNDED = 1e-3
 
 
@@ -105,18 +106,6 @@ def fields(name, what, ref="ref", needs="", bound=BOUND):
     check(what + ", voxels", ours((at @ AFFINE[ref][:3, :3].T + AFFINE[ref][:3, 3]).astype(np.float32), name + needs), values, bound)
 
 
-def double_flow(name, ref):
-    """The flow of control points as float64, for which reg_transform computes in double precision. It leaves out the affine maps."""
-    run("reg_transform", "-ref", ref + ".nii", "-flow", name, "flow32.nii")
-    flow, points = nib.load("flow32.nii"), nib.load(name)
-    header = flow.header.copy()
-    header.set_data_dtype(np.float64)
-    header.extensions.clear()
-    header.extensions.extend(points.header.extensions)
-    nib.save(nib.Nifti1Image(np.asarray(flow.dataobj, np.float64), flow.affine, header), "flow64.nii")
-    return "flow64.nii"
-
-
 # --- affine maps and fields of both meanings ---
 fields("affine.txt", "affine map")
 cpp = "cpp.nii"
@@ -140,11 +129,9 @@ for kind, words in ("symmetric spline", ["-sym"]), ("velocity", ["-vel"]):
         text = "%s %s an affine map" % (kind, "with" if affine else "without")
         for name, ref, way in ("v.nii", "ref", ""), ("v_backward.nii", "flo", ", backward"):
             fields(name, text + way, ref, ",fixed=%s.nii" % ref, ROUNDED if kind == "velocity" else BOUND)
-            if kind == "velocity":
-                flow = double_flow(name, ref)
-                fields(flow, text + way + ", as a flow of double precision", ref)
-                points = points_in(ref, False)
-                check(text + way + ", control points against that flow", ours(points, "%s,fixed=%s.nii" % (name, ref)), theirs(points, flow, ref + ".nii"))
+        if kind == "velocity":
+            run("reg_transform", "-ref", "ref.nii", "-flow", "v.nii", "flow.nii.gz")
+            fields("flow.nii.gz", text + ", as a flow", bound=ROUNDED)
 
 # --- chains: reg_transform -comp A B takes A first ---
 run("reg_transform", "-ref", "ref.nii", "-ref2", "ref.nii", "-comp", "def_of_cpp.nii.gz", "affine.txt", "chain.nii")
