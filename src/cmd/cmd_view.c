@@ -150,13 +150,14 @@ static gls_status read_track(void *user, const char *const *words, size_t n, gls
     return code ? GLS_ERR_ARGUMENT : GLS_OK;
 }
 
-/* Prints the address, and how it is reached from another machine. */
+/* Prints the addresses, and how they are reached from another machine. */
 static void print_address(const gls_session *session)
 {
-    char host[256] = "HOST", address[GLS_ADDRESS];
+    char host[256] = "HOST", address[GLS_ADDRESS], look[GLS_ADDRESS];
     if (gethostname(host, sizeof host - 1) != 0 || !*host) snprintf(host, sizeof host, "HOST");
-    gls_session_address(session, address);
-    printf("%s\n", address);
+    gls_session_address(session, GLS_RIGHT_CHANGE, address);
+    gls_session_address(session, GLS_RIGHT_LOOK, look);
+    printf("%s\nread-only: %s\n", address, look);
     fflush(stdout);
     if (session->socket) {
         char path[PATH_MAX];
@@ -337,8 +338,10 @@ const cmd_command command_view = {
         "images. Spheres, boxes and labels select streamlines as they are moved, the same ones that 'glslines edit' "
         "selects, and the page saves them as bundles with a script that makes them again. With options of "
         "track behind --, the page has a seed sphere; streamlines follow it, the same ones that 'glslines "
-        "track' gives. The page shows these command lines. Prints the address of the page. Its token lets "
-        "nobody else in. Nothing is written but what the page saves. Ends with Ctrl-C. Given the folder of a data "
+        "track' gives. The page shows these command lines. Prints the address of the page, and a second one for pages "
+        "that "
+        "may look alone. Their tokens let nobody else in. All pages show one scene. Nothing is written but what the "
+        "page saves. Ends with Ctrl-C. Given the folder of a data "
         "set instead, shows the pictures of one participant after the other, and keeps a table of what you judge.",
     .positionals = CMD_TEXTS("TRACKS", "Tractograms: TRX (files or folders), TRK, TCK, VTK or VTP, also .gz.", "IMAGE",
                              "Images whose slices are shown, such as FA or T1, up to 8. Default with options of track: "

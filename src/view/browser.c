@@ -47,7 +47,7 @@ static gls_status write_page(gls_view_browser *browser, const gls_session *sessi
     char path[PATH_MAX + 16], address[GLS_ADDRESS], page[512];
     gls_status status = make_folder(browser);
     if (status) return status;
-    gls_session_address(session, address);
+    gls_session_address(session, GLS_RIGHT_CHANGE, address);
     const int length =
         snprintf(page, sizeof page,
                  "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>glslines view</"

@@ -200,6 +200,7 @@ static gls_status add_all(gls_view_contents *contents, const opened *g, const gl
     if (!status) status = add_part(contents, "/criteria.js", "text/javascript; charset=utf-8", "criteria.js");
     if (!status) status = add_part(contents, "/glyphs.js", "text/javascript; charset=utf-8", "glyphs.js");
     if (!status) status = add_part(contents, "/stage.js", "text/javascript; charset=utf-8", "stage.js");
+    if (!status) status = add_part(contents, "/shared.js", "text/javascript; charset=utf-8", "shared.js");
     if (!status) status = add_part(contents, "/values.js", "text/javascript; charset=utf-8", "values.js");
     if (!status) status = add_part(contents, "/view.js", "text/javascript; charset=utf-8", "view.js");
     if (!status) status = gls_stage_lines(&g->scene, &lines);

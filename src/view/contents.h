@@ -22,7 +22,7 @@ typedef struct gls_view_file {
 
 /* All files of the server. */
 typedef struct gls_view_contents {
-    gls_view_file file[15 + GLS_VIEW_IMAGES];
+    gls_view_file file[16 + GLS_VIEW_IMAGES];
     size_t n;
     const char **tractogram; /* those that were opened, as the user named them; the list is owned */
     size_t n_tractograms;

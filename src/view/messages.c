@@ -129,8 +129,8 @@ static const struct {
              {"no-end", GLS_REGION_EXCLUDE_END}, {"stop", GLS_REGION_STOP_AT}};
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
-/* Reads one region, and adds it to the request. stops: the role must be stop, or must not be. */
-static gls_status read_region(const cJSON *from, bool stops, gls_view_request *request)
+/* Reads one region of n members, and adds it to the request. stops: the role must be stop, or must not be. */
+static gls_status read_region(const cJSON *from, int n, bool stops, gls_view_request *request)
 {
     const char *role = cJSON_GetStringValue(at(from, "role"));
     const cJSON *sphere = at(from, "sphere"), *box = at(from, "box"), *mask = at(from, "mask");
@@ -140,7 +140,7 @@ static gls_status read_region(const cJSON *from, bool stops, gls_view_request *r
         return gls_fail(GLS_ERR_ARGUMENT, "message: all bundles may have %d regions", GLS_VIEW_ALL_REGIONS);
     gls_view_region *to = &request->region[request->n_regions++];
     while (role && r < N_ROLES && strcmp(role, roles[r].word) != 0) r++;
-    if (!role || r == N_ROLES || (roles[r].role == GLS_REGION_STOP_AT) != stops || cJSON_GetArraySize(from) != 2)
+    if (!role || r == N_ROLES || (roles[r].role == GLS_REGION_STOP_AT) != stops || cJSON_GetArraySize(from) != n)
         return gls_fail(GLS_ERR_ARGUMENT, "message: a region has role (%s) and sphere, box, label or mask",
                         stops ? "stop" : "include, exclude, end, both-ends, no-end");
     *to = (gls_view_region){.role = roles[r].role, .n = sphere ? 4 : box ? 6 : 0};
@@ -233,7 +233,7 @@ static gls_status read_regions(const cJSON *list, int least, gls_view_request *r
                                        GLS_VIEW_REGIONS);
     cJSON_ArrayForEach(region, list)
     {
-        if (!status) status = read_region(region, false, request);
+        if (!status) status = read_region(region, 2, false, request);
     }
     for (size_t i = first; i < request->n_regions; i++) n_ends += request->region[i].role == GLS_REGION_INCLUDE_END;
     if (!status && n_ends > 2)
@@ -274,7 +274,7 @@ static gls_status read_stops(const cJSON *list, gls_view_request *request)
             : gls_fail(GLS_ERR_ARGUMENT, "message: stop must be a list of up to %d regions", GLS_VIEW_REGIONS);
     cJSON_ArrayForEach(region, list)
     {
-        if (!status) status = read_region(region, true, request);
+        if (!status) status = read_region(region, 2, true, request);
     }
     return status;
 }
@@ -424,6 +424,84 @@ static gls_status read_judge(const cJSON *judge, gls_view_request *request)
     return GLS_OK;
 }
 
+static gls_status read_join(const cJSON *join, gls_view_request *request)
+{
+    (void)request;
+    return cJSON_GetArraySize(join) == 1 ? GLS_OK : gls_fail(GLS_ERR_ARGUMENT, "message: join takes id");
+}
+
+static gls_status read_undo(const cJSON *undo, gls_view_request *request)
+{
+    request->forward = cJSON_IsTrue(at(undo, "forward"));
+    return cJSON_GetArraySize(undo) == 2 && cJSON_IsBool(at(undo, "forward"))
+               ? GLS_OK
+               : gls_fail(GLS_ERR_ARGUMENT, "message: undo takes id and forward");
+}
+
+static gls_status read_voxels(const cJSON *voxels, gls_view_request *request)
+{
+    if (cJSON_GetArraySize(voxels) != 2) return gls_fail(GLS_ERR_ARGUMENT, "message: voxels takes id and mask");
+    return read_mask(at(voxels, "mask"), 1, &request->mask);
+}
+
+/* Checks regions of a scene, which have names. A painted one may have no voxels yet, and be that of the seeds. */
+static gls_status check_regions(const cJSON *list, gls_view_request *request)
+{
+    const cJSON *region;
+    char name[GLS_VIEW_NAME];
+    uint32_t number;
+    gls_status status =
+        cJSON_IsArray(list) && cJSON_GetArraySize(list) <= GLS_VIEW_REGIONS
+            ? GLS_OK
+            : gls_fail(GLS_ERR_ARGUMENT, "message: regions must be a list of up to %d regions", GLS_VIEW_REGIONS);
+    request->n_regions = 0;
+    cJSON_ArrayForEach(region, list)
+    {
+        const char *role = cJSON_GetStringValue(at(region, "role"));
+        const cJSON *mask = at(region, "mask");
+        const bool unpainted = mask && cJSON_IsNumber(mask) && mask->valuedouble == 0;
+        if (!status) status = read_text(at(region, "name"), name);
+        if (!status && mask && role && (unpainted || strcmp(role, "seed") == 0) && cJSON_GetArraySize(region) == 3)
+            status = read_mask(mask, 0, &number);
+        else if (!status)
+            status = read_region(region, 3, role && strcmp(role, "stop") == 0, request);
+    }
+    return status;
+}
+
+/* Checks a scene, which stays a text: pages alone look into it. */
+static gls_status read_scene(const cJSON *scene, gls_view_request *request)
+{
+    const cJSON *joins = at(scene, "joins"), *track = at(scene, "track"), *criteria = at(scene, "criteria"),
+                *list = at(scene, "bundles"), *bundle;
+    gls_view_request part = {.id = 0}; /* what is checked */
+    double base, count;
+    char name[GLS_VIEW_NAME];
+    if (cJSON_GetArraySize(scene) != 5 + (track != NULL) + (criteria != NULL) || !cJSON_IsBool(joins) ||
+        !cJSON_IsArray(list) || cJSON_GetArraySize(list) > GLS_VIEW_BUNDLES || (track && !cJSON_IsObject(track)))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "message: scene takes id, base, joins, regions, up to %d bundles, track, "
+                        "criteria",
+                        GLS_VIEW_BUNDLES);
+    gls_status status = read_number(at(scene, "base"), "base", 0, (double)GLS_VIEW_SEED, true, &base);
+    if (!status) status = check_regions(at(scene, "regions"), &part);
+    if (!status && track) status = read_tracked(track, 3, &part);
+    if (!status) status = read_criteria(criteria, &part.criteria);
+    cJSON_ArrayForEach(bundle, list)
+    {
+        const cJSON *counted = at(bundle, "count");
+        if (!status && cJSON_GetArraySize(bundle) != 2 + (counted != NULL))
+            status = gls_fail(GLS_ERR_ARGUMENT, "message: a bundle of a scene has name, regions and count");
+        if (!status) status = read_name(at(bundle, "name"), name);
+        if (!status && counted) status = read_number(counted, "count", 0, (double)GLS_VIEW_SEED, true, &count);
+        if (!status) status = check_regions(at(bundle, "regions"), &part);
+    }
+    if (status) return status;
+    request->base = (uint64_t)base;
+    request->joins = cJSON_IsTrue(joins);
+    return GLS_OK;
+}
+
 /* Whether a text of n bytes is UTF-8 without NUL. */
 static bool is_utf8(const char *text, size_t n)
 {
@@ -441,7 +519,9 @@ gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_reques
     } kinds[] = {[GLS_VIEW_TRACK] = {"track", read_track},    [GLS_VIEW_SELECT] = {"select", read_select},
                  [GLS_VIEW_PICK] = {"pick", read_pick},       [GLS_VIEW_PAINT] = {"paint", read_paint},
                  [GLS_VIEW_GLYPHS] = {"glyphs", read_glyphs}, [GLS_VIEW_SAVE] = {"save", read_save},
-                 [GLS_VIEW_JUDGE] = {"judge", read_judge}};
+                 [GLS_VIEW_JUDGE] = {"judge", read_judge},    [GLS_VIEW_JOIN] = {"join", read_join},
+                 [GLS_VIEW_SCENE] = {"scene", read_scene},    [GLS_VIEW_UNDO] = {"undo", read_undo},
+                 [GLS_VIEW_VOXELS] = {"voxels", read_voxels}};
     enum { N_KINDS = sizeof kinds / sizeof *kinds };
     const char *stopped = NULL;
     const bool fits = bytes <= GLS_VIEW_MESSAGE && is_utf8(text, bytes);
@@ -454,7 +534,8 @@ gls_status gls_view_request_read(const char *text, size_t bytes, gls_view_reques
         !root ? gls_fail(GLS_ERR_INPUT, "message: is no JSON in UTF-8 of up to %d bytes", GLS_VIEW_MESSAGE)
         : !cJSON_IsObject(root) || cJSON_GetArraySize(root) != 1 || !cJSON_IsObject(from)
             ? gls_fail(GLS_ERR_ARGUMENT,
-                       "message: must be an object with one of track, select, pick, paint, glyphs, save, judge")
+                       "message: must be an object with one of track, select, pick, paint, glyphs, save, judge, join, "
+                       "scene, undo, voxels")
             : read_id(from, request);
     request->kind = (gls_view_kind)(kind % N_KINDS);
     if (!status) status = kinds[kind].read(from, request);

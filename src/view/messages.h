@@ -48,7 +48,8 @@
 
 /* Kinds of requests of a page: streamlines from a sphere or a painted region; the streamlines that meet regions; the
  * label at a place; voxels that the brush passes; glyphs of a part of a slice; files of the bundles that were made;
- * that the judgement of a participant is noted. */
+ * that the judgement of a participant is noted; to be sent the scene that all pages share whenever it changes; another
+ * state of the scene; the state before or after a change; the voxels of a painted region. */
 typedef enum gls_view_kind {
     GLS_VIEW_TRACK,
     GLS_VIEW_SELECT,
@@ -56,7 +57,11 @@ typedef enum gls_view_kind {
     GLS_VIEW_PAINT,
     GLS_VIEW_GLYPHS,
     GLS_VIEW_SAVE,
-    GLS_VIEW_JUDGE
+    GLS_VIEW_JUDGE,
+    GLS_VIEW_JOIN,
+    GLS_VIEW_SCENE,
+    GLS_VIEW_UNDO,
+    GLS_VIEW_VOXELS
 } gls_view_kind;
 
 /* Judgements that a person can give a participant. */
@@ -133,6 +138,10 @@ typedef struct gls_view_request {
     size_t participant;
     gls_view_judgement judgement;
     char note[GLS_VIEW_NOTE]; /* UTF-8 without control characters */
+    /* SCENE: number of the state that is changed, and whether the change goes on with the last one; UNDO: the state
+     * after that of now is asked for, not that before */
+    uint64_t base;
+    bool joins, forward;
 } gls_view_request;
 
 /* Reads a message, an object with one member:
@@ -156,6 +165,13 @@ typedef struct gls_view_request {
  * members of a message "track" but "id" and "preview"
  * {"judge": {"id": 1, "participant": 0, "judgement": "good", "note": "text"}}, or doubtful, bad, n/a; control
  * characters of a note become blanks
+ * {"join": {"id": 1}}
+ * {"scene": {"id": 1, "base": 7, "joins": false, "regions": [{"name": "region 1", "role": "include", "sphere": [x, y,
+ * z, r]}, ...], "bundles": [{"name": "AF_L", "regions": [...], "count": 12}]}}, and perhaps "track": {"sphere": ...,
+ * "nseeds": ..., "seed": ..., "controls": ...} and "criteria"; all regions have names, those that are painted may have
+ * the mask 0, no voxels yet, and the role seed
+ * {"undo": {"id": 1, "forward": false}}
+ * {"voxels": {"id": 1, "mask": 3}}
  * GLS_ERR_INPUT: it is no JSON in UTF-8. GLS_ERR_ARGUMENT: it is another object, or beyond a limit; id and kind of the
  * request are those of the message then, as far as it has them, else 0 and GLS_VIEW_TRACK. Errors fit into the reason
  * of a closed WebSocket, 123 bytes. */

@@ -342,6 +342,13 @@ gls_status gls_view_paint_stroke(gls_view_paint *p, const gls_view_request *requ
     return status;
 }
 
+gls_status gls_view_paint_show(gls_view_paint *p, const gls_view_request *request, gls_text *json, gls_text *runs)
+{
+    const gls_view_mask *mask = NULL;
+    gls_status status = gls_view_paint_find(p, request->mask, &mask);
+    return status ? status : answer(mask, request, json, runs);
+}
+
 void gls_view_paint_end(gls_view_paint *p)
 {
     for (size_t i = 0; i < p->n; i++) free(p->mask[i].run);

@@ -44,6 +44,8 @@ void gls_view_paint_begin(gls_view_paint *paint, const gls_grid *grid, const cha
  * u32 first voxel, u32 number of voxels. */
 gls_status gls_view_paint_stroke(gls_view_paint *paint, const gls_view_request *request, gls_text *json,
                                  gls_text *runs);
+/* Appends the same of a region that is there. */
+gls_status gls_view_paint_show(gls_view_paint *paint, const gls_view_request *request, gls_text *json, gls_text *runs);
 /* The region with a number. GLS_ERR_ARGUMENT: it is not known any more, or it has no voxels. */
 gls_status gls_view_paint_find(gls_view_paint *paint, uint32_t number, const gls_view_mask **mask);
 /* Sets `inside` to 1 in the voxels of a region. */

@@ -1,5 +1,5 @@
 /* The server of the window: sends the files of the page, and tracks, selects and saves what its pages ask for over a
- * WebSocket. It listens on the loopback interface or a UNIX socket alone, and refuses whatever does not bring its
+ * WebSocket. It listens on the loopback interface or a UNIX socket alone, and refuses whatever does not bring a
  * token. HTTP and WebSockets are those of libwebsockets; one thread serves and tracks, and another one saves. */
 #include "view/server.h"
 
@@ -35,11 +35,12 @@ gls_status gls_view_serve(const gls_view_server *server)
 #include "view/browser.h"
 #include "view/messages.h"
 #include "view/save.h"
+#include "view/shared.h"
 #include "view/socket.h"
 
 /* Bytes of a file that are sent at a time. */
 #define CHUNK 65536
-/* Largest number of pages that are open. */
+/* Largest number of pages that are open. Those that may look alone are let in while fewer than half as many are. */
 #define MAX_PAGES 16
 /* Freed memory is given back when nothing was asked for so many seconds, because the next answer needs as much. */
 #define REST 1
@@ -51,6 +52,9 @@ typedef struct answer {
     unsigned char *room; /* owned; NULL: nothing */
     size_t bytes;
 } answer;
+
+/* Kinds of results that all pages show: what is tracked, and what is selected. */
+enum { RESULTS = 2 };
 
 /* A connection: a request, or a page. */
 typedef struct connection {
@@ -65,8 +69,12 @@ typedef struct connection {
     size_t bytes;
     bool asks; /* the last request of a place has no answer yet */
     gls_view_request request;
-    answer text, lines; /* to be sent; newer ones replace them */
-    answer said;        /* to be sent: that of a save or a judgement, of which each has its answer */
+    answer text, lines;       /* to be sent; newer ones replace them */
+    answer said;              /* to be sent: that of a save or a judgement, of which each has its answer */
+    bool changes, joined;     /* it may change the scene; it is sent the scene whenever that changes */
+    answer scene;             /* to be sent: the scene, or why it was not changed */
+    bool lacks[RESULTS];      /* it has not got the last result of this kind */
+    answer seen[2 * RESULTS]; /* to be sent: results of other pages, of each kind text and streamlines */
 } connection;
 
 /* State of the server. */
@@ -75,12 +83,15 @@ typedef struct state {
     gls_session session;
     connection *page; /* list of open pages */
     int n_pages;
-    struct lws *asking;      /* the page whose request is done */
-    double empty_since;      /* time since which no page is open */
-    double worked;           /* time of the last answer; 0: memory that it has freed was given back */
-    gls_view_saving *saving; /* NULL: nothing is saved */
-    connection *saver;       /* the page that saves; NULL: it is closed */
-    uint32_t save_id;        /* number of its request */
+    struct lws *asking; /* the page whose request is done */
+    gls_view_shared shared;
+    bool has_last[RESULTS];
+    gls_view_request last[RESULTS]; /* requests whose results pages show, for pages that come later */
+    double empty_since;             /* time since which no page is open */
+    double worked;                  /* time of the last answer; 0: memory that it has freed was given back */
+    gls_view_saving *saving;        /* NULL: nothing is saved */
+    connection *saver;              /* the page that saves; NULL: it is closed */
+    uint32_t save_id;               /* number of its request */
     gls_view_browser browser;
     lws_sorted_usec_list_t tick;
 } state;
@@ -140,11 +151,12 @@ static const char *check_names(const state *s, struct lws *wsi, bool needs_origi
     return NULL;
 }
 
-/* Whether a request brings the token in its cookie. */
-static bool has_cookie(const state *s, struct lws *wsi)
+/* What the token in the cookie of a request allows. */
+static gls_right right_of(const state *s, struct lws *wsi)
 {
     char cookies[2048];
-    return header(wsi, WSI_TOKEN_HTTP_COOKIE, cookies, sizeof cookies) && gls_session_has_cookie(&s->session, cookies);
+    return header(wsi, WSI_TOKEN_HTTP_COOKIE, cookies, sizeof cookies) ? gls_session_cookie_right(&s->session, cookies)
+                                                                       : GLS_RIGHT_NONE;
 }
 
 /* Reads a picture at a path /picture/PARTICIPANT/PICTURE, two numbers, or the list of participants. */
@@ -177,7 +189,8 @@ static int answer_review(const state *s, struct lws *wsi, connection *c, const c
 
 /* Answers a request for a file. The first one has the token in its address: it gets the cookie and a page that leads to
  * `/`, so that the token does not stay in the address. A redirection would not do: after a link of another site or of a
- * file, browsers follow it without a cookie of SameSite=Strict. */
+ * file, browsers follow it without a cookie of SameSite=Strict. A token that allows no more than the cookie of before
+ * does not replace it: pages that are open keep their right when they are loaded again. */
 static int answer_request(const state *s, struct lws *wsi, connection *c, const char *path)
 {
     static const char field[] = "token=",
@@ -189,15 +202,18 @@ static int answer_request(const state *s, struct lws *wsi, connection *c, const 
         return refuse(wsi, c, HTTP_STATUS_METHOD_NOT_ALLOWED, "only GET is answered\n");
     const char *why = check_names(s, wsi, false);
     if (why) return refuse(wsi, c, HTTP_STATUS_FORBIDDEN, why);
-    if (strcmp(path, "/") == 0 &&
-        lws_hdr_copy_fragment(wsi, argument, sizeof argument, WSI_TOKEN_HTTP_URI_ARGS, 0) > 0 &&
-        strncmp(argument, field, sizeof field - 1) == 0 &&
-        gls_session_has_token(&s->session, argument + sizeof field - 1)) {
+    const gls_right right = right_of(s, wsi);
+    const bool has_field = strcmp(path, "/") == 0 &&
+                           lws_hdr_copy_fragment(wsi, argument, sizeof argument, WSI_TOKEN_HTTP_URI_ARGS, 0) > 0 &&
+                           strncmp(argument, field, sizeof field - 1) == 0;
+    const gls_right given =
+        has_field ? gls_session_token_right(&s->session, argument + sizeof field - 1) : GLS_RIGHT_NONE;
+    if (given) {
         snprintf(cookie, sizeof cookie, "%s=%s; HttpOnly; SameSite=Strict; Path=/", s->session.cookie,
-                 s->session.token);
+                 s->session.token[given > right ? given : right]);
         return respond(wsi, c, HTTP_STATUS_OK, "text/html; charset=utf-8", lead, sizeof lead - 1, cookie);
     }
-    if (!has_cookie(s, wsi))
+    if (!right)
         return refuse(wsi, c, HTTP_STATUS_FORBIDDEN,
                       "the token is missing or wrong: open the address that 'glslines view' printed\n");
     if (s->server->review->n > 0 && (strncmp(path, "/picture/", 9) == 0 || strcmp(path, "/participants") == 0))
@@ -244,10 +260,12 @@ static int confirm_page(const state *s, struct lws *wsi)
 {
     char path[16];
     header(wsi, WSI_TOKEN_GET_URI, path, sizeof path);
-    const unsigned code = strcmp(path, "/live") != 0                         ? HTTP_STATUS_NOT_FOUND
-                          : check_names(s, wsi, true) || !has_cookie(s, wsi) ? HTTP_STATUS_FORBIDDEN
-                          : s->n_pages >= MAX_PAGES                          ? HTTP_STATUS_SERVICE_UNAVAILABLE
-                                                                             : 0;
+    const gls_right right = right_of(s, wsi);
+    const int most = right == GLS_RIGHT_CHANGE ? MAX_PAGES : MAX_PAGES / 2;
+    const unsigned code = strcmp(path, "/live") != 0            ? HTTP_STATUS_NOT_FOUND
+                          : check_names(s, wsi, true) || !right ? HTTP_STATUS_FORBIDDEN
+                          : s->n_pages >= most                  ? HTTP_STATUS_SERVICE_UNAVAILABLE
+                                                                : 0;
     if (!code) return 0;
     lws_return_http_status(wsi, code, NULL);
     return -1;
@@ -275,14 +293,21 @@ static void replace(answer *a, gls_text *text)
 /* Sends one of the answers. */
 static int send_answer(struct lws *wsi, connection *c)
 {
-    answer *a = c->text.room ? &c->text : c->lines.room ? &c->lines : &c->said;
-    if (!a->room) return 0;
+    /* the scene comes before what is selected in it, and a text before its streamlines */
+    answer *const all[] = {&c->scene,   &c->text,    &c->lines,   &c->said,
+                           &c->seen[0], &c->seen[1], &c->seen[2], &c->seen[3]};
+    enum { ALL = sizeof all / sizeof *all };
+    size_t i = 0;
+    while (i < ALL && !all[i]->room) i++;
+    if (i == ALL) return 0;
+    const bool binary = all[i] == &c->lines || (i >= ALL - 2 * RESULTS && i % 2 == 1);
     /* libwebsockets keeps the part that the page does not take yet, and asks for nothing more until it is sent */
-    const int sent = lws_write(wsi, a->room + LWS_PRE, a->bytes, a == &c->lines ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
-    free(a->room);
-    a->room = NULL;
+    const int sent = lws_write(wsi, all[i]->room + LWS_PRE, all[i]->bytes, binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT);
+    free(all[i]->room);
+    all[i]->room = NULL;
     if (sent < 0) return -1;
-    if (c->lines.room || c->said.room) lws_callback_on_writable(wsi);
+    while (i < ALL && !all[i]->room) i++;
+    if (i < ALL) lws_callback_on_writable(wsi);
     return 0;
 }
 
@@ -306,6 +331,73 @@ static void send_error(connection *c, answer *to, uint32_t id, bool exists)
     gls_text text = begin_answer();
     gls_view_answer_error(id, gls_last_error(), exists, &text);
     send_text(c, to, &text);
+}
+
+/* --- The scene that pages share. */
+
+/* Sends the scene to a page, as the answer to request number id; 0: to none. */
+static void send_scene(const state *s, connection *c, uint32_t id)
+{
+    gls_text text = begin_answer();
+    if (gls_view_shared_describe(&s->shared, id, c->changes, &text))
+        gls_text_finish(&text);
+    else
+        send_text(c, &c->scene, &text);
+}
+
+/* Sends the scene to all pages but one, which may be NULL. */
+static void spread_scene(const state *s, const connection *but)
+{
+    for (connection *c = s->page; c; c = c->next)
+        if (c->joined && c != but) send_scene(s, c, 0);
+}
+
+/* Does what a page asks for that changes the scene, or lets it take part. */
+static void share(state *s, connection *c, const gls_view_request *request)
+{
+    const uint64_t version = s->shared.version;
+    if (request->kind == GLS_VIEW_SCENE && gls_view_shared_take(&s->shared, request, c->message, c)) {
+        send_error(c, &c->scene, request->id, false);
+        return;
+    }
+    if (request->kind == GLS_VIEW_UNDO) gls_view_shared_undo(&s->shared, request->forward);
+    if (request->kind == GLS_VIEW_JOIN) {
+        c->joined = true;
+        for (int k = 0; k < RESULTS; k++) c->lacks[k] = true;
+    }
+    if (s->shared.version != version) spread_scene(s, c);
+    send_scene(s, c, request->id);
+}
+
+/* Sends a result to a page that did not ask for it: {"seen": ...}, then its streamlines with the number 0. */
+static void send_seen(connection *c, int k, const gls_text *text, const gls_text *lines)
+{
+    gls_text wrapped = begin_answer(), copy = begin_answer();
+    gls_text_puts(&wrapped, "{\"seen\":");
+    gls_text_append(&wrapped, text->data + LWS_PRE, text->length - LWS_PRE);
+    gls_text_puts(&wrapped, "}");
+    gls_text_append(&copy, lines->data + LWS_PRE, lines->length - LWS_PRE);
+    if (!wrapped.failed && !copy.failed && copy.length > LWS_PRE + 8) {
+        memset(copy.data + LWS_PRE + 4, 0, 4);
+        replace(&c->seen[2 * k + 1], &copy);
+        send_text(c, &c->seen[2 * k], &wrapped);
+    }
+    gls_text_finish(&wrapped);
+    gls_text_finish(&copy);
+    c->lacks[k] = false;
+}
+
+/* Keeps a request whose result all pages show, and sends the result to all but the page that asked. */
+static void spread_result(state *s, connection *asked, const gls_text *text, const gls_text *lines)
+{
+    const gls_view_request *request = &asked->request;
+    const int k = request->kind == GLS_VIEW_SELECT;
+    if ((request->kind != GLS_VIEW_TRACK && request->kind != GLS_VIEW_SELECT) || !asked->joined) return;
+    s->last[k] = *request;
+    s->has_last[k] = true;
+    asked->lacks[k] = false;
+    for (connection *c = s->page; c; c = c->next)
+        if (c->joined && c != asked) send_seen(c, k, text, lines);
 }
 
 /* Begins to save what a page asks for. */
@@ -341,11 +433,20 @@ static void end_save(state *s)
 static void judge(state *s, connection *c, const gls_view_request *request)
 {
     gls_text text = begin_answer();
-    if (gls_view_review_judge(s->server->review, request, &text))
+    if (gls_view_review_judge(s->server->review, request, &text)) {
         send_error(c, &c->said, request->id, false);
-    else
+    } else {
         send_text(c, &c->said, &text);
+        spread_scene(s, c); /* other pages read the table again */
+    }
     gls_text_finish(&text);
+}
+
+/* Whether a page may ask for this: one that may look alone asks for what its slices show. */
+static bool may_ask(const connection *c, gls_view_kind kind)
+{
+    return c->changes || kind == GLS_VIEW_JOIN || kind == GLS_VIEW_PICK || kind == GLS_VIEW_GLYPHS ||
+           kind == GLS_VIEW_VOXELS;
 }
 
 /* Receives a part of a message. */
@@ -362,9 +463,16 @@ static int receive(state *s, struct lws *wsi, connection *c, const void *part, s
     gls_status status = gls_view_request_read(c->message, c->bytes, &request);
     c->bytes = 0;
     if (status == GLS_ERR_INPUT) return end_page(wsi, LWS_CLOSE_STATUS_PROTOCOL_ERR, gls_last_error());
-    const bool stays = request.kind == GLS_VIEW_SAVE || request.kind == GLS_VIEW_JUDGE;
+    const bool stays = request.kind == GLS_VIEW_SAVE || request.kind == GLS_VIEW_JUDGE,
+               shares =
+                   request.kind == GLS_VIEW_JOIN || request.kind == GLS_VIEW_SCENE || request.kind == GLS_VIEW_UNDO;
+    if (!status && !may_ask(c, request.kind))
+        status = gls_fail(GLS_ERR_ARGUMENT, "this page may look alone: open the first address that 'glslines view' "
+                                            "printed to change the scene");
     if (status) {
-        send_error(c, stays ? &c->said : &c->text, request.id, false);
+        send_error(c, stays ? &c->said : shares ? &c->scene : &c->text, request.id, false);
+    } else if (shares) {
+        share(s, c, &request);
     } else if (request.kind == GLS_VIEW_SAVE) {
         begin_save(s, c, &request);
     } else if (request.kind == GLS_VIEW_JUDGE) {
@@ -380,7 +488,7 @@ static int receive(state *s, struct lws *wsi, connection *c, const void *part, s
 /* Adds a page to the list. */
 static void open_page(state *s, struct lws *wsi, connection *c)
 {
-    *c = (connection){.wsi = wsi, .next = s->page};
+    *c = (connection){.wsi = wsi, .next = s->page, .changes = right_of(s, wsi) == GLS_RIGHT_CHANGE};
     s->page = c;
     s->n_pages++;
     gls_view_browser_close(&s->browser);
@@ -396,6 +504,9 @@ static void close_page(state *s, connection *c)
     free(c->text.room);
     free(c->lines.room);
     free(c->said.room);
+    free(c->scene.room);
+    for (int k = 0; k < 2 * RESULTS; k++) free(c->seen[k].room);
+    if (s->shared.by == c) s->shared.by = NULL;
     if (s->saver == c) s->saver = NULL;
     if (--s->n_pages == 0) s->empty_since = gls_clock_seconds();
 }
@@ -435,10 +546,10 @@ static bool step(void *user, const gls_progress *progress)
 }
 
 /* Does what a page asks for. */
-static gls_status do_request(state *s, connection *c, gls_text *text, gls_text *lines)
+static gls_status do_request(state *s, const connection *c, const gls_view_request *request, gls_text *text,
+                             gls_text *lines)
 {
     const gls_view_server *server = s->server;
-    const gls_view_request *request = &c->request;
     const gls_monitor monitor = {.user = s, .step = step};
     s->asking = c->wsi;
     switch (request->kind) {
@@ -446,7 +557,23 @@ static gls_status do_request(state *s, connection *c, gls_text *text, gls_text *
     case GLS_VIEW_PICK: return gls_view_dissection_pick(server->dissection, request, text);
     case GLS_VIEW_GLYPHS: return gls_view_gallery_glyphs(&server->contents->gallery, request, text, lines);
     case GLS_VIEW_PAINT: return gls_view_paint_stroke(server->paint, request, text, lines);
+    case GLS_VIEW_VOXELS: return gls_view_paint_show(server->paint, request, text, lines);
     default: return gls_view_live_track(server->live, server->paint, request, &monitor, text, lines);
+    }
+}
+
+/* Makes the last results again for a page that came later. */
+static void catch_up(state *s, connection *c)
+{
+    for (int k = 0; k < RESULTS; k++) {
+        if (!c->lacks[k] || !s->has_last[k]) continue;
+        gls_text text = begin_answer(), lines = begin_answer();
+        s->last[k].preview = false;
+        c->lacks[k] = false;
+        if (!do_request(s, c, &s->last[k], &text, &lines)) send_seen(c, k, &text, &lines);
+        gls_text_finish(&text);
+        gls_text_finish(&lines);
+        s->worked = gls_clock_seconds();
     }
 }
 
@@ -454,12 +581,14 @@ static gls_status do_request(state *s, connection *c, gls_text *text, gls_text *
 static void work(state *s)
 {
     for (connection *c = s->page; c; c = c->next) {
+        catch_up(s, c);
         if (!c->asks) continue;
         gls_text text = begin_answer(), lines = begin_answer();
         c->asks = false;
-        if (do_request(s, c, &text, &lines)) {
+        if (do_request(s, c, &c->request, &text, &lines)) {
             send_error(c, &c->text, c->request.id, false);
         } else {
+            spread_result(s, c, &text, &lines);
             send_text(c, &c->text, &text);
             if (lines.length > LWS_PRE) replace(&c->lines, &lines);
         }
@@ -581,6 +710,7 @@ gls_status gls_view_serve(const gls_view_server *server)
     (void)gls_view_save_end(s.saving, &text);
     gls_text_finish(&text);
     if (context) lws_context_destroy(context);
+    gls_view_shared_finish(&s.shared);
     if (s.session.socket) unlink(s.session.socket);
     return status;
 }

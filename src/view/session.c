@@ -13,9 +13,11 @@
 gls_status gls_session_begin(gls_session *session)
 {
     unsigned char bits[GLS_TOKEN_DIGITS / 2];
-    if (getrandom(bits, sizeof bits, 0) != sizeof bits)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "the system gives no random numbers for a token: %s", strerror(errno));
-    for (size_t i = 0; i < sizeof bits; i++) snprintf(session->token + 2 * i, 3, "%02x", bits[i]);
+    for (int right = GLS_RIGHT_LOOK; right < GLS_RIGHTS; right++) {
+        if (getrandom(bits, sizeof bits, 0) != sizeof bits)
+            return gls_fail(GLS_ERR_UNSUPPORTED, "the system gives no random numbers for a token: %s", strerror(errno));
+        for (size_t i = 0; i < sizeof bits; i++) snprintf(session->token[right] + 2 * i, 3, "%02x", bits[i]);
+    }
     return GLS_OK;
 }
 
@@ -27,10 +29,10 @@ void gls_session_listen(gls_session *session, int port, const char *socket)
              socket ? (int)getpid() : port);
 }
 
-void gls_session_address(const gls_session *session, char text[GLS_ADDRESS])
+void gls_session_address(const gls_session *session, gls_right right, char text[GLS_ADDRESS])
 {
     const char *host = session->socket ? "localhost" : session->ipv6 ? "[::1]" : "127.0.0.1";
-    snprintf(text, GLS_ADDRESS, "http://%s:%d/?token=%s", host, session->port, session->token);
+    snprintf(text, GLS_ADDRESS, "http://%s:%d/?token=%s", host, session->port, session->token[right]);
 }
 
 /* Whether a text is nothing, or a colon and a port. */
@@ -58,16 +60,21 @@ bool gls_session_has_origin(const char *origin, const char *host)
     return strncmp(origin, scheme, sizeof scheme - 1) == 0 && strcmp(origin + sizeof scheme - 1, host) == 0;
 }
 
-bool gls_session_has_token(const gls_session *session, const char *text)
+gls_right gls_session_token_right(const gls_session *session, const char *text)
 {
-    unsigned differ = 0;
-    if (strlen(text) != GLS_TOKEN_DIGITS) return false;
-    for (size_t i = 0; i < GLS_TOKEN_DIGITS; i++) differ |= (unsigned)(text[i] ^ session->token[i]);
-    return differ == 0;
+    unsigned differ[GLS_RIGHTS] = {0};
+    if (strlen(text) != GLS_TOKEN_DIGITS) return GLS_RIGHT_NONE;
+    for (size_t i = 0; i < GLS_TOKEN_DIGITS; i++)
+        for (int right = GLS_RIGHT_LOOK; right < GLS_RIGHTS; right++)
+            differ[right] |= (unsigned)(text[i] ^ session->token[right][i]);
+    return differ[GLS_RIGHT_CHANGE] == 0 ? GLS_RIGHT_CHANGE
+           : differ[GLS_RIGHT_LOOK] == 0 ? GLS_RIGHT_LOOK
+                                         : GLS_RIGHT_NONE;
 }
 
-bool gls_session_has_cookie(const gls_session *session, const char *cookies)
+gls_right gls_session_cookie_right(const gls_session *session, const char *cookies)
 {
+    gls_right found = GLS_RIGHT_NONE;
     const size_t n = strlen(session->cookie);
     /* name=value; name=value */
     while (*cookies) {
@@ -75,10 +82,11 @@ bool gls_session_has_cookie(const gls_session *session, const char *cookies)
         const size_t all = strcspn(cookies, ";");
         if (all > n && strncmp(cookies, session->cookie, n) == 0 && cookies[n] == '=') {
             snprintf(value, sizeof value, "%.*s", (int)(all - n - 1), cookies + n + 1);
-            if (gls_session_has_token(session, value)) return true;
+            const gls_right right = gls_session_token_right(session, value);
+            if (right > found) found = right;
         }
         cookies += all;
         cookies += strspn(cookies, "; ");
     }
-    return false;
+    return found;
 }

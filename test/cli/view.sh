@@ -10,13 +10,17 @@ if ! ldd "$tool" 2> /dev/null | grep -q libwebsockets; then
     exit 77
 fi
 
-# starts view with ARGUMENTS, and waits for its address
+# starts view with ARGUMENTS, and waits for its addresses: that which changes the scene, and that which looks alone
 start() {
-    rm -f stdaddress
-    "$tool" view "$@" > stdaddress 2> stderr &
+    rm -f stdprinted
+    "$tool" view "$@" > stdprinted 2> stderr &
     pid=$!
     for _ in $(seq 200); do
-        [ ! -s stdaddress ] || return 0
+        if [ -s stdprinted ]; then
+            sed -n 1p stdprinted > stdaddress
+            sed -n '2s/^read-only: //p' stdprinted > stdlook
+            return 0
+        fi
         kill -0 $pid 2> /dev/null || break
         sleep 0.1
     done
@@ -101,11 +105,12 @@ python3 "$here/view.py" data/mask.nii.gz labels.nii
 mkdir saved
 before=$(files)
 if start t.trx --atlas labels.nii --lut names.txt --save-to saved --max-streamlines 200 --seed-sphere -1,2,3,4 --nseeds 50 --seed-seed 9 -q -- "$@"; then
-    [ "$(wc -l < stdaddress)" -eq 1 ] || note "more than the address: $(cat stdaddress)"
+    [ "$(wc -l < stdprinted)" -eq 2 ] || note "more than the addresses: $(cat stdprinted)"
     port=$(sed 's@.*1:\([0-9]*\)/.*@\1@' stdaddress)
     python3 "$here/view_checks.py" "$(cat stdaddress)" "$tool" t.trx labels.nii || note "the server"
     rm -rf again.trx again.json saved
     mkdir saved
+    python3 "$here/view_shared.py" "$(cat stdaddress)" "$(cat stdlook)" saved || note "pages that share a scene"
     python3 "$here/view_paint.py" "$(cat stdaddress)" "$tool" t.trx fit_fa.nii.gz saved || note "painting"
     rm -rf again.trx again.json saved
     mkdir saved

@@ -220,7 +220,7 @@ mkdir -p set/sub-01/figures set/sub-02/figures set/sub-03
 "$tool" view set -q > address_of_set &
 reviewer=$!
 for _ in $(seq 200); do [ -s address ] && [ -s address_of_set ] || sleep 0.1; done
-timeout 300 python3 "$here/view.py" "$(cat address)" "$axe" . "$(cat address_of_set)" "$(dirname "$tool")" || note "the window of view"
+timeout 300 python3 "$here/view.py" "$(head -n 1 address)" "$axe" . "$(head -n 1 address_of_set)" "$(dirname "$tool")" || note "the window of view"
 kill -TERM $server $reviewer
 wait $server || note "view after a signal: exit code $?"
 [ "$(($(share view.png 19 110 950 530 0) + $(share view.png 19 110 950 530 1) + $(share view.png 19 110 950 530 2)))" -ge 200 ] || note "view: less than 2 % is coloured"
@@ -248,9 +248,17 @@ END
 "$tool" view marked.trx fa.nii.gz slopes.nii --atlas labels.nii --lut names.txt --odf fit_sh.nii.gz --sh-basis descoteaux07_legacy -q > address_of_images &
 server=$!
 for _ in $(seq 200); do [ -s address_of_images ] || sleep 0.1; done
-timeout 300 python3 "$here/shown.py" "$(cat address_of_images)" "$axe" . "$tool" || note "what the window shows"
+timeout 300 python3 "$here/shown.py" "$(head -n 1 address_of_images)" "$axe" . "$tool" || note "what the window shows"
 kill -TERM $server
 wait $server || note "view of images after a signal: exit code $?"
+
+# --- two pages that share a scene, one of them read-only ---
+"$tool" view phantom.trx fa.nii.gz --nseeds 500 -q -- --sh fit_sh.nii.gz --sh-basis descoteaux07_legacy --fa fit_fa.nii.gz --dg prob --device llvmpipe > address_of_two &
+server=$!
+for _ in $(seq 200); do [ -s address_of_two ] || sleep 0.1; done
+timeout 300 python3 "$here/shared.py" "$(head -n 1 address_of_two)" "$(sed -n '2s/^read-only: //p' address_of_two)" "$axe" || note "two pages of a window"
+kill -TERM $server
+wait $server || note "view of two pages after a signal: exit code $?"
 
 [ $failures -eq 0 ] && echo "ok   reports in a browser${alone:+, without a network}"
 exit $failures

@@ -28,6 +28,18 @@ function glslinesCriteria(columns, changed) {
     changed();
   });
   return {
+    // Sets the form to criteria of wire().
+    set({ length = [null, null], column = "", values: range = [null, null], groups: within = [], not_groups: without = [] }) {
+      field.value = column;
+      [["criteria-length", length], ["criteria-value", range]].forEach(([name, [low, high]]) => {
+        get(name + "-from").value = low ?? "";
+        get(name + "-to").value = high ?? "";
+        order(name);
+      });
+      selects.forEach((select, i) => {
+        select.value = within.includes(groups[i].name) ? "groups" : without.includes(groups[i].name) ? "not_groups" : "";
+      });
+    },
     // The criteria of the form, which must be valid, as the server takes them; null: there are none.
     wire() {
       const length = limits("criteria-length"), found = {};

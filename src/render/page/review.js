@@ -16,9 +16,22 @@
     busy = true;
     socket.send(JSON.stringify({ judge: { id: ++id, ...waiting.shift() } }));
   }
-  socket.addEventListener("open", send);
+  socket.addEventListener("open", () => {
+    socket.send(JSON.stringify({ join: { id: 0 } }));
+    send();
+  });
+  let writes = false; // whether this page may judge
   socket.addEventListener("message", (event) => {
     const answer = JSON.parse(event.data);
+    if (answer.kind === "scene") {
+      // the first one answers this page; others say that another page has judged
+      if (form.dataset.joined) restore();
+      form.dataset.joined = "yes";
+      writes = answer.writes;
+      form.elements[0].disabled = !writes;
+      if (!writes) get("connection").textContent = "This page may look alone: it follows the pages that were opened with the first address.";
+      return;
+    }
     get("saved").textContent = answer.error ? "Not written: " + answer.error : "Written to " + answer.table;
     busy = false;
     if (answer.error) restore();
@@ -91,8 +104,9 @@
       return;
     }
     const judgements = { g: "good", d: "doubtful", b: "bad", 0: "n/a" };
-    const acts = { n: () => note.focus(), ArrowLeft: () => go(at - 1), ArrowRight: () => go(at + 1) };
+    const acts = { n: () => writes && note.focus(), ArrowLeft: () => go(at - 1), ArrowRight: () => go(at + 1) };
     if (judgements[event.key]) {
+      if (!writes) return;
       event.preventDefault();
       judge(judgements[event.key]);
       if (event.key !== "0") go(at + 1);

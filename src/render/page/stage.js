@@ -429,7 +429,7 @@ const glslinesStage = (function () {
     }
 
     // Spheres and boxes that are moved in the plane of the screen: { name, at, half, round, colour, moved(at), sized(factor) },
-    // mm; half: from the centre to the sides. The one that was taken last is moved by keys.
+    // mm; half: from the centre to the sides; fixed: it is not moved. The one that was taken last is moved by keys.
     let handles = [], held = null;
     const side = () => Math.min(room()[2], room()[3]);
     // mm in the world along a movement on the screen, in pixels to the right, up and towards the viewer
@@ -443,6 +443,7 @@ const glslinesStage = (function () {
       const [right, up] = enter(e), scale = side() * pane.zoom / (2 * reach);
       let best = null, least = Infinity;
       for (const handle of handles) {
+        if (handle.fixed) continue;
         const p = handle.at.map((v, a) => (v - lines.origin[a]) / lines.scale - centre[a]);
         const [x, y] = pane.rows.map((row) => scale * row.reduce((sum, v, a) => sum + v * p[a], 0));
         const away = Math.hypot(right - x, up - y);
@@ -580,7 +581,8 @@ const glslinesStage = (function () {
       // Shows spheres and boxes, which can be moved. name: of the one that keys move; without it that of before.
       hold(list, name) {
         handles = list;
-        held = list.find((handle) => handle.name === (name || (held && held.name))) || list[list.length - 1] || null;
+        const free = list.filter((handle) => !handle.fixed);
+        held = free.find((handle) => handle.name === (name || (held && held.name))) || free[free.length - 1] || null;
         unload(shapes);
         shapes = list.length ? load(outlines(list)) : null;
         if (shapes) {

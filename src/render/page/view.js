@@ -1,6 +1,6 @@
 "use strict";
 // The page of `glslines view`: gets streamlines and slices from its server, and asks it to track from the sphere, to select
-// by regions, and to save what was selected.
+// by regions, and to save what was selected. All pages of a server show one scene.
 (async function () {
   const get = (id) => document.getElementById(id);
   const say = (text) => { get("connection").textContent = text; };
@@ -63,23 +63,28 @@
   socket.addEventListener("open", send);
   socket.addEventListener("message", (event) => {
     if (typeof event.data === "string") {
-      const answer = JSON.parse(event.data), { kind, target } = asked.get(answer.id) || {};
+      const answer = JSON.parse(event.data);
+      if (answer.seen) { answers[answer.seen.kind](answer.seen, "seen"); return; } // of another page
+      const { kind, target } = asked.get(answer.id) || {};
       asked.delete(answer.id);
+      if (answer.kind === "scene" || ["join", "scene", "undo"].includes(kind)) { shared.take(answer, kind === "undo"); return; }
       if (!kind) return;
       answers[kind](answer, target);
       if (answer.id === busy && (answer.error || brief.includes(kind))) answered();
       return;
     }
-    // u8 version, u8 kind, u16, u32 id, u32 streamlines, then the bytes of decode()
-    const view = new DataView(event.data);
+    // u8 version, u8 kind, u16, u32 id, 0 for an answer to another page, u32 streamlines, then the bytes of decode()
+    const view = new DataView(event.data), own = view.getUint32(4, true) > 0;
     if (view.getUint8(0) !== 1) return;
     // the last region may be gone meanwhile
     if (view.getUint8(1) === 1) { stage.show("tracked", new Uint8Array(event.data, 12)); ripen(); }
-    else if (view.getUint8(1) === 3) painted(new Uint32Array(event.data.slice(12)));
+    else if (view.getUint8(1) === 3 && fetched) voxels(runsOf(event.data).reduce((n, v, i) => n + (i % 2 ? v : 0), 0), runsOf(event.data));
+    else if (view.getUint8(1) === 3) painted(runsOf(event.data));
     else if (view.getUint8(1) === 4) answers.glyphBytes(event.data);
     else if (selecting()) stage.show("selected", new Uint8Array(event.data, 12));
-    answered();
+    if (own) answered();
   });
+  const runsOf = (data) => new Uint32Array(data.slice(12));
 
   // The first field of a form whose value cannot be taken, and why; "": all values can.
   function fault(form) {
@@ -109,12 +114,12 @@
       return { ...sowing(), nseeds: Number(get("nseeds").value), preview: Boolean(moves) };
     });
   }
-  answers.track = (answer) => {
+  answers.track = (answer, target) => {
     get("tracked").textContent = answer.error || (answer.seeds < answer.of ? "preview, " + words(answer.seeds) + " of " + words(answer.of) + " seeds: " : "") +
       words(answer.streamlines) + " streamlines from " + words(answer.seeds) + " seeds in " + answer.seconds.toFixed(2) + " s";
     if (!answer.command) return;
     get("command").textContent = answer.command;
-    unripe = answer.seeds < answer.of && !waiting.has("track");
+    unripe = target !== "seen" && answer.seeds < answer.of && !waiting.has("track");
     for (const [name, value] of Object.entries(answer.values)) {
       get(name).placeholder = value === null ? "none" : Number(value.toPrecision(4)) + (name === "step-size" ? "mm" : "");
     }
@@ -130,18 +135,22 @@
   // --- Controls of tracking: options of the command line, as text; the server checks them.
   const options = ["max-angle", "cutoff", "step-size"];
   const controls = () => ({ dg: get("getter").value, ...Object.fromEntries(options.map((name) => [name, get(name).value.trim()])), act: get("act").checked });
+  function setControls(to) {
+    get("getter").value = to.dg;
+    for (const name of options) get(name).value = to[name];
+    get("act").checked = to.act;
+  }
   function showControls() {
     const { getters, getter, tissue, controls: first } = scene.live;
     get("getter").append(...(first.dg ? [] : [element("option", { value: "", textContent: getter + " (default)" })]),
       ...getters.map((name) => element("option", { value: name, textContent: name })));
-    get("getter").value = first.dg;
-    for (const name of options) get(name).value = first[name];
-    get("act").checked = first.act;
+    setControls(first);
     get("tissue").hidden = !tissue;
     get("tracking").addEventListener("submit", (event) => event.preventDefault());
     get("tracking").addEventListener("change", () => {
       get("tracked").textContent = "tracking ...";
       track(true);
+      note("");
     });
   }
 
@@ -159,7 +168,8 @@
     const seed = () => ({ name: "seeds", at: seeds().slice(0, 3), half: [0, 0, 0].fill(seeds()[3]), round: true, colour: [255, 255, 255],
       moved(at) { at.forEach((v, i) => { fields[i].value = place(v); }); hold(); track(true); note("seeds"); },
       sized(factor) { fields[3].value = size(seeds()[3] * factor); hold(); track(true); note("seeds"); } });
-    stage.hold([...(scene.live && !sown() ? [seed()] : []), ...list, ...(active ? [brush()] : [])], name);
+    const all = [...(scene.live && !sown() ? [seed()] : []), ...list, ...(active ? [brush()] : [])];
+    stage.hold(all.map((handle) => ({ ...handle, fixed: !shared.writes() })), name);
   }
   const wire = (region) => ({ role: region.role, ...(region.kind === "sphere" ? { sphere: [...region.at, region.half[0]] }
     : region.kind === "paint" ? { mask: region.mask } : region.kind === "box" ? { box: [...region.at.map((v, a) => round(v - region.half[a])), ...region.at.map((v, a) => round(v + region.half[a]))] }
@@ -248,7 +258,7 @@
       return element("fieldset", { className: "controls" }, element("legend", { textContent: region.title }),
         element("label", {}, "streamlines ", role), ...names.map((name, i) => element("label", {}, name + " ", region.fields[i], i < 3 ? "" : " mm")), ...on, remove);
     }));
-    if (scene.paint) stage.painted(scene.paint, regions.filter((region) => region.voxels > 0).map((region) => ({ runs: region.runs, colour: colours[region.role] })));
+    if (scene.paint) stage.painted(scene.paint, regions.filter((region) => region.voxels > 0).map((region) => ({ runs: region.runs || [], colour: colours[region.role] })));
     if (active && !regions.some((region) => region.name === active)) activate(null);
   }
   // Shows all regions as they are now, and asks for their streamlines.
@@ -275,30 +285,70 @@
     refresh("region " + number);
   }
 
-  // --- Undoing: states of the regions and of the sphere of seeds, as they were before each change.
-  let past = [], future = [], present = null;
-  const plain = () => JSON.stringify([regions.map((region) => [region.name, wire(region)]), scene.live ? seeds() : 0]);
-  const state = (key) => ({ key, text: plain(), time: Date.now(), regions: copy(regions), seeds: scene.live ? seeds() : [] });
-  // Notes a change. key: changes with the same key that follow at once are one.
-  function note(key) {
-    if (present && present.text !== plain()) {
-      if (!key || key !== present.key || Date.now() - present.time > 1000) past = [...past.slice(-99), present];
-      present = state(key);
-      future = [];
+  // --- The scene that pages share.
+  const named = (region) => ({ name: region.name, ...wire(region) });
+  const everywhere = () => [...regions, ...kept.flatMap((bundle) => bundle.regions)];
+  // A region of a message. before: the same one, which stays where parts of the page know it; known: painted regions with voxels.
+  function unwire({ name, role, ...shape }, before, known) {
+    const kind = Object.keys(shape)[0].replace("mask", "paint"), v = shape[kind], n = name.replace(/\D/g, "");
+    const region = Object.assign(before && before.kind === kind ? before : {}, { name, role, kind,
+      title: kind === "label" ? labelled(shape.label) : (kind === "paint" ? "painted region" : kind) + " " + n });
+    if (kind === "sphere") return Object.assign(region, { at: v.slice(0, 3), half: [v[3], v[3], v[3]] });
+    if (kind === "box") return Object.assign(region, { at: [0, 1, 2].map((a) => (v[a] + v[a + 3]) / 2), half: [0, 1, 2].map((a) => (v[a + 3] - v[a]) / 2) });
+    if (kind === "label") return Object.assign(region, { label: shape.label });
+    const { mask } = shape, same = known.find((r) => r.mask === mask && r.runs) || (mask ? { voxels: 1 } : { voxels: 0, runs: new Uint32Array(0) });
+    return Object.assign(region, { mask, voxels: same.voxels, runs: same.runs });
+  }
+  // The scene of this page; null: a field cannot be taken.
+  function read() {
+    if (refusal() || (scene.live && fault("sphere"))) return null;
+    const track = { sphere: seeds(), nseeds: Number(get("nseeds").value), seed: Number(get("seed").value), controls: controls() };
+    return { regions: regions.map(named), bundles: kept.map(({ name, regions: list, count }) => ({ name, regions: list.map(named),
+      ...(count === undefined ? {} : { count: Number(count) }) })), ...(scene.live ? { track } : {}), ...chosen() };
+  }
+  // Shows the scene of another page, or one that this page has gone back to.
+  function apply(next, undone) {
+    const known = everywhere().filter((region) => region.kind === "paint").map((region) => ({ ...region })), before = regions;
+    regions = next.regions.map((w) => unwire(w, before.find((region) => region.name === w.name), known));
+    kept = next.bundles.map((bundle) => ({ ...bundle, regions: bundle.regions.map((w) => unwire(w, null, known)) }));
+    number = Math.max(0, ...everywhere().map((region) => Number(region.name.replace(/\D/g, ""))));
+    criteria.set(next.criteria || {});
+    if (scene.live && next.track) {
+      next.track.sphere.forEach((v, i) => { fields[i].value = v; });
+      for (const name of ["nseeds", "seed"]) get(name).value = next.track[name];
+      setControls(next.track.controls);
     }
-    get("undo").disabled = past.length === 0;
-    get("redo").disabled = future.length === 0;
+    show();
+    if (undone) { refresh(); fetchVoxels(); return; }
+    list();
+    hold();
+    if (!selecting()) choose(false);
+    sowed = scene.live ? JSON.stringify(sowing()) : "";
+    fetchVoxels();
   }
-  function go(from, to) {
-    if (stroke || from.length === 0) return;
-    to.push(present);
-    present = { ...from.pop(), key: "" };
-    regions = copy(present.regions);
-    present.seeds.forEach((v, i) => { fields[i].value = v; });
-    refresh();
-    note("");
+  let fetched = 0; // the painted region that was asked for
+  // Asks for voxels that another page has painted.
+  function fetchVoxels() {
+    ask("voxels", () => {
+      const lacks = everywhere().find((region) => region.mask > 0 && !region.runs);
+      fetched = lacks ? lacks.mask : 0;
+      return lacks && { mask: fetched };
+    });
   }
-  const undo = () => go(past, future), redo = () => go(future, past);
+  function voxels(n, runs) {
+    everywhere().filter((region) => region.mask === fetched && !region.runs).forEach((region) => Object.assign(region, { voxels: n, runs }));
+    fetched = 0;
+    list();
+    fetchVoxels();
+  }
+  answers.voxels = (answer) => { if (answer.error) voxels(0, new Uint32Array(0)); };
+  const shared = glslinesShared({ read, apply, post, say, joined(writes, isNew) {
+    get("changes").disabled = !writes;
+    if (!writes) say("This page may look alone: it follows the pages that were opened with the first address.");
+    else if (isNew) track();
+    hold();
+  } });
+  const note = (by) => shared.note(by), undo = () => { if (!stroke) shared.undo(false); }, redo = () => { if (!stroke) shared.undo(true); };
   get("undo").addEventListener("click", undo);
   get("redo").addEventListener("click", redo);
   document.addEventListener("keydown", (e) => {
@@ -408,6 +458,7 @@
   });
   const labels = scene.labels ? await (await load("/labels")).json() : [];
   const label = (value, name) => add({ kind: "label", label: value, title: "label " + value + (name ? ", " + name : "") });
+  const labelled = (value) => "label " + value + labels.filter(([v, name]) => v === value && name).map(([, name]) => ", " + name).join("");
   get("add-sphere").addEventListener("click", () => add({ kind: "sphere", at: middle(), half: [10, 10, 10] }));
   get("add-box").addEventListener("click", () => add({ kind: "box", at: middle(), half: [10, 10, 10] }));
   get("label").append(...labels.map(([value, name]) => element("option", { value, textContent: value + (name ? " " + name : "") })));
@@ -450,7 +501,7 @@
       element("button", { type: "button", textContent: "change", ariaLabel: "change " + bundle.name,
         onclick() { regions = [...others(bundle), ...copy(bundle.regions)]; get("bundle-name").value = bundle.name; refresh(); } }), " ",
       element("button", { type: "button", textContent: "remove", ariaLabel: "remove " + bundle.name,
-        onclick() { kept = kept.filter((b) => b !== bundle); show(); } }))));
+        onclick() { kept = kept.filter((b) => b !== bundle); show(); note(""); } }))));
   }
   get("keep").addEventListener("click", () => {
     if (regions.length === 0 || !fits(get("bundle-name"))) { get("saved").textContent = "A bundle needs a name of letters, digits, _ and -, and a region."; return; }
@@ -520,11 +571,11 @@
     get("seed").value = scene.live.seed;
     showControls();
     get("live").hidden = false;
-    track();
   }
   glslinesImages(stage, scene, bytes);
   glslinesFods(stage, scene, (make) => ask("glyphs", make), answers);
   glslinesValues(stage, scene, (make) => ask("probe", make), answers);
-  present = state("");
   hold();
+  if (socket.readyState === WebSocket.OPEN) shared.join();
+  else socket.addEventListener("open", () => shared.join());
 })();

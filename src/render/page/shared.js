@@ -1,0 +1,55 @@
+"use strict";
+// The scene that all pages of `glslines view` share. read(): the scene of this page, as the server takes it; null: it has fields that
+// cannot be taken. apply(scene, undone): shows another scene; undone: this page has gone back to it. post(kind, body): sends a message.
+// joined(writes, isNew): called once; writes: whether this page may change the scene; isNew: there is none yet. say(text): shows a fault.
+function glslinesShared({ read, apply, post, joined, say }) {
+  const get = (id) => document.getElementById(id);
+  // text: the scene of this page, as it was last sent or applied; heard: that of the server; key, time: of the last change
+  let text = "", heard = "", version = 0, busy = false, writes = null, key = "", time = 0, joins = false;
+  const plain = () => JSON.stringify(read());
+  // Sends the scene, if it differs, and no other one is under way.
+  function send() {
+    const scene = writes && !busy ? read() : null, now = JSON.stringify(scene);
+    if (!scene || now === text) return;
+    text = heard = now;
+    busy = true;
+    post("scene", { base: version, joins, ...scene });
+  }
+  return {
+    join() { post("join", {}); },
+    // Takes a message of the server. undone: it answers this page, which has gone back or forth.
+    take(answer, undone) {
+      busy = false;
+      if (answer.error) { say(answer.error); return; }
+      const { id: _, base: __, joins: ___, ...scene } = answer.message ? answer.message.scene : {};
+      const first = writes === null, now = JSON.stringify(scene);
+      ({ version, writes } = answer);
+      get("undo").disabled = !answer.past;
+      get("redo").disabled = !answer.future;
+      if (first) joined(writes, !answer.message);
+      if (answer.message && now !== heard) {
+        busy = true; // what changes now is not sent back
+        apply(scene, undone);
+        busy = false;
+        heard = now;
+        text = plain();
+      }
+      send();
+    },
+    // Notes a change. by: changes of the same that follow at once are undone together.
+    note(by) {
+      if (!writes || plain() === text) return;
+      joins = Boolean(by) && by === key && Date.now() - time < 1000;
+      key = by;
+      time = Date.now();
+      send();
+    },
+    undo(forward) {
+      if (!writes) return;
+      send();
+      key = "";
+      post("undo", { forward });
+    },
+    writes: () => writes,
+  };
+}
