@@ -144,7 +144,7 @@ check("reg_transform -invAff", ours(points, "affine.txt,inverse"), theirs(points
 run(program, "transform", "compose", "-t", "affine.txt", "--to", "niftyreg", "-o", "written.txt")
 check("compose --to niftyreg, matrix", theirs(points, "written.txt"), theirs(points, "affine.txt"))
 run(program, "transform", "compose", "-t", "def_of_cpp.nii.gz", "-t", "affine.txt", "--to", "niftyreg", "-o", "written.nii.gz")
-check("compose --to niftyreg, field", theirs(points, "written.nii.gz"), theirs(points, "chain.nii"))
+check("compose --to niftyreg, field", theirs(points, "written.nii.gz"), ours(points, "def_of_cpp.nii.gz", "affine.txt"))
 
 print("%d failed" % len(failed) if failed else "all ok")
 sys.exit(bool(failed))
