@@ -26,13 +26,13 @@
 
 /* Where the intensity falls across the rim, mm: normals from a mask smoothed by NORMAL; profiles from -PROFILE to
  * PROFILE by steps of 1 mm, smoothed; falls of less than MIN_FALL of white matter a mm, or farther than FARTHEST, do
- * not count. Right masks of three heads gave shifts of up to 0.3 mm, masks 2 mm off those of 1.3 to 2.0
+ * not count. Right masks of three heads gave shifts of up to 1.1 mm, masks 3 mm off those of 1.5 to 3.0
  * (test/bench/experiments.md). */
 #define NORMAL 4.0
 #define PROFILE 12
 #define FARTHEST 8
 #define MIN_FALL 0.03
-#define MIN_NEAR 1.0
+#define MIN_NEAR 2.0
 #define MIN_POINTS 500
 #define ROUNDS 20
 
