@@ -35,7 +35,7 @@ gls_status gls_view_serve(const gls_view_server *server)
 #include "view/browser.h"
 #include "view/messages.h"
 #include "view/save.h"
-#include "view/shared.h"
+#include "view/scene_shared.h"
 #include "view/socket.h"
 
 /* Bytes of a file that are sent at a time. */

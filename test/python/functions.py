@@ -12,6 +12,7 @@ import json
 import os
 import pickle
 import re
+import stat
 import subprocess
 import sys
 import types
@@ -406,6 +407,8 @@ class Commands(unittest.TestCase):
         with glslines.view(self.scene.tracks, max_streamlines=20, idle=1.5) as window:
             self.assertRegex(str(window), r"^http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32}$")
             self.assertIn(window.address, window._repr_html_())
+            self.assertRegex(window.read_only_address, r"^http://127\.0\.0\.1:\d+/\?token=[0-9a-f]{32}$")
+            self.assertNotEqual(window.read_only_address, window.address)
             opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
             self.assertIn(b"url=/", opener.open(window.address).read())  # the page of the token leads to that of the window
             self.assertIn(b"glslines view: " + os.path.basename(self.scene.tracks).encode(), opener.open(window.address.split("?")[0]).read())
@@ -424,6 +427,12 @@ class Commands(unittest.TestCase):
             glslines.view("--help")
         with self.assertRaises(glslines.ArgumentError):
             glslines.view(self.scene.tracks, ["--help"])
+        with glslines.view(self.scene.tracks, listen="./window.sock", recover=True) as window:
+            self.assertTrue(stat.S_ISSOCK(os.lstat("window.sock").st_mode) and window.address.startswith("http://localhost:"))
+        self.assertFalse(os.path.exists("window.sock"))
+        for wrong, text in (({"listen": "0.0.0.0"}, "127.0.0.1"), ({"open": True, "listen": "./x.sock"}, "socket"), ({"transform": "x.txt"}, "image")):
+            with self.assertRaisesRegex(glslines.ArgumentError, text):
+                glslines.view(self.scene.tracks, **wrong)
         with glslines.view(self.scene.tracks) as window:
             self.assertNotEqual(os.getpgid(window._end.peek()[2][0].pid), os.getpgid(0), "Ctrl-C in Python would close the window")
 

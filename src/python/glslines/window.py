@@ -26,11 +26,13 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 
 class Window:
-    """A window that is open: its address, for a browser of this machine. close(), the end of a with block, and the end of the
-    interpreter close it. A notebook shows the address as a link."""
+    """A window that is open: its address, for a browser of this machine, and read_only_address, for pages that follow the others
+    and change nothing. close(), the end of a with block, and the end of the interpreter close it. A notebook shows the address as
+    a link."""
 
-    def __init__(self, process: "subprocess.Popen[str]", address: str) -> None:
+    def __init__(self, process: "subprocess.Popen[str]", address: str, read_only_address: str) -> None:
         self.address = address
+        self.read_only_address = read_only_address
         self._end = weakref.finalize(self, _end, process)
 
     @property
@@ -67,7 +69,8 @@ def view(files: Union[PathLike, Sequence[PathLike]] = (), track: Sequence[str] =
          idle: Optional[float] = None, max_streamlines: Optional[int] = None,
          seed_sphere: Optional[Tuple[float, float, float, float]] = None, nseeds: Optional[int] = None,
          seed_seed: Optional[int] = None, reference: Optional[PathLike] = None, odf: Optional[PathLike] = None,
-         sh_basis: Optional[str] = None, sh_frame: Optional[str] = None) -> Window:
+         sh_basis: Optional[str] = None, sh_frame: Optional[str] = None, open: bool = False, listen: Optional[PathLike] = None,
+         transform: Optional[Sequence[PathLike]] = None, vtk_space: Optional[str] = None, recover: bool = False) -> Window:
     """Opens the window in the browser and returns it; its address is the attribute address.
 
     files: tractograms and images, or the folder of a data set. track: words of the command line of `glslines track`, whose
@@ -80,10 +83,12 @@ def view(files: Union[PathLike, Sequence[PathLike]] = (), track: Sequence[str] =
         raise TypeError("files: names are needed: %r" % (files,))
     options = {"atlas": atlas, "lut": lut, "save_to": save_to, "port": port, "idle": idle, "max_streamlines": max_streamlines,
                "seed_sphere": seed_sphere, "nseeds": nseeds, "seed_seed": seed_seed, "reference": reference, "odf": odf, "sh_basis": sh_basis,
-               "sh_frame": sh_frame}
+               "sh_frame": sh_frame, "open": open, "listen": listen, "transform": [transform] if isinstance(transform, (str, os.PathLike)) else transform,
+               "vtk_space": vtk_space, "recover": recover}
     words = _program.words_of(options, {name: name.replace("_", "-") for name in options})
     process, address = _program.start("view", [_safe(file) for file in given] + words, list(track))
     if not address.startswith("http://"):
         _end(process)
         raise ArgumentError("track: %r do not open a window" % (list(track),))
-    return Window(process, address)
+    assert process.stdout is not None
+    return Window(process, address, process.stdout.readline().strip().replace("read-only: ", "", 1))

@@ -1,7 +1,7 @@
 /* The scene that all pages of a server share. The server keeps its states, so that undo goes back over the changes of
  * all pages, and a page that is loaded again finds the scene as it was. A change counts only if its page knew the state
  * that it changes: of two changes at once the second one is refused, and nothing is lost unseen. */
-#include "view/shared.h"
+#include "view/scene_shared.h"
 
 #include <stdlib.h>
 #include <string.h>

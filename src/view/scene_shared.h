@@ -1,6 +1,6 @@
 /* The scene that all pages of a server share: regions, criteria, bundles, and what is tracked. */
-#ifndef GLS_VIEW_SHARED_H
-#define GLS_VIEW_SHARED_H
+#ifndef GLS_VIEW_SCENE_SHARED_H
+#define GLS_VIEW_SCENE_SHARED_H
 
 #include <stdbool.h>
 #include <stddef.h>
