@@ -151,6 +151,7 @@ static gls_status add_page(gls_view_contents *contents, const opened *g, const g
     gls_json_uint(most, "bundles", GLS_VIEW_BUNDLES);
     gls_json_uint(most, "places", GLS_VIEW_PLACES);
     gls_json_uint(most, "brush", GLS_VIEW_BRUSH);
+    gls_json_uint(most, "page", GLS_VIEW_PAGE);
     gls_json_uint(most, "all_regions", GLS_VIEW_ALL_REGIONS);
     /* regions begin in the middle */
     double middle[3];

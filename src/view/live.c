@@ -24,10 +24,11 @@
 
 /* Radius of the first sphere, mm. */
 #define RADIUS 5
-/* Time of a preview, seconds, on a GPU and on a software renderer: three quarters of what the eye waits for, since the
- * page takes the rest. Seeds of the first one. */
-#define BUDGET 0.075
-#define SOFTWARE_BUDGET 0.3
+/* Time from a movement to the picture of its preview, seconds, on a GPU and on a software renderer. The page takes a
+ * part of it, but leaves at least this share. Seeds of the first preview. */
+#define BUDGET 0.1
+#define SOFTWARE_BUDGET 0.4
+#define LEAST_SHARE 0.25
 #define FIRST_PREVIEW 200
 
 /* --- Words of the command line. */
@@ -322,11 +323,12 @@ static gls_status track_mask(gls_view_live *live, gls_view_paint *paint, const g
 
 /* Number of seeds of a preview: as many as the time allows, by the speed of the last run. Seeds outside the mask take
  * no time, and say nothing about those inside: it grows by steps. */
-static uint64_t preview_seeds(const gls_view_live *live, uint64_t nseeds)
+static uint64_t preview_seeds(const gls_view_live *live, const gls_view_request *request)
 {
-    const double time = live->job->device->software ? SOFTWARE_BUDGET : BUDGET;
+    const double all = live->job->device->software ? SOFTWARE_BUDGET : BUDGET;
+    const double time = fmax(all - request->page_seconds, LEAST_SHARE * all);
     const double n = live->speed > 0 ? fmin(fmax(1, live->speed * time), 4.0 * (double)live->n) : FIRST_PREVIEW;
-    return n < (double)nseeds ? (uint64_t)n : nseeds;
+    return n < (double)request->nseeds ? (uint64_t)n : request->nseeds;
 }
 
 /* Adds the values that are in use where the controls leave them open; null: the getter has no such value. */
@@ -392,15 +394,17 @@ gls_status gls_view_live_track(gls_view_live *live, gls_view_paint *painted, con
         gls_snprintf(text, sizeof text, "mask-%u.nii.gz", (unsigned)asked.mask);
     else
         gls_view_numbers(asked.sphere, 4, text);
-    if (asked.preview) asked.nseeds = preview_seeds(live, asked.nseeds);
+    if (asked.preview) asked.nseeds = preview_seeds(live, &asked);
     status = asked.mask > 0 ? track_mask(live, painted, &asked, text, monitor, &sink)
                             : gls_job_track_sphere(live->job, asked.sphere, asked.nseeds, asked.seed, monitor, &sink);
     if (!status) status = gls_view_answer_lines(asked.id, 1, &scene, lines);
     const double seconds = gls_clock_seconds() - start;
-    live->speed = (double)asked.nseeds / fmax(seconds, 1e-4);
-    live->n = asked.nseeds;
-    asked.nseeds = request->nseeds;
-    if (!status) status = answer(live, &asked, text, live->n, &scene, seconds, json);
+    if (!status) {
+        live->speed = (double)asked.nseeds / fmax(seconds, 1e-4);
+        live->n = asked.nseeds;
+        asked.nseeds = request->nseeds;
+        status = answer(live, &asked, text, live->n, &scene, seconds, json);
+    }
     gls_scene_finish(&scene);
     return status;
 }

@@ -286,7 +286,7 @@ static gls_status read_tracked(const cJSON *track, int n, gls_view_request *requ
     double nseeds, seed;
     if (cJSON_GetArraySize(track) != n + (controls ? 1 : 0) + (stop ? 1 : 0))
         return gls_fail(GLS_ERR_ARGUMENT, "message: track takes id, sphere [x, y, z, r] or mask, nseeds, seed, "
-                                          "controls, stop, preview");
+                                          "controls, stop, preview, page_seconds");
     gls_status status = mask ? read_mask(mask, 1, &request->mask) : read_sphere(at(track, "sphere"), request->sphere);
     if (!status) status = read_number(at(track, "nseeds"), "nseeds", 1, GLS_VIEW_SEEDS, true, &nseeds);
     if (!status) status = read_number(at(track, "seed"), "seed", 0, (double)GLS_VIEW_SEED, true, &seed);
@@ -300,10 +300,13 @@ static gls_status read_tracked(const cJSON *track, int n, gls_view_request *requ
 
 static gls_status read_track(const cJSON *track, gls_view_request *request)
 {
-    const cJSON *preview = at(track, "preview");
+    const cJSON *preview = at(track, "preview"), *page = at(track, "page_seconds");
     if (preview && !cJSON_IsBool(preview)) return gls_fail(GLS_ERR_ARGUMENT, "message: preview must be true or false");
     request->preview = cJSON_IsTrue(preview);
-    return read_tracked(track, preview ? 5 : 4, request);
+    if (page && !request->preview) return gls_fail(GLS_ERR_ARGUMENT, "message: page_seconds belongs to a preview");
+    gls_status status =
+        page ? read_number(page, "page_seconds", 0, GLS_VIEW_PAGE, false, &request->page_seconds) : GLS_OK;
+    return status ? status : read_tracked(track, 4 + (preview ? 1 : 0) + (page ? 1 : 0), request);
 }
 
 static gls_status read_select(const cJSON *select, gls_view_request *request)

@@ -30,6 +30,8 @@
 #define GLS_VIEW_REGIONS 32
 #define GLS_VIEW_BUNDLES 32
 #define GLS_VIEW_ALL_REGIONS 256
+/* Longest time that a page may say it needs for a preview, s. */
+#define GLS_VIEW_PAGE 60
 /* Largest radius of a brush, mm, largest number of places of its way in a message, and largest limit of values. */
 #define GLS_VIEW_BRUSH 50
 #define GLS_VIEW_PLACES 64
@@ -113,8 +115,9 @@ typedef struct gls_view_request {
     uint64_t nseeds, seed;
     bool has_controls; /* TRACK: controls are given; else those with which the page begins hold */
     gls_view_controls controls;
-    bool preview; /* TRACK: of as many of the seeds as the time allows */
-    bool tracks;  /* SAVE: what is tracked, with the members of TRACK, and no bundles */
+    bool preview;        /* TRACK: of as many of the seeds as the time allows */
+    double page_seconds; /* TRACK, a preview: part of that time which the page needs for itself, up to GLS_VIEW_PAGE */
+    bool tracks;         /* SAVE: what is tracked, with the members of TRACK, and no bundles */
     /* TRACK: painted region in place of the sphere; PAINT: the region before; SAVE: that of the seeds; 0: none */
     uint32_t mask;
     /* PAINT: voxels are added or erased; the region before is not needed any more; of the part that hangs together with
@@ -148,7 +151,7 @@ typedef struct gls_view_request {
  * {"track": {"id": 1, "sphere": [x, y, z, r], "nseeds": 1000, "seed": 0}}
  * {"track": {"id": 1, "mask": 3, "nseeds": 1000, "seed": 0}}, and perhaps
  * "controls": {"dg": "ifod2", "max-angle": "45", "cutoff": "", "step-size": "1mm", "act": true},
- * "stop": [{"role": "stop", "sphere": [x, y, z, r]}, ...], "preview": true
+ * "stop": [{"role": "stop", "sphere": [x, y, z, r]}, ...], "preview": true, and with it "page_seconds": 0.1
  * {"select": {"id": 1, "shown": 5000, "regions": [{"role": "include", "sphere": [x, y, z, r]},
  *                                                {"role": "exclude", "box": [x, y, z, X, Y, Z]},
  *                                                {"role": "include", "label": 7}, {"role": "end", "mask": 3}]}},
@@ -162,7 +165,7 @@ typedef struct gls_view_request {
  * {"save": {"id": 1, "name": "text", "force": false, "bundles": [{"name": "AF_L", "regions": [...]}]}}, and perhaps
  * "seeds": 3, a painted region that is saved with those of the bundles
  * {"save": {"id": 1, "name": "text", "force": false, "track": {"sphere": ..., "nseeds": ..., "seed": ...}}}, with the
- * members of a message "track" but "id" and "preview"
+ * members of a message "track" but "id", "preview" and "page_seconds"
  * {"judge": {"id": 1, "participant": 0, "judgement": "good", "note": "text"}}, or doubtful, bad, n/a; control
  * characters of a note become blanks
  * {"join": {"id": 1}}

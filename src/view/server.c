@@ -84,6 +84,8 @@ typedef struct state {
     connection *page; /* list of open pages */
     int n_pages;
     struct lws *asking; /* the page whose request is done */
+    bool yields;        /* the run ends for a newer message of that page */
+    bool overtaken;     /* it has ended for one */
     gls_view_shared shared;
     bool has_last[RESULTS];
     gls_view_request last[RESULTS]; /* requests whose results pages show, for pages that come later */
@@ -535,14 +537,17 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 
 /* --- The server. */
 
-/* gls_monitor.step of tracking: goes on as long as the server does, and while the page is there. libwebsockets hears
- * of a page that is closed only when the run has ended. */
+/* gls_monitor.step of tracking: goes on as long as the server does, while the page is there, and, if the run yields,
+ * until the page sends something. libwebsockets hears of all that only when the run has ended. */
 static bool step(void *user, const gls_progress *progress)
 {
-    const state *s = user;
+    state *s = user;
     struct pollfd page = {.fd = lws_get_socket_fd(s->asking), .events = POLLRDHUP};
     (void)progress;
-    return s->server->go_on() && poll(&page, 1, 0) <= 0;
+    if (s->yields) page.events |= POLLIN;
+    const bool goes_on = poll(&page, 1, 0) <= 0;
+    s->overtaken = !goes_on && page.revents == POLLIN;
+    return goes_on && s->server->go_on();
 }
 
 /* Does what a page asks for. */
@@ -552,6 +557,7 @@ static gls_status do_request(state *s, const connection *c, const gls_view_reque
     const gls_view_server *server = s->server;
     const gls_monitor monitor = {.user = s, .step = step};
     s->asking = c->wsi;
+    s->overtaken = false;
     switch (request->kind) {
     case GLS_VIEW_SELECT: return gls_view_dissection_select(server->dissection, request, text, lines);
     case GLS_VIEW_PICK: return gls_view_dissection_pick(server->dissection, request, text);
@@ -577,24 +583,34 @@ static void catch_up(state *s, connection *c)
     }
 }
 
-/* Does what pages ask for. The answer to a request that fails says why. */
+/* Does what a page asks for. The answer to a request that fails says why. Streamlines of all seeds yield to what the
+ * page sends next: to another request for good, to other messages for the moment. A preview does not, because a mouse
+ * that moves on would leave the page without any. */
+static void attend(state *s, connection *c)
+{
+    gls_text text = begin_answer(), lines = begin_answer();
+    s->yields = c->request.kind == GLS_VIEW_TRACK && !c->request.preview;
+    const gls_status status = do_request(s, c, &c->request, &text, &lines);
+    s->yields = false;
+    c->asks = status == GLS_ERR_CANCELLED && s->overtaken;
+    if (!status) {
+        spread_result(s, c, &text, &lines);
+        send_text(c, &c->text, &text);
+        if (lines.length > LWS_PRE) replace(&c->lines, &lines);
+    } else if (!c->asks) {
+        send_error(c, &c->text, c->request.id, false);
+    }
+    gls_text_finish(&text);
+    gls_text_finish(&lines);
+    s->worked = gls_clock_seconds();
+}
+
+/* Does what pages ask for. */
 static void work(state *s)
 {
     for (connection *c = s->page; c; c = c->next) {
         catch_up(s, c);
-        if (!c->asks) continue;
-        gls_text text = begin_answer(), lines = begin_answer();
-        c->asks = false;
-        if (do_request(s, c, &c->request, &text, &lines)) {
-            send_error(c, &c->text, c->request.id, false);
-        } else {
-            spread_result(s, c, &text, &lines);
-            send_text(c, &c->text, &text);
-            if (lines.length > LWS_PRE) replace(&c->lines, &lines);
-        }
-        gls_text_finish(&text);
-        gls_text_finish(&lines);
-        s->worked = gls_clock_seconds();
+        if (c->asks) attend(s, c);
     }
     end_save(s);
     gls_view_browser_attend(&s->browser);

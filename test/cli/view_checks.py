@@ -143,7 +143,7 @@ wrong = ["{}", "[]", "null", '{"track": 1}', '{"track": {}}', '{"save": "/etc/pa
            {"radius": None}, {"low": "0"}, {"low": 1e10}, {"high": [1]}, {"at": []}, {"at": [[0, 0]]}, {"at": [0, 0, 0]}, {"at": 65 * [[0, 0, 0]]}, {"at": [[0, 0, 1e9]]}, {"at": None})),
        '{"track": {"id": 1, "mask": 0, "nseeds": 1, "seed": 0}}', '{"track": {"id": 1, "mask": 1, "sphere": [0, 0, 0, 1], "nseeds": 1, "seed": 0}}',
        *(request(controls={**controls, **change}) for change in ({"dg": 1}, {"act": 0}, {"more": ""}, {"max-angle": "1" * 32}, {"cutoff": "0 1"}, {"step-size": "1\n"}, {"dg": "\u00e4"})),
-       request(controls={"dg": ""}), request(controls=[0] * 5), request(controls=None), request(preview=1), request(stop=stop), request(stop=33 * [stop]),
+       request(controls={"dg": ""}), request(controls=[0] * 5), request(controls=None), request(preview=1), request(page_seconds=1), request(preview=True, page_seconds=61), request(preview=True, page_seconds="1"), request(preview=False, page_seconds=1), request(stop=stop), request(stop=33 * [stop]),
        *(request(stop=[{**stop, **change}]) for change in ({"role": "include"}, {"role": "seed"}, {"sphere": [0, 0, 0, 0]}, {"label": 7})),
        *(json.dumps({"save": {"id": 1, "name": "x", "force": False, "track": track}}) for track in (
            {}, [], {"sphere": [0, 0, 0, 5], "nseeds": 1}, {"sphere": [0, 0, 0, 5], "nseeds": 1, "seed": 0, "preview": True}, {"id": 1, "sphere": [0, 0, 0, 5], "nseeds": 1, "seed": 0})),

@@ -108,6 +108,11 @@ if not only:
         said, found = track(page, nseeds=3000)
         check(said["seeds"] == said["of"] == 3000, "a refinement", said)
         repeated(said, found, "a refinement")
+        # the page needs part of the time of a preview; seeds of the same numbers give the same streamlines
+        said, part = track(page, nseeds=100000, preview=True, page_seconds=60)
+        check(said["seeds"] < said["of"], "a preview for a slow page", said)
+        same, all_of_part = track(page, nseeds=said["seeds"])
+        check(part[0] == all_of_part[0], "a preview has other streamlines than its number of seeds", said, same)
 
         # regions in which streamlines stop
         free, _ = track(page)
@@ -137,6 +142,33 @@ if not only:
         check({f.name for f in folder.glob("hand*")} == {"hand.trx", "hand.json", "hand.sh", "hand_mask-1.nii.gz", "hand_mask-2.nii.gz"}, "painted files", sorted(folder.glob("hand*")))
         said = ask(page, "save", name="hand", force=False, track={**seeds, "mask": masks[0]})
         check(said.get("exists") is True, "names that are taken", said)
+
+    # all seeds give way to what the page asks for next, and to other messages for the moment
+    with open_page(server) as page:
+        seeds["sphere"] = [0.25, 1, 0, 6]
+        asks = lambda number, **body: page.send(json.dumps({"track": {"id": number, **seeds, **body}}))
+        long = {"nseeds": 100000, "controls": {**plain, "step-size": "0.01"}}
+        usual = ask(page, "track", **{**seeds, "nseeds": 5000})
+        whole = page.receive()
+        ask(page, "save", name="live", force=True, track=seeds)
+        alone = (folder / "live.trx").read_bytes()
+        for other, kind in ((lambda: asks(12, nseeds=30), 1), (lambda: page.send(json.dumps({"paint": {"id": 12, **stroke, "radius": 3, "at": [[0, 0, 0]]}})), 3)):
+            asks(11, **long)
+            time.sleep(0.3)
+            other()
+            said = json.loads(page.receive())
+            check(said["id"] == 12 and "error" not in said, "what the page asks for next waits for all seeds", said)
+            found = page.receive()
+            check(found[1] == kind and found[4] == 12, "bytes", found[:12])
+        asks(13, nseeds=5000)
+        page.send(json.dumps({"save": {"id": 14, "name": "live", "force": True, "track": seeds}}))
+        answers, parts = {}, []
+        while len(answers) < 2 or not parts:
+            part = page.receive()
+            answers.update({json.loads(part)["id"]: json.loads(part)} if isinstance(part, str) else {})
+            parts += [] if isinstance(part, str) else [part]
+        check({**answers[13], "seconds": 0, "id": 3} == {**usual, "seconds": 0} and len(parts) == 1 and parts[0][8:] == whole[8:], "all seeds after a save", answers)
+        check("files" in answers[14] and (folder / "live.trx").read_bytes() == alone, "a save during all seeds", answers)
 
     # a page that is closed ends its run, so that the others do not wait for it
     with open_page(server) as page:

@@ -37,6 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
                 if (!(fabs(request.point[i][a]) <= GLS_VIEW_PLACE)) abort();
         for (int i = 0; i < 4; i++)
             if (!(fabs(request.sphere[i]) <= GLS_VIEW_PLACE)) abort();
+        if (!(request.page_seconds >= 0 && request.page_seconds <= (request.preview ? GLS_VIEW_PAGE : 0))) abort();
         if (request.shown > GLS_VIEW_SHOWN || request.n_regions > GLS_VIEW_ALL_REGIONS) abort();
         if (request.n_bundles > GLS_VIEW_BUNDLES || (request.kind == GLS_VIEW_SAVE) != (request.name[0] != 0)) abort();
         const gls_view_criteria *c = &request.criteria;

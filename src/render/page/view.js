@@ -37,19 +37,26 @@
   const waiting = new Map(), asked = new Map(), answers = {};
   // Messages of the server by the kinds that have another name here, and kinds whose answer has no bytes behind it.
   const messages = { probe: "pick" }, brief = ["pick", "probe"];
-  let id = 0, busy = 0;
+  // Streamlines of all seeds give way to what moves: the server ends their run for it. urgent: kinds to which they do; refined: asks
+  // for them again; null: something else is under way.
+  const urgent = ["track", "select", "paint"];
+  let id = 0, busy = 0, refined = null;
   // target: where the page shows the answer, if that differs between requests of a kind
   function post(kind, body, target) {
     asked.set(++id, { kind, target });
     socket.send(JSON.stringify({ [messages[kind] || kind]: { id, ...body } }));
   }
   function send() {
-    if (busy || waiting.size === 0 || socket.readyState !== WebSocket.OPEN) return;
-    const [kind, make] = waiting.entries().next().value;
-    waiting.delete(kind);
+    const next = [...waiting.keys()].find((kind) => !busy || (refined && urgent.includes(kind)));
+    if (!next || socket.readyState !== WebSocket.OPEN) return;
+    const make = waiting.get(next);
+    waiting.delete(next);
     const body = make();
     if (!body) { send(); return; }
-    post(kind, body);
+    if (busy) asked.delete(busy); // its answer may be on the way
+    if (busy && next !== "track") waiting.set("track", refined);
+    refined = next === "track" && !body.preview ? make : null;
+    post(next, body);
     busy = id;
   }
   function ask(kind, make) {
@@ -74,10 +81,10 @@
       return;
     }
     // u8 version, u8 kind, u16, u32 id, 0 for an answer to another page, u32 streamlines, then the bytes of decode()
-    const view = new DataView(event.data), own = view.getUint32(4, true) > 0;
-    if (view.getUint8(0) !== 1) return;
+    const view = new DataView(event.data), of = view.getUint32(4, true), own = of > 0;
+    if (view.getUint8(0) !== 1 || (own && of !== busy)) return;
     // the last region may be gone meanwhile
-    if (view.getUint8(1) === 1) { stage.show("tracked", new Uint8Array(event.data, 12)); ripen(); }
+    if (view.getUint8(1) === 1) { stage.show("tracked", new Uint8Array(event.data, 12)); ripen(own); }
     else if (view.getUint8(1) === 3 && fetched) voxels(runsOf(event.data).reduce((n, v, i) => n + (i % 2 ? v : 0), 0), runsOf(event.data));
     else if (view.getUint8(1) === 3) painted(runsOf(event.data));
     else if (view.getUint8(1) === 4) answers.glyphBytes(event.data);
@@ -102,6 +109,9 @@
     stop: regions.filter(stops).map(wire) });
   const astray = () => fault("sphere") || (regions.some(stops) ? fault("regions") : ""); // why nothing is tracked
   let sowed = "", unripe = false, ripening = 0; // what was asked for last; whether a preview is the last answer; timer of its refinement
+  // Of a preview: when it was asked for; the seconds of the server. Then the seconds that this page needed for the last ones, from the
+  // request to the picture without those of the server, which tracks from fewer seeds the longer that is.
+  const pace = { from: 0, server: 0, own: 0.1 };
   // Asks for streamlines: for a preview while something moves, and for all of them when it rests.
   function track(moves) {
     clearTimeout(ripening);
@@ -111,7 +121,9 @@
       const wrong = astray();
       if (wrong) { get("tracked").textContent = wrong; return null; }
       sowed = JSON.stringify(sowing());
-      return { ...sowing(), nseeds: Number(get("nseeds").value), preview: Boolean(moves) };
+      const page = moves ? { page_seconds: Math.min(pace.own, scene.most.page) } : {};
+      pace.from = moves ? performance.now() : 0;
+      return { ...sowing(), nseeds: Number(get("nseeds").value), preview: Boolean(moves), ...page };
     });
   }
   answers.track = (answer, target) => {
@@ -120,13 +132,17 @@
     if (!answer.command) return;
     get("command").textContent = answer.command;
     unripe = target !== "seen" && answer.seeds < answer.of && !waiting.has("track");
+    if (target !== "seen") pace.server = answer.seconds;
     for (const [name, value] of Object.entries(answer.values)) {
       get(name).placeholder = value === null ? "none" : Number(value.toPrecision(4)) + (name === "step-size" ? "mm" : "");
     }
   };
-  // Asks for all seeds of a preview that has been seen for a while.
-  function ripen() {
+  // Takes the time of a preview when it is seen, and asks for all its seeds when it has been seen for a while.
+  function ripen(isOwn) {
+    const { server } = pace, from = isOwn ? pace.from : 0;
     requestAnimationFrame(() => requestAnimationFrame(() => {
+      const own = Math.max(0, (performance.now() - from) / 1000 - server);
+      if (from) pace.own = Math.max(own, (pace.own + own) / 2);
       if (!unripe) return;
       clearTimeout(ripening);
       ripening = setTimeout(track, 300);
