@@ -102,9 +102,9 @@ const glslinesStage = (function () {
     if (!program || !keeper) return fail("The shaders of the view do not compile here.");
     show(true);
     const state = { from: 0, to: Infinity, asked: false };
-    // What lies behind that which moves: slices, streamlines of the file, ODFs. While regions move and streamlines follow, it is
-    // not drawn again: its picture is kept from the second drawing on. "": it has changed.
-    const back = { texture: gl.createTexture(), state: "" };
+    // What lies behind that which moves: slices, streamlines of the file, ODFs. Its picture is kept: while regions move and streamlines
+    // follow, it is not drawn again. kept: it has not changed since.
+    const back = { texture: gl.createTexture(), kept: false };
     // Panes of the view, each with its rotation, zoom, the only slice that it shows (null: all), and its share of the canvas: left, top,
     // width, height. The pane under the pointer is the one that events change.
     const letters = ["L", "R", "P", "A", "I", "S"];
@@ -312,34 +312,39 @@ const glslinesStage = (function () {
     function draw() {
       state.asked = false;
       const ratio = window.devicePixelRatio || 1, w = Math.round(canvas.clientWidth * ratio), h = Math.round(canvas.clientHeight * ratio);
-      if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; back.state = ""; }
+      if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; back.kept = false; }
       gl.clearColor(0, 0, 0, 1);
       gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
       const active = pane;
-      if (back.state !== "kept") for (pane of panes) drawBack(view(w, h));
-      keepBack(w, h);
+      if (back.kept) {
+        drawKept(w, h);
+      } else {
+        for (pane of panes) drawBack(view(w, h));
+        keepBack(w, h);
+      }
+      gl.clear(gl.DEPTH_BUFFER_BIT);
       for (pane of panes) drawFront(view(w, h));
       pane = active;
       if (watching) watching();
     }
-    // Draws the picture that was kept, or keeps that which was drawn if nothing has changed since the drawing before.
+    // Keeps the picture that was drawn: to copy it takes less time than to draw it again when something begins to move.
     function keepBack(w, h) {
       gl.activeTexture(gl.TEXTURE0);
       gl.bindTexture(gl.TEXTURE_2D, back.texture);
-      if (back.state === "kept") {
-        gl.viewport(0, 0, w, h);
-        gl.useProgram(keeper);
-        gl.uniform1i(gl.getUniformLocation(keeper, "kept"), 0);
-        gl.depthMask(false);
-        gl.drawArrays(gl.TRIANGLES, 0, 3);
-        gl.depthMask(true);
-      } else if (back.state === "drawn") {
-        gl.copyTexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, 0, 0, w, h, 0);
-        gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
-        gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
-      }
-      back.state = back.state ? "kept" : "drawn";
-      gl.clear(gl.DEPTH_BUFFER_BIT);
+      gl.copyTexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, 0, 0, w, h, 0);
+      gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
+      gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+      back.kept = true;
+    }
+    function drawKept(w, h) {
+      gl.activeTexture(gl.TEXTURE0);
+      gl.bindTexture(gl.TEXTURE_2D, back.texture);
+      gl.viewport(0, 0, w, h);
+      gl.useProgram(keeper);
+      gl.uniform1i(gl.getUniformLocation(keeper, "kept"), 0);
+      gl.depthMask(false);
+      gl.drawArrays(gl.TRIANGLES, 0, 3);
+      gl.depthMask(true);
     }
     // Prepares the part of the canvas of the pane. Returns the zoom.
     function view(w, h) {
@@ -398,7 +403,7 @@ const glslinesStage = (function () {
     }
     // Draws the view with the next frame. front: what lies behind regions and what was tracked or selected is as before.
     function ask(front) {
-      if (front !== true) back.state = "";
+      if (front !== true) back.kept = false;
       if (!state.asked) { state.asked = true; requestAnimationFrame(draw); }
     }
 
