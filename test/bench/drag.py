@@ -39,8 +39,12 @@ NOTES = """(() => {
       let answer = null;
       this.addEventListener("message", (event) => {
         const now = performance.now();
-        if (typeof event.data === "string") { answer = JSON.parse(event.data); answer.said = now; return; }
-        if (!answer || answer.kind !== "track") return;
+        if (typeof event.data === "string") {
+          const heard = JSON.parse(event.data);
+          if (heard.kind === "track") answer = { ...heard, said: now };
+          return;
+        }
+        if (!answer || new DataView(event.data).getUint32(4, true) !== answer.id) return;
         const picture = { ...asked.get(answer.id), said: answer.said, came: now, server: 1000 * answer.seconds, seeds: answer.seeds, bytes: event.data.byteLength };
         answer = null;
         requestAnimationFrame(() => requestAnimationFrame(() => {

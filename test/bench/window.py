@@ -18,7 +18,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from view import Server, open_page  # noqa: E402
 
 REQUESTS, WARM = 60, 5
-NSEEDS, SEED_RADIUS, REGION_RADIUS, SHOWN = 5000, 5.0, 10.0, 20000
+NSEEDS, SEED_RADIUS, REGION_RADIUS = 5000, 5.0, 10.0
+SHOWN = (2000, 20000)  # selected streamlines that are sent at most: the page asks for 2000 while a region moves
 
 
 def start(program, arguments):
@@ -32,17 +33,17 @@ def start(program, arguments):
     sys.exit(f"error: {program} view {' '.join(arguments)}: no address")
 
 
-def request(kind, number, centre):
+def request(kind, number, centre, shown):
     if kind == "track":
         return {"track": {"id": number, "sphere": [*centre, SEED_RADIUS], "nseeds": NSEEDS, "seed": 0}}
-    return {"select": {"id": number, "shown": SHOWN, "regions": [{"role": "include", "sphere": [*centre, REGION_RADIUS]}]}}
+    return {"select": {"id": number, "shown": shown, "regions": [{"role": "include", "sphere": [*centre, REGION_RADIUS]}]}}
 
 
-def measure(page, kind):
+def measure(page, kind, shown=0):
     rng, seconds, lines = random.Random(1), [], 0
     for number in range(REQUESTS):
         begun = time.time()
-        page.send(json.dumps(request(kind, number, [rng.uniform(-30, 30) for _ in range(3)])))
+        page.send(json.dumps(request(kind, number, [rng.uniform(-30, 30) for _ in range(3)], shown)))
         said = json.loads(page.receive())
         if "error" in said:
             sys.exit(f"error: {said['error']}")
@@ -51,7 +52,7 @@ def measure(page, kind):
         lines += said["streamlines" if kind == "track" else "selected"]
     seconds = sorted(seconds[WARM:])
     median, late = statistics.median(seconds), seconds[int(0.95 * (len(seconds) - 1))]
-    print(f"{kind}: median {1e3 * median:.0f} ms, 95 % {1e3 * late:.0f} ms of {len(seconds)}; {lines / REQUESTS:.0f} streamlines in the mean")
+    print(f"{kind}{f', up to {shown} sent' if shown else ''}: median {1e3 * median:.0f} ms, 95 % {1e3 * late:.0f} ms of {len(seconds)}; {lines / REQUESTS:.0f} streamlines in the mean")
 
 
 def main():
@@ -64,7 +65,8 @@ def main():
         size = len(server.get("/lines")[2])
         print(f"streamlines of the page: {size} bytes in {time.time() - begun:.2f} s")
         with open_page(server) as page:
-            measure(page, kind)
+            for shown in SHOWN if kind == "select" else [0]:
+                measure(page, kind, shown)
         for line in open(f"/proc/{process.pid}/status"):
             if line.startswith(("VmHWM", "RssAnon")):
                 print(" ".join(line.split()))
