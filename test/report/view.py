@@ -209,21 +209,28 @@ def paint(browser):
     browser.value(change % ("tool", "clear"))
     drag((0, 0))
     settled("an erased part", lambda before, now: now < before)
+    def step(act):
+        """Goes back or forth, and waits until there are other voxels; some changes have the same."""
+        end, before = time.monotonic() + 2, voxels()
+        act()
+        while time.monotonic() < end and voxels() == before:
+            time.sleep(0.02)
+
     # keys: back to the stroke of the brush, and forth
     for _ in range(20):
         if voxels() == first or browser.value("document.getElementById('undo').disabled"):
             break
         browser.value("document.getElementById('canvas').focus(), true")
-        browser.call("Input.dispatchKeyEvent", type="keyDown", key="z", modifiers=2)
+        step(lambda: browser.call("Input.dispatchKeyEvent", type="keyDown", key="z", modifiers=2))
     settled("undoing by keys", lambda before, now: now == first)
     check(browser.wait(f"document.getElementById('selected').textContent.startsWith({json.dumps(selected)} + ' in ')"), "undoing selects", browser.text("selected"), "not", selected)
     for _ in range(20):
         if voxels() == filled:
             break
-        browser.click("redo")
+        step(lambda: browser.click("redo"))
     settled("redoing", lambda before, now: now == filled)
     while not browser.value("document.getElementById('undo').disabled") and voxels() != first:
-        browser.click("undo")
+        step(lambda: browser.click("undo"))
     settled("undoing", lambda before, now: now == first)
     browser.click("flat")
     browser.value(change % ("low", ""))
@@ -397,6 +404,7 @@ def review(browser):
     browser.call("Page.navigate", url=sys.argv[4])
     check(browser.wait("document.getElementById('name') && document.getElementById('name').textContent === 'sub-01'"), "no participant")
     check(browser.wait("[...document.images].length === 1 && document.images[0].complete && document.images[0].naturalWidth > 100"), "no picture")
+    check(browser.wait("!document.querySelector('fieldset').disabled"), "the page may not judge")
     table = folder / "set/desc-qc_participants.tsv"
 
     def key(name):

@@ -95,8 +95,8 @@
 
   // The first field of a form whose value cannot be taken, and why; "": all values can.
   function fault(form) {
-    const field = [...get(form).elements].find((f) => !f.validity.valid), legend = field && field.closest("fieldset");
-    return field ? (legend ? legend.querySelector("legend").textContent + ", " : "") +
+    const field = [...get(form).elements].find((f) => !f.validity.valid), legend = field && field.closest("fieldset").querySelector(":scope > legend");
+    return field ? (legend ? legend.textContent + ", " : "") +
       (field.dataset.name || field.labels[0].firstChild.textContent.trim()) + ": " + field.validationMessage : "";
   }
   // --- The sphere in which seeds lie.
