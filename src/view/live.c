@@ -28,7 +28,7 @@
  * part of it, but leaves at least this share. Seeds of the first preview. */
 #define BUDGET 0.1
 #define SOFTWARE_BUDGET 0.4
-#define LEAST_SHARE 0.25
+#define MIN_SHARE 0.25
 #define FIRST_PREVIEW 200
 
 /* --- Words of the command line. */
@@ -326,7 +326,7 @@ static gls_status track_mask(gls_view_live *live, gls_view_paint *paint, const g
 static uint64_t preview_seeds(const gls_view_live *live, const gls_view_request *request)
 {
     const double all = live->job->device->software ? SOFTWARE_BUDGET : BUDGET;
-    const double time = fmax(all - request->page_seconds, LEAST_SHARE * all);
+    const double time = fmax(all - request->page_seconds, MIN_SHARE * all);
     const double n = live->speed > 0 ? fmin(fmax(1, live->speed * time), 4.0 * (double)live->n) : FIRST_PREVIEW;
     return n < (double)request->nseeds ? (uint64_t)n : request->nseeds;
 }
