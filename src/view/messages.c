@@ -463,8 +463,11 @@ static gls_status check_regions(const cJSON *list, gls_view_request *request)
         const char *role = cJSON_GetStringValue(at(region, "role"));
         const cJSON *mask = at(region, "mask");
         const bool unpainted = mask && cJSON_IsNumber(mask) && mask->valuedouble == 0;
+        const bool sows = role && strcmp(role, "seed") == 0;
+        int r = 0;
+        while (role && r < N_ROLES && strcmp(role, roles[r].word) != 0) r++;
         if (!status) status = read_text(at(region, "name"), name);
-        if (!status && mask && role && (unpainted || strcmp(role, "seed") == 0) && cJSON_GetArraySize(region) == 3)
+        if (!status && mask && (sows || (unpainted && role && r < N_ROLES)) && cJSON_GetArraySize(region) == 3)
             status = read_mask(mask, 0, &number);
         else if (!status)
             status = read_region(region, 3, role && strcmp(role, "stop") == 0, request);

@@ -73,7 +73,8 @@ typedef struct connection {
     answer said;              /* to be sent: that of a save or a judgement, of which each has its answer */
     bool changes, joined;     /* it may change the scene; it is sent the scene whenever that changes */
     answer scene;             /* to be sent: the scene, or why it was not changed */
-    bool lacks[RESULTS];      /* it has not got the last result of this kind */
+    uint32_t scene_id;        /* number of the request that it answers; 0: of none */
+    bool refused;             /* the last scene of this page was not taken */
     answer seen[2 * RESULTS]; /* to be sent: results of other pages, of each kind text and streamlines */
 } connection;
 
@@ -87,13 +88,12 @@ typedef struct state {
     bool yields;        /* the run ends for a newer message of that page */
     bool overtaken;     /* it has ended for one */
     gls_view_shared shared;
-    bool has_last[RESULTS];
-    gls_view_request last[RESULTS]; /* requests whose results pages show, for pages that come later */
-    double empty_since;             /* time since which no page is open */
-    double worked;                  /* time of the last answer; 0: memory that it has freed was given back */
-    gls_view_saving *saving;        /* NULL: nothing is saved */
-    connection *saver;              /* the page that saves; NULL: it is closed */
-    uint32_t save_id;               /* number of its request */
+    answer last[2 * RESULTS]; /* the results that pages show, of each kind text and streamlines */
+    double empty_since;       /* time since which no page is open */
+    double worked;            /* time of the last answer; 0: memory that it has freed was given back */
+    gls_view_saving *saving;  /* NULL: nothing is saved */
+    connection *saver;        /* the page that saves; NULL: it is closed */
+    uint32_t save_id;         /* number of its request */
     gls_view_browser browser;
     lws_sorted_usec_list_t tick;
 } state;
@@ -337,11 +337,13 @@ static void send_error(connection *c, answer *to, uint32_t id, bool exists)
 
 /* --- The scene that pages share. */
 
-/* Sends the scene to a page, as the answer to request number id; 0: to none. */
+/* Sends the scene to a page, as the answer to request number id; 0: to none. It takes the place of an answer that was
+ * not sent yet, and its number. */
 static void send_scene(const state *s, connection *c, uint32_t id)
 {
     gls_text text = begin_answer();
-    if (gls_view_shared_describe(&s->shared, id, c->changes, &text))
+    if (id > 0 || !c->scene.room) c->scene_id = id;
+    if (gls_view_shared_describe(&s->shared, c->scene_id, c->changes, &text))
         gls_text_finish(&text);
     else
         send_text(c, &c->scene, &text);
@@ -354,52 +356,79 @@ static void spread_scene(const state *s, const connection *but)
         if (c->joined && c != but) send_scene(s, c, 0);
 }
 
+/* Frees an answer. */
+static void drop(answer *a)
+{
+    free(a->room);
+    *a = (answer){.bytes = 0};
+}
+
+/* Sends the last result of a kind to a page that did not ask for it. A failure leaves the page without it. */
+static void send_seen(const state *s, connection *c, int k)
+{
+    for (int i = 2 * k; i < 2 * k + 2; i++) {
+        gls_text copy = begin_answer();
+        drop(&c->seen[i]);
+        if (s->last[i].room) gls_text_append(&copy, (const char *)s->last[i].room + LWS_PRE, s->last[i].bytes);
+        if (!copy.failed && copy.length > LWS_PRE) send_text(c, &c->seen[i], &copy);
+        gls_text_finish(&copy);
+    }
+}
+
 /* Does what a page asks for that changes the scene, or lets it take part. */
 static void share(state *s, connection *c, const gls_view_request *request)
 {
     const uint64_t version = s->shared.version;
     if (request->kind == GLS_VIEW_SCENE && gls_view_shared_take(&s->shared, request, c->message, c)) {
+        c->scene_id = request->id;
         send_error(c, &c->scene, request->id, false);
         return;
     }
+    if (request->kind == GLS_VIEW_SCENE) c->refused = s->shared.version == version;
     if (request->kind == GLS_VIEW_UNDO) gls_view_shared_undo(&s->shared, request->forward);
-    if (request->kind == GLS_VIEW_JOIN) {
-        c->joined = true;
-        for (int k = 0; k < RESULTS; k++) c->lacks[k] = true;
-    }
+    if (request->kind != GLS_VIEW_SCENE) c->refused = false;
     if (s->shared.version != version) spread_scene(s, c);
     send_scene(s, c, request->id);
+    if (request->kind != GLS_VIEW_JOIN) return;
+    c->joined = true;
+    for (int k = 0; k < RESULTS; k++) send_seen(s, c, k);
 }
 
-/* Sends a result to a page that did not ask for it: {"seen": ...}, then its streamlines with the number 0. */
-static void send_seen(connection *c, int k, const gls_text *text, const gls_text *lines)
+/* Keeps a result as pages get it that did not ask for it: {"seen": ...}, then its streamlines with the number 0. */
+static void keep_result(state *s, int k, const gls_text *text, const gls_text *lines)
 {
     gls_text wrapped = begin_answer(), copy = begin_answer();
     gls_text_puts(&wrapped, "{\"seen\":");
     gls_text_append(&wrapped, text->data + LWS_PRE, text->length - LWS_PRE);
     gls_text_puts(&wrapped, "}");
     gls_text_append(&copy, lines->data + LWS_PRE, lines->length - LWS_PRE);
+    drop(&s->last[2 * k]);
+    drop(&s->last[2 * k + 1]);
     if (!wrapped.failed && !copy.failed && copy.length > LWS_PRE + 8) {
         memset(copy.data + LWS_PRE + 4, 0, 4);
-        replace(&c->seen[2 * k + 1], &copy);
-        send_text(c, &c->seen[2 * k], &wrapped);
+        replace(&s->last[2 * k], &wrapped);
+        replace(&s->last[2 * k + 1], &copy);
     }
     gls_text_finish(&wrapped);
     gls_text_finish(&copy);
-    c->lacks[k] = false;
 }
 
-/* Keeps a request whose result all pages show, and sends the result to all but the page that asked. */
+/* Keeps a result that all pages show, and sends it to all but the page that asked, which forgets an older one. The
+ * result of a scene that was not taken is not kept: its page gets that of the scene of now behind it. */
 static void spread_result(state *s, connection *asked, const gls_text *text, const gls_text *lines)
 {
     const gls_view_request *request = &asked->request;
     const int k = request->kind == GLS_VIEW_SELECT;
     if ((request->kind != GLS_VIEW_TRACK && request->kind != GLS_VIEW_SELECT) || !asked->joined) return;
-    s->last[k] = *request;
-    s->has_last[k] = true;
-    asked->lacks[k] = false;
+    if (asked->refused) {
+        send_seen(s, asked, k);
+        return;
+    }
+    keep_result(s, k, text, lines);
+    drop(&asked->seen[2 * k]);
+    drop(&asked->seen[2 * k + 1]);
     for (connection *c = s->page; c; c = c->next)
-        if (c->joined && c != asked) send_seen(c, k, text, lines);
+        if (c->joined && c != asked) send_seen(s, c, k);
 }
 
 /* Begins to save what a page asks for. */
@@ -465,9 +494,9 @@ static int receive(state *s, struct lws *wsi, connection *c, const void *part, s
     gls_status status = gls_view_request_read(c->message, c->bytes, &request);
     c->bytes = 0;
     if (status == GLS_ERR_INPUT) return end_page(wsi, LWS_CLOSE_STATUS_PROTOCOL_ERR, gls_last_error());
-    const bool stays = request.kind == GLS_VIEW_SAVE || request.kind == GLS_VIEW_JUDGE,
-               shares =
-                   request.kind == GLS_VIEW_JOIN || request.kind == GLS_VIEW_SCENE || request.kind == GLS_VIEW_UNDO;
+    const bool stays = request.kind == GLS_VIEW_SAVE || request.kind == GLS_VIEW_JUDGE;
+    const bool shares =
+        request.kind == GLS_VIEW_JOIN || request.kind == GLS_VIEW_SCENE || request.kind == GLS_VIEW_UNDO;
     if (!status && !may_ask(c, request.kind))
         status = gls_fail(GLS_ERR_ARGUMENT, "this page may look alone: open the first address that 'glslines view' "
                                             "printed to change the scene");
@@ -568,21 +597,6 @@ static gls_status do_request(state *s, const connection *c, const gls_view_reque
     }
 }
 
-/* Makes the last results again for a page that came later. */
-static void catch_up(state *s, connection *c)
-{
-    for (int k = 0; k < RESULTS; k++) {
-        if (!c->lacks[k] || !s->has_last[k]) continue;
-        gls_text text = begin_answer(), lines = begin_answer();
-        s->last[k].preview = false;
-        c->lacks[k] = false;
-        if (!do_request(s, c, &s->last[k], &text, &lines)) send_seen(c, k, &text, &lines);
-        gls_text_finish(&text);
-        gls_text_finish(&lines);
-        s->worked = gls_clock_seconds();
-    }
-}
-
 /* Does what a page asks for. The answer to a request that fails says why. Streamlines of all seeds yield to what the
  * page sends next: to another request for good, to other messages for the moment. A preview does not, because a mouse
  * that moves on would leave the page without any. */
@@ -608,10 +622,8 @@ static void attend(state *s, connection *c)
 /* Does what pages ask for. */
 static void work(state *s)
 {
-    for (connection *c = s->page; c; c = c->next) {
-        catch_up(s, c);
+    for (connection *c = s->page; c; c = c->next)
         if (c->asks) attend(s, c);
-    }
     end_save(s);
     gls_view_browser_attend(&s->browser);
     if (s->worked > 0 && gls_clock_seconds() - s->worked > REST) {
@@ -727,6 +739,7 @@ gls_status gls_view_serve(const gls_view_server *server)
     gls_text_finish(&text);
     if (context) lws_context_destroy(context);
     gls_view_shared_finish(&s.shared);
+    for (int k = 0; k < 2 * RESULTS; k++) free(s.last[k].room);
     if (s.session.socket) unlink(s.session.socket);
     return status;
 }

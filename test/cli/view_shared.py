@@ -46,6 +46,23 @@ def seen(page, kind):
     return said["seen"], decode(data[12:])[0]
 
 
+def rest(page):
+    """Reads until nothing has come for a second. Returns the command of the last selection, and its streamlines."""
+    command, lines, last = None, None, None
+    page.s.settimeout(1)
+    try:
+        while True:
+            said = page.receive()
+            if isinstance(said, str):
+                last = json.loads(said)
+                last = last.get("seen", last)
+            elif "selected" in last:
+                command, lines = last["command"], decode(said[12:])[0]
+    except TimeoutError:
+        page.s.settimeout(20)
+    return command, lines
+
+
 with open_page(writer) as first, open_page(writer) as second, open_page(looker) as third:
     # --- one scene ---
     joined = ask(first, "join")
@@ -94,6 +111,34 @@ with open_page(writer) as first, open_page(writer) as second, open_page(looker) 
             check(ask(late, "join")["version"] == 6, "a late page")
             check(seen(late, "track")[1] == followed and seen(late, "select")[1] == lines, "results for a late page")
 
+    # a page that joins many times is sent what is kept: nothing is tracked again, which would take another time
+    for _ in range(10):
+        ask(third, "join")
+        said, found = seen(third, "track")
+        check(said["seconds"] == tracked["seconds"] and found == followed, "a page that joins again", said)
+        seen(third, "select")
+
+    # two pages that select at once end with the same streamlines: both send before either reads
+    for k in range(3):
+        for page, radius in ((first, 6), (second, 3 + k)):
+            page.send(json.dumps({"select": {"id": 500, "shown": 5000, "regions": [{"role": "include", "sphere": [0, 0, 0, radius]}]}}))
+        said, found = rest(first), rest(second)
+        check(said[0] == found[0] and said[1] == found[1], "two selections at once", said[0], found[0])
+        check(rest(third)[0] == said[0], "two selections at once, on another page")
+
+    # the selection of a scene that was refused stays with its page, which is sent that of the others again
+    now = ask(first, "join")["version"]
+    rest(first)
+    check(scene(second, now - 1)["version"] == now, "a stale scene")
+    shown = said[0]
+    second.send(json.dumps({"select": {"id": 500, "shown": 5000, "regions": [{"role": "include", "sphere": [1, 1, 1, 9]}]}}))
+    check(rest(second)[0] == shown, "a selection of a scene that was refused")
+    with open_page(looker) as late:
+        ask(late, "join")
+        check(rest(late)[0] == shown, "a selection of a scene that was refused, on a page that comes later")
+    check(ask(second, "join")["version"] == now, "a page that takes part again")
+    rest(second)
+
     # voxels that another page has painted
     painted = ask(first, "paint", mask=0, replaces=False, adds=True, part=False, plane=None, radius=5, low=None, high=None, at=[[0, 0, 0]])
     runs = first.receive()[12:]
@@ -122,7 +167,7 @@ with open_page(writer) as first, open_page(writer) as second, open_page(looker) 
     for changes in ({"regions": None}, {"bundles": None}, {"regions": [{"role": "include", "sphere": [0, 0, 0, 5]}]}, {"regions": [{**ball, "name": ""}]}, {"regions": [{**ball, "role": "x"}]},
                     {"regions": [{**ball, "more": 1}]}, {"regions": [ball] * 33}, {"track": []}, {"track": {**seeds, "id": 1}}, {"bundles": [{"name": "../x", "regions": []}]},
                     {"bundles": [{"name": "a", "regions": [], "count": -1}]}, {"criteria": {"length": 1}}, {"base": -1}, {"joins": 1}, {"more": 1},
-                    {"regions": [{**ball, "role": "seed"}]}, {"regions": [{"name": "a", "role": "nonsense", "mask": 1}]}):
+                    {"regions": [{**ball, "role": "seed"}]}, {"regions": [{"name": "a", "role": "nonsense", "mask": 1}]}, {"regions": [{"name": "a", "role": "nonsense", "mask": 0}]}):
         said = scene(first, **{"base": before, **changes})
         check(said.get("error", "").startswith("message: "), "a scene that cannot be taken", changes, said)
     taken = scene(first, before, regions=[ball, box, {"name": "region 3", "role": "seed", "mask": 2}, {"name": "region 4", "role": "include", "mask": 0}],
