@@ -338,9 +338,8 @@ const cmd_command command_view = {
         "images. Spheres, boxes and labels select streamlines as they are moved, the same ones that 'glslines edit' "
         "selects, and the page saves them as bundles with a script that makes them again. With options of "
         "track behind --, the page has a seed sphere; streamlines follow it, the same ones that 'glslines "
-        "track' gives. The page shows these command lines. Prints the address of the page, and a second one for pages "
-        "that "
-        "may look alone. Their tokens let nobody else in. All pages show one scene. Nothing is written but what the "
+        "track' gives. The page shows these command lines. Prints the address of the page, and a second one for "
+        "read-only pages. Their tokens let nobody else in. All pages show one scene. Nothing is written but what the "
         "page saves. Ends with Ctrl-C. Given the folder of a data "
         "set instead, shows the pictures of one participant after the other, and keeps a table of what you judge.",
     .positionals = CMD_TEXTS("TRACKS", "Tractograms: TRX (files or folders), TRK, TCK, VTK or VTP, also .gz.", "IMAGE",

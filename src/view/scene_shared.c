@@ -20,7 +20,11 @@ gls_status gls_view_shared_take(gls_view_shared *s, const gls_view_request *requ
                                 const void *page)
 {
     if (request->base != s->version) return GLS_OK;
-    char *text = gls_text_copy(message);
+    /* written anew, since a page may be stricter about JSON than the parser is */
+    const char *stopped = NULL;
+    cJSON *root = gls_json_parse_whole(message, strlen(message), &stopped);
+    char *text = root ? gls_json_print_line(root) : NULL;
+    cJSON_Delete(root);
     if (!text) return gls_no_memory();
     forget(s, s->at + 1);
     if (s->n > 0 && request->joins && s->by == page) {

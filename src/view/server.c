@@ -40,7 +40,7 @@ gls_status gls_view_serve(const gls_view_server *server)
 
 /* Bytes of a file that are sent at a time. */
 #define CHUNK 65536
-/* Largest number of pages that are open. Those that may look alone are let in while fewer than half as many are. */
+/* Largest number of pages that are open. Read-only ones are let in while fewer than half as many are. */
 #define MAX_PAGES 16
 /* Freed memory is given back when nothing was asked for so many seconds, because the next answer needs as much. */
 #define REST 1
@@ -473,7 +473,7 @@ static void judge(state *s, connection *c, const gls_view_request *request)
     gls_text_finish(&text);
 }
 
-/* Whether a page may ask for this: one that may look alone asks for what its slices show. */
+/* Whether a page may ask for this: a read-only one asks for what its slices show. */
 static bool may_ask(const connection *c, gls_view_kind kind)
 {
     return c->changes || kind == GLS_VIEW_JOIN || kind == GLS_VIEW_PICK || kind == GLS_VIEW_GLYPHS ||
@@ -498,7 +498,7 @@ static int receive(state *s, struct lws *wsi, connection *c, const void *part, s
     const bool shares =
         request.kind == GLS_VIEW_JOIN || request.kind == GLS_VIEW_SCENE || request.kind == GLS_VIEW_UNDO;
     if (!status && !may_ask(c, request.kind))
-        status = gls_fail(GLS_ERR_ARGUMENT, "this page may look alone: open the first address that 'glslines view' "
+        status = gls_fail(GLS_ERR_ARGUMENT, "this page is read-only: open the first address that 'glslines view' "
                                             "printed to change the scene");
     if (status) {
         send_error(c, stays ? &c->said : shares ? &c->scene : &c->text, request.id, false);

@@ -1,4 +1,4 @@
-"""Pages of a running `glslines view` that share its scene, and one that may look alone: view_shared.py ADDRESS READ_ONLY_ADDRESS SAVED. Prints what fails."""
+"""Pages of a running `glslines view` that share its scene, and a read-only one: view_shared.py ADDRESS READ_ONLY_ADDRESS SAVED. Prints what fails."""
 
 import json
 import os
@@ -158,8 +158,8 @@ with open_page(writer) as first, open_page(writer) as second, open_page(looker) 
                        ("save", {"name": "x", "force": True, "bundles": [{"name": "a", "regions": [region]}]}),
                        ("save", {"name": "x", "force": True, "track": seeds}), ("judge", {"participant": 0, "judgement": "good", "note": ""})):
         said = ask(third, kind, **body)
-        check("may look alone" in said.get("error", "") and list(said) == ["id", "error"], "a read-only page may", kind, said)
-    check("may look alone" in scene(third, before).get("error", ""), "a read-only page may change the scene")
+        check("read-only" in said.get("error", "") and list(said) == ["id", "error"], "a read-only page may", kind, said)
+    check("read-only" in scene(third, before).get("error", ""), "a read-only page may change the scene")
     check(sorted(os.listdir(saved)) == files, "a read-only page has written files")
 
     # --- scenes that cannot be taken are answered with the reason, and change nothing ---

@@ -26,7 +26,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as a, tempfile.Temp
         wait(writer, "/ streamlines from /.test(document.getElementById('tracked').textContent)", "nothing is tracked")
         looker.call("Page.navigate", url=look)
         wait(looker, "document.getElementById('changes').disabled && / streamlines from /.test(document.getElementById('tracked').textContent)", "a read-only page shows nothing")
-        check("may look alone" in looker.text("connection"), "a read-only page does not say so", looker.text("connection"))
+        check("read-only" in looker.text("connection"), "a read-only page does not say so", looker.text("connection"))
         writer.click("add-sphere")
         wait(looker, "document.querySelectorAll('#regions fieldset').length === 1", "a region does not appear")
         writer.value("(() => { const f = document.querySelector('#regions input'); f.value = '3.5'; f.dispatchEvent(new Event('input', { bubbles: true })); return true; })()")

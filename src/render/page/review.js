@@ -29,7 +29,7 @@
       form.dataset.joined = "yes";
       writes = answer.writes;
       form.elements[0].disabled = !writes;
-      if (!writes) get("connection").textContent = "This page may look alone: it follows the pages that were opened with the first address.";
+      if (!writes) get("connection").textContent = "This page is read-only: it follows the pages that were opened with the first address.";
       return;
     }
     get("saved").textContent = answer.error ? "Not written: " + answer.error : "Written to " + answer.table;

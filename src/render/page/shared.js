@@ -19,8 +19,13 @@ function glslinesShared({ read, apply, post, joined, say }) {
     join() { post("join", {}); },
     // Takes a message of the server. undone: it answers this page, which has gone back or forth.
     take(answer, undone) {
+      const sent = busy;
       busy = false;
-      if (answer.error) { say(answer.error); return; }
+      if (answer.error) {
+        say(answer.error);
+        if (sent) post("join", {}); // this page goes on with the scene of the server
+        return;
+      }
       const { id: _, base: __, joins: ___, ...scene } = answer.message ? answer.message.scene : {};
       const first = writes === null, now = JSON.stringify(scene);
       ({ version, writes } = answer);

@@ -3,6 +3,8 @@
 const glslinesStage = (function () {
   const status = document.getElementById("status"), canvas = document.getElementById("canvas");
   const gl = canvas && canvas.getContext("webgl2", { antialias: true });
+  // a browser that takes the graphics away, as after sleep, gives them back to a page that is loaded again
+  if (gl) canvas.addEventListener("webglcontextlost", () => fail("The browser has ended the 3-D graphics of this page. Load it again."));
   // what needs the script shows itself by it
   const show = (shown) => {
     for (const part of ["stage", "controls"]) document.getElementById(part).hidden = !shown;

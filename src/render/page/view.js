@@ -304,16 +304,23 @@
   // --- The scene that pages share.
   const named = (region) => ({ name: region.name, ...wire(region) });
   const everywhere = () => [...regions, ...kept.flatMap((bundle) => bundle.regions)];
-  // A region of a message. before: the same one, which stays where parts of the page know it; known: painted regions with voxels.
-  function unwire({ name, role, ...shape }, before, known) {
+  // The voxels of painted regions by their number, so that undo shows them at once; a page keeps those of the last 200.
+  const masks = new Map();
+  function learn(mask, n, runs) {
+    masks.delete(mask);
+    masks.set(mask, { voxels: n, runs });
+    if (masks.size > 200) masks.delete(masks.keys().next().value);
+  }
+  // A region of a message. before: the same one, which stays where parts of the page know it.
+  function unwire({ name, role, ...shape }, before) {
     const kind = Object.keys(shape)[0].replace("mask", "paint"), v = shape[kind], n = name.replace(/\D/g, "");
     const region = Object.assign(before && before.kind === kind ? before : {}, { name, role, kind,
       title: kind === "label" ? labelled(shape.label) : (kind === "paint" ? "painted region" : kind) + " " + n });
     if (kind === "sphere") return Object.assign(region, { at: v.slice(0, 3), half: [v[3], v[3], v[3]] });
     if (kind === "box") return Object.assign(region, { at: [0, 1, 2].map((a) => (v[a] + v[a + 3]) / 2), half: [0, 1, 2].map((a) => (v[a + 3] - v[a]) / 2) });
     if (kind === "label") return Object.assign(region, { label: shape.label });
-    const { mask } = shape, same = known.find((r) => r.mask === mask && r.runs) || (mask ? { voxels: 1 } : { voxels: 0, runs: new Uint32Array(0) });
-    return Object.assign(region, { mask, voxels: same.voxels, runs: same.runs });
+    const { mask } = shape, { voxels: count, runs } = masks.get(mask) || (mask ? { voxels: 1 } : { voxels: 0, runs: new Uint32Array(0) });
+    return Object.assign(region, { mask, voxels: count, runs });
   }
   // The scene of this page; null: a field cannot be taken.
   function read() {
@@ -324,9 +331,9 @@
   }
   // Shows the scene of another page, or one that this page has gone back to.
   function apply(next, undone) {
-    const known = everywhere().filter((region) => region.kind === "paint").map((region) => ({ ...region })), before = regions;
-    regions = next.regions.map((w) => unwire(w, before.find((region) => region.name === w.name), known));
-    kept = next.bundles.map((bundle) => ({ ...bundle, regions: bundle.regions.map((w) => unwire(w, null, known)) }));
+    const before = regions;
+    regions = next.regions.map((w) => unwire(w, before.find((region) => region.name === w.name)));
+    kept = next.bundles.map((bundle) => ({ ...bundle, regions: bundle.regions.map((w) => unwire(w, null)) }));
     number = Math.max(0, ...everywhere().map((region) => Number(region.name.replace(/\D/g, ""))));
     criteria.set(next.criteria || {});
     if (scene.live && next.track) {
@@ -352,6 +359,7 @@
     });
   }
   function voxels(n, runs) {
+    learn(fetched, n, runs);
     everywhere().filter((region) => region.mask === fetched && !region.runs).forEach((region) => Object.assign(region, { voxels: n, runs }));
     fetched = 0;
     list();
@@ -360,7 +368,7 @@
   answers.voxels = (answer) => { if (answer.error) voxels(0, new Uint32Array(0)); };
   const shared = glslinesShared({ read, apply, post, say, joined(writes, isNew) {
     get("changes").disabled = !writes;
-    if (!writes) say("This page may look alone: it follows the pages that were opened with the first address.");
+    if (!writes) say("This page is read-only: it follows the pages that were opened with the first address.");
     else if (isNew) track();
     hold();
   } });
@@ -441,6 +449,7 @@
   };
   function painted(runs) {
     stroke.region.runs = runs;
+    learn(stroke.region.mask, stroke.region.voxels, runs);
     stroke.asks = false;
     get("painted").textContent = words(stroke.region.voxels) + " voxels, " + words(Math.round(stroke.region.voxels *
       scene.paint.voxel.reduce((a, b) => a * b))) + " mm³";
