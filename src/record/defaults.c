@@ -59,11 +59,6 @@ static const row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-static bool is_given(const char *const *given, const char *name)
-{
-    return gls_first_given((const char *const[]){name, NULL}, given) != NULL;
-}
-
 /* Whether the default of a parameter applies: its option is not given. nseeds, seeds_per_voxel and select have no
  * default either if another option sets the number of seeds or of streamlines. seeds_per_voxel also has none if
  * --seed-sphere, --seed-rejection or --seed-gmwmi is given. */
@@ -71,12 +66,12 @@ static bool is_open(size_t param, const char *const *given)
 {
     static const char *const seeds[] = {"nseeds", "seeds-per-voxel", "seeds", "seed-grid", "select"};
     static const char *const places[] = {"seed-sphere", "seed-rejection", "seed-gmwmi"};
-    if (is_given(given, gls_params[param].name)) return false;
+    if (gls_is_given(given, gls_params[param].name)) return false;
     if (param != ROW_nseeds && param != ROW_seeds_per_voxel && param != ROW_select) return true;
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
-        if (is_given(given, seeds[i])) return false;
+        if (gls_is_given(given, seeds[i])) return false;
     for (size_t i = 0; i < sizeof places / sizeof *places && param == ROW_seeds_per_voxel; i++)
-        if (is_given(given, places[i])) return false;
+        if (gls_is_given(given, places[i])) return false;
     return true;
 }
 
@@ -112,7 +107,7 @@ static const row *row_of(size_t param, const gls_job_options *o, const gls_metho
 bool gls_default_is_of_shell(const gls_job_options *o, const char *const *given)
 {
     return o->preset == GLS_PRESET_DEFAULT && (o->dwi || o->phantom) && !gls_method_of(o).given &&
-           !is_given(given, "model") && !is_given(given, "dg") && !o->model.response && !o->model.response_wm;
+           !gls_is_given(given, "model") && !gls_is_given(given, "dg") && !o->model.response && !o->model.response_wm;
 }
 
 /* Chooses first the model, then the getter, unless they are given, by the preset and by the data: a series, ODFs, peaks
@@ -120,16 +115,16 @@ bool gls_default_is_of_shell(const gls_job_options *o, const char *const *given)
  * given response matters. */
 static void choose_method(gls_job_options *o, const gls_method *m, const char *const *given)
 {
-    const int getters = is_given(given, "dg") ? 1 << o->track.dg : ALL_GETTERS;
+    const int getters = gls_is_given(given, "dg") ? 1 << o->track.dg : ALL_GETTERS;
     o->one_shell = o->one_shell && gls_default_is_of_shell(o, given);
     if (o->one_shell) {
         o->model.model = (gls_model_kind)row_of(ROW_model, o, m)->value;
         o->track.dg = (gls_direction_getter)row_of(ROW_dg, o, m)->value;
         return;
     }
-    if (!is_given(given, "model") && !m->given)
+    if (!gls_is_given(given, "model") && !m->given)
         o->model.model = (gls_model_kind)row_for(ROW_model, o->preset, getters, ALL_MODELS)->value;
-    if (!is_given(given, "dg"))
+    if (!gls_is_given(given, "dg"))
         o->track.dg = (gls_direction_getter)row_for(ROW_dg, o->preset, ALL_GETTERS, models_of(o, m))->value;
 }
 
@@ -187,27 +182,27 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
         if (row_of(rows[i].param, o, &method) == &rows[i]) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
     /* tckgen's default step with -rk4 is a quarter of a voxel */
-    if (o->track.rk4 && gls_getter_uses(getter, GLS_FOR_RK4) && !is_given(given, "step-size")) {
+    if (o->track.rk4 && gls_getter_uses(getter, GLS_FOR_RK4) && !gls_is_given(given, "step-size")) {
         o->track.step_size = -0.25;
         o->in_mm.step_size = false;
     }
-    if (o->track.pft && !is_given(given, "act-rule")) o->act_rule = GLS_TISSUE_RULE_CMC;
+    if (o->track.pft && !gls_is_given(given, "act-rule")) o->act_rule = GLS_TISSUE_RULE_CMC;
     /* DIPY's particle filtering starts along every peak of a seed, its other getters along the strongest */
-    if (o->track.pft && o->preset == GLS_PRESET_DIPY && !is_given(given, "max-directions-per-seed"))
+    if (o->track.pft && o->preset == GLS_PRESET_DIPY && !gls_is_given(given, "max-directions-per-seed"))
         o->track.max_directions_per_seed = GLS_MAX_DIRECTIONS;
-    if (!is_given(given, "cutoff")) o->track.fod_cutoff = bare.track.fod_cutoff;
+    if (!gls_is_given(given, "cutoff")) o->track.fod_cutoff = bare.track.fod_cutoff;
     /* tissue ends streamlines in place of the stop map; take the defaults of tckgen -act */
     if (method.tissue) {
-        if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
-        if (!is_given(given, "mask-stop") && o->track.stop_threshold < 0) o->mask_stop = GLS_MASK_STOP_NEAREST;
+        if (!gls_is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
+        if (!gls_is_given(given, "mask-stop") && o->track.stop_threshold < 0) o->mask_stop = GLS_MASK_STOP_NEAREST;
         const bool keeps_length = o->track.pft && o->preset != GLS_PRESET_DEFAULT;
-        if (!is_given(given, "min-length") && !keeps_length) o->track.min_length = getter->one_point ? 0 : -2;
+        if (!gls_is_given(given, "min-length") && !keeps_length) o->track.min_length = getter->one_point ? 0 : -2;
         if (getter->one_point) o->track.keep_all_ends = true;
-        if (!is_given(given, "cutoff") && getter->act_cutoff > 0) o->track.fod_cutoff = getter->act_cutoff;
+        if (!gls_is_given(given, "cutoff") && getter->act_cutoff > 0) o->track.fod_cutoff = getter->act_cutoff;
     }
     /* with --select and no number of seeds, allow 1000 seeds for each streamline asked for, at most UINT32_MAX */
-    bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
-                   is_given(given, "seed-grid");
+    bool counted = gls_is_given(given, "nseeds") || gls_is_given(given, "seeds-per-voxel") ||
+                   gls_is_given(given, "seeds") || gls_is_given(given, "seed-grid");
     if (o->track.select > 0 && !counted)
         o->nseeds = o->track.select < UINT32_MAX / 1000 ? 1000 * o->track.select : UINT32_MAX;
 }
@@ -267,9 +262,9 @@ static gls_job_options default_of(const gls_job_options *o, const gls_method *m,
     d.phantom = o->phantom;
     d.one_shell = o->one_shell;
     d.act = m->tissue; /* defaults depend on whether there is tissue, not on its source */
-    if (is_given(given, "dg")) d.track.dg = o->track.dg;
-    if (is_given(given, "model")) d.model.model = o->model.model;
-    if (is_given(given, "select")) d.track.select = o->track.select;
+    if (gls_is_given(given, "dg")) d.track.dg = o->track.dg;
+    if (gls_is_given(given, "model")) d.model.model = o->model.model;
+    if (gls_is_given(given, "select")) d.track.select = o->track.select;
     gls_job_options_set_defaults(&d, given);
     return d;
 }

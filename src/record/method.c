@@ -18,6 +18,11 @@ const char *gls_first_given(const char *const *names, const char *const *given)
     return NULL;
 }
 
+bool gls_is_given(const char *const *given, const char *name)
+{
+    return gls_first_given((const char *const[]){name, NULL}, given) != NULL;
+}
+
 /* The option that gives the directions in place of a model. */
 static const char *directions_option(const gls_job_options *o)
 {

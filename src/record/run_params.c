@@ -80,12 +80,12 @@ gls_status gls_model_require(const gls_model_options *o, const char *const *give
         const char *models = row->user == GLS_FOR_CSD && !csd       ? "csd"
                              : row->user == GLS_FOR_QBALL && !qball ? "opdt or csa"
                                                                     : NULL;
-        if (models && gls_first_given((const char *const[]){row->name, NULL}, given))
+        if (models && gls_is_given(given, row->name))
             return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --model %s can use it", row->name, models);
     }
     const char *name = gls_first_given(estimate, given);
     if (name && o->response) return gls_fail(GLS_ERR_ARGUMENT, "--%s: has no effect with --response", name);
-    if (o->response_voxels && gls_first_given((const char *const[]){"response-fa", NULL}, given))
+    if (o->response_voxels && gls_is_given(given, "response-fa"))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--response-fa and --response-voxels exclude each other: leave out one of them");
     return GLS_OK;

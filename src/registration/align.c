@@ -158,14 +158,14 @@ static gls_status align(gls_alignment *a, gls_device *device)
     return status;
 }
 
-/* Brings a volume of one image to a grid. */
+/* Brings a volume of one image to a grid; NaN outside of it, where no brain is. */
 static gls_status bring(const gls_align_side *side, const gls_transform *t, const gls_grid *grid, gls_image **made)
 {
     gls_image *one = NULL;
     uint64_t outside;
     gls_status status = gls_image_wrap(&side->image->grid, 1,
                                        side->image->data + side->volume * gls_grid_voxels(&side->image->grid), &one);
-    if (!status) status = gls_image_resample(one, t, grid, GLS_RESAMPLE_LINEAR, 0, made, &outside);
+    if (!status) status = gls_image_resample(one, t, grid, GLS_RESAMPLE_LINEAR, NAN, made, &outside);
     gls_image_destroy(one);
     return status;
 }

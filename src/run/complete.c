@@ -13,12 +13,6 @@
 
 #include <stdlib.h>
 
-/* Whether the option `name` is in given[]. */
-static bool is_given(const char *const *given, const char *name)
-{
-    return gls_first_given((const char *const[]){name, NULL}, given) != NULL;
-}
-
 /* Reads the header and the gradient table of the series, and selects the volumes that the run uses. A series that can
  * be read only once, such as a pipe, is refused here as by the run. */
 static gls_status read_table(const gls_job_options *o, gls_series *series)
@@ -51,11 +45,11 @@ static void look_at_shells(gls_job_options *o)
 static gls_status check_seeds(const gls_job_options *o, const char *const *given)
 {
     static const char *const finite[] = {"seeds", "seeds-per-voxel", "seed-grid", NULL};
-    const bool nseeds = is_given(given, "nseeds");
+    const bool nseeds = gls_is_given(given, "nseeds");
     const char *name = gls_first_given(finite, given);
     if (nseeds && name)
         return gls_fail(GLS_ERR_ARGUMENT, "--nseeds and --%s exclude each other: leave out one of them", name);
-    if (o->seeds && is_given(given, "seed-seed"))
+    if (o->seeds && gls_is_given(given, "seed-seed"))
         return gls_fail(GLS_ERR_ARGUMENT, "--seed-seed: has no effect with --seeds FILE");
     if (o->track.select > 0 && o->shard && !nseeds && !name)
         return gls_fail(GLS_ERR_ARGUMENT, "--select with --shard: needs the number of seeds that the shards divide: "
@@ -67,7 +61,7 @@ static gls_status check_seeds(const gls_job_options *o, const char *const *given
 static gls_status check_inputs(const gls_job_options *o, const gls_method *m, const char *const *given)
 {
     for (const gls_option *row = gls_params; row->name; row++) {
-        if (!is_given(given, row->name)) continue;
+        if (!gls_is_given(given, row->name)) continue;
         if (!o->dwi && row->owner == GLS_OF_GRADIENTS)
             return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs DWI, because it concerns the gradient table of the series",
                             row->name);
@@ -81,6 +75,19 @@ static gls_status check_inputs(const gls_job_options *o, const gls_method *m, co
     return GLS_OK;
 }
 
+/* Refuses given options that a run by these options would not use. */
+static gls_status check_use(const gls_job_options *o, const char *const *given)
+{
+    const gls_method m = gls_method_of(o);
+    gls_status status = check_inputs(o, &m, given);
+    for (const gls_option *row = gls_params; row->name && !status; row++) {
+        const bool off = row->kind == GLS_KIND_FLAG && gls_option_get_number(row, o).value == 0;
+        if (!off && gls_is_given(given, row->name)) status = gls_method_require(&m, row, o);
+    }
+    if (!status) status = gls_model_options_check(&o->model);
+    return status ? status : gls_model_require(&o->model, given);
+}
+
 gls_status gls_job_options_complete(gls_job_options *o, const char *const *given)
 {
     GLS_REQUIRE(o);
@@ -88,15 +95,15 @@ gls_status gls_job_options_complete(gls_job_options *o, const char *const *given
     gls_status status = gls_options_check_values(gls_params, o);
     if (!status) status = check_seeds(o, given);
     if (status) return status;
+    /* a data set names the series later, which may have one shell or not: then one of the two methods has to do */
+    const bool later = o->dwi && !*o->dwi && gls_default_is_of_shell(o, given);
     o->one_shell = false;
-    if (gls_default_is_of_shell(o, given)) look_at_shells(o);
+    if (!later && gls_default_is_of_shell(o, given)) look_at_shells(o);
     gls_job_options_set_defaults(o, given);
-    const gls_method m = gls_method_of(o);
-    status = check_inputs(o, &m, given);
-    for (const gls_option *row = gls_params; row->name && !status; row++) {
-        const bool off = row->kind == GLS_KIND_FLAG && gls_option_get_number(row, o).value == 0;
-        if (!off && is_given(given, row->name)) status = gls_method_require(&m, row, o);
-    }
-    if (!status) status = gls_model_options_check(&o->model);
-    return status ? status : gls_model_require(&o->model, given);
+    status = check_use(o, given);
+    if (!status || !later) return status;
+    gls_job_options other = *o;
+    other.one_shell = true;
+    gls_job_options_set_defaults(&other, given);
+    return check_use(&other, given) ? check_use(o, given) : GLS_OK;
 }

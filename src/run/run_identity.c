@@ -189,7 +189,7 @@ static gls_status compare_done(gls_job *job, const cJSON *root)
     return GLS_OK;
 }
 
-/* What the sidecar calls the files that are made from the outputs, and the commands that make them. */
+/* The names in the sidecar of files that are made from the outputs, and the commands that make them. */
 static const struct {
     const char *role, *command;
 } made[] = {[GLS_EXTRA_PICTURE] = {"picture", "render"}, [GLS_EXTRA_REPORT] = {"report", "report"}};

@@ -102,10 +102,11 @@ gls_status gls_chain_check_sides(const gls_strings *files, const gls_grid *fixed
     if (read_grid(gls_json_at(grids, "fixed"), &own[0]) && read_grid(gls_json_at(grids, "moving"), &own[1]) &&
         !gls_grid_same(&own[0], &own[1]) && gls_grid_same(fixed, &own[!inverse]) &&
         (!moving || gls_grid_same(moving, &own[inverse])))
-        status = gls_fail(GLS_ERR_INPUT,
-                          "%s: the transform leads the other way: by %s, --template has the grid from which it brings "
-                          "images, not the one to which: give the transforms of its '%s'",
-                          in, sidecar, inverse ? "chain" : "inverse_chain");
+        status = gls_fail(
+            GLS_ERR_INPUT,
+            "%s: the transform leads the other way: by %s, --template has the grid of its moving image: give that of "
+            "the fixed one, or the transforms of its '%s'",
+            in, sidecar, inverse ? "chain" : "inverse_chain");
     cJSON_Delete(root);
     free(sidecar);
     for (size_t k = 0; k < n; k++) free(path[k]);

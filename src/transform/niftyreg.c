@@ -131,7 +131,7 @@ static gls_status exponentiate(const char *path, double squarings, gls_image **v
     gls_status status = gls_image_allocate(&(*velocity)->grid, 3, false, &next);
     if (status) return status;
     gls_grid_inverse(&(*velocity)->grid, step.to_voxel);
-    const float scale = (float)(copysign(exp2(-times), squarings));
+    const float scale = (float)(rint(squarings) < 0 ? -exp2(-times) : exp2(-times));
     for (size_t i = 0; i < n; i++) step.field->data[i] *= scale;
     for (int k = 0; k < (int)times; k++) {
 #pragma omp parallel for schedule(static)

@@ -4,7 +4,7 @@
 
 #include "transform/transform.h"
 
-/* What a file holds, the first parameter of its intent. */
+/* Content of a file, the first parameter of its intent. */
 enum gls_niftyreg_kind {
     GLS_NIFTYREG_POSITIONS,          /* reg_transform -def */
     GLS_NIFTYREG_DISPLACEMENTS,      /* reg_transform -disp */

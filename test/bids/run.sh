@@ -214,6 +214,10 @@ check "both are up to date" grep -q '0 tracked, 2 up to date' plain.err
 plain -q --jobs 2 --force -- --nseeds 100 --device llvmpipe --power 3 2> plain.err
 check "one refuses what only ifod2 has" grep -q 'sub-01_ses-1_space-ACPC: --power: only --dg ifod2 can use it: the default for this series, of one shell, is det' plain.err
 check "the other does not" test "$(grep -c 'only --dg' plain.err)" -eq 1
+plain -q --force -- --nseeds 100 --device llvmpipe --response-fa 0.6 2> plain.err
+check "one refuses what only csd has" test "$(grep 'only --model' plain.err)" = 'glslines: sub-02_ses-1_space-ACPC: --response-fa: only --model csd can use it'
+plain -q --force -- --nseeds 100 --device llvmpipe --boot-retry peak 2> plain.err
+check "what neither has is refused before all" test "$(cat plain.err)" = 'glslines: --boot-retry: only --dg boot can use it'
 check "--list" test "$(wc -l < list.tsv)" -eq 3
 check "columns of --list" awk -F '\t' 'NF != 7 { exit 1 }' list.tsv
 check "--unit" bids unit participant --unit "$(sed -n 3p list.tsv | cut -f 1)" -- $options

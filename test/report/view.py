@@ -247,9 +247,9 @@ def paint(browser):
     browser.value("document.querySelectorAll('#regions button')[document.querySelectorAll('#regions button').length - 1].click(), true")
     check(browser.value(rows) == 1, "a sphere is removed")
     browser.click("undo")
-    check(browser.value(rows) == 2, "undoing brings no sphere back")
+    check(browser.wait(rows + " === 2"), "undoing brings no sphere back")
     browser.click("undo")
-    check(browser.value(rows) == 1 and voxels() == seen[-1], "undoing leaves the sphere")
+    check(browser.wait(rows + " === 1") and voxels() == seen[-1], "undoing leaves the sphere")
     # saved, and made again by the script
     browser.value("document.getElementById('bundle-name').value = 'painted', document.getElementById('save-name').value = 'brushed', true")
     while browser.value("document.querySelectorAll('#kept li').length"):
@@ -282,7 +282,7 @@ def paint(browser):
     browser.mouse("mouseReleased", x - 10, y - 20)
     time.sleep(0.5)
     browser.click("undo")
-    check(browser.value(rows) == 1, "a region that was removed during a stroke does not come back")
+    check(browser.wait(rows + " === 1"), "a region that was removed during a stroke does not come back")
     browser.value("scrollTo(0, 0), true")
     # the wheel with Shift moves the slice
     before = browser.text("mm-z")
