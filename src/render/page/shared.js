@@ -5,7 +5,9 @@
 function glslinesShared({ read, apply, post, joined, say }) {
   const get = (id) => document.getElementById(id);
   // text: the scene of this page, as it was last sent or applied; heard: that of the server; key, time: of the last change
+  // busy: an answer is due, or a scene is shown, so that nothing is sent; steps: what is to go back (false) or forth then
   let text = "", heard = "", version = 0, busy = false, writes = null, key = "", time = 0, joins = false;
+  const steps = [];
   const plain = () => JSON.stringify(read());
   // Sends the scene, if it differs, and no other one is under way.
   function send() {
@@ -15,15 +17,20 @@ function glslinesShared({ read, apply, post, joined, say }) {
     busy = true;
     post("scene", { base: version, joins, ...scene });
   }
+  // Goes back or forth once all changes of this page are with the server.
+  function step() {
+    if (busy || steps.length === 0) return;
+    busy = true;
+    post("undo", { forward: steps.shift() });
+  }
   return {
     join() { post("join", {}); },
-    // Takes a message of the server. undone: it answers this page, which has gone back or forth.
-    take(answer, undone) {
-      const sent = busy;
-      busy = false;
+    // Takes a message of the server. kind: of the message of this page that it answers; undefined: of none.
+    take(answer, kind) {
+      if (kind) busy = false;
       if (answer.error) {
         say(answer.error);
-        if (sent) post("join", {}); // this page goes on with the scene of the server
+        if (kind === "scene") post("join", {}); // this page goes on with the scene of the server
         return;
       }
       const { id: _, base: __, joins: ___, ...scene } = answer.message ? answer.message.scene : {};
@@ -33,13 +40,15 @@ function glslinesShared({ read, apply, post, joined, say }) {
       get("redo").disabled = !answer.future;
       if (first) joined(writes, !answer.message);
       if (answer.message && now !== heard) {
+        const due = busy;
         busy = true; // what changes now is not sent back
-        apply(scene, undone);
-        busy = false;
+        apply(scene, kind === "undo");
+        busy = due;
         heard = now;
         text = plain();
       }
       send();
+      step();
     },
     // Notes a change. by: changes of the same that follow at once are undone together.
     note(by) {
@@ -51,9 +60,10 @@ function glslinesShared({ read, apply, post, joined, say }) {
     },
     undo(forward) {
       if (!writes) return;
-      send();
       key = "";
-      post("undo", { forward });
+      steps.push(forward);
+      send();
+      step();
     },
     writes: () => writes,
   };

@@ -74,7 +74,7 @@
       if (answer.seen) { answers[answer.seen.kind](answer.seen, "seen"); return; } // of another page
       const { kind, target } = asked.get(answer.id) || {};
       asked.delete(answer.id);
-      if (answer.kind === "scene" || ["join", "scene", "undo"].includes(kind)) { shared.take(answer, kind === "undo"); return; }
+      if (answer.kind === "scene" || ["join", "scene", "undo"].includes(kind)) { shared.take(answer, kind); return; }
       if (!kind) return;
       answers[kind](answer, target);
       if (answer.id === busy && (answer.error || brief.includes(kind))) answered();
