@@ -212,9 +212,10 @@ GLS_API gls_job_options gls_job_options_default(void);
  * the preset, the getter and the model. Since 0.2.0. */
 GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
 /* Sets one_shell by the gradient table of the series (dwi or phantom), sets all options that are not given to their
- * defaults, as gls_job_options_set_defaults() does, and checks that the run uses the given ones. one_shell: b = 0 and
- * one shell, of b = 1900 s/mm2 or more, whose directions determine order 8. A table that cannot be read is no failure
- * here: the run refuses it. GLS_ERR_ARGUMENT: a given option has no effect, or two exclude each other. Since 0.2.0. */
+ * defaults, as gls_job_options_set_defaults() does, and checks that the run uses the given ones. given NULL: there are
+ * none. one_shell: b = 0 and one shell, of b = 1900 s/mm2 or more, whose directions determine order 8. A table that
+ * cannot be read is no failure here: the run refuses it. GLS_ERR_ARGUMENT: a given option has no effect, or two exclude
+ * each other. Since 0.2.0. */
 GLS_API gls_status gls_job_options_complete(gls_job_options *options, const char *const *given);
 
 /* How the number of seeds is set. */
