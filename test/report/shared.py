@@ -16,7 +16,7 @@ centre = "[...document.querySelectorAll('#regions input')].slice(0, 3).map((f) =
 
 
 def wait(browser, expression, what):
-    check(browser.wait(ready % f"({expression})"), what, browser.text("connection"), browser.text("selected"))
+    check(browser.wait(f"(() => {{ try {{ return {ready % f'({expression})'}; }} catch {{ return false; }} }})()"), what, browser.text("connection"), browser.text("selected"))
 
 
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as a, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as b:

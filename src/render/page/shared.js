@@ -1,6 +1,6 @@
 "use strict";
 // The scene that all pages of `glslines view` share. read(): the scene of this page, as the server takes it; null: it has fields that
-// cannot be taken. apply(scene, undone): shows another scene; undone: this page has gone back to it. post(kind, body): sends a message.
+// cannot be taken. apply(scene, asks): shows another scene; asks: this page asks for its results. post(kind, body): sends a message.
 // joined(writes, isNew): called once; writes: whether this page may change the scene; isNew: there is none yet. say(text): shows a fault.
 function glslinesShared({ read, apply, post, joined, say }) {
   const get = (id) => document.getElementById(id);
@@ -42,7 +42,7 @@ function glslinesShared({ read, apply, post, joined, say }) {
       if (answer.message && now !== heard) {
         const due = busy;
         busy = true; // what changes now is not sent back
-        apply(scene, kind === "undo");
+        apply(scene, kind === "undo" || (first && writes)); // a page that has gone may have left older results
         busy = due;
         heard = now;
         text = plain();

@@ -329,8 +329,8 @@
     return { regions: regions.map(named), bundles: kept.map(({ name, regions: list, count }) => ({ name, regions: list.map(named),
       ...(count === undefined ? {} : { count: Number(count) }) })), ...(scene.live ? { track } : {}), ...chosen() };
   }
-  // Shows the scene of another page, or one that this page has gone back to.
-  function apply(next, undone) {
+  // Shows the scene of the server. asks: this page asks for its results, as after undo; else those of another page come.
+  function apply(next, asks) {
     const before = regions;
     regions = next.regions.map((w) => unwire(w, before.find((region) => region.name === w.name)));
     kept = next.bundles.map((bundle) => ({ ...bundle, regions: bundle.regions.map((w) => unwire(w, null)) }));
@@ -342,7 +342,7 @@
       setControls(next.track.controls);
     }
     show();
-    if (undone) { refresh(); fetchVoxels(); return; }
+    if (asks) { refresh(); fetchVoxels(); return; }
     list();
     hold();
     if (!selecting()) choose(false);
