@@ -179,7 +179,7 @@ static void paint(const slice *s, scene_kind kind, gls_canvas *canvas, int left,
     }
 }
 
-/* What a picture shows, and memory for one slice. */
+/* Content of a picture, and memory for one slice. */
 typedef struct drawing {
     const images *m;
     scene_kind kind;

@@ -259,7 +259,7 @@ static void paint(const slice *s, picture_kind kind, gls_canvas *canvas, int lef
     }
 }
 
-/* What a picture shows, and memory for one slice. */
+/* Content of a picture, and memory for one slice. */
 typedef struct drawing {
     const scene *m;
     picture_kind kind;

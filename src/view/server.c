@@ -153,7 +153,7 @@ static const char *check_names(const state *s, struct lws *wsi, bool needs_origi
     return NULL;
 }
 
-/* What the token in the cookie of a request allows. */
+/* Returns the right that the token in the cookie of a request gives. */
 static gls_right right_of(const state *s, struct lws *wsi)
 {
     char cookies[2048];

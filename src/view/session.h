@@ -11,7 +11,7 @@
 /* Bytes of an address. */
 #define GLS_ADDRESS 96
 
-/* What a page may do: nothing, look, or look and change. */
+/* Right of a page: none, to look, or to look and change. */
 typedef enum gls_right { GLS_RIGHT_NONE, GLS_RIGHT_LOOK, GLS_RIGHT_CHANGE, GLS_RIGHTS } gls_right;
 
 /* A server's session. */

@@ -7,11 +7,11 @@ Needs fslpy. If nitransforms is installed, the field in its wheel is compared, w
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 
 import nibabel as nib
 import numpy as np
+from transform_scene import grid, run
 
 try:
     from fsl.data.image import Image
@@ -29,28 +29,11 @@ rng = np.random.default_rng(5)
 FIXED, MOVING = (24, 22, 20), (22, 24, 21)
 
 
-def run(*words):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit("%s\n%s%s" % (words, done.stdout, done.stderr))
-
-
 def check(name, ours, theirs, bar=1e-4):
     largest = np.abs(ours - theirs).max()
     print("%-4s %-60s %.2g of %.2g mm" % ("ok" if largest <= bar else "FAIL", name, largest, bar))
     if not largest <= bar:
         failed.append(name)
-
-
-def grid(shape, sizes, angles, origin, mirrored):
-    c, s = np.cos(angles), np.sin(angles)
-    affine = np.eye(4)
-    affine[:3, :3] = (np.array([[c[2], -s[2], 0], [s[2], c[2], 0], [0, 0, 1]]) @ np.array([[c[1], 0, s[1]], [0, 1, 0], [-s[1], 0, c[1]]]) @
-                      np.array([[1, 0, 0], [0, c[0], -s[0]], [0, s[0], c[0]]])) * sizes
-    if mirrored:
-        affine[:, 0] *= -1
-    affine[:3, 3] = np.array(origin) - affine[:3, :3] @ ((np.array(shape) - 1) / 2)
-    return affine
 
 
 def points_in(shape, affine):

@@ -8,7 +8,6 @@ Needs antspyx, SimpleITK, nitransforms, dipy, and MRtrix3 in PATH."""
 import json
 import os
 import shutil
-import subprocess
 import sys
 
 import ants
@@ -21,6 +20,7 @@ from dipy.align import write_mapping
 from dipy.align.imwarp import SymmetricDiffeomorphicRegistration
 from dipy.align.metrics import SSDMetric
 from nitransforms.io import afni, fsl, itk, lta
+from transform_scene import grid, run
 
 program, work = os.path.abspath(sys.argv[1]), sys.argv[2]
 shutil.rmtree(work, ignore_errors=True)
@@ -29,25 +29,6 @@ os.chdir(work)
 failed = []
 LPS, EYE = np.array([-1, -1, 1.0]), np.eye(4)
 rng = np.random.default_rng(11)
-
-
-def run(*words):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit("%s\n%s%s" % (words, done.stdout, done.stderr))
-    return done.stdout
-
-
-def grid(shape, sizes, angles, origin, mirrored=False):
-    c, s = np.cos(angles), np.sin(angles)
-    turn = (np.array([[c[2], -s[2], 0], [s[2], c[2], 0], [0, 0, 1]]) @ np.array([[c[1], 0, s[1]], [0, 1, 0], [-s[1], 0, c[1]]]) @
-            np.array([[1, 0, 0], [0, c[0], -s[0]], [0, s[0], c[0]]]))
-    affine = np.eye(4)
-    affine[:3, :3] = turn * sizes
-    if mirrored:
-        affine[:, 0] *= -1
-    affine[:3, 3] = np.array(origin) - affine[:3, :3] @ ((np.array(shape) - 1) / 2)
-    return affine
 
 
 FIXED, MOVING = (24, 22, 20), (22, 24, 21)

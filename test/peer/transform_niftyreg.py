@@ -7,12 +7,12 @@ Needs nibabel, scipy, and reg_transform, reg_f3d in PATH or in the package nifty
 
 import os
 import shutil
-import subprocess
 import sys
 
 import nibabel as nib
 import numpy as np
 from scipy.ndimage import gaussian_filter
+from transform_scene import grid, run
 
 try:
     from niftyreg import bin_path
@@ -32,24 +32,6 @@ BOUND = 1e-4  # mm
 # NiftyReg rounds positions and its matrices to float, by up to 8e-6 mm here, and each of six squarings doubles that. Smaller grids, near the
 # origin, are within BOUND (test/cli/niftyreg.py).
 ROUNDED = 1e-3
-
-
-def run(*words):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit("%s\n%s%s" % (words, done.stdout, done.stderr))
-    return done.stdout
-
-
-def grid(shape, sizes, angles, origin, mirrored=False):
-    c, s = np.cos(angles), np.sin(angles)
-    affine = np.eye(4)
-    affine[:3, :3] = (np.array([[c[2], -s[2], 0], [s[2], c[2], 0], [0, 0, 1]]) @ np.array([[c[1], 0, s[1]], [0, 1, 0], [-s[1], 0, c[1]]]) @
-                      np.array([[1, 0, 0], [0, c[0], -s[0]], [0, s[0], c[0]]])) * sizes
-    if mirrored:
-        affine[:, 0] *= -1
-    affine[:3, 3] = np.array(origin) - affine[:3, :3] @ ((np.array(shape) - 1) / 2)
-    return affine
 
 
 SHAPE = {"ref": (38, 36, 34), "flo": (36, 38, 35)}

@@ -5,7 +5,7 @@
 function glslinesShared({ read, apply, post, joined, say }) {
   const get = (id) => document.getElementById(id);
   // text: the scene of this page, as it was last sent or applied; heard: that of the server; key, time: of the last change
-  // busy: an answer is due, or a scene is shown, so that nothing is sent; steps: what is to go back (false) or forth then
+  // busy: an answer is due, or a scene is shown, so that nothing is sent; steps: steps of undo (false) and redo (true) that wait for that
   let text = "", heard = "", version = 0, busy = false, writes = null, key = "", time = 0, joins = false;
   const steps = [];
   const plain = () => JSON.stringify(read());

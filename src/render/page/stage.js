@@ -104,8 +104,8 @@ const glslinesStage = (function () {
     if (!program || !keeper) return fail("The shaders of the view do not compile here.");
     show(true);
     const state = { from: 0, to: Infinity, asked: false };
-    // What lies behind that which moves: slices, streamlines of the file, ODFs. Its picture is kept: while regions move and streamlines
-    // follow, it is not drawn again. kept: it has not changed since.
+    // The picture of slices, streamlines of the file and ODFs is kept: while regions move in front of them and streamlines follow, they
+    // are not drawn again. kept: they have not changed since.
     const back = { texture: gl.createTexture(), kept: false };
     // Panes of the view, each with its rotation, zoom, the only slice that it shows (null: all), and its share of the canvas: left, top,
     // width, height. The pane under the pointer is the one that events change.

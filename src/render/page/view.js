@@ -109,8 +109,9 @@
     stop: regions.filter(stops).map(wire) });
   const astray = () => fault("sphere") || (regions.some(stops) ? fault("regions") : ""); // why nothing is tracked
   let sowed = "", unripe = false, ripening = 0; // what was asked for last; whether a preview is the last answer; timer of its refinement
-  // Of a preview: when it was asked for; the seconds of the server. Then the seconds that this page needed for the last ones, from the
-  // request to the picture without those of the server, which tracks from fewer seeds the longer that is.
+  // from: the time at which the last preview was asked for; server: the seconds in which the server made it; own: the seconds that this
+  // page needed for the last previews, from the request to the picture without those of the server. The longer own is, the fewer seeds
+  // the server takes.
   const pace = { from: 0, server: 0, own: 0.1 };
   // Asks for streamlines: for a preview while something moves, and for all of them when it rests.
   function track(moves) {
