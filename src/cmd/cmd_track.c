@@ -32,8 +32,11 @@ const char *const model_option_aliases[] = {"normalize", "normalise", "no-normal
 static void list_given(const cmd_arguments *arguments, const char *given[GLS_N_PARAMS + 1])
 {
     size_t n = 0;
-    for (const gls_option *row = gls_params; row->name; row++)
-        if (cmd_options_given(arguments, row->name)) given[n++] = row->name;
+    /* the table of a command may lack rows of params.def */
+    for (size_t i = 0; i < arguments->table.n; i++) {
+        const char *name = arguments->table.option[i].name;
+        if (arguments->given[i] && gls_options_find(gls_params, name)) given[n++] = name;
+    }
     given[n] = NULL;
 }
 

@@ -81,6 +81,7 @@ static gls_status check_use(const gls_job_options *o, const char *const *given)
     const gls_method m = gls_method_of(o);
     gls_status status = check_inputs(o, &m, given);
     for (const gls_option *row = gls_params; row->name && !status; row++) {
+        if (row->owner == GLS_OF_COMMAND) continue; /* its value lies behind these options, and any run uses it */
         const bool off = row->kind == GLS_KIND_FLAG && gls_option_get_number(row, o).value == 0;
         if (!off && gls_is_given(given, row->name)) status = gls_method_require(&m, row, o);
     }

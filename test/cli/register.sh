@@ -253,9 +253,9 @@ expect 0 transform coarse.nii -t coarse_affine.txt --template fixed.nii -o coars
 expect 0 transform fixed.nii -t coarse_affine.txt,inverse --template coarse.nii -o coarse_back.nii
 expect 3 transform fixed.nii -t coarse_affine.txt --template coarse.nii -o x.nii
 says "by coarse.json, --template has the grid"
-says "give the transforms of its 'inverse_chain'"
+says "or the transforms of its 'inverse_chain'"
 expect 3 transform coarse.nii -t coarse_affine.txt,inverse --template fixed.nii -o x.nii
-says "give the transforms of its 'chain'"
+says "or the transforms of its 'chain'"
 expect 0 register forms.nii fixed.nii -o forms --type rigid --levels 8
 says "forms.nii: sform and qform place its voxels up to 3 mm apart"
 says "if the image does not lie where it should"
