@@ -177,7 +177,10 @@ words = choices[0]["choices"]
 
 
 def compose(to, name, *chain):
-    run(program, "transform", "compose", *[w for t in chain for w in ("-t", t)], "--to", to, "--moving", "moving.nii", "--template", "fixed.nii", "-o", name, "--force", "-q")
+    grids = {"fsl": ("--moving", "moving.nii", "--template", "fixed.nii"), "lta": ("--moving", "moving.nii", "--template", "fixed.nii")}
+    if len(chain) > 1:
+        grids[to] = ("--template", "fixed.nii")
+    run(program, "transform", "compose", *[w for t in chain for w in ("-t", t)], "--to", to, *grids.get(to, ()), "-o", name, "--force", "-q")
     return name
 
 
