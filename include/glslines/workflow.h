@@ -208,8 +208,8 @@ GLS_API gls_job_options gls_job_options_default(void);
  * are set. given: names of the given options, such as "max-angle", NULL-terminated; NULL: none. The model and the
  * direction getter are chosen first, by the preset and the kind of data. Without a preset: AUTO and ifod2 for a series,
  * prob for sh and odf, fact for peaks, bedpost for bedpostx; a given OPDT or CSA gets boot, a given CSD gets prob, a
- * given boot gets OPDT; one_shell, unless model, dg or a response is given: CSD and det. All other defaults follow from
- * the preset, the getter and the model. Since 0.2.0. */
+ * given boot gets OPDT; one_shell, unless a model, a response or another getter is given: CSD and det. All other
+ * defaults follow from the preset, the getter and the model. Since 0.2.0. */
 GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
 /* Sets one_shell by the gradient table of the series (dwi or phantom), sets all options that are not given to their
  * defaults, as gls_job_options_set_defaults() does, and checks that the run uses the given ones. given NULL: there are

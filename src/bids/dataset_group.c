@@ -46,8 +46,8 @@ char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *da
                                             : "FA";
         if (!gls_dataset_chosen(dataset, choice, i)) continue;
         gls_job_options own = *options->job;
-        /* options that this series refuses leave the name as it is: the run reports them */
-        (void)(u->problem || gls_dataset_job(options, u, &own));
+        const bool refused = !u->problem && gls_dataset_job(options, u, &own) != GLS_OK;
+        /* a series that refuses the options has the name of its tractogram without them */
         gls_dataset_name(options, u, &own, &files);
         /* tracked: both files exist; their contents are not checked, because the list must be quick */
         bool tracked = access(files.tractogram, F_OK) == 0 && access(files.sidecar, F_OK) == 0;
@@ -58,7 +58,8 @@ char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *da
             gls_field_show(&text, k < n ? field[k] : u->value.text[k - n], '\t');
             gls_text_puts(&text, "\t");
         }
-        gls_field_show(&text, u->problem ? u->problem : tracked ? "tracked" : "ready", '\t');
+        const char *state = u->problem ? u->problem : refused ? gls_last_error() : tracked ? "tracked" : "ready";
+        gls_field_show(&text, state, '\t');
         gls_text_puts(&text, "\n");
     }
     return gls_text_take(&text);

@@ -289,11 +289,32 @@ static gls_status write_log(const gls_dataset_task *run, const gls_dataset *data
     return status;
 }
 
+/* Warns if the default method is that of one shell for some series of the data set and another for the rest, because
+ * tractograms of two methods cannot be compared. */
+static void compare_methods(const gls_dataset_options *o, const gls_dataset *dataset)
+{
+    size_t n[2] = {0, 0};
+    const gls_dataset_unit *of[2] = {NULL, NULL};
+    for (size_t i = 0; i < dataset->n; i++) {
+        const gls_dataset_unit *u = &dataset->unit[i];
+        gls_job_options job = *o->job;
+        if (u->problem || gls_dataset_job(o, u, &job)) continue;
+        n[job.one_shell]++;
+        of[job.one_shell] = u;
+    }
+    if (n[0] == 0 || n[1] == 0) return;
+    gls_log(GLS_LOG_WARNING,
+            "two methods in one study: det over csd for %zu series, such as %s, because each has one shell of high b; "
+            "ifod2 over msmt for %zu, such as %s; give --model and --dg behind -- to track all alike",
+            n[1], of[1]->name, n[0], of[0]->name);
+}
+
 gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *dataset, gls_status *worst)
 {
     counts t = {.of = malloc(dataset->n * sizeof *t.of)};
     if (!t.of) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < dataset->n; i++) t.of[i] = (outcome){.state = (gls_dataset_state)-1};
+    compare_methods(run->dataset, dataset);
     /* report units that lack a file before the slow work begins */
     for (size_t i = 0; i < dataset->n && !t.ends; i++) {
         const gls_dataset_unit *u = &dataset->unit[i];

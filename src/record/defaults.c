@@ -106,8 +106,9 @@ static const row *row_of(size_t param, const gls_job_options *o, const gls_metho
 
 bool gls_default_is_of_shell(const gls_job_options *o, const char *const *given)
 {
-    return o->preset == GLS_PRESET_DEFAULT && (o->dwi || o->phantom) && !gls_method_of(o).given &&
-           !gls_is_given(given, "model") && !gls_is_given(given, "dg") && !o->model.response && !o->model.response_wm;
+    if (o->preset != GLS_PRESET_DEFAULT || !(o->dwi || o->phantom) || gls_method_of(o).given) return false;
+    if (gls_is_given(given, "model") || o->model.response || o->model.response_wm) return false;
+    return !gls_is_given(given, "dg") || o->track.dg == row_for(ROW_dg, o->preset, ALL_GETTERS, ONE_SHELL)->value;
 }
 
 /* Chooses first the model, then the getter, unless they are given, by the preset and by the data: a series, ODFs, peaks

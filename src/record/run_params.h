@@ -68,8 +68,8 @@ gls_model_options gls_model_options_default(gls_model_kind model);
 
 /* --- Defaults: rows of defaults.def, by preset, direction getter and model. */
 
-/* Whether the one shell of the series, if it has one, decides model and getter, which options leave to the data.
- * given: names of the given options. */
+/* Whether the one shell of the series, if it has one, decides model and getter: options leave both to the data, or
+ * name its getter alone. given: names of the given options. */
 bool gls_default_is_of_shell(const gls_job_options *options, const char *const *given);
 
 /* Writes the defaults of an option by getter: "45 degrees with boot, ifod2; 25 degrees with prob". Leaves out getters

@@ -195,7 +195,9 @@ cp -r data lower
 table=lower/sub-02/ses-1/dwi/sub-02_ses-1_space-ACPC_desc-preproc_dwi.bval
 sed 's/2000/1000/g' phantom/dwi.bval > "$table"
 plain() { "$program" bids lower plain participant --no-report "$@"; }
-check "series without a method" plain -q -- --nseeds 100 --device llvmpipe
+plain -q -- --nseeds 100 --device llvmpipe 2> plain.err
+check "series without a method" test $? -eq 0
+check "two methods in one study are a warning" grep -q 'warning: two methods in one study: det over csd for 1 series, such as sub-01_ses-1_space-ACPC, .* ifod2 over msmt for 1, such as sub-02_ses-1_space-ACPC; give --model and --dg' plain.err
 shell=plain/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC
 check "a name of one shell" test -f ${shell}_tract-wholebrain_track-detcsd_tractogram.trx
 check "a name of a low shell" test -f plain/sub-02/ses-1/dwi/sub-02_ses-1_space-ACPC_tract-wholebrain_track-ifod2_tractogram.trx
@@ -218,6 +220,11 @@ plain -q --force -- --nseeds 100 --device llvmpipe --response-fa 0.6 2> plain.er
 check "one refuses what only csd has" test "$(grep 'only --model' plain.err)" = 'glslines: sub-02_ses-1_space-ACPC: --response-fa: only --model csd can use it'
 plain -q --force -- --nseeds 100 --device llvmpipe --boot-retry peak 2> plain.err
 check "what neither has is refused before all" test "$(cat plain.err)" = 'glslines: --boot-retry: only --dg boot can use it'
+check "--list says why a series is refused" test "$(plain --list -- --power 3 | cut -f 7 | cut -c 1-48)" = "state
+sub-01_ses-1_space-ACPC: --power: only --dg ifod
+tracked"
+plain -q --force -- --nseeds 100 --device llvmpipe --model csd --dg det 2> plain.err
+check "a study of one method has no such warning" sh -c '! grep "two methods" plain.err'
 check "--list" test "$(wc -l < list.tsv)" -eq 3
 check "columns of --list" awk -F '\t' 'NF != 7 { exit 1 }' list.tsv
 check "--unit" bids unit participant --unit "$(sed -n 3p list.tsv | cut -f 1)" -- $options

@@ -279,7 +279,9 @@ chosen msmt "as dwi2fod msmt_csd" ifod2 "as tckgen" "$one" --preset tckgen
 chosen csd "as pyAFQ and TractoFlow" prob "as pyAFQ and TractoFlow" "$one" --preset pyafq
 succeeds track "$one" --model csd --dry-run
 grep -q '^direction  *prob (--dg: goes with csd' "$work/stdout" || note "prob does not go with --model csd"
-for dg in det ifod2; do
+succeeds track "$one" --dg det --dry-run
+grep -q '^model  *csd,.* (--model: one shell of high b' "$work/stdout" || note "--dg det: the model is not that of one shell"
+for dg in prob ifod2; do
     succeeds track "$one" --dg $dg --dry-run
     grep -q "^model  *msmt,.* (--model: $series)" "$work/stdout" || note "--dg $dg: the model is not that of the data"
 done

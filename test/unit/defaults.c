@@ -126,6 +126,7 @@ static void test_method(void **state)
         {"dwi.nii", NULL, NULL, "model", GLS_PRESET_DEFAULT, GLS_MODEL_MSMT, GLS_MODEL_MSMT, GLS_DG_IFOD2},
         {"dwi.nii", NULL, NULL, "dg", GLS_PRESET_DEFAULT, GLS_DG_BOOT, GLS_MODEL_OPDT, GLS_DG_BOOT},
         {"dwi.nii", NULL, NULL, "dg", GLS_PRESET_DEFAULT, GLS_DG_PTT, GLS_MODEL_AUTO, GLS_DG_PTT},
+        {"dwi.nii", NULL, NULL, "dg", GLS_PRESET_DEFAULT, GLS_DG_DET, GLS_MODEL_AUTO, GLS_DG_DET},
         {"dwi.nii", NULL, NULL, NULL, GLS_PRESET_GPUSTREAMLINES, 0, GLS_MODEL_OPDT, GLS_DG_BOOT},
         {"dwi.nii", NULL, NULL, "dg", GLS_PRESET_GPUSTREAMLINES, GLS_DG_PROB, GLS_MODEL_OPDT, GLS_DG_PROB},
         {"dwi.nii", NULL, NULL, "model", GLS_PRESET_GPUSTREAMLINES, GLS_MODEL_CSD, GLS_MODEL_CSD, GLS_DG_PROB},
@@ -153,9 +154,9 @@ static void test_method(void **state)
                 fail_msg("row %zu, places %zu: model %d, getter %d", i, place, (int)o.model.model, (int)o.track.dg);
             const gls_method method = gls_method_of(&o);
             if (!table[i].given) assert_non_null(gls_default_getter_reason(&o, &method));
-            /* one shell of high b decides on a series alone, if no option does */
-            const bool decides =
-                table[i].dwi && !table[i].sh && !table[i].given && table[i].preset == GLS_PRESET_DEFAULT;
+            /* one shell of high b decides on a series alone, unless a model or another getter is given */
+            const bool agrees = !table[i].given || (strcmp(table[i].given, "dg") == 0 && table[i].value == GLS_DG_DET);
+            const bool decides = table[i].dwi && !table[i].sh && table[i].preset == GLS_PRESET_DEFAULT && agrees;
             o.one_shell = true;
             gls_job_options_set_defaults(&o, GIVEN("preset", table[i].given));
             assert_int_equal(o.one_shell, decides);
