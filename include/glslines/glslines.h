@@ -10,8 +10,8 @@
  *     options.roi = "wm.nii.gz";
  *     options.output = "tracks.trx";
  *     const char *given[] = {"mask", "roi", "output", NULL};
- *     if (gls_job_options_complete(&options, given) != GLS_OK || gls_track_files(&options, NULL, NULL) != GLS_OK)
- *         fprintf(stderr, "%s\n", gls_last_error());
+ *     options.given = given;
+ *     if (gls_track_files(&options, NULL, NULL) != GLS_OK) fprintf(stderr, "%s\n", gls_last_error());
  *
  * The other headers have the parts that this is made of: images, gradients, models, seeds, the tracker, writers.
  *

@@ -9,8 +9,8 @@
  *     options.roi = "wm.nii.gz";
  *     options.output = "tracks.trx";
  *     const char *given[] = {"mask", "roi", "output", NULL};
- *     if (gls_job_options_complete(&options, given) != GLS_OK || gls_track_files(&options, NULL, NULL) != GLS_OK)
- *         fprintf(stderr, "%s\n", gls_last_error());
+ *     options.given = given;
+ *     if (gls_track_files(&options, NULL, NULL) != GLS_OK) fprintf(stderr, "%s\n", gls_last_error());
  *
  * These functions do not print. Lines for the user go to the log (<glslines/log.h>) with the levels info and warning,
  * and gls_last_error() is the text of a failure. Both call a parameter by the name of its option on the command line.
@@ -179,14 +179,17 @@ typedef struct gls_monitor {
 #define GLS_OPTION_BASIS(member)
 #define GLS_OPTION_COMMAND(member)
 typedef struct gls_job_options {
-    size_t size;             /* size of this struct, set by the default function */
-    const char *dwi;         /* path of the diffusion-weighted series */
-    const char *bval, *bvec; /* gradient table of the series; set both or none. Default NULL: the files beside dwi with
-                                its name and .bval and .bvec (or .bvals and .bvecs), else bvals and bvecs in its folder.
-                                bvec "-": bval is a table of gls_gradients_read_table(). Both "-": dwi is a .mif whose
-                                header has the table */
-    bool one_shell;          /* the one shell of the series decides the default model and getter, see
-                                gls_job_options_complete(); default false */
+    size_t size;              /* size of this struct, set by the default function */
+    const char *dwi;          /* path of the diffusion-weighted series */
+    const char *bval, *bvec;  /* gradient table of the series; set both or none. Default NULL: the files beside dwi with
+                                 its name and .bval and .bvec (or .bvals and .bvecs), else bvals and bvecs in its folder.
+                                 bvec "-": bval is a table of gls_gradients_read_table(). Both "-": dwi is a .mif whose
+                                 header has the table */
+    const char *const *given; /* names of the options that were given, such as "max-angle", NULL-terminated: the job
+                                 completes all others, as gls_job_options_complete() does. Default NULL: the options are
+                                 complete. Since 0.2.0 */
+    bool one_shell;           /* the one shell of the series decides the default model and getter, see
+                                 gls_job_options_complete(); default false */
     gls_model_options model;
     gls_track_params track; /* getter GLS_DG_BOOT needs a series and the model OPDT or CSA */
 #define GLS_PARAM(owner, group, type, field, ...) GLS_OPTION_##owner(GLS_FIELD_##type(field))
@@ -211,11 +214,12 @@ GLS_API gls_job_options gls_job_options_default(void);
  * given boot gets OPDT; one_shell, unless a model, a response or another getter is given: CSD and det. All other
  * defaults follow from the preset, the getter and the model. Since 0.2.0. */
 GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
-/* Sets one_shell by the gradient table of the series (dwi or phantom), sets all options that are not given to their
- * defaults, as gls_job_options_set_defaults() does, and checks that the run uses the given ones. given NULL: there are
- * none. one_shell: b = 0 and one shell, of b = 1900 s/mm2 or more, whose directions determine order 8. A table that
- * cannot be read is no failure here: the run refuses it. GLS_ERR_ARGUMENT: a given option has no effect, or two exclude
- * each other. Since 0.2.0. */
+/* What a job does with options whose `given` is set, for a caller who needs the values before: sets one_shell by the
+ * gradient table of the series (dwi or phantom), sets all options that are not given to their defaults, as
+ * gls_job_options_set_defaults() does, and checks that the run uses the given ones. given NULL: there are none. Sets
+ * options->given to NULL, because the options are then complete. one_shell: b = 0 and one shell, of b = 1900 s/mm2 or
+ * more, whose directions determine order 8. A table that cannot be read is no failure here: the run refuses it.
+ * GLS_ERR_ARGUMENT: a given option has no effect, or two exclude each other. Since 0.2.0. */
 GLS_API gls_status gls_job_options_complete(gls_job_options *options, const char *const *given);
 
 /* How the number of seeds is set. */
@@ -263,7 +267,8 @@ GLS_API gls_status gls_track_files(const gls_job_options *options, const gls_mon
 
 /* A job that is run step by step: create, open, fit (or plan), track, destroy. */
 typedef struct gls_job gls_job;
-/* Checks the options, that inputs can be read and outputs can be written; nothing slow. */
+/* Copies the options and completes them, unless they are complete. Checks them, that inputs can be read and outputs can
+ * be written; nothing slow. */
 GLS_API gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **job);
 /* Opens devices; reads and compares images; makes seeds, unless their region comes from the fit. With skip_existing,
  * gls_job_result.skipped then says whether the job was done before; such a job can only be destroyed. */

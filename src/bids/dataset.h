@@ -71,8 +71,8 @@ typedef struct gls_dataset_options {
     gls_bids_ending region_file;
     /* threshold of GLS_DATASET_FA, 0 to 1 */
     double fa;
-    const gls_job_options *job; /* options of track, without the files that the data set has */
-    const char *const *given;   /* names of the options in `job` that were given, NULL behind the last */
+    const gls_job_options *job; /* options of track, without the files that the data set has; each series completes
+                                   them again, by job->given */
     bool raw;                   /* true: accept a data set that is not preprocessed */
     bool force;                 /* true: track series again that were tracked with other parameters */
     bool tissue;                /* true: take label-WM_probseg, GM and CSF as fractions of tissue */

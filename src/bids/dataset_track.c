@@ -548,7 +548,7 @@ gls_status gls_dataset_job(const gls_dataset_options *o, const gls_dataset_unit 
     job->bval = u->bval;
     job->bvec = u->bvec;
     char reason[GLS_MESSAGE_BYTES];
-    gls_status status = gls_job_options_complete(job, o->given);
+    gls_status status = gls_job_options_complete(job, job->given);
     if (!status) return GLS_OK;
     snprintf(reason, sizeof reason, "%s", gls_last_error());
     return gls_fail(status, "%s: %s", u->name, reason);

@@ -226,8 +226,11 @@ static int parse_track(const cmd_arguments *given, const gls_dataset_options *d,
             CMD_EXIT_USAGE,
             "--pft: needs the tissue of each series: give --t1 or --tissue before --, or, after it, --act, "
             "--pve-wm or --map-include with the file's name in terms of entities, as in sub-{subject}");
-    code = track_options_check(track, arguments);
+    code = track_options_take(track, arguments);
     arguments->n_positionals = 0;
+    /* what no series can use is refused before the data set is read */
+    if (!code) code = cmd_finish(gls_job_options_complete(job, track->given));
+    job->given = track->given;
     return code;
 }
 
@@ -255,7 +258,6 @@ static int participants(const bids_values *o, gls_dataset_options *d, const cmd_
     job->argc = arguments->argc;
     job->argv = arguments->argv;
     d->job = job;
-    d->given = track.given;
     gls_status status = gls_dataset_choose(&choice, o->unit, o->shard);
     if (!status) status = gls_dataset_open(d, &dataset);
     if (status) return cmd_error_status(status);

@@ -9,7 +9,6 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/progress.h"
-#include "gpu/devices.h"
 #include "options/help.h"
 #include "record/sidecar.h"
 #include "render/illustrate.h"
@@ -59,19 +58,6 @@ static int draw_seed(uint64_t *seed, const char *name, const cmd_arguments *argu
     return CMD_EXIT_OK;
 }
 
-/* Rejects --write-method if it contradicts the suffix of --output. */
-static int check_output(const gls_job_options *o, const cmd_arguments *arguments)
-{
-    gls_tractogram_format format;
-    if (!o->output || o->output_prefix || !cmd_options_given(arguments, "write-method")) return CMD_EXIT_OK;
-    gls_status status = gls_tractogram_format_parse(o->output, &format);
-    if (status) return cmd_error_status(status);
-    if (format != o->format)
-        return cmd_error(CMD_EXIT_USAGE,
-                         "--write-method: contradicts the suffix of --output %s; leave out --write-method", o->output);
-    return CMD_EXIT_OK;
-}
-
 /* Checks the arguments, and stores them as the files of the series, its masks and the output. */
 static int take_files(gls_job_options *o, const cmd_arguments *arguments)
 {
@@ -110,33 +96,25 @@ static void take_model(gls_job_options *o, const cmd_arguments *arguments)
         o->model.model = GLS_MODEL_CSD;
 }
 
-int track_options_check(track_options *options, const cmd_arguments *arguments)
+int track_options_take(track_options *options, const cmd_arguments *arguments)
 {
     gls_job_options *o = &options->run.job;
     int code = take_files(o, arguments);
     if (code) return code;
-    /* choose the model before the defaults, which depend on it */
     take_model(o, arguments);
     list_given(arguments, options->given);
+    o->given = options->given;
     o->argc = arguments->argc;
     o->argv = arguments->argv;
-    gls_status status = gls_job_options_complete(o, options->given);
-    if (status) return cmd_error_status(status);
     if (options->run.json && !options->run.dry_run)
         return cmd_error(CMD_EXIT_USAGE, "--json: needs --dry-run; a run writes its JSON to --sidecar");
-    /* --device may name several devices; --ngpus must agree */
-    size_t n_names = gls_device_set_count(o->device);
-    if (n_names > 1 && cmd_options_given(arguments, "ngpus") && n_names != (size_t)o->ngpus)
-        return cmd_error(CMD_EXIT_USAGE, "--ngpus %d: --device names %zu devices; leave out --ngpus", o->ngpus,
-                         n_names);
-    code = check_output(o, arguments);
     const char *drawn = cmd_options_random(arguments, "rng-seed")    ? "rng-seed"
                         : cmd_options_random(arguments, "seed-seed") ? "seed-seed"
                                                                      : NULL;
-    if (!code && o->shard && drawn)
-        code = cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw a number of its own; give one number",
+    if (o->shard && drawn)
+        return cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw a number of its own; give one number",
                          drawn);
-    if (!code) code = draw_seed(&o->seed_seed, "seed-seed", arguments);
+    code = draw_seed(&o->seed_seed, "seed-seed", arguments);
     return code ? code : draw_seed(&o->track.rng_seed, "rng-seed", arguments);
 }
 
@@ -175,7 +153,7 @@ static int run_track(void *values, const cmd_arguments *arguments)
 {
     track_options *options = values;
     gls_job *job = NULL;
-    int code = track_options_check(options, arguments);
+    int code = track_options_take(options, arguments);
     if (code) return code;
     const gls_run_options *run = &options->run;
     /* the timeline includes the reading of inputs, so tracing starts before the job */

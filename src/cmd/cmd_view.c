@@ -133,7 +133,7 @@ static int parse_track(const view_values *v, const char *const *words, size_t n,
         return cmd_error(CMD_EXIT_USAGE, "--rng-seed random: cannot follow --: each movement would draw another one; "
                                          "give a number");
     track->run.job.seed_seed = v->seed_seed;
-    return track_options_check(track, arguments);
+    return track_options_take(track, arguments);
 }
 
 /* gls_view_track.read. */

@@ -63,16 +63,15 @@ typedef struct track_options {
     cmd_common common;
     /* the options of gls_params: options of the job, and options of the program alone (--dry-run, --report ...) */
     gls_run_options run;
-    const char *given[GLS_N_PARAMS + 1]; /* names of the options that were given, NULL behind the last */
+    const char *given[GLS_N_PARAMS + 1]; /* memory for run.job.given */
 } track_options;
 
 /* cmd_command.set_defaults of `track`. values: a track_options. */
 void track_options_default(void *values);
 
-/* Checks combinations of options, which the table of options cannot express. Also stores the files of the arguments in
- * the options, sets the defaults that depend on preset, data, direction getter and model, and draws random seeds. After
- * a fault prints a message. Returns an exit code. */
-int track_options_check(track_options *options, const cmd_arguments *arguments);
+/* Stores in the options what else the words say: the files of the arguments, which options are given, and numbers in
+ * place of random seeds. The job completes and checks them. After a fault prints a message. Returns an exit code. */
+int track_options_take(track_options *options, const cmd_arguments *arguments);
 
 /* Entry of cmd_command.rows: the options of a model, stored in `member`, a gls_model_options of the struct `values`. */
 #define CMD_MODEL_ROWS(values, member, ...)                                                                 \

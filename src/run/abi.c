@@ -71,7 +71,7 @@ static void add_structs(cJSON *root)
     fields = add_struct(structs, #struct_, sizeof(struct_)); \
     GLS_EACH(FIELD, struct_, #type, __VA_ARGS__);
 #include "run/abi.def"
-    STRUCT(gls_job_options, pointer, dwi, bval, bvec)
+    STRUCT(gls_job_options, pointer, dwi, bval, bvec, given)
     FIELDS(gls_job_options, bool, one_shell)
     FIELDS(gls_job_options, gls_track_params, track)
     FIELDS(gls_job_options, int, argc)

@@ -1,10 +1,11 @@
 /* Completes the options of a run: chooses the method by the gradient table of the series, sets the defaults of all
- * options that were not given, and refuses given options that the run would not use. */
+ * options that were not given, and refuses given options that the run would not use or that contradict each other. */
 #include <glslines/workflow.h>
 
 #include "dwi/csd_shell.h"
 #include "dwi/model_options.h"
 #include "dwi/series.h"
+#include "gpu/devices.h"
 #include "phantom/parts.h"
 #include "record/inputs.h"
 #include "record/method.h"
@@ -75,6 +76,21 @@ static gls_status check_inputs(const gls_job_options *o, const gls_method *m, co
     return GLS_OK;
 }
 
+/* Refuses a number of devices and a format that contradict the names of devices and of the output. */
+static gls_status check_names(const gls_job_options *o, const char *const *given)
+{
+    const size_t n = gls_device_set_count(o->device);
+    gls_tractogram_format format;
+    if (n > 1 && gls_is_given(given, "ngpus") && n != (size_t)o->ngpus)
+        return gls_fail(GLS_ERR_ARGUMENT, "--ngpus %d: --device names %zu devices; leave out --ngpus", o->ngpus, n);
+    if (!o->output || o->output_prefix || !gls_is_given(given, "write-method")) return GLS_OK;
+    gls_status status = gls_tractogram_format_parse(o->output, &format);
+    if (!status && format != o->format)
+        status = gls_fail(GLS_ERR_ARGUMENT,
+                          "--write-method: contradicts the suffix of --output %s; leave out --write-method", o->output);
+    return status;
+}
+
 /* Refuses given options that a run by these options would not use. */
 static gls_status check_use(const gls_job_options *o, const char *const *given)
 {
@@ -102,9 +118,13 @@ gls_status gls_job_options_complete(gls_job_options *o, const char *const *given
     if (!later && gls_default_is_of_shell(o, given)) look_at_shells(o);
     gls_job_options_set_defaults(o, given);
     status = check_use(o, given);
-    if (!status || !later) return status;
-    gls_job_options other = *o;
-    other.one_shell = true;
-    gls_job_options_set_defaults(&other, given);
-    return check_use(&other, given) ? check_use(o, given) : GLS_OK;
+    if (status && later) {
+        gls_job_options other = *o;
+        other.one_shell = true;
+        gls_job_options_set_defaults(&other, given);
+        status = check_use(&other, given) ? check_use(o, given) : GLS_OK;
+    }
+    if (!status) status = check_names(o, given);
+    o->given = NULL;
+    return status;
 }

@@ -482,36 +482,36 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!job) return gls_no_memory();
     job->started = time(NULL);
     gls_run_begin(&job->run, false);
-    job->options = job->options_given = options ? *options : gls_job_options_default();
+    gls_job_options *o = &job->options;
+    *o = options ? *options : gls_job_options_default();
     if (monitor) job->monitor = *monitor;
-    gls_status status = gls_options_check_values(gls_params, &job->options);
+    gls_status status = o->given ? gls_job_options_complete(o, o->given) : gls_options_check_values(gls_params, o);
+    job->options_given = *o;
     for (const gls_param *p = gls_params; p->name && !status; p++)
-        if (p->owner == GLS_OF_JOB) status = gls_option_outputs_check(p, &job->options);
-    if (job->options.t1 && !job->options.roi && !gls_seeds_place(&job->options) &&
-        gls_method_of(&job->options).seeds == GLS_SEEDS_COUNTED)
-        job->options.seed_gmwmi = "auto";
-    if (!status) job->inputs.method = gls_method_of(&job->options);
-    if (!status) status = check_options(&job->options, &job->inputs.method);
+        if (p->owner == GLS_OF_JOB) status = gls_option_outputs_check(p, o);
+    if (o->t1 && !o->roi && !gls_seeds_place(o) && gls_method_of(o).seeds == GLS_SEEDS_COUNTED) o->seed_gmwmi = "auto";
+    if (!status) job->inputs.method = gls_method_of(o);
+    if (!status) status = check_options(o, &job->inputs.method);
     if (!status) gls_defaults_log(&job->options_given, &job->inputs.method);
     if (!status) status = choose_format(job);
-    if (!status && job->options.dwi && !job->options.bval) {
-        status = gls_input_file_check(&(gls_input_file){.path = job->options.dwi});
-        if (!status) status = gls_series_find_table(job->options.dwi, NULL, &job->bval, &job->bvec);
-        job->options.bval = job->bval;
-        job->options.bvec = job->bvec;
+    if (!status && o->dwi && !o->bval) {
+        status = gls_input_file_check(&(gls_input_file){.path = o->dwi});
+        if (!status) status = gls_series_find_table(o->dwi, NULL, &job->bval, &job->bvec);
+        o->bval = job->bval;
+        o->bvec = job->bvec;
     }
     /* a gradient table in one file, or in the image itself, uses the scanner axes */
-    if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
-    if (!status && job->options.t1) status = gls_job_anatomy_find(job);
+    if (o->bvec && !gls_table_path(o->bvec)) o->model.bvec_frame = GLS_BVEC_WORLD;
+    if (!status && o->t1) status = gls_job_anatomy_find(job);
     if (!status) status = init_shard(job);
     if (!status) status = name_tractogram(job);
     if (!status) status = take_results(job);
-    if (!status) status = check_regions(&job->options);
-    if (!status) status = gls_job_options_inputs(&job->options, &job->run.inputs);
+    if (!status) status = check_regions(o);
+    if (!status) status = gls_job_options_inputs(o, &job->run.inputs);
     if (!status) status = gls_sinks_name_inputs(&job->sinks);
     if (!status) status = name_outputs(job);
-    if (!status) status = job->options.skip_existing ? check_names(job) : gls_job_check_outputs(job);
-    if (!status) status = gls_job_inputs_init(&job->inputs, job->inputs.method, &job->options);
+    if (!status) status = o->skip_existing ? check_names(job) : gls_job_check_outputs(job);
+    if (!status) status = gls_job_inputs_init(&job->inputs, job->inputs.method, o);
     job->inputs.wants_fa = job->sinks.wants_fa;
     if (status) {
         gls_job_destroy(job);

@@ -44,8 +44,8 @@ typedef enum gls_job_extra {
 #define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
 
 struct gls_job {
-    gls_job_options options,
-        options_given; /* options_given: as the caller gave them; options: with the values that the run chose instead */
+    gls_job_options options, options_given; /* options_given: complete, before the run looked at its files; options:
+                                               with the values that it chose by them */
     gls_monitor monitor;
     /* images, seeds and model */
     gls_job_inputs inputs;

@@ -79,8 +79,10 @@ static char *parameters(const char *run, const char *word, char *why, size_t siz
     assert_non_null(file);
     const int saved = begin_capture(file);
     gls_job *job = NULL;
-    int code = track_options_check(&l.options, &l.arguments);
-    gls_status status = code ? GLS_OK : gls_job_create(&l.options.run.job, NULL, &job);
+    int code = track_options_take(&l.options, &l.arguments);
+    gls_job_options *o = &l.options.run.job;
+    gls_status status = code ? GLS_OK : gls_job_options_complete(o, o->given);
+    if (!code && !status) status = gls_job_create(o, NULL, &job);
     end_capture(saved, file, why, size);
     if (code) return NULL;
     assert_int_not_equal(status, GLS_OK);

@@ -21,8 +21,9 @@ int main(int argc, char **argv)
     if (argc > 8) options.nseeds = strtoull(argv[8], NULL, 10);
     /* the other options get the defaults of the program */
     const char *given[] = {"mask", "roi", "output", argc > 7 ? "device" : NULL, argc > 8 ? "nseeds" : NULL, NULL};
+    options.given = given;
     gls_job_result result;
-    if (gls_job_options_complete(&options, given) != GLS_OK || gls_track_files(&options, NULL, &result) != GLS_OK) {
+    if (gls_track_files(&options, NULL, &result) != GLS_OK) {
         fprintf(stderr, "%s\n", gls_last_error());
         return 1;
     }

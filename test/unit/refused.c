@@ -94,9 +94,34 @@ static void test_pointers(void **state)
     refuses(gls_convert(1, NULL, GLS_TYPE_FLOAT32, NULL, GLS_TYPE_INT8), "from && to");
 }
 
+/* A job completes the options that are not given, and refuses given ones that contradict each other. */
+static void test_given(void **state)
+{
+    gls_job_options o = gls_job_options_default();
+    gls_job *job = NULL;
+    (void)state;
+    o.phantom = true;
+    o.given = (const char *const[]){"nseeds", "seed-grid", NULL};
+    refuses(gls_job_create(&o, NULL, &job), "--nseeds and --seed-grid");
+    o.given = (const char *const[]){"device", "ngpus", NULL};
+    o.device = "llvmpipe,llvmpipe";
+    o.ngpus = 3;
+    refuses(gls_job_create(&o, NULL, &job), "--ngpus 3: --device names 2 devices");
+    o = gls_job_options_default();
+    o.phantom = true;
+    o.output = "none/a.trx";
+    o.format = GLS_FORMAT_TRK;
+    o.given = (const char *const[]){"output", "write-method", NULL};
+    refuses(gls_job_create(&o, NULL, &job), "--write-method");
+    o.given = (const char *const[]){"output", NULL};
+    o.track.dg = GLS_DG_BOOT; /* is not given: the phantom decides, and the output is what fails */
+    assert_int_equal(gls_job_create(&o, NULL, &job), GLS_ERR_OUTPUT);
+    assert_null(job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lists), cmocka_unit_test(test_enumerators),
-                                       cmocka_unit_test(test_pointers)};
+                                       cmocka_unit_test(test_pointers), cmocka_unit_test(test_given)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -243,7 +243,6 @@ _SIGNATURES = {
     "gls_tractogram_reader_next": "tpp",
     "gls_tractogram_reader_close": "vp",
     "gls_job_create": "tppP",
-    "gls_job_options_complete": "tpp",
     "gls_job_open": "tp",
     "gls_job_fit": "tp",
     "gls_job_track": "tp",

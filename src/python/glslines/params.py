@@ -162,9 +162,11 @@ class Options:
         return copy
 
     def for_run(self):
-        """Like completed(), for a run on files: also by the shells of the series. A given option without effect is refused."""
+        """Returns a copy of the struct that names the given members: the run completes the others."""
         copy = type(self.struct).from_buffer_copy(self.struct)
-        _library.call.gls_job_options_complete(ctypes.byref(copy), self._names())
+        names = self._names()
+        self._keep.append(names)
+        copy.given = ctypes.addressof(names)
         return copy
 
     def _names(self):
