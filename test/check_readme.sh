@@ -158,6 +158,7 @@ diff "$work/packages" "$work/named" || note "README.md: other packages than BUIL
 words=$(echo "$commands" | tr ' ' '|')
 # shellcheck disable=SC2086
 sed -e ':join' -e '/\\$/{N;s/ *\\\n */ /;bjoin' -e '}' $texts | grep -oE '(^|[ `(/])glslines ('"$words"')( [^`|)]*)?' | sed 's/^[ `(/]//' > "$work/lines" || true
+[ "$(wc -l < "$work/lines")" -ge 200 ] || note "hardly any command line in README.md and src/doc"
 while read -r name command rest; do
     for word in $rest; do
         [ "$word" != -- ] || command=track
@@ -169,7 +170,9 @@ done < "$work/lines"
 cat "$work/options: "* | grep -oE '^\| `[^`]*`' | grep -oE -e '--[a-z][a-z-]*' | sort -u > "$work/known"
 printf '%s\n' --version --quick --paper --update --build --install --dpi --group-add --gpus --bind --contain --nv --cores --array --cflags --libs --static --ntasks --job-name --rm --cpus --mem --no-deps --variable --row >> "$work/known"
 # shellcheck disable=SC2086
-cat $texts | grep -oE '(^|[ `(])--[a-z][a-z-]+' | sed 's/^[ `(]//' | sort -u | grep -vxF -f "$work/known" > "$work/unknown" || true
+cat $texts | grep -oE '(^|[ `(])--[a-z][a-z-]+' | sed 's/^[ `(]//' | sort -u > "$work/options"
+[ "$(wc -l < "$work/options")" -ge 200 ] || note "hardly any option in README.md and src/doc"
+grep -vxF -f "$work/known" "$work/options" > "$work/unknown" || true
 [ ! -s "$work/unknown" ] || note "no command has the option $(tr '\n' ' ' < "$work/unknown")"
 
 [ $code -ne 0 ] || echo "ok   README.md and src/doc"

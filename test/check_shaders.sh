@@ -29,4 +29,4 @@ for folder in "$@"; do
     done
 done
 echo "glslangValidator: $((checked - failures)) of $checked checks passed"
-[ "$failures" -eq 0 ]
+[ "$checked" -gt 0 ] && [ "$failures" -eq 0 ]

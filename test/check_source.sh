@@ -3,12 +3,15 @@
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build}
-failed=$(mktemp)
-trap 'rm -f "$failed"' EXIT
+failed=$(mktemp) errors=$(mktemp)
+trap 'cat "$errors"; rm -f "$failed" "$errors"' EXIT
+# what a command writes here, such as that a file or the command itself is missing, fails the check that it belongs to
+exec 2> "$errors"
 
-# expect_none WHAT: standard input has to be empty
+# expect_none WHAT: standard input has to be empty, and no command before it has complained
 expect_none() {
-    found=$(cat)
+    found=$(cat - "$errors")
+    : > "$errors"
     if [ -z "$found" ]; then
         echo "ok   $1"
     else
@@ -17,6 +20,12 @@ expect_none() {
         echo "$1" >> "$failed" # a variable would be lost at the end of the pipe
     fi
 }
+
+# a check whose input is missing must not pass
+seen=$(failed=/dev/null && nm "$build/no_such_file" | expect_none "a missing file")
+{
+    case $seen in "FAIL a missing file:"*no_such_file*) ;; *) echo "$seen" ;; esac
+} | expect_none "a check without its input fails"
 
 # without the rights of root, the message names the program that needs them
 {
@@ -58,8 +67,16 @@ upward() {
     allowed=$(echo "$tier $*" | tr ' ' '|')
     grep -rnE '#include "[a-z]+/' "src/$tier" --include='*.[ch]' | grep -vE "#include \"($allowed|layout)/" || true
 }
+# every room that has code, in src or in a folder of it, is checked
+unlisted() { # FOLDER WORD: rooms of FOLDER for which no line of this script has the word
+    find "$1" -mindepth 2 -maxdepth 2 -name '*.[ch]' | cut -d/ -f$(($(echo "$1" | tr -cd / | wc -c) + 2)) | sort -u | while read -r room; do
+        grep -qE "^ +$2 $room( |\$)" test/check_source.sh || echo "$1/$room is not listed"
+    done
+}
 {
+    unlisted src upward
     upward util
+    upward blas util
     upward gpu util
     upward compute util gpu
     upward image util
@@ -96,6 +113,7 @@ inside() {
     [ "$room" = run ] || [ "$room" = check ] || grep -n '#include "track/tracker.h"' "src/track/$room"/*.[ch] || true
 }
 {
+    unlisted src/track inside
     inside shader
     inside field shader
     inside getter shader field
@@ -207,7 +225,6 @@ comments() {
 } | expect_none "no private words, MAX_ and MIN_, one test of a status"
 
 # _exit is left out, because the source is searched for it above
-[ -e "$build/libglslines.so" ] || echo "$build/libglslines.so is not built" | expect_none "the shared library"
 nm -D --defined-only "$build/libglslines.so" | awk '$2 ~ /[TDBRVW]/ && $3 !~ /^gls_/ { print $3 }' | expect_none "the shared library exports gls_* only"
 nm -D --undefined-only "$build/libglslines.so" | awk '{ sub(/@.*/, "", $NF) } $NF ~ /^(exit|abort|v?printf|puts|putchar|perror)$/ { print $NF }' | expect_none "the shared library calls no exit, abort or printf"
 
@@ -239,4 +256,5 @@ for header in include/glslines/*.h; do
     printf '#include <glslines/%s>\n' "$(basename "$header")" | g++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only -x c++ - 2>&1
 done | expect_none "public headers compile alone"
 
+true | expect_none "the commands of this script run"
 [ ! -s "$failed" ]

@@ -1,5 +1,6 @@
 # Sourced by scripts with their arguments GLSLINES WORK_FOLDER: a new work folder, checks, and $failed.
 set -u
+. "$(cd "$(dirname "$0")/.." && pwd)/have.sh"
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 rm -rf "$2"
 mkdir -p "$2"

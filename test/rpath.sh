@@ -3,6 +3,7 @@
 # Usage: sh test/rpath.sh FILE_OR_FOLDER...      Of a folder every program and shared library in it.
 set -eu
 [ $# -gt 0 ] || { echo "no file to check" >&2; exit 2; }
+command -v readelf > /dev/null || { echo "readelf is missing: install binutils" >&2; exit 2; }
 files=$(find "$@" -type f \( -perm -100 -o -name '*.so' -o -name '*.so.*' \))
 [ -n "$files" ] || { echo "no program and no library: $*" >&2; exit 2; }
 found=$(printf '%s\n' "$files" | while IFS= read -r file; do

@@ -159,7 +159,7 @@ run_ctest() { # FOLDER CTEST-OPTIONS...
             n_failed=$((n_failed + 1))
         fi
     done
-    sed -nE 's|^[0-9]+/[0-9]+ Test: (.*)|\1|; t name; s|^\[  SKIPPED \] ([a-z0-9_]+)$|\1|; t part; b; :name; h; b; :part; G; s|(.*)\n(.*)|left out: \1 of \2|p' \
+    sed -nE 's|^[0-9]+/[0-9]+ Test: (.*)|\1|; t name; s|^\[  SKIPPED \] ([a-z0-9_]+)$|\1|; t part; s|^left out: (.*)$|\1|; t part; b; :name; h; b; :part; G; s|(.*)\n(.*)|left out: \1 of \2|p' \
         "$folder/Testing/Temporary/LastTest.log" | sort -u
     awk -v limit="${limit:-120}" '/^ *[0-9]+\/[0-9]+ Test .* Passed / && $(NF - 1) > limit { print $4, int($(NF - 1)) }' "$folder/ctest.log" > "$folder/long.log"
     while read -r name seconds; do
@@ -235,10 +235,11 @@ stage_clang() {
 # The project's own code under ThreadSanitizer, by clang, whose OpenMP the sanitizer understands; findings in drivers are recognised by their names.
 stage_threads() {
     header "threads: data races"
-    # libarcher tells the sanitizer how OpenMP's threads wait for each other
-    archer=$(find /usr/lib/llvm-*/lib -name libarcher.so 2> /dev/null | sort -V | tail -n 1)
     # shellcheck disable=SC2086
     need_packages $SANITIZE_PACKAGES || return
+    # libarcher shows the sanitizer how OpenMP's threads wait for each other
+    archer=$(find /usr/lib/llvm-*/lib -name libarcher.so | sort -V | tail -n 1)
+    check "libarcher" test -n "$archer" || return
     CC=clang check "build with ThreadSanitizer" configure_and_build build/threads threads -DGLS_WERROR=ON -DGLS_SANITIZE_THREADS=ON -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-g1 -O1" ||
         return
     export TSAN_OPTIONS="suppressions=$root/test/tsan.supp:ignore_noninstrumented_modules=1:exitcode=66" OMP_TOOL_LIBRARIES=$archer OMP_NUM_THREADS=4
@@ -336,6 +337,7 @@ stage_source() {
     # shellcheck disable=SC2086
     check "tools" need_packages $SOURCE_PACKAGES || return
     pool_add "source rules" build/source_rules.log sh test/check_source.sh build
+    pool_add "checks without their input fail" build/no_input.log sh test/no_input.sh
     pool_add "structure" build/structure.log python3 test/tools/house.py build --check
     pool_add "README and manual" build/readme.log sh test/check_readme.sh build/glslines
     # once there is one

@@ -542,7 +542,7 @@ exits 2 "'p-e' is no label of a subject or session" "$program" phantom other_mad
 aseg=data/sub-01/anat/sub-01_space-ACPC_desc-aseg_dseg.nii.gz
 mv data/sub-01/anat/sub-01_space-ACPC_label-WM_probseg.nii.gz wm.nii.gz
 rm data/sub-01/anat/sub-01_space-ACPC_label-WM_probseg.json
-if command -v mrcalc > /dev/null; then
+if have mrcalc; then
     mrcalc -quiet wm.nii.gz 0 -gt 2 -mult "$aseg"
     check "desc-aseg_dseg" bids aseg participant --participant-label 01 -- $options
     check "the same region" cmp plain.trx "aseg/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-boot_tractogram.trx"

@@ -2,6 +2,7 @@
 # current one. Every failure of the tool has to give the documented exit code, one line that names the culprit, and no file.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../have.sh"
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 unset GLSLINES_DESKTOP_ID GLSLINES_FORCE_LIMITS GLSLINES_INJECT GLSLINES_PROBE GLSLINES_SHADER_DIR
 rm -rf "$2"
@@ -17,6 +18,12 @@ note() {
     echo "FAIL: $*"
     # prints the first lines, the error, and the report of a sanitizer
     sed 's/^/    | /' "$work/stderr" | awk 'NR <= 5 || /glslines: |Sanitizer|runtime error|    #[0-9]/' | head -n 40
+}
+
+# list_commands: sets $commands to the names of all commands, as the help lists them
+list_commands() {
+    commands=$("$tool" help | awk '/^Commands:/ { inside = 1; next } /^$/ { inside = 0 } inside && /^  [a-z]/ { print $1 }')
+    [ "$(echo "$commands" | wc -l)" -ge 30 ] || note "the help lists only these commands: $commands"
 }
 
 # errors: prints how many error lines the last command printed

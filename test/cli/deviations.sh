@@ -44,7 +44,8 @@ sidecar=
 warns bids raw derivatives participant --raw -- --nseeds 20
 
 # none is forgotten but anat, which takes volumes without weighting alone
-for command in $("$tool" help | sed -n '/^Commands:/,/^Topics/s/^  \([a-z]*\)  .*/\1/p'); do
+list_commands
+for command in $commands; do
     "$tool" "$command" --help | tr '\n' ' ' | grep -qiE "diffusion +series|preproc_dwi +series" && echo "$command"
 done | grep -vx anat | sort > readers
 sort -u walked > asked

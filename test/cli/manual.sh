@@ -4,15 +4,8 @@
 . "$(dirname "$0")/common.sh"
 source=$(cd "$here/../.." && pwd)
 
-# have PROGRAM: whether it is installed; if tests must not be left out, its absence is a failure
-have() {
-    command -v "$1" > path && return 0
-    [ -z "${GLS_TEST_REQUIRE_GPU:-}" ] || note "$1 is not installed"
-    return 1
-}
-
 "$tool" help > overview || note "help"
-commands=$(awk '/^Commands:/ { inside = 1; next } /^$/ { inside = 0 } inside && /^  [a-z]/ { print $1 }' overview)
+list_commands
 topics=$(awk '/^Topics/ { inside = 1; next } /^$/ { inside = 0 } inside && /^  [a-z]/ { print $1 }' overview)
 [ "$(echo "$topics" | wc -l)" -ge 15 ] || note "only these topics: $topics"
 grep -q -e --version overview || note "--version is not in the help"
@@ -112,7 +105,7 @@ if have mandoc; then
 fi
 
 # the pages ask for tbl in their first line, which man follows, and so it does with the width of the terminal; groff has to be told
-if command -v groff > /dev/null; then
+if have groff; then
     printf '.pl 10000i\n' > endless # one page for all pages, so that no table happens to meet the end of a page
     groff -t -man -rLL=78n -rcR=1 -ww -T ascii endless share/man/man*/* > page 2> lint || note "groff"
     [ ! -s lint ] || note "groff: $(head -n 3 lint)"

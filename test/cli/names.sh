@@ -81,7 +81,8 @@ expect 3 convert odd.trx none.trx --fields "$evil"
 printable
 
 # --- printed text: names of files, in messages and dry runs of all commands ---
-for command in $("$tool" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+list_commands
+for command in $commands; do
     # shellcheck disable=SC2086
     "$tool" "$command" "$evil" "$evil" "$evil" "--$evil" > stdout 2> stderr
     printable

@@ -105,7 +105,7 @@ PYTHON
     rm full
 done
 
-if command -v script > /dev/null; then
+if have script; then
     terminal() { # FILE VARIABLES...
         file=$1
         shift

@@ -307,7 +307,7 @@ number = lambda text: text.replace(".", "").replace("-", "").replace("e", "").is
 assert len(shown) == len(rows) == 3 and shown[0] == rows[0], (shown, rows)
 assert all((float(a) in (float(b), float(f"{float(b):.4g}"))) if number(b) else a == b for x, y in zip(shown[1:], rows[1:]) for a, b in zip(x, y, strict=True)), (shown, rows)
 PY
-! grep -q 'The groups of the file' joined.html t.html 2> /dev/null || note "a table of groups of a file without groups"
+[ "$(grep -c 'The groups of the file' t.html)" = 0 ] || note "a table of groups of a file without groups"
 # a row and a column of names, as --header and --bids write them
 printf ',2,17\n2,0,3\n17,0,0\n' > headed.csv
 printf '\t2\t17\n2\tn/a\t3\n17\t3\t0\n' > whole_relmat.tsv
@@ -324,6 +324,7 @@ printf '0 3\n0 0\n' > two
 printf 'index\tname\n1\tfirst\n2\tsecond\n' > two_nodes.tsv
 expect 0 report joined.trx --device llvmpipe -q
 contains joined.html '<tr><th scope="row">first</th><td>second</td><td class="number">3</td></tr>'
+[ "$(grep -c 'The groups of the file' joined.html)" = 0 ] || note "a table of groups of a file without groups, with a connectome"
 expect 0 connectome t.trx data/mask.nii.gz one.csv -q
 expect 3 report one.csv
 says 'no square matrix'

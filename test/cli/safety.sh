@@ -374,7 +374,7 @@ if [ -z "${ASAN_OPTIONS:-}" ]; then
         for file in "$work"/alone/f_*; do require cmp "$file" "$work/out/${file##*/}"; done
         rm -f "$work"/out/*
     else
-        echo "     no file system can be mounted here: a fit without /proc not checked"
+        echo "left out: a fit without /proc, because no file system can be mounted here"
     fi
     # a program without the part that is linked to OpenBLAS: what needs no linear algebra runs, the rest is an error
     cp "$tool" "$work/alone/glslines"

@@ -80,7 +80,8 @@ fails 2 "in 'glslines track' it is --fa IMAGE" fit "$dwi" f --stopping_path x.ni
 fails 2 "take --dg ifod2, ifod1 or sdstream, which end streamlines by the FODs" track --sh "$b/sh15.nii.gz" --select 100
 fails 2 "msmt has --response-wm, --response-gm and --response-csf" track --phantom --model msmt --response r.txt
 # each heading stands once in a help
-for command in $("$tool" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\)  .*/\1/p'); do
+list_commands
+for command in $commands; do
     checks=$((checks + 1))
     twice=$("$tool" "$command" --help | grep -E '^[A-Z][A-Za-z0-9, -]*:$' | sort | uniq -d)
     [ -z "$twice" ] || note "$command --help has the heading $twice twice"

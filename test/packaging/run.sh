@@ -50,7 +50,7 @@ dpkg-deb -f "$package" Package Version Depends Recommends
 for library in libopenblas0 liblapacke $window; do
     dpkg-deb -f "$package" Depends | grep -q "$library" || { echo "FAIL: the Debian package does not depend on $library"; exit 1; }
 done
-if command -v lintian > /dev/null; then lintian --allow-root --fail-on error "$package"; fi
+lintian --allow-root --fail-on error "$package"
 dpkg-deb -x "$package" "$work/deb/root"
 cmake --install "$work/deb/build" --prefix "$work/deb/installed" > "$work/install.log"
 sh test/rpath.sh "$work/deb/build/glslines" "$work/deb/root" "$work/deb/installed"
@@ -75,6 +75,8 @@ if command -v rpmbuild > /dev/null; then
     track "$work/deb/rpm/usr/bin/glslines" rpm
     cmp "$work/out/rpm.trx" "$work/out/tarball.trx"
     echo "ok   $(basename "$package")"
+else
+    echo "no rpmbuild here: no RPM package was built"
 fi
 
 # --- interface ---

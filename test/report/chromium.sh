@@ -1,6 +1,6 @@
 #!/bin/sh
 # Reports and the window of view in a browser, reports without a network: the 3-D view draws, left is left, axe-core finds nothing, hostile names stay text.
-# Usage: sh test/report/chromium.sh TOOL WORK_FOLDER AXE.js. Needs chromium and python3; tidy where it is there.
+# Usage: sh test/report/chromium.sh TOOL WORK_FOLDER AXE.js. Needs chromium, python3 and tidy.
 set -u
 tool=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")" && pwd)
@@ -8,6 +8,7 @@ axe=$(cd "$(dirname "$3")" && pwd)/$(basename "$3")
 rm -rf "$2"
 mkdir -p "$2" && cd "$2" || exit 1
 failures=0
+. "$here/../have.sh"
 
 note() {
     failures=$((failures + 1))
@@ -61,7 +62,7 @@ browse view.html --window-size=800,700 --screenshot=view.png
 [ "$(($(share view.png 0 0 800 600 0) + $(share view.png 0 0 800 600 1) + $(share view.png 0 0 800 600 2)))" -ge 200 ] || note "less than 2 % of the 3-D view is coloured"
 browse phantom.html --window-size=1250,6500 --screenshot=page.png
 [ -s page.png ] || note "no picture of the page"
-if command -v tidy > /dev/null; then tidy -e -q phantom.html > tidy.log 2>&1; [ $? -lt 2 ] || note "tidy: $(grep Error tidy.log)"; fi
+if have tidy; then tidy -e -q phantom.html > tidy.log 2>&1; [ $? -lt 2 ] || note "tidy: $(grep Error tidy.log)"; fi
 [ "$(wc -c < phantom.html)" -le 1500000 ] || note "the report has $(wc -c < phantom.html) bytes"
 
 # --- sides: green (back to front) at the left of the body, red (left to right) at the right ---
@@ -193,7 +194,7 @@ page = page[page.index('<section aria-labelledby="weights">') : page.index('<sec
 table = [tuple(map(float, row)) for row in re.findall(r'<tr><td class="number">([^<]*)</td><td class="number">([^<]*)</td></tr>', page)]
 sys.exit(table != list(zip(side["curve"]["iteration"], side["curve"]["objective"])) or page.count("<img ") != 2 or page.count('role="img"') != 1)
 END
-if command -v tidy > /dev/null; then tidy -e -q weighed.html > tidy.log 2>&1; [ $? -lt 2 ] || note "tidy: $(grep Error tidy.log)"; fi
+if have tidy; then tidy -e -q weighed.html > tidy.log 2>&1; [ $? -lt 2 ] || note "tidy: $(grep Error tidy.log)"; fi
 
 # --- hostile names ---
 python3 - << 'END'

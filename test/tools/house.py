@@ -162,6 +162,8 @@ def measure(build):
         result[name] = len(details[name])
 
     defined, used = symbols(build)
+    if not defined:
+        sys.exit("%s: has no objects of this tree; build it first" % build)
     public = set(re.findall(r"\b(gls_\w+) *\(", " ".join(contents[path] for path in paths if path.startswith("include/"))))
     home = {name: unit for unit, found in defined.items() for name in found}
     users = collections.defaultdict(set)
