@@ -433,12 +433,21 @@ static gls_status read_join(const cJSON *join, gls_view_request *request)
     return cJSON_GetArraySize(join) == 1 ? GLS_OK : gls_fail(GLS_ERR_ARGUMENT, "message: join takes id");
 }
 
+/* Reads the number of the state that a page knew. */
+static gls_status read_base(const cJSON *from, gls_view_request *request)
+{
+    double base;
+    gls_status status = read_number(at(from, "base"), "base", 0, (double)GLS_VIEW_SEED, true, &base);
+    if (!status) request->base = (uint64_t)base;
+    return status;
+}
+
 static gls_status read_undo(const cJSON *undo, gls_view_request *request)
 {
     request->forward = cJSON_IsTrue(at(undo, "forward"));
-    return cJSON_GetArraySize(undo) == 2 && cJSON_IsBool(at(undo, "forward"))
-               ? GLS_OK
-               : gls_fail(GLS_ERR_ARGUMENT, "message: undo takes id and forward");
+    if (cJSON_GetArraySize(undo) != 3 || !cJSON_IsBool(at(undo, "forward")))
+        return gls_fail(GLS_ERR_ARGUMENT, "message: undo takes id, base and forward");
+    return read_base(undo, request);
 }
 
 static gls_status read_voxels(const cJSON *voxels, gls_view_request *request)
@@ -481,7 +490,7 @@ static gls_status read_scene(const cJSON *scene, gls_view_request *request)
     const cJSON *joins = at(scene, "joins"), *track = at(scene, "track"), *criteria = at(scene, "criteria"),
                 *list = at(scene, "bundles"), *bundle;
     gls_view_request part = {.id = 0}; /* what is checked */
-    double base, count;
+    double count;
     char name[GLS_VIEW_NAME];
     if (cJSON_GetArraySize(scene) != 5 + (track != NULL) + (criteria != NULL) || !cJSON_IsBool(joins) ||
         !cJSON_IsArray(list) || cJSON_GetArraySize(list) > GLS_VIEW_BUNDLES || (track && !cJSON_IsObject(track)))
@@ -489,7 +498,7 @@ static gls_status read_scene(const cJSON *scene, gls_view_request *request)
                         "message: scene takes id, base, joins, regions, up to %d bundles, track, "
                         "criteria",
                         GLS_VIEW_BUNDLES);
-    gls_status status = read_number(at(scene, "base"), "base", 0, (double)GLS_VIEW_SEED, true, &base);
+    gls_status status = read_base(scene, request);
     if (!status) status = check_regions(at(scene, "regions"), &part);
     if (!status && track) status = read_tracked(track, 3, &part);
     if (!status) status = read_criteria(criteria, &part.criteria);
@@ -502,10 +511,8 @@ static gls_status read_scene(const cJSON *scene, gls_view_request *request)
         if (!status && counted) status = read_number(counted, "count", 0, (double)GLS_VIEW_SEED, true, &count);
         if (!status) status = check_regions(at(bundle, "regions"), &part);
     }
-    if (status) return status;
-    request->base = (uint64_t)base;
-    request->joins = cJSON_IsTrue(joins);
-    return GLS_OK;
+    if (!status) request->joins = cJSON_IsTrue(joins);
+    return status;
 }
 
 /* Whether a text of n bytes is UTF-8 without NUL. */

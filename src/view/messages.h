@@ -141,8 +141,8 @@ typedef struct gls_view_request {
     size_t participant;
     gls_view_judgement judgement;
     char note[GLS_VIEW_NOTE]; /* UTF-8 without control characters */
-    /* SCENE: number of the state that is changed, and whether the change goes on with the last one; UNDO: the state
-     * after that of now is asked for, not that before */
+    /* SCENE, UNDO: number of the state that is changed; SCENE: whether the change goes on with the last one; UNDO: the
+     * state after that of now is asked for, not that before */
     uint64_t base;
     bool joins, forward;
 } gls_view_request;
@@ -173,7 +173,7 @@ typedef struct gls_view_request {
  * z, r]}, ...], "bundles": [{"name": "AF_L", "regions": [...], "count": 12}]}}, and perhaps "track": {"sphere": ...,
  * "nseeds": ..., "seed": ..., "controls": ...} and "criteria"; all regions have names, those that are painted may have
  * the mask 0, no voxels yet, and the role seed
- * {"undo": {"id": 1, "forward": false}}
+ * {"undo": {"id": 1, "base": 7, "forward": false}}
  * {"voxels": {"id": 1, "mask": 3}}
  * GLS_ERR_INPUT: it is no JSON in UTF-8. GLS_ERR_ARGUMENT: it is another object, or beyond a limit; id and kind of the
  * request are those of the message then, as far as it has them, else 0 and GLS_VIEW_TRACK. Errors fit into the reason

@@ -1,6 +1,7 @@
 /* The scene that all pages of a server share. The server keeps its states, so that undo goes back over the changes of
- * all pages, and a page that is loaded again finds the scene as it was. A change counts only if its page knew the state
- * that it changes: of two changes at once the second one is refused, and nothing is lost unseen. */
+ * all pages, and a page that is loaded again finds the scene as it was. A change, undo and redo count only if their
+ * page knew the state that they change: of two at once the second one is refused, so that nothing is lost unseen, and
+ * no step is taken back twice. */
 #include "view/scene_shared.h"
 
 #include <stdlib.h>
@@ -41,9 +42,10 @@ gls_status gls_view_shared_take(gls_view_shared *s, const gls_view_request *requ
     return GLS_OK;
 }
 
-void gls_view_shared_undo(gls_view_shared *s, bool forward)
+void gls_view_shared_undo(gls_view_shared *s, const gls_view_request *request)
 {
-    if (forward ? s->at + 1 >= s->n : s->at == 0) return;
+    const bool forward = request->forward;
+    if (request->base != s->version || (forward ? s->at + 1 >= s->n : s->at == 0)) return;
     s->at = forward ? s->at + 1 : s->at - 1;
     s->by = NULL;
     s->version++;

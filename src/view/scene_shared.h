@@ -23,8 +23,8 @@ typedef struct gls_view_shared {
  * GLS_OK, and leaves the version as it is: another page was faster. A state after that of now is forgotten. */
 gls_status gls_view_shared_take(gls_view_shared *shared, const gls_view_request *request, const char *message,
                                 const void *page);
-/* Goes to the state before or after that of now, if there is one. */
-void gls_view_shared_undo(gls_view_shared *shared, bool forward);
+/* Goes to the state before or after that of now, if there is one, for a request UNDO that knew the state of now. */
+void gls_view_shared_undo(gls_view_shared *shared, const gls_view_request *request);
 /* Appends the answer to request number id, 0: to none: {"id": 1, "kind": "scene", "writes": true, "version": 7, "past":
  * 6, "future": 0, "message": {"scene": ...}}; past and future: numbers of states; message: of the state of now. writes:
  * whether the page may change it. */

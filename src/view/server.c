@@ -385,7 +385,7 @@ static void share(state *s, connection *c, const gls_view_request *request)
         return;
     }
     if (request->kind == GLS_VIEW_SCENE) c->refused = s->shared.version == version;
-    if (request->kind == GLS_VIEW_UNDO) gls_view_shared_undo(&s->shared, request->forward);
+    if (request->kind == GLS_VIEW_UNDO) gls_view_shared_undo(&s->shared, request);
     if (request->kind != GLS_VIEW_SCENE) c->refused = false;
     if (s->shared.version != version) spread_scene(s, c);
     send_scene(s, c, request->id);

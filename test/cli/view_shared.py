@@ -86,14 +86,26 @@ with open_page(writer) as first, open_page(writer) as second, open_page(looker) 
     check(scene(second, 3, joins=True, regions=[])["past"] == 2, "a change that goes on with that of another page")
     heard(first, 4, "a change that goes on with that of another page")
     # undo goes back over the changes of all pages
-    answer = ask(first, "undo", forward=False)
+    answer = ask(first, "undo", base=4, forward=False)
     check(answer["message"]["scene"]["regions"][0]["sphere"] == [2, 0, 0, 5] and answer["past"] == answer["future"] == 1, "undo", answer)
     for page in (second, third):
         answer = heard(page, 5, "undo on another page")
         check(answer["message"]["scene"]["regions"][0]["sphere"] == [2, 0, 0, 5], "undo on another page", answer)
-    check(ask(first, "undo", forward=True)["future"] == 0 and ask(first, "undo", forward=True)["version"] == 6, "redo, and nothing to redo")
+    check(ask(first, "undo", base=5, forward=True)["future"] == 0 and ask(first, "undo", base=6, forward=True)["version"] == 6, "redo, and nothing to redo")
     for page in (second, third):
         check(heard(page, 6, "redo")["message"]["scene"]["regions"] == [], "redo on another page")
+    # two pages that take back, or bring again, the same step at once do so once: both send before either reads
+    for base, forward, past in ((6, False, 1), (7, True, 2)):
+        for page in (first, second):
+            page.send(json.dumps({"undo": {"id": 400, "base": base, "forward": forward}}))
+        for page in (first, second):
+            answer = {"id": 0}
+            while answer["id"] == 0:
+                answer = json.loads(page.receive())
+            check(answer["version"] == base + 1 and answer["past"] == past and answer["future"] == 2 - past, "a step of two pages at once", forward, answer)
+        heard(third, base + 1, "a step of two pages at once, on another page")
+    for wrong in ({"forward": False}, {"base": -1, "forward": False}, {"base": 8}):
+        check(ask(first, "undo", **wrong).get("error", "").startswith("message: "), "an undo that cannot be taken", wrong)
 
     # --- results: what one page asks for, all show; a page that comes later gets the last ones ---
     selected = ask(first, "select", shown=5000, regions=[{"role": "include", "sphere": [0, 0, 0, 8]}])
@@ -108,7 +120,7 @@ with open_page(writer) as first, open_page(writer) as second, open_page(looker) 
         check(seen(page, "track")[1] == followed and len(followed) == tracked["streamlines"] > 0, "what another page tracks")
     for server in (writer, looker):
         with open_page(server) as late:
-            check(ask(late, "join")["version"] == 6, "a late page")
+            check(ask(late, "join")["version"] == 8, "a late page")
             check(seen(late, "track")[1] == followed and seen(late, "select")[1] == lines, "results for a late page")
 
     # a page that joins many times is sent what is kept: nothing is tracked again, which would take another time
@@ -153,7 +165,7 @@ with open_page(writer) as first, open_page(writer) as second, open_page(looker) 
     seen(first, "track")
     seen(first, "select")
     region = {"role": "include", "sphere": [0, 0, 0, 8]}
-    for kind, body in (("track", seeds), ("select", {"shown": 5, "regions": [region]}), ("undo", {"forward": False}),
+    for kind, body in (("track", seeds), ("select", {"shown": 5, "regions": [region]}), ("undo", {"base": before, "forward": False}),
                        ("paint", {"mask": 0, "replaces": False, "adds": True, "part": False, "plane": None, "radius": 5, "low": None, "high": None, "at": [[0, 0, 0]]}),
                        ("save", {"name": "x", "force": True, "bundles": [{"name": "a", "regions": [region]}]}),
                        ("save", {"name": "x", "force": True, "track": seeds}), ("judge", {"participant": 0, "judgement": "good", "note": ""})):

@@ -49,6 +49,21 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as a, tempfile.Temp
             found = browser.violations(script)
             check(found == [], "axe,", name, found)
 
+        # each undo names the scene that the page shows; steps that wait are no longer meant when another page has changed it
+        sent = writer.value("""(() => {
+            const sent = [], seen = (id, version) => ({ id, kind: "scene", writes: true, version, past: 3, future: 0 });
+            const scene = glslinesShared({ read: () => ({}), apply() {}, post: (kind, body) => sent.push([kind, body.base]), joined() {}, say() {} });
+            scene.take(seen(1, 5), "join");
+            scene.note("");
+            scene.take(seen(2, 6), "scene");
+            for (let i = 0; i < 3; i++) scene.undo(false);
+            scene.take(seen(3, 7), "undo");
+            scene.take(seen(0, 8));
+            scene.take(seen(4, 8), "undo");
+            return sent;
+        })()""")
+        check(sent == [["scene", 5], ["undo", 6], ["undo", 7]], "steps of undo", sent)
+
         # undo, and a page that is loaded again
         for _ in range(3):
             writer.click("undo")

@@ -21,7 +21,7 @@ function glslinesShared({ read, apply, post, joined, say }) {
   function step() {
     if (busy || steps.length === 0) return;
     busy = true;
-    post("undo", { forward: steps.shift() });
+    post("undo", { base: version, forward: steps.shift() });
   }
   return {
     join() { post("join", {}); },
@@ -35,6 +35,7 @@ function glslinesShared({ read, apply, post, joined, say }) {
       }
       const { id: _, base: __, joins: ___, ...scene } = answer.message ? answer.message.scene : {};
       const first = writes === null, now = JSON.stringify(scene);
+      if (!kind || answer.version !== version + 1) steps.length = 0; // they were meant for the scene before that of another page
       ({ version, writes } = answer);
       get("undo").disabled = !answer.past;
       get("redo").disabled = !answer.future;
