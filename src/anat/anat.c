@@ -594,7 +594,7 @@ static gls_status make_tissue(const gls_anat_inputs *in, gls_anat *a)
 gls_status gls_anat_make(const gls_anat_inputs *in, gls_anat *a)
 {
     gls_image *first = NULL;
-    *a = (gls_anat){.cut = in->fixed.image && gls_image_is_brain_alone(in->fixed.image, in->fixed_mask.image),
+    *a = (gls_anat){.cut = in->fixed.image && gls_image_is_brain_alone(in->fixed.image, 0, in->fixed_mask.image),
                     .refined = in->boundary};
     gls_status status = first_mask(in, a, &first);
     if (!status) status = register_all(in, a);

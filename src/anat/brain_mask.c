@@ -230,8 +230,15 @@ static gls_status find_falls(const rim *r, const uint8_t *mask, fall **falls, si
     return all ? GLS_OK : gls_no_memory();
 }
 
+static double length_of(const double shift[3])
+{
+    return sqrt(shift[0] * shift[0] + shift[1] * shift[1] + shift[2] * shift[2]);
+}
+
 /* Fits the shift that explains where the intensity falls, besides a distance that is the same all around: least
- * squares, in which what lies far from the fit weighs little. Falls are few, or all on one side: the shift is 0. */
+ * squares, in which what lies far from the fit weighs little. Falls are few, or all on one side: the shift is 0. So it
+ * is where the fit is longer than FARTHEST: both sides of a rim so far from the brain would show no fall, so that falls
+ * on one side alone were drawn out. */
 static gls_status fit_shift(fall *f, size_t n, double shift[3])
 {
     double *far = malloc((n + 1) * sizeof *far), fit[4] = {0};
@@ -254,14 +261,10 @@ static gls_status fit_shift(fall *f, size_t n, double shift[3])
         if (gls_lapack()->dposv(LAPACK_ROW_MAJOR, 'L', 4, 1, normal, 4, right, 1) != 0) break;
         memcpy(fit, right, sizeof fit);
     }
-    memcpy(shift, fit + 1, 3 * sizeof *shift);
+    const bool seen = length_of(fit + 1) <= FARTHEST;
+    for (int a = 0; a < 3; a++) shift[a] = seen ? fit[a + 1] : 0;
     free(far);
     return GLS_OK;
-}
-
-static double length_of(const double shift[3])
-{
-    return sqrt(shift[0] * shift[0] + shift[1] * shift[1] + shift[2] * shift[2]);
 }
 
 gls_status gls_brain_mask_find_shift(const gls_image *t1, const gls_tissue_classes *c, const uint8_t *mask,

@@ -483,9 +483,12 @@ static int register_run(void *values, const cmd_arguments *arguments)
             return cmd_error(CMD_EXIT_USAGE, "--%s: is for %s, but %s is %s", row->name,
                              image ? "tractograms" : "images", file, image ? "an image" : "a tractogram");
     }
+    gls_warnings seen; /* the report reads the images again: what is wrong with their headers is said once */
+    gls_warnings_begin(&seen);
     const int code = tract_run(values, arguments);
     const gls_register_cli *o = (const void *)((const char *)values + TRACT_AT);
     if (code == CMD_EXIT_OK && o->report) report_registration(o->output, ((tract_values *)values)->shared.force);
+    gls_warnings_end(&seen);
     return code;
 }
 

@@ -342,10 +342,10 @@ gls_status gls_image_read_rounded(const char *path, gls_image_kind kind, gls_ima
 
 void gls_image_warn_rounded(const char *path)
 {
-    gls_log(GLS_LOG_WARNING,
-            "%s: has whole numbers above 16777216, which are rounded here, as values are float32: if they are labels, "
-            "renumber them",
-            path);
+    gls_warn_of_file(
+        "%s: has whole numbers above 16777216, which are rounded here, as values are float32: if they are labels, "
+        "renumber them",
+        path);
 }
 
 gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image)

@@ -170,6 +170,12 @@ static gls_status bring(const gls_align_side *side, const gls_transform *t, cons
     return status;
 }
 
+/* Whether the volume that is registered shows the brain alone. */
+static bool is_brain_alone(const gls_align_side *side)
+{
+    return gls_image_is_brain_alone(side->image, side->volume, NULL);
+}
+
 /* Looks for a part of the brain that has no counterpart, unless it is named. */
 static gls_status find_unmatched(gls_alignment *a)
 {
@@ -180,9 +186,7 @@ static gls_status find_unmatched(gls_alignment *a)
     gls_grid grid;
     uint64_t outside;
     if (a->moving.has_lesion || a->fixed.has_lesion) return GLS_OK;
-    if (!a->brain &&
-        !(gls_image_is_brain_alone(a->fixed.image, NULL) && gls_image_is_brain_alone(a->moving.image, NULL)))
-        return GLS_OK;
+    if (!a->brain && !(is_brain_alone(&a->fixed) && is_brain_alone(&a->moving))) return GLS_OK;
     gls_status status = gls_unmatched_grid(&a->flow.grid, &grid);
     if (!status) status = bring(&a->fixed, &none, &grid, &fixed);
     if (!status) status = bring(&a->moving, &map, &grid, &moved);

@@ -25,19 +25,20 @@
 #define FAR 5.0         /* standard deviations from which on a residual counts */
 #define MIN_VOXELS 1000 /* away from the rim, 64 ml */
 
-bool gls_image_is_brain_alone(const gls_image *image, const gls_image *mask)
+bool gls_image_is_brain_alone(const gls_image *image, size_t volume, const gls_image *mask)
 {
     const int32_t *dim = image->grid.dim;
     const size_t n = gls_grid_voxels(&image->grid);
+    const float *value = image->data + volume * n;
     size_t full = 0, outside = 0;
     for (size_t v = 0; v < n; v++) {
-        full += image->data[v] > 0;
-        outside += mask && image->data[v] > 0 && !(mask->data[v] > 0);
+        full += value[v] > 0;
+        outside += mask && value[v] > 0 && !(mask->data[v] > 0);
     }
     for (int k = 0; k < 8; k++) {
         const size_t x = k & 1 ? (size_t)dim[0] - 1 : 0, y = k & 2 ? (size_t)dim[1] - 1 : 0,
                      z = k & 4 ? (size_t)dim[2] - 1 : 0;
-        if (image->data[(z * (size_t)dim[1] + y) * (size_t)dim[0] + x] > 0) return false;
+        if (value[(z * (size_t)dim[1] + y) * (size_t)dim[0] + x] > 0) return false;
     }
     return (double)(n - full) > EMPTY_SHARE * (double)n && (double)outside < OUTSIDE_SHARE * (double)full;
 }

@@ -15,9 +15,9 @@ typedef struct gls_unmatched {
  * few iterations had brought them together (test/bench/experiments.md). */
 #define GLS_UNMATCHED_ML 3.0
 
-/* Whether an image shows the brain alone: corners of its box are 0, and much of the box is; and with a mask (NULL:
- * none) little lies outside of it. */
-bool gls_image_is_brain_alone(const gls_image *image, const gls_image *mask);
+/* Whether a volume of an image shows the brain alone: corners of its box are 0, and much of the box is; and with a mask
+ * (NULL: none) little lies outside of it. */
+bool gls_image_is_brain_alone(const gls_image *image, size_t volume, const gls_image *mask);
 /* Makes the grid on which images are compared: voxels of 4 mm, or those of `from` if they are longer. */
 gls_status gls_unmatched_grid(const gls_grid *from, gls_grid *grid);
 /* Compares one volume of both images, brought to that grid, in the brain. mask: above 0 in the brain, on the grid;

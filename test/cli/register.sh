@@ -55,9 +55,15 @@ def forms(name, shift):  # a qform beside the sform, of the same axes
     struct.pack_into("<2h", data, 252, 1, 1)
     struct.pack_into("<6f", data, 256, 0, 0, 0, -S * 27 / 2 + shift, -S * 31 / 2, -S * 25 / 2)
     open(name, "wb").write(data)
+def behind(name, first, second):  # a series of two images
+    data = bytearray(open(first, "rb").read())
+    struct.pack_into("<2h", data, 40, 4, *struct.unpack_from("<h", data, 42))
+    struct.pack_into("<h", data, 48, 2)
+    open(name, "wb").write(data + open(second, "rb").read()[352:])
 forms("forms.nii", 3)
 forms("near_forms.nii", 0.5)
 save("empty.nii", N, S, lambda x, y, z: 0.0)
+behind("hurt_last.nii", "noise.nii", "hurt.nii")
 def label(x, y, z, other):
     r = math.sqrt((x / 33) ** 2 + (y / 42) ** 2 + (z / 31) ** 2)
     return 0 if r > 1 else other if z > 20 else 2035 if r > 0.8 else 11 if x < 0 else 12
@@ -246,6 +252,9 @@ found = json.load(open("hurt.json"))["nonlinear"]
 print(found)
 assert 3 <= found["unmatched_ml"] < 20 and math.dist(found["unmatched_at_mm"], (11, -7, -4)) < 8, found
 END
+# the volume that is registered shows the brain alone, the one before it does not
+expect 0 register hurt_last.nii fixed.nii -o hurt_last --levels 8,4 --volume 1
+says "look unlike hurt_last.nii"
 expect 0 register hurt.nii fixed.nii -o hurt_named --levels 8,4 --lesion-mask hurt_mask.nii
 grep -q "look unlike" stderr && note "a warning of a lesion that is named"
 # images the other way round, which the grids in the sidecar show
@@ -256,7 +265,8 @@ says "by coarse.json, --template has the grid"
 says "or the transforms of its 'inverse_chain'"
 expect 3 transform coarse.nii -t coarse_affine.txt,inverse --template fixed.nii -o x.nii
 says "or the transforms of its 'chain'"
-expect 0 register forms.nii fixed.nii -o forms --type rigid --levels 8
+expect 0 register forms.nii fixed.nii -o forms --type rigid --levels 8 --report
+[ "$(grep -c "sform and qform" stderr)" -eq 1 ] || note "the warning of a header is not said once"
 says "forms.nii: sform and qform place its voxels up to 3 mm apart"
 says "if the image does not lie where it should"
 contains forms.json "The sform is used"

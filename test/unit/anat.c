@@ -12,6 +12,7 @@
 #include <omp.h>
 
 #include "anat/anat.h"
+#include "anat/brain_mask.h"
 #include "anat/five_tissues.h"
 #include "head_scene.h"
 #include "image/grid.h"
@@ -356,13 +357,50 @@ static void test_five_tissues(void **state)
     gls_image_destroy(made);
 }
 
+/* A tall column of white matter whose top is a cap of a large ball. Near the top alone is a dark layer, farther out on
+ * one side than on the other by `tilt` mm for each mm, as if the mask lay beside it. */
+static gls_image *column(double tilt, uint8_t *mask)
+{
+    static const int32_t size[3] = {46, 46, 190};
+    static const double affine[3][4] = {{2, 0, 0, -45}, {0, 2, 0, -45}, {0, 0, 2, 0}};
+    gls_grid grid;
+    gls_image *image = NULL;
+    assert_int_equal(gls_grid_init(&grid, size, affine), GLS_OK);
+    assert_int_equal(gls_image_create(&grid, 1, &image), GLS_OK);
+    for (size_t v = 0; v < gls_grid_voxels(&grid); v++) {
+        double p[3];
+        world(&grid, v, p);
+        const double top = 350 - (p[0] * p[0] + p[1] * p[1]) / 400, above = p[2] - top - tilt * p[0];
+        image->data[v] = above > 0 && above < 8 ? 0 : 150;
+        mask[v] = fabs(p[0]) < 26 && fabs(p[1]) < 26 && p[2] > 20 && p[2] < top;
+    }
+    return image;
+}
+
+/* Falls on one side of a mask do not determine a shift that is longer than any of them is far. */
+static void test_far_shift(void **state)
+{
+    (void)state;
+    uint8_t *mask = malloc(46 * 46 * 190);
+    for (int k = 0; k < 2; k++) {
+        gls_image *image = column(k ? 0.2 : 0.1, mask);
+        gls_tissue_classes classes = {.mean = {log(40), log(100), log(150)}};
+        double shift[3], square = 0;
+        classes.bias = calloc(gls_grid_voxels(&image->grid), sizeof *classes.bias);
+        assert_int_equal(gls_brain_mask_find_shift(image, &classes, mask, shift), GLS_OK);
+        for (int a = 0; a < 3; a++) square += shift[a] * shift[a];
+        if (k ? square != 0 : !(square > 0)) fail_msg("%g, %g, %g mm", shift[0], shift[1], shift[2]);
+        free(classes.bias);
+        gls_image_destroy(image);
+    }
+    free(mask);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classes),
-        cmocka_unit_test(test_whole),
-        cmocka_unit_test(test_five_tissues),
-        cmocka_unit_test(test_boundary),
+        cmocka_unit_test(test_classes),  cmocka_unit_test(test_whole),     cmocka_unit_test(test_five_tissues),
+        cmocka_unit_test(test_boundary), cmocka_unit_test(test_far_shift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
