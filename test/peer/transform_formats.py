@@ -187,6 +187,8 @@ def compose(to, name, *chain):
 affine_readers = {
     "auto": lambda name: by_matrix(np.loadtxt(name)),
     "mrtrix": lambda name: by_matrix(np.loadtxt(name)),
+    # reg_transform is not among the programs here: test/peer/transform_niftyreg.py has it
+    "niftyreg": lambda name: by_matrix(np.loadtxt(name)),
     "itk": lambda name: by_itk(sitk.ReadTransform(name)),
     "fsl": lambda name: by_matrix(fsl.FSLLinearTransform.from_filename(name).to_ras(**names)),
     "afni": lambda name: by_matrix(afni.AFNILinearTransform.from_filename(name).to_ras()),
