@@ -206,7 +206,8 @@ const cmd_command command_segment = {
     TRACT_COMMAND(segment, gls_tract_segment, "Bundles by glslines", "takes TRACKS and BUNDLES", 2, TRACT_FILES),
     .synopsis = "TRACKS BUNDLES [OUT] [options]",
     .summary = "Find bundles by regions, lengths and directions",
-    .description = "Columns of the table: bundle (name; alone required); include, exclude (regions joined by ;); "
+    .description = "Columns of the table: bundle (name; alone required); include, "
+                   "exclude (regions joined by ;), include_any (of these one at least); "
                    "start, end (region of the first and the last point); ends (image of both, its two largest parts); "
                    "all (region that holds the streamline), all_fraction (share of length that suffices); min_length, "
                    "max_length (mm); min_span, max_span (mm from end to end); length_x (LOW,HIGH mm from end to end "

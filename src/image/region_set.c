@@ -145,24 +145,42 @@ static gls_status check_reach(const gls_regions *r, gls_region_role role, const 
     return GLS_OK;
 }
 
-/* Chooses the bit for another region of this role. */
-static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
+/* The roles in the order of their bits. */
+static const gls_region_role bit_order[] = {
+    GLS_REGION_MASK,
+#define GLS_REGION_ROW(symbol, ...) symbol,
+#include <glslines/regions.def>
+};
+
+/* Gives each region its bit. In whatever order regions were added, the bits of a role are neighbours, and so are those
+ * of roles whose rows in regions.def are: region_stop.c counts on both. */
+static void number_bits(gls_regions *r)
+{
+    uint32_t next = 0;
+    for (size_t k = 0; k < sizeof bit_order / sizeof *bit_order; k++) {
+        uint32_t *bits = &r->role_bits[bit_order[k]];
+        *bits = 0;
+        for (size_t i = 0; i < r->n; i++) {
+            if (r->region[i].info.role != bit_order[k]) continue;
+            if (*bits == 0 || kinds[bit_order[k]].apart) *bits |= 1u << next++;
+            r->region[i].info.bit = next - 1;
+        }
+    }
+    r->n_bits = next;
+}
+
+/* Checks that there is a bit for another region of this role. */
+static gls_status check_bit(const gls_regions *r, gls_region_role role)
 {
     if (role == GLS_REGION_INCLUDE_END && __builtin_popcount(r->role_bits[role]) == 2)
         return gls_fail(GLS_ERR_ARGUMENT, "--include-end: a streamline has two ends: give at most two regions");
-    if (!gls_region_kind_of(role)->apart && r->role_bits[role]) {
-        *bit = 0;
-        while (!(r->role_bits[role] >> *bit & 1)) ++*bit;
-        return GLS_OK;
-    }
+    if (!gls_region_kind_of(role)->apart && r->role_bits[role]) return GLS_OK;
     if (r->n_bits == GLS_REGION_MAX_BITS)
         return gls_fail(
             GLS_ERR_ARGUMENT,
             "--%s: one region too many: a run has at most %d, of which the mask is one, each --include, "
             "--include-ordered, --include-end and --stop-leaving one, and all of any other option together one",
             gls_region_role_name(role), GLS_REGION_MAX_BITS);
-    *bit = r->n_bits++;
-    r->role_bits[role] |= 1u << *bit;
     return GLS_OK;
 }
 
@@ -195,7 +213,7 @@ static gls_status add_region(gls_regions *r, gls_region_role role, const gls_reg
     gls_region region = {.text = gls_text_copy(text), .is_box = s->is_box};
     gls_status status = region.text ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
     if (!status) status = check_reach(r, role, s, text, mask);
-    if (!status) status = take_bit(r, role, &region.info.bit);
+    if (!status) status = check_bit(r, role);
     if (!status) status = check_numbers(r, role, s, text);
     if (!status && !gls_region_store_add(r->store, s, (uint32_t)r->n, &region.layer))
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", text);
@@ -208,6 +226,7 @@ static gls_status add_region(gls_regions *r, gls_region_role role, const gls_reg
     region.info.voxels = s->voxels;
     region.info.smallest = s->inside ? fmin(side[0], fmin(side[1], side[2])) : s->sphere.radius;
     r->region[r->n++] = region;
+    number_bits(r);
     return GLS_OK;
 }
 

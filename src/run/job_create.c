@@ -425,8 +425,8 @@ static gls_status check_region_roles(const gls_job_options *o)
     if (o->include_ordered.n > 0 && !o->track.seed_unidirectional)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--include-ordered: needs --seed-unidirectional: without it a streamline has no first end");
-    if (o->track.stop_at_all && o->include.n == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include, the regions to be met");
+    if (o->track.stop_at_all && o->include.n + o->include_any.n == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include or --include-any, the regions to be met");
     return GLS_OK;
 }
 

@@ -215,8 +215,9 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
         if (status) return status;
     }
     /* Combinations of options that contradict each other. */
-    if (params->stop_at_all && !gls_regions_bits(input->regions, GLS_REGION_INCLUDE))
-        return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include, the regions to be met");
+    if (params->stop_at_all && !gls_regions_bits(input->regions, GLS_REGION_INCLUDE) &&
+        !gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ANY))
+        return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include or --include-any, the regions to be met");
     gls_status tissue = gls_track_tissue_check(params, input->tissue);
     if (tissue) return tissue;
     if (gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED) && !params->seed_unidirectional)

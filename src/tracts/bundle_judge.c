@@ -91,6 +91,9 @@ gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, c
     if (!at_ends) return GLS_BUNDLE_ENDS;
     for (size_t k = 0; k < r->n_include; k++)
         if (!hits->met[r->include[k]]) return GLS_BUNDLE_INCLUDE;
+    bool meets_any = r->n_include_any == 0;
+    for (size_t k = 0; k < r->n_include_any; k++) meets_any |= hits->met[r->include_any[k]];
+    if (!meets_any) return GLS_BUNDLE_INCLUDE;
     if (!along && !against) return GLS_BUNDLE_INCLUDE; /* all regions are met, but in another order */
     for (size_t k = 0; k < r->n_exclude; k++)
         if (hits->met[r->exclude[k]]) return GLS_BUNDLE_EXCLUDE;

@@ -15,8 +15,8 @@
 typedef struct gls_bundle_rule {
     /* name of the bundle: letters, digits, _ and -. Owned, as all pointers here */
     char *name;
-    /* all include regions must be met, and no exclude region */
-    size_t *include, *exclude, n_include, n_exclude;
+    /* all include regions must be met, one of the include_any regions, and no exclude region */
+    size_t *include, *include_any, *exclude, n_include, n_include_any, n_exclude;
     size_t end[2]; /* regions of the first and of the last point; GLS_RULE_NONE: any */
     /* region in which the streamline must lie; GLS_RULE_NONE: any */
     size_t all;
@@ -112,6 +112,7 @@ static inline const char *const *gls_bundles_files(const gls_bundles *b, size_t 
 #define GLS_BUNDLE_CELLS(CELL)                   \
     CELL(BUNDLE, "bundle")                       \
     CELL(INCLUDE, "include")                     \
+    CELL(INCLUDE_ANY, "include_any")             \
     CELL(EXCLUDE, "exclude")                     \
     CELL(START, "start")                         \
     CELL(END, "end")                             \

@@ -350,6 +350,8 @@ static gls_status fill(gls_bundle_rules *rules, const row *r, gls_bundle_rule *r
     rule->clean = clean > 0;
     if (!status) status = parse_axis(r, rule);
     if (!status) status = add_list(rules, r, GLS_CELL_INCLUDE, tolerance[0], &rule->include, &rule->n_include);
+    if (!status)
+        status = add_list(rules, r, GLS_CELL_INCLUDE_ANY, tolerance[0], &rule->include_any, &rule->n_include_any);
     if (!status) status = add_list(rules, r, GLS_CELL_EXCLUDE, tolerance[1], &rule->exclude, &rule->n_exclude);
     if (!status) status = add_ends(rules, r, tolerance[2], rule);
     if (!status && r->cell[GLS_CELL_TRUTH]) status = path_of(rules, r, r->cell[GLS_CELL_TRUTH], &rule->truth);
@@ -458,6 +460,7 @@ void gls_bundle_rules_finish(gls_bundle_rules *rules)
         gls_bundle_rule *r = &rules->rule[i];
         free(r->name);
         free(r->include);
+        free(r->include_any);
         free(r->exclude);
         free(r->truth);
     }

@@ -28,9 +28,15 @@
 
 /* Distances of a streamline from the regions of a bundle, mm; measure() returns them in steps of 1e-4 mm. */
 typedef struct nearness {
-    double from_regions; /* sum over include, start and end regions before widening */
+    double from_regions; /* sum over include, start and end regions before widening, and the nearest of include_any */
     double from_centres; /* mean over the centres of these regions */
 } nearness;
+
+/* Whether the distances a are smaller: those from regions, of equal ones those from centres. */
+static bool is_nearer(nearness a, nearness b)
+{
+    return a.from_regions < b.from_regions || (a.from_regions == b.from_regions && a.from_centres < b.from_centres);
+}
 
 /* Returns the sum with the distances, mm, of a line of n points from one region added. */
 static nearness add(nearness sum, const gls_rois *rois, size_t index, const float (*point)[3], size_t n)
@@ -45,9 +51,15 @@ static nearness add(nearness sum, const gls_rois *rois, size_t index, const floa
 static nearness measure(const gls_bundle_rules *rules, const gls_bundle_rule *r, gls_bundle_direction direction,
                         const float (*point)[3], size_t n)
 {
-    nearness sum = {0, 0}, ends[2] = {{0, 0}, {0, 0}};
-    size_t n_regions = r->n_include;
+    nearness sum = {0, 0}, nearest = {INFINITY, INFINITY}, ends[2] = {{0, 0}, {0, 0}};
+    size_t n_regions = r->n_include + (r->n_include_any > 0);
     for (size_t k = 0; k < r->n_include; k++) sum = add(sum, rules->rois, r->include[k], point, n);
+    for (size_t k = 0; k < r->n_include_any; k++) {
+        const nearness one = add((nearness){0, 0}, rules->rois, r->include_any[k], point, n);
+        if (is_nearer(one, nearest)) nearest = one;
+    }
+    if (r->n_include_any > 0)
+        sum = (nearness){sum.from_regions + nearest.from_regions, sum.from_centres + nearest.from_centres};
     for (int e = 0; e < 2; e++) {
         if (r->end[e] == GLS_RULE_NONE) continue;
         for (int backwards = 0; backwards < 2; backwards++)
@@ -55,9 +67,7 @@ static nearness measure(const gls_bundle_rules *rules, const gls_bundle_rule *r,
         n_regions++;
     }
     bool is_backwards = direction == GLS_BUNDLE_AGAINST;
-    if (direction == GLS_BUNDLE_UNKNOWN)
-        is_backwards = ends[1].from_regions < ends[0].from_regions ||
-                       (ends[1].from_regions == ends[0].from_regions && ends[1].from_centres < ends[0].from_centres);
+    if (direction == GLS_BUNDLE_UNKNOWN) is_backwards = is_nearer(ends[1], ends[0]);
     if (n_regions == 0) return (nearness){INFINITY, INFINITY};
     sum.from_regions = rint((sum.from_regions + ends[is_backwards].from_regions) * STEPS_OF_MM);
     sum.from_centres = rint((sum.from_centres + ends[is_backwards].from_centres) / (double)n_regions * STEPS_OF_MM);
@@ -66,9 +76,9 @@ static nearness measure(const gls_bundle_rules *rules, const gls_bundle_rule *r,
 
 /* Chooses, for a streamline that passes the tests of several bundles, the nearest of them; rules->n: it passes none.
  * verdict and direction have an entry for each bundle; the verdict GLS_BUNDLE_TESTS means that it passes. The distance
- * is the sum of distances from the include, start and end regions before widening, 0 if the streamline meets all of
- * them; among equally near bundles the smallest mean distance from the centres of these regions decides, then the
- * order. Bundles without regions come last. */
+ * is the sum of distances from the include, start and end regions before widening, and from the nearest of include_any,
+ * 0 if the streamline meets all of them; among equally near bundles the smallest mean distance from the centres of
+ * these regions decides, then the order. Bundles without regions come last. */
 static size_t choose_bundle(const gls_bundle_rules *rules, const uint8_t *verdict, const uint8_t *direction,
                             const float (*point)[3], size_t n)
 {
@@ -77,9 +87,7 @@ static size_t choose_bundle(const gls_bundle_rules *rules, const uint8_t *verdic
     for (size_t k = 0; k < rules->n; k++) {
         if (verdict[k] != GLS_BUNDLE_TESTS) continue;
         const nearness one = measure(rules, &rules->rule[k], (gls_bundle_direction)direction[k], point, n);
-        const bool is_nearer = one.from_regions < best.from_regions ||
-                               (one.from_regions == best.from_regions && one.from_centres < best.from_centres);
-        if (chosen < rules->n && !is_nearer) continue;
+        if (chosen < rules->n && !is_nearer(one, best)) continue;
         best = one;
         chosen = k;
     }

@@ -258,9 +258,9 @@ static bool ends_fit(const gls_selection *s, const float *first, const float *la
  * A streamline without points passes only if there are no regions. */
 static bool regions_fit(const gls_selection *s, gls_roi_hits *hits, const float (*point)[3], size_t n)
 {
-    const size_t *include = s->index[GLS_REGION_INCLUDE], *exclude = s->index[GLS_REGION_EXCLUDE],
-                 *ordered = s->index[GLS_REGION_INCLUDE_ORDERED], *all = s->index[GLS_REGION_ALL],
-                 n_ordered = s->n[GLS_REGION_INCLUDE_ORDERED];
+    const size_t *include = s->index[GLS_REGION_INCLUDE], *any = s->index[GLS_REGION_INCLUDE_ANY],
+                 *exclude = s->index[GLS_REGION_EXCLUDE], *ordered = s->index[GLS_REGION_INCLUDE_ORDERED],
+                 *all = s->index[GLS_REGION_ALL], n_ordered = s->n[GLS_REGION_INCLUDE_ORDERED];
     if (s->options.n_regions == 0) return true;
     if (n == 0 || !ends_fit(s, point[0], point[n - 1])) return false;
     if (s->has_ends_alone) return true;
@@ -268,6 +268,9 @@ static bool regions_fit(const gls_selection *s, gls_roi_hits *hits, const float 
     if (hits->failed) return false;
     for (size_t k = 0; k < s->n[GLS_REGION_INCLUDE]; k++)
         if (!hits->met[include[k]]) return false;
+    bool meets_any = s->n[GLS_REGION_INCLUDE_ANY] == 0;
+    for (size_t k = 0; k < s->n[GLS_REGION_INCLUDE_ANY]; k++) meets_any |= hits->met[any[k]];
+    if (!meets_any) return false;
     for (size_t k = 0; k < s->n[GLS_REGION_EXCLUDE]; k++)
         if (hits->met[exclude[k]]) return false;
     for (size_t k = 0; k < s->n[GLS_REGION_ALL]; k++)

@@ -281,9 +281,9 @@ static uint64_t ends_of(const gls_view_met *const *end, size_t n, size_t w)
 
 /* The sets of the regions of a request, by what they do. */
 typedef struct sets {
-    const gls_view_met *met[GLS_VIEW_REGIONS], *avoided[GLS_VIEW_REGIONS], *end[GLS_VIEW_REGIONS],
-        *both[GLS_VIEW_REGIONS], *without[GLS_VIEW_REGIONS];
-    size_t n_met, n_avoided, n_ends, n_both, n_without;
+    const gls_view_met *met[GLS_VIEW_REGIONS], *any[GLS_VIEW_REGIONS], *avoided[GLS_VIEW_REGIONS],
+        *end[GLS_VIEW_REGIONS], *both[GLS_VIEW_REGIONS], *without[GLS_VIEW_REGIONS];
+    size_t n_met, n_any, n_avoided, n_ends, n_both, n_without;
 } sets;
 
 static gls_status find_sets(gls_view_dissection *d, const gls_view_request *request, const texts *t, sets *s)
@@ -292,6 +292,7 @@ static gls_status find_sets(gls_view_dissection *d, const gls_view_request *requ
         const gls_view_met *set = find_met(d, t->key[i]);
         if (!set) return gls_fail(GLS_ERR_ARGUMENT, "%s: was not searched: select again", t->text[i]);
         switch (request->region[i].role) {
+        case GLS_REGION_INCLUDE_ANY: s->any[s->n_any++] = set; break;
         case GLS_REGION_EXCLUDE: s->avoided[s->n_avoided++] = set; break;
         case GLS_REGION_INCLUDE_END: s->end[s->n_ends++] = set; break;
         case GLS_REGION_INCLUDE_BOTH_ENDS: s->both[s->n_both++] = set; break;
@@ -310,8 +311,10 @@ static gls_status combine(gls_view_dissection *d, const gls_view_request *reques
     if (!d->selected && !(d->selected = malloc((n + 1) * sizeof *d->selected))) return gls_no_memory();
     gls_status status = find_sets(d, request, t, &s);
     for (size_t w = 0; w < n && !status; w++) {
-        uint64_t bits = d->lines.usable[w], first = 0, last = 0;
+        uint64_t bits = d->lines.usable[w], any = 0, first = 0, last = 0;
         for (size_t i = 0; i < s.n_met; i++) bits &= s.met[i]->bits[w];
+        for (size_t i = 0; i < s.n_any; i++) any |= s.any[i]->bits[w];
+        if (s.n_any > 0) bits &= any;
         for (size_t i = 0; i < s.n_avoided; i++) bits &= ~s.avoided[i]->bits[w];
         for (size_t i = 0; i < s.n_without; i++) bits &= ~(s.without[i]->bits[w] | s.without[i]->last[w]);
         for (size_t i = 0; i < s.n_both; i++) {

@@ -126,7 +126,8 @@ static const struct {
     gls_region_role role;
 } roles[] = {{"include", GLS_REGION_INCLUDE},    {"exclude", GLS_REGION_EXCLUDE},
              {"end", GLS_REGION_INCLUDE_END},    {"both-ends", GLS_REGION_INCLUDE_BOTH_ENDS},
-             {"no-end", GLS_REGION_EXCLUDE_END}, {"stop", GLS_REGION_STOP_AT}};
+             {"no-end", GLS_REGION_EXCLUDE_END}, {"any", GLS_REGION_INCLUDE_ANY},
+             {"stop", GLS_REGION_STOP_AT}};
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
 /* Reads one region of n members, and adds it to the request. stops: the role must be stop, or must not be. */
@@ -142,7 +143,7 @@ static gls_status read_region(const cJSON *from, int n, bool stops, gls_view_req
     while (role && r < N_ROLES && strcmp(role, roles[r].word) != 0) r++;
     if (!role || r == N_ROLES || (roles[r].role == GLS_REGION_STOP_AT) != stops || cJSON_GetArraySize(from) != n)
         return gls_fail(GLS_ERR_ARGUMENT, "message: a region has role (%s) and sphere, box, label or mask",
-                        stops ? "stop" : "include, exclude, end, both-ends, no-end");
+                        stops ? "stop" : "include, any, exclude, end, both-ends, no-end");
     *to = (gls_view_region){.role = roles[r].role, .n = sphere ? 4 : box ? 6 : 0};
     if (mask) return read_mask(mask, 1, &to->mask);
     if (sphere) return read_sphere(sphere, to->number);

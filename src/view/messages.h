@@ -90,7 +90,7 @@ typedef struct gls_view_controls {
 
 /* A region that streamlines meet or avoid, or in which those that are tracked stop. */
 typedef struct gls_view_region {
-    /* GLS_REGION_INCLUDE, GLS_REGION_EXCLUDE or a role of ends; of TRACK GLS_REGION_STOP_AT */
+    /* GLS_REGION_INCLUDE, GLS_REGION_INCLUDE_ANY, GLS_REGION_EXCLUDE or a role of ends; of TRACK GLS_REGION_STOP_AT */
     gls_region_role role;
     int n;            /* numbers: 4, a sphere; 6, a box; 0, a label of the atlas or a painted region */
     double number[6]; /* as the command line takes them, world mm */
@@ -155,7 +155,7 @@ typedef struct gls_view_request {
  * {"select": {"id": 1, "shown": 5000, "regions": [{"role": "include", "sphere": [x, y, z, r]},
  *                                                {"role": "exclude", "box": [x, y, z, X, Y, Z]},
  *                                                {"role": "include", "label": 7}, {"role": "end", "mask": 3}]}},
- * and roles "both-ends", each end in any of these regions, and "no-end"
+ * and roles "any", of which one is met at least, "both-ends", each end in any of these regions, and "no-end"
  * A select or save may also have "criteria" with any of these: {"length": [20, null], "column": "weights", "values":
  * [0.5, null], "groups": ["AF_L"], "not_groups": ["CST_L"]}; a select with criteria may have no region.
  * {"pick": {"id": 1, "at": [x, y, z]}}

@@ -125,14 +125,19 @@ static gls_status write_table(const saving *s)
 {
     gls_text table = {0};
     gls_status status = GLS_OK;
-    bool ends = false;
-    for (size_t i = 0; i < s->request.n_regions; i++) ends |= s->request.region[i].role == GLS_REGION_INCLUDE_END;
-    gls_text_printf(&table, "bundle\tinclude\texclude%s\n", ends ? "\tstart\tend" : "");
+    bool any = false, ends = false;
+    for (size_t i = 0; i < s->request.n_regions; i++) {
+        any |= s->request.region[i].role == GLS_REGION_INCLUDE_ANY;
+        ends |= s->request.region[i].role == GLS_REGION_INCLUDE_END;
+    }
+    gls_text_printf(&table, "bundle\tinclude\texclude%s%s\n", any ? "\tinclude_any" : "", ends ? "\tstart\tend" : "");
     for (size_t k = 0; k < s->request.n_bundles && !status; k++) {
         gls_text_printf(&table, "%s\t", s->request.bundle[k]);
         status = append_regions(s, k, GLS_REGION_INCLUDE, 0, GLS_VIEW_REGIONS, &table);
         gls_text_puts(&table, "\t");
         if (!status) status = append_regions(s, k, GLS_REGION_EXCLUDE, 0, GLS_VIEW_REGIONS, &table);
+        if (any) gls_text_puts(&table, "\t");
+        if (any && !status) status = append_regions(s, k, GLS_REGION_INCLUDE_ANY, 0, GLS_VIEW_REGIONS, &table);
         /* streamlines run from either of two regions to the other one */
         for (size_t e = 0; e < 2 && ends && !status; e++) {
             gls_text_puts(&table, "\t");

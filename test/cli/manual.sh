@@ -147,7 +147,7 @@ completes "folder " glslines track --cache-dir fol
 completes "getters getting-started " glslines help get
 completes " " glslines track --max-angle ""
 completes " " glslines track --phantom --model opdt --phant
-completes "--include --include-both-ends --include-end --include-ordered " glslines track --include a.nii --include
+completes "--include --include-any --include-both-ends --include-end --include-ordered " glslines track --include a.nii --include
 completes "auto " glslines track --device au
 mkdir folder/sub && touch folder/a.trx folder/b.tck
 completes "folder/a.trx folder/b.tck folder/sub " glslines render folder/

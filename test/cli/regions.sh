@@ -103,6 +103,46 @@ assert int(sys.argv[2].split()[0]) == cut["streamlines"], sys.argv[2]
 PYTHON
     clean
 done
+# regions of which one is met: the streamlines of a run without them, but for those that meet none by a look at their points; --stop ends at
+# the first of them
+ball=4,-6,0,4
+all="$rg --nseeds 400 --min-length 0 --keep-single-points"
+succeeds track $all -o free.tck
+succeeds track $all --include-any "$l:7" --include-any $ball --include "$l:1005" --exclude 900,0,0,3 -o any.tck
+grep -q '"include_any":[[:space:]]*[1-9]' "$work/out/any.json" || note "no count of the regions of which one is met"
+succeeds track $all --include-any "$l:7" --include-any $ball --stop -o stopped.tck
+succeeds edit "$work/out/free.tck" chosen.tck --include-any "$l:7" --include-any $ball --include "$l:1005" --roi-test vertex
+printf 'bundle\tinclude\tinclude_any\nb\t%s:1005\t%s:7;%s\n' "$l" "$l" $ball > "$r/any.tsv"
+succeeds segment "$work/out/free.tck" "$r/any.tsv" --table counts.tsv
+succeeds edit "$work/out/free.tck" crossing.tck --include-any "$l:7" --include-any $ball --include "$l:1005"
+require python3 - "$here" "$l" $ball <<'PYTHON'
+import struct, sys
+sys.path.insert(0, sys.argv[1])
+import tck
+labels, ball = open(sys.argv[2], "rb").read(), [float(v) for v in sys.argv[3].split(",")]
+dim, rows = struct.unpack_from("<3h", labels, 42), [struct.unpack_from("<4f", labels, 280 + 16 * r) for r in range(3)]
+def solve(p):
+    """Voxel coordinates of a point, by Cramer's rule."""
+    m, b = [row[:3] for row in rows], [v - row[3] for v, row in zip(p, rows)]
+    det = lambda a: sum(a[0][i] * (a[1][(i + 1) % 3] * a[2][(i + 2) % 3] - a[1][(i + 2) % 3] * a[2][(i + 1) % 3]) for i in range(3))
+    return [det([[b[r] if c == k else m[r][c] for c in range(3)] for r in range(3)]) / det(m) for k in range(3)]
+def label(p):
+    v = [int((x + 0.5) // 1) for x in solve(p)]
+    inside = all(0 <= a < n for a, n in zip(v, dim))
+    return struct.unpack_from("<h", labels, 352 + 2 * (v[0] + dim[0] * (v[1] + dim[1] * v[2])))[0] if inside else 0
+meets = lambda p: {label(p), -1 if sum((a - b) ** 2 for a, b in zip(p, ball)) <= ball[3] ** 2 else 0}
+free, any_, stopped, chosen = (tck.read("out/" + n + ".tck") for n in ("free", "any", "stopped", "chosen"))
+met = [set().union(*map(meets, line)) for line in free]
+wanted = [line for line, m in zip(free, met) if m & {7, -1} and 1005 in m]
+assert wanted == any_ == chosen and 5 < len(wanted) < sum(1005 in m for m in met), (len(wanted), len(any_), len(chosen))
+by = [sum(k in m and 1005 in m for m in met) for k in (7, -1)]
+assert 0 < min(by) and max(by) < len(wanted), (by, len(wanted))
+assert len(stopped) == sum(bool(m & {7, -1}) for m in met) and sum(map(len, stopped)) < sum(map(len, free))
+PYTHON
+[ "$(awk -F '\t' 'NR == 2 { print $2 }' "$work/out/counts.tsv")" = "$(grep -ho '[0-9]* streamlines of' "$work/stdout" "$work/stderr" | cut -d ' ' -f 1)" ] ||
+    note "segment with include_any: $(cat "$work/out/counts.tsv"), edit: $(cat "$work/stdout" "$work/stderr")"
+clean
+fails 2 "needs --include or --include-any" track $rg --stop
 for how in "--chunk-size 7" "--device llvmpipe --ngpus 2 --chunk-size 40"; do
     succeeds track $rg $rules $how -o whole.tck --force -q
     require cmp "$work/out/whole.tck" "$r/whole.tck"

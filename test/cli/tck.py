@@ -44,4 +44,5 @@ def ends(path, below, above):
     return True
 
 
-sys.exit(0 if {"same": same, "along": along, "ends": ends}[sys.argv[1]](*sys.argv[2:]) else 1)
+if __name__ == "__main__":
+    sys.exit(0 if {"same": same, "along": along, "ends": ends}[sys.argv[1]](*sys.argv[2:]) else 1)

@@ -36,6 +36,16 @@ def select(page, regions, **criteria):
     return said["selected"]
 
 
+def remake(name, *ends):
+    """Runs the recipe of a save without these files of it: it makes the same again."""
+    kept = {f"{saved}/{name}{end}": open(f"{saved}/{name}{end}", "rb").read() for end in (*ends, ".tsv")}
+    for end in ends:
+        os.remove(f"{saved}/{name}{end}")
+    subprocess.run(["sh", f"{saved}/{name}.sh", "--quiet", "--force"], check=True, env={**os.environ, "PATH": os.path.dirname(os.path.abspath(tool)) + ":" + os.environ["PATH"]})
+    for file, data in kept.items():
+        check(open(file, "rb").read() == data, "the recipe makes another", file)
+
+
 if not files:
     with open_page(Server(address)) as page:
         check(select(page, [sphere(0, 0, 0, 9)], length=[5, None]) > 0, "a selection from all files")
@@ -50,9 +60,11 @@ with open_page(Server(address)) as page:
         select(page, [sphere(-4, 0, 0, 12)], groups=["upper half"], not_groups=["low"], length=[8, None], column="mark", values=[0, 400]),
         select(page, [], groups=["none"]), select(page, [], column="mark", values=[None, None]),
         select(page, [sphere(0, -10, 0, 12, role="both-ends")]), select(page, [sphere(0, -10, 0, 12, role="both-ends"), sphere(0, 10, 0, 12, role="both-ends")]),
-        select(page, [sphere(0, -10, 0, 12, role="no-end")]), select(page, [sphere(0, -10, 0, 12, role="no-end"), sphere(0, 8, 0, 5)], length=[5, None])]
+        select(page, [sphere(0, -10, 0, 12, role="no-end")]), select(page, [sphere(0, -10, 0, 12, role="no-end"), sphere(0, 8, 0, 5)], length=[5, None]),
+        select(page, [sphere(-5, 0, 0, 4)]), select(page, [sphere(6, 3, 0, 3)]), select(page, [sphere(-5, 0, 0, 4, role="any"), sphere(6, 3, 0, 3, role="any")]),
+        select(page, [sphere(-5, 0, 0, 4, role="any"), sphere(6, 3, 0, 3, role="any"), sphere(0, 8, 0, 5)], length=[5, None])]
     # so that equal numbers are no chance
-    check(len(set(counts)) >= 11 and counts[5] + counts[6] == whole and counts[9] == 0 and counts[10] == whole and counts[11] < counts[12], "numbers", counts, whole)
+    check(len(set(counts)) >= 11 and counts[5] + counts[6] == whole and counts[9] == 0 and counts[10] == whole and counts[11] < counts[12] and max(counts[15:17]) < counts[17] <= counts[15] + counts[16] and 0 < counts[18] < counts[17], "numbers", counts, whole)
     check(select(page, [], column="holes", values=[None, None]) == whole, "a column without limits")
     for criteria, why in (({"column": "missing", "values": [0, 1]}, 'has no column "missing" with one value for each streamline; \'glslines info\' lists its columns'),
                           ({"column": "three", "values": [0, 1]}, 'has no column "three" with one value for each streamline; \'glslines info\' lists its columns'),
@@ -77,17 +89,22 @@ with open_page(Server(address)) as page:
         check(z.getinfo("groups/a.uint32").file_size // 4 == wanted > 0, "a group with criteria", z.namelist(), wanted)
     script = open(f"{saved}/some.sh").read()
     check("--min-length=9.25" in script and "'--weights=dps:odd name'" in script and "'--group=upper half'" in script and ".some.tsv" not in script, "recipe", script)
-    first = {name: open(f"{saved}/{name}", "rb").read() for name in sorted(os.listdir(saved))}
-    check(len(first) == 7, "files", list(first))
-    for end in ("_chosen.trx", ".trx", ".png"):
-        os.remove(f"{saved}/some{end}")
-    subprocess.run(["sh", f"{saved}/some.sh", "--quiet", "--force"], check=True, env={**os.environ, "PATH": os.path.dirname(os.path.abspath(tool)) + ":" + os.environ["PATH"]})
-    for end in ("_chosen.trx", ".trx", ".png", ".tsv"):
-        check(open(f"{saved}/some{end}", "rb").read() == first["some" + end], "the recipe makes another", end)
+    check(len(os.listdir(saved)) == 7, "files", os.listdir(saved))
+    remake("some", "_chosen.trx", ".trx", ".png")
     said = ask(page, "save", name="some", force=True, bundles=[{"name": "a", "regions": [sphere(0, 0, 0, 9)]}])
     check("files" in said and sorted(os.listdir(saved)) == sorted("some" + end for end in ends[2:]), "a save without criteria leaves files of before", said, os.listdir(saved))
     said = ask(page, "save", name="two", force=False, bundles=[{"name": "a", "regions": regions}, {"name": "b", "regions": regions}])
     check("is saved alone" in said.get("error", ""), "two bundles that the table cannot hold", said)
+    # regions of which one is met: bundles beside others in one table
+    either = [sphere(-5, 0, 0, 4, role="any"), sphere(6, 3, 0, 3, role="any"), sphere(0, -14, 0, 3, role="exclude")]
+    wanted = select(page, either)
+    said = ask(page, "save", name="either", force=False, bundles=[{"name": "a", "regions": either}, {"name": "b", "regions": [sphere(0, 8, 0, 5)]}])
+    check(len(said.get("files", [])) == 5, "a save of regions of which one is met", said)
+    table = open(f"{saved}/either.tsv").read().splitlines()
+    check(table == ["bundle\tinclude\texclude\tinclude_any", "a\t\t0,-14,0,3\t-5,0,0,4;6,3,0,3", "b\t0,8,0,5\t\t"], "table", table)
+    with zipfile.ZipFile(f"{saved}/either.trx") as z:
+        check(z.getinfo("groups/a.uint32").file_size // 4 == wanted > 0, "a group of regions of which one is met", z.namelist(), wanted)
+    remake("either", ".trx", ".png")
 
     # glyphs of ODFs: of the voxels that the part of the slice holds; every second one or fewer where there are too many
     sizes = []

@@ -134,15 +134,17 @@ static void append(collection *to, const collection *from, size_t line, size_t f
     to->offset[++to->n] = to->n_points;
 }
 
-/* Counts the streamlines that meet every include region and no exclude region. */
+/* Keeps the streamlines that meet every include region, one of those of include-any, and no exclude region. */
 static void filter(const collection *all, const gls_regions *r, collection *kept)
 {
-    uint32_t include = gls_regions_bits(r, GLS_REGION_INCLUDE), exclude = gls_regions_bits(r, GLS_REGION_EXCLUDE);
+    uint32_t include = gls_regions_bits(r, GLS_REGION_INCLUDE), any = gls_regions_bits(r, GLS_REGION_INCLUDE_ANY),
+             exclude = gls_regions_bits(r, GLS_REGION_EXCLUDE);
     *kept = (collection){.sound = true};
     for (size_t i = 0; i < all->n; i++) {
         uint32_t met = 0;
         for (uint64_t k = all->offset[i]; k < all->offset[i + 1]; k++) met |= gls_regions_at(r, all->point[k]);
-        if ((met & include) == include && !(met & exclude)) append(kept, all, i, all->offset[i], all->offset[i + 1]);
+        if ((met & include) == include && (!any || (met & any)) && !(met & exclude))
+            append(kept, all, i, all->offset[i], all->offset[i + 1]);
     }
 }
 
@@ -273,6 +275,26 @@ static void check_getter(gls_direction_getter dg)
     assert_ok(gls_regions_complete(r));
     compare(dg, r, &all, filter);
     gls_regions_destroy(r);
+    /* two regions of which one is met, behind another role; the sphere alone and the block alone keep fewer */
+    collection sphere, block, either;
+    r = regions_of(GLS_REGION_EXCLUDE, "3,3,3,0.1", GLS_REGION_INCLUDE_ANY);
+    assert_ok(gls_regions_complete(r));
+    filter(&all, r, &block);
+    gls_regions_destroy(r);
+    assert_ok(gls_regions_create(&phantom.dwi->grid, &r));
+    assert_ok(gls_regions_add(r, GLS_REGION_INCLUDE_ANY, "3,3,3,2.2", NULL));
+    assert_ok(gls_regions_complete(r));
+    filter(&all, r, &sphere);
+    gls_regions_destroy(r);
+    r = regions_of(GLS_REGION_INCLUDE_ANY, "3,3,3,2.2", GLS_REGION_INCLUDE_ANY);
+    assert_ok(gls_regions_complete(r));
+    filter(&all, r, &either);
+    assert_true(either.n > sphere.n && either.n > block.n && sphere.n > 0 && block.n > 0);
+    compare(dg, r, &all, filter);
+    gls_regions_destroy(r);
+    collection_finish(&either);
+    collection_finish(&sphere);
+    collection_finish(&block);
     r = regions_of(GLS_REGION_TRACKING_MASK, "6,5,5,5.5", GLS_REGION_STOP_AT);
     assert_ok(gls_regions_complete(r));
     compare(dg, r, &all, shorten);
@@ -411,6 +433,46 @@ static void test_scenes(void **state)
         {1, {{GLS_REGION_MASK, NULL, 15, 40}}, 1, 1, 15.25, 40.25, 26, 0},
         {1, {{GLS_REGION_INCLUDE, NULL, 5, 9}, {GLS_REGION_TRACKING_MASK, NULL, 15, 50}}, 2, 0, 0, 0, 0, 0},
         {1, {{GLS_REGION_INCLUDE, NULL, 5, 9}, {GLS_REGION_INCLUDE, NULL, 20, 20}}, 2, 1, 0.25, 59.25, 60, 0},
+        {1,
+         {{GLS_REGION_INCLUDE, NULL, 30, 30},
+          {GLS_REGION_TRACKING_MASK, NULL, 15, 50},
+          {GLS_REGION_INCLUDE, NULL, 20, 20}},
+         3,
+         1,
+         15.25,
+         50.25,
+         36,
+         0},
+        {1,
+         {{GLS_REGION_INCLUDE, NULL, 30, 30},
+          {GLS_REGION_TRACKING_MASK, NULL, 15, 50},
+          {GLS_REGION_INCLUDE, NULL, 5, 9}},
+         3,
+         0,
+         0,
+         0,
+         0,
+         0},
+        {1,
+         {{GLS_REGION_INCLUDE_ANY, NULL, 5, 9},
+          {GLS_REGION_INCLUDE_ANY, "500,5,5,1", 0, 0},
+          {GLS_REGION_INCLUDE, NULL, 20, 20}},
+         3,
+         1,
+         0.25,
+         59.25,
+         60,
+         0},
+        {1,
+         {{GLS_REGION_INCLUDE_ANY, NULL, 5, 9},
+          {GLS_REGION_TRACKING_MASK, NULL, 15, 50},
+          {GLS_REGION_INCLUDE, NULL, 20, 20}},
+         3,
+         0,
+         0,
+         0,
+         0,
+         0},
         {1, {{GLS_REGION_EXCLUDE, NULL, 50, 52}}, 1, 0, 0, 0, 0, 0},
         {1, {{GLS_REGION_EXCLUDE, NULL, 50, 52}, {GLS_REGION_STOP_AT, NULL, 40, 40}}, 2, 1, 0.25, 40.25, 41, 0},
         {1, {{GLS_REGION_STOP_AT, NULL, 18, 22}}, 1, 1, 19.25, 21.25, 3, 0},

@@ -142,6 +142,8 @@ def keeps(line, o, regions, weight):
         return False
     if not all(any(hit[2] for hit in region.hits(line, vertex)) for region in regions["include"]):
         return False
+    if regions["include-any"] and not any(any(hit[2] for hit in region.hits(line, vertex)) for region in regions["include-any"]):
+        return False
     if any(any(hit[2] for hit in region.hits(line, vertex)) for region in regions["exclude"]):
         return False
     if not all(all(hit[2] for hit in region.hits(line, vertex)) for region in regions["all"]):
@@ -150,7 +152,7 @@ def keeps(line, o, regions, weight):
     return not ordered or in_order(ordered, line, vertex) or ("either-way" in o and in_order(ordered, line[::-1], vertex))
 
 
-ROLES = ("include", "exclude", "include-ordered", "include-end", "exclude-end", "include-both-ends", "all")
+ROLES = ("include", "include-any", "exclude", "include-ordered", "include-end", "exclude-end", "include-both-ends", "all")
 
 
 def random_options(rng):
@@ -162,8 +164,8 @@ def random_options(rng):
         return f"mask{rng.integers(4)}.nii.gz"
 
     for role in ROLES:
-        if rng.random() < {"include": 0.6, "include-ordered": 0.3}.get(role, 0.15):
-            o[role] = [region() for _ in range(rng.integers(1, 3))]
+        if rng.random() < {"include": 0.6, "include-any": 0.3, "include-ordered": 0.3}.get(role, 0.15):
+            o[role] = [region() for _ in range(rng.integers(1, 4 if role == "include-any" else 3))]
     if "include-ordered" in o and rng.random() < 0.5:
         o["either-way"] = True
     for name, share, value in (("min-length", 0.3, lambda: rng.uniform(0, 30)), ("max-length", 0.2, lambda: rng.uniform(20, 60)),

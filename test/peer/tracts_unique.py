@@ -72,8 +72,8 @@ class Rule:
 
 def judge(rule, line):
     """Returns (sum of distances, mean distance of centres) for the better sense that the rule allows; None: no sense fits."""
-    include, start, end = rule
-    if not all(region.meets(line) for region in include):
+    include, any_of, start, end = rule
+    if not all(region.meets(line) for region in include) or (any_of and not any(region.meets(line) for region in any_of)):
         return None
     ways = []
     for first, last in ((line[:1], line[-1:]), (line[-1:], line[:1])):
@@ -89,7 +89,8 @@ def judge(rule, line):
             ways = [ways[0] if at[0] < at[1] else ways[1]]
     found = []
     for pairs in ways:
-        pairs = [(region, line) for region in include] + pairs
+        nearest = min(any_of, key=lambda region: (region.distance(line), region.from_centre(line))) if any_of else None
+        pairs = [(region, line) for region in [*include, *([nearest] if nearest else [])]] + pairs
         if not pairs:
             return (np.inf, np.inf)
         found.append((sum(region.distance(at) for region, at in pairs), np.mean([region.from_centre(at) for region, at in pairs])))
@@ -115,13 +116,14 @@ def compare(number, lines, shape, affine):
     """Checks a random table. Returns how many streamlines fit several bundles, how many of them the first of these does not
     get, and how many went to another bundle than in the model."""
     rng = np.random.default_rng(number)
-    rows, rules = ["bundle\tinclude\tstart\tend\tinclude_tolerance\tend_tolerance"], []
+    rows, rules = ["bundle\tinclude\tinclude_any\tstart\tend\tinclude_tolerance\tend_tolerance"], []
     for b in range(int(rng.integers(3, 7))):
         near, at_end = (float(rng.choice([0, 0, 3.0, 5.5])) for _ in range(2))
-        texts = [draw_region(rng, f"u{number}_{b}_{k}.nii", shape, affine) for k in range(4)]
+        texts = [draw_region(rng, f"u{number}_{b}_{k}.nii", shape, affine) for k in range(6)]
         n, with_start, with_end = int(rng.integers(0, 3)), rng.random() < 0.5, rng.random() < 0.4
-        rows.append("\t".join([f"B{b}", ";".join(texts[:n]), texts[2] * with_start, texts[3] * with_end, f"{near:g}", f"{at_end:g}"]))
-        rules.append(([Rule(text, near) for text in texts[:n]], with_start and Rule(texts[2], at_end), with_end and Rule(texts[3], at_end)))
+        of = texts[4 : 4 + int(rng.integers(0, 3))]
+        rows.append("\t".join([f"B{b}", ";".join(texts[:n]), ";".join(of), texts[2] * with_start, texts[3] * with_end, f"{near:g}", f"{at_end:g}"]))
+        rules.append(([Rule(text, near) for text in texts[:n]], [Rule(text, near) for text in of], with_start and Rule(texts[2], at_end), with_end and Rule(texts[3], at_end)))
     with open(path("unique.tsv"), "w") as file:
         file.write("\n".join(rows) + "\n")
     nib.save(nib.Nifti1Image(np.zeros(shape, np.uint8), affine), path("reference.nii"))

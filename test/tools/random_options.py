@@ -107,7 +107,7 @@ def region_options(r, tissue, in_scenes):
     spheres = ("18,3,3,2", "5,3,3,1.5", "14,3,3,3") if in_scenes else ("0,0,0,8", "8,0,4,5", "-6,5,0,9")
     o = []
     for sphere in r.sample(spheres, r.choice((1, 1, 2, 3))):
-        o += [r.choice(("--include", "--exclude", "--stop-at", "--include-end", "--stop-leaving", "--stop-leaving", "--exclude-end")), sphere]
+        o += [r.choice(("--include", "--include-any", "--exclude", "--stop-at", "--include-end", "--stop-leaving", "--stop-leaving", "--exclude-end")), sphere]
     if "--pft" in tissue:
         o = [word.replace("--stop-leaving", "--stop-at") for word in o]
     if not tissue and ("--include" in o or "--exclude" in o):

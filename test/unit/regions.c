@@ -204,6 +204,27 @@ static void test_refused(void **state)
     gls_regions_destroy(r);
 }
 
+/* The bits of a role are neighbours, in the order of the roles, in whatever order regions are added. */
+static void test_bits(void **state)
+{
+    static const gls_region_role role[] = {
+        GLS_REGION_INCLUDE_ANY, GLS_REGION_INCLUDE_ORDERED, GLS_REGION_INCLUDE,    GLS_REGION_STOP_AT,
+        GLS_REGION_INCLUDE,     GLS_REGION_INCLUDE_ORDERED, GLS_REGION_INCLUDE_ANY};
+    static const uint32_t bit[] = {2, 3, 0, 5, 1, 4, 2};
+    enum { N = sizeof role / sizeof *role };
+    gls_regions *r = NULL;
+    (void)state;
+    assert_int_equal(gls_regions_create(&grid, &r), GLS_OK);
+    for (size_t i = 0; i < N; i++) assert_int_equal(add(r, role[i], "%s", "0,0,9,2"), GLS_OK);
+    assert_int_equal(gls_regions_complete(r), GLS_OK);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(gls_regions_get(r, i).bit, bit[i]);
+        assert_true(gls_regions_bits(r, role[i]) >> bit[i] & 1);
+    }
+    assert_int_equal(gls_regions_at(r, (const float[3]){5, 3.5f, 3}), 0x3f);
+    gls_regions_destroy(r);
+}
+
 /* An include sphere or box in an exclude one can never be reached; one that reaches beyond it can. */
 static void test_excluded(void **state)
 {
@@ -267,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_text),       cmocka_unit_test(test_labels),
                                        cmocka_unit_test(test_other_grid), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_excluded),   cmocka_unit_test(test_hash)};
+                                       cmocka_unit_test(test_bits),       cmocka_unit_test(test_excluded),
+                                       cmocka_unit_test(test_hash)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

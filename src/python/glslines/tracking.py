@@ -206,7 +206,7 @@ class Tracker(_library.OfProcess):
                  odf: Optional[ODF] = None, dwi: Any = None, qball: Optional[QBall] = None, sphere: Any = "default",
                  affine: Optional[ArrayLike] = None, mask: Any = None, peaks: Any = None,
                  bedpostx: Optional[Union[str, os.PathLike[str]]] = None, gradients: Optional[Gradients] = None, include: Any = None,
-                 include_ordered: Any = None, exclude: Any = None, tracking_mask: Any = None, stop_at: Any = None, stop_leaving: Any = None,
+                 include_any: Any = None, include_ordered: Any = None, exclude: Any = None, tracking_mask: Any = None, stop_at: Any = None, stop_leaving: Any = None,
                  include_end: Any = None, include_both_ends: Any = None, exclude_end: Any = None,
                  tissue: Any = None, tissue_rule: Optional[str] = None) -> None:
         regions = {name: value for name, value in locals().items() if name in _REGION_ROLES and name != "mask"}

@@ -173,7 +173,7 @@
 
   // --- Regions.
   let regions = [], kept = [], number = 0, rest = 0;
-  const colours = { include: [86, 180, 233], exclude: [230, 90, 60], end: [120, 220, 120], "both-ends": [200, 160, 255], "no-end": [255, 150, 90], seed: [255, 255, 255],
+  const colours = { include: [86, 180, 233], any: [110, 210, 210], exclude: [230, 90, 60], end: [120, 220, 120], "both-ends": [200, 160, 255], "no-end": [255, 150, 90], seed: [255, 255, 255],
     stop: [240, 160, 30] };
   const solid = (region) => region.kind === "sphere" || region.kind === "box";
   // Handles of all that can be moved.
@@ -251,7 +251,7 @@
   function list() {
     get("regions").replaceChildren(...regions.map((region) => {
       const role = element("select", { onchange() { become(region, role.value); } },
-        ...[...(scene.select ? [["include", "meet"], ["exclude", "avoid"], ["end", "end in"], ["both-ends", "have both ends in any of"], ["no-end", "have no end in"]] : []), ...(scene.live && region.kind === "paint" ? [["seed", "start in"]] : []),
+        ...[...(scene.select ? [["include", "meet"], ["any", "meet any of"], ["exclude", "avoid"], ["end", "end in"], ["both-ends", "have both ends in any of"], ["no-end", "have no end in"]] : []), ...(scene.live && region.kind === "paint" ? [["seed", "start in"]] : []),
           ...(scene.live ? [["stop", "stop in"]] : [])].map(([value, text]) => element("option", { value, textContent: text, selected: region.role === value })));
       const names = { sphere: ["x", "y", "z", "radius"], box: ["x", "y", "z", "width", "depth", "height"], label: [], paint: [] }[region.kind];
       region.fields = names.map((_, i) => element("input", { type: "number", step: "any", required: true, min: i < 3 ? -scene.most.place : 0.1,

@@ -46,6 +46,13 @@ static gls_verdict verdict_on(const gls_regions *r, uint32_t met)
     return GLS_VERDICT_KEPT;
 }
 
+/* Bits that a streamline has to meet, all of them: one for each include region, and the one of all include-any regions
+ * together. They are neighbours. */
+static uint32_t wanted_bits(const gls_regions *r)
+{
+    return gls_regions_bits(r, GLS_REGION_INCLUDE) | gls_regions_bits(r, GLS_REGION_INCLUDE_ANY);
+}
+
 gls_verdict gls_guide_regions_verdict_of(gls_end end)
 {
     for (size_t i = 0; i < N_POINT_RULES; i++)
@@ -86,7 +93,7 @@ static gls_status plan(const gls_track_params *params, const gls_device_info *li
                         "the boxes around all regions have %zu voxels, more than the device's 3D textures hold: give "
                         "smaller regions",
                         r->n_words);
-    uint32_t size[3], include = gls_regions_bits(r, GLS_REGION_INCLUDE);
+    uint32_t size[3], include = wanted_bits(r);
     plan->remembers = gls_regions_bits_where(r, GLS_REGION_POINTS) != 0;
     if (plan->remembers) plan->met = plan->n_words++;
     if (gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED)) plan->order = plan->n_words++;
@@ -191,8 +198,7 @@ static void define(const gls_guide_plan *plan, const gls_track_params *params, c
                    gls_define_list *d)
 {
     const gls_regions *r = input->regions;
-    uint32_t include = gls_regions_bits(r, GLS_REGION_INCLUDE),
-             ordered = gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
+    uint32_t include = wanted_bits(r), ordered = gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
     define_bits(d, "REGIONS_INCLUDE", include, "bits of the include regions");
     gls_define_int(d, "INCLUDE_FIRST", first_bit(include), "lowest bit of the include regions");
     gls_define_int(d, "ORDERED_REGIONS", __builtin_popcount(ordered), "regions that must be met in order");
@@ -250,7 +256,7 @@ static void cut(gls_guide_half *half, uint32_t points, gls_end end)
 static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half half[2])
 {
     const gls_guide_plan *plan = &guide->plan;
-    uint32_t include = gls_regions_bits(guide->regions, GLS_REGION_INCLUDE), last = 0;
+    uint32_t include = wanted_bits(guide->regions), last = 0;
     int first = first_bit(include);
     if (!include || !gls_guide_was_tracked(&half[0])) return;
     for (uint32_t i = 0; i < plan->n_visits; i++) {
@@ -350,7 +356,7 @@ static bool includes(const gls_guide *guide, const float seed[3], const gls_guid
 {
     const gls_regions *r = guide->regions;
     const gls_guide_plan *plan = &guide->plan;
-    const uint32_t include = r ? gls_regions_bits(r, GLS_REGION_INCLUDE) : 0;
+    const uint32_t include = wanted_bits(r);
     if (!include) return true;
     /* A visit counts only if the half-streamline keeps its point. */
     uint32_t seen = gls_regions_at(r, seed) & include;
