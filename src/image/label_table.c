@@ -192,10 +192,11 @@ static gls_status split_records(fields *f, char *text)
 
 /* --- Columns. */
 
-/* The columns with the labels, their names, and their abbreviations; -1: none. */
+/* The columns with the labels, their names, their abbreviations and their colours; -1: none. */
 typedef struct columns {
     int label, name, abbreviation;
-    size_t rows; /* number of the first row with a label: 1 behind a head, else 0 */
+    int channel[MIN_COLOUR]; /* those of red, green and blue that the head names; -1: none */
+    size_t rows;             /* number of the first row with a label: 1 behind a head, else 0 */
     bool joined; /* the name is all words from its column on, without the last `behind`, or those of a colour */
     int behind;  /* -1: as many as a colour has */
 } columns;
@@ -206,6 +207,7 @@ static const char *const region_names[] = {"name",      "label name", "region na
                                            "long name", "label",      "region",       "roi",      "structure",
                                            "anatomy",   "region id",  "abbreviation", NULL};
 static const char *const short_names[] = {"abbreviation", "short name", "acronym", NULL};
+static const char *const channel_names[MIN_COLOUR][3] = {{"red", "r", NULL}, {"green", "g", NULL}, {"blue", "b", NULL}};
 
 /* Whether the head of a column is a word of the list; _ and - count as blanks, and # in front does not count. */
 static bool is_head(const char *field, const char *word)
@@ -259,6 +261,7 @@ static bool find_by_head(const fields *f, columns *c)
     if (c->label < 0) c->label = find_column(f, label_names, -1, false);
     c->name = find_column(f, region_names, c->label, false);
     c->abbreviation = find_column(f, short_names, c->label, false);
+    for (int k = 0; k < MIN_COLOUR; k++) c->channel[k] = find_column(f, channel_names[k], c->label, false);
     if (c->label < 0 || c->name < 0) return false;
     c->behind = (int)f->row[0].n - 1 - c->name;
     for (size_t r = 1; r < f->n && f->separator == ' '; r++) {
@@ -320,7 +323,7 @@ static bool find_by_contents(const fields *f, columns *c)
 {
     size_t least = MAX_COLUMNS;
     bool equal = true;
-    *c = (columns){.label = -1, .name = -1, .abbreviation = -1, .rows = c->rows, .behind = -1};
+    *c = (columns){.label = -1, .name = -1, .abbreviation = -1, .channel = {-1, -1, -1}, .rows = c->rows, .behind = -1};
     for (size_t r = c->rows; r < f->n; r++) {
         least = f->row[r].n < least ? f->row[r].n : least;
         equal = equal && f->row[r].n == f->row[c->rows].n;
@@ -338,6 +341,66 @@ static bool find_by_contents(const fields *f, columns *c)
     const bool several = find_colour(f, c) == 0 && f->row[c->rows].n > (size_t)c->name + 1;
     c->joined = f->separator == ' ' && c->label < c->name && (!equal || several || has_repeats(f, c->rows, c->name));
     return true;
+}
+
+/* --- Colours. */
+
+/* Reads one number of a colour. Returns whether it is from 0 to 255. */
+static bool read_channel(const char *field, uint8_t *channel)
+{
+    double value;
+    const bool fits = is_whole(field, &value) && value >= 0 && value <= 255;
+    if (fits) *channel = (uint8_t)value;
+    return fits;
+}
+
+/* Reads three fields of a row from column `first` on. */
+static bool read_channels(const fields *f, size_t r, int first, uint8_t colour[MIN_COLOUR])
+{
+    bool fits = first >= 0;
+    for (int k = 0; k < MIN_COLOUR && fits; k++) fits = read_channel(field_at(f, r, first + k), &colour[k]);
+    return fits;
+}
+
+/* Reads a field #RRGGBB, which may have an opacity behind it. */
+static bool read_hex(const char *field, uint8_t colour[MIN_COLOUR])
+{
+    if (*field != '#' || is_comment(field) || strlen(field) > 9) return false;
+    const unsigned long rgb =
+        strtoul((char[]){field[1], field[2], field[3], field[4], field[5], field[6], 0}, NULL, 16);
+    for (int k = 0; k < MIN_COLOUR; k++) colour[k] = (uint8_t)(rgb >> (16 - 8 * k));
+    return true;
+}
+
+/* Reads the colour of a row whose words of the name are not joined yet. behind: numbers that a colour behind the name
+ * has. */
+static bool read_colour(const fields *f, size_t r, const columns *c, size_t behind, uint8_t colour[MIN_COLOUR])
+{
+    const int n = (int)f->row[r].n;
+    for (int i = 0; i < n; i++)
+        if (i != c->name && read_hex(field_at(f, r, i), colour)) return true;
+    if (c->channel[0] >= 0 && c->channel[1] >= 0 && c->channel[2] >= 0) {
+        bool fits = true;
+        for (int k = 0; k < MIN_COLOUR && fits; k++) {
+            /* behind a name of several words the fields lie farther back */
+            const int more = c->joined && c->channel[k] > c->name ? n - (int)f->row[0].n : 0;
+            fits = read_channel(field_at(f, r, c->channel[k] + more), &colour[k]);
+        }
+        return fits;
+    }
+    if (c->behind >= 0) return false; /* the head names no colour */
+    if (behind > 0 && numbers_at_end(f, r, (size_t)c->name + 1) >= behind)
+        return read_channels(f, r, n - (int)behind, colour);
+    return c->name > c->label + MIN_COLOUR && read_channels(f, r, c->label + 1, colour);
+}
+
+/* Takes colours that are black in all rows for none. */
+static void check_colours(gls_label_table *table)
+{
+    bool any = false;
+    for (size_t i = 0; i < table->n; i++)
+        for (int k = 0; k < MIN_COLOUR; k++) any |= table->entry[i].colour[k] > 0;
+    for (size_t i = 0; i < table->n; i++) table->entry[i].has_colour &= any;
 }
 
 /* --- Entries. */
@@ -362,7 +425,7 @@ static char *join_words(const fields *f, size_t r, const columns *c, size_t colo
 /* Makes the entries from the rows. */
 static gls_status take_rows(gls_label_table *table, fields *f, const columns *c)
 {
-    const size_t colour = c->joined ? find_colour(f, c) : 0;
+    const size_t colour = find_colour(f, c);
     table->entry = malloc((f->n + 1) * sizeof *table->entry);
     if (!table->entry) return gls_no_memory();
     for (size_t r = c->rows; r < f->n; r++) {
@@ -373,10 +436,16 @@ static gls_status take_rows(gls_label_table *table, fields *f, const columns *c)
         if (!is_whole(number, &label))
             return gls_fail(GLS_ERR_INPUT, "%s: line %zu: '%.40s' is no label: a label is a whole number from 0 on",
                             f->path, f->row[r].line, number);
+        gls_label_entry entry = {.label = 0};
+        entry.has_colour = read_colour(f, r, c, colour, entry.colour);
         if (c->joined && *name) name = join_words(f, r, c, colour);
         if (!*name || label < 0 || label > GLS_LABEL_MAX) continue;
-        table->entry[table->n++] = (gls_label_entry){(int32_t)label, name, field_at(f, r, c->abbreviation)};
+        entry.label = (int32_t)label;
+        entry.name = name;
+        entry.abbreviation = field_at(f, r, c->abbreviation);
+        table->entry[table->n++] = entry;
     }
+    check_colours(table);
     return GLS_OK;
 }
 
@@ -461,7 +530,8 @@ gls_status gls_label_table_read(gls_label_table *table, const char *path)
     return status;
 }
 
-const char *gls_label_table_name(const gls_label_table *table, int32_t label)
+/* The entry of a label; NULL: the table does not have it. */
+static const gls_label_entry *find_entry(const gls_label_table *table, int32_t label)
 {
     size_t low = 0, high = table->n;
     while (low < high) {
@@ -471,7 +541,19 @@ const char *gls_label_table_name(const gls_label_table *table, int32_t label)
         else
             high = middle;
     }
-    return low < table->n && table->entry[low].label == label ? table->entry[low].name : NULL;
+    return low < table->n && table->entry[low].label == label ? &table->entry[low] : NULL;
+}
+
+const char *gls_label_table_name(const gls_label_table *table, int32_t label)
+{
+    const gls_label_entry *entry = find_entry(table, label);
+    return entry ? entry->name : NULL;
+}
+
+const uint8_t *gls_label_table_colour(const gls_label_table *table, int32_t label)
+{
+    const gls_label_entry *entry = find_entry(table, label);
+    return entry && entry->has_colour ? entry->colour : NULL;
 }
 
 void gls_label_table_finish(gls_label_table *table)

@@ -48,6 +48,8 @@ gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *js
         cJSON *row = cJSON_CreateArray();
         cJSON_AddItemToArray(row, cJSON_CreateNumber(label[i]));
         cJSON_AddItemToArray(row, cJSON_CreateString(name ? name : ""));
+        const uint8_t *colour = gls_label_table_colour(&d->names, label[i]);
+        if (colour) cJSON_AddItemToArray(row, cJSON_CreateIntArray((const int[]){colour[0], colour[1], colour[2]}, 3));
         cJSON_AddItemToArray(list, row);
     }
     free(label);

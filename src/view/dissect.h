@@ -60,7 +60,8 @@ gls_status gls_view_dissection_open(gls_view_dissection *d);
 /* Begins to read the streamlines on another thread; the first selection waits for it. Set path, n_paths, box, n_lines,
  * n_points, read and go_on before. */
 gls_status gls_view_dissection_begin(gls_view_dissection *d);
-/* Appends the labels that occur, with their names, as JSON: [[7, "name"], ...]. */
+/* Appends the labels that occur, with their names, as JSON: [[7, "name"], ...], those that have a
+ * colour with it: [7, "name", [red, green, blue]]. */
 gls_status gls_view_dissection_labels(const gls_view_dissection *d, gls_text *json);
 /* Appends the labels as slices, gls_stage_labels(), with the indices of that list. */
 gls_status gls_view_dissection_slices(const gls_view_dissection *d, double max_voxels, gls_text *out);

@@ -246,7 +246,8 @@ with zipfile.ZipFile("phantom.trx") as a, zipfile.ZipFile("marked.trx", "w") as 
     b.writestr("dps/mark.int32", struct.pack("<%di" % n, *(i % 20 for i in range(n))))
     b.writestr("groups/upper half.uint32", struct.pack("<%dI" % (n - n // 2), *range(n // 2, n)))
 END
-"$tool" view marked.trx fa.nii.gz slopes.nii --atlas labels.nii --lut names.txt --odf fit_sh.nii.gz --sh-basis descoteaux07_legacy -q > address_of_images &
+printf "#No. Label Name: R G B A\n7 Front-<b>left 200 40 160 0\n8 Front-right 20 90 210 0\n2000 Back-left\n" > colours.txt
+"$tool" view marked.trx fa.nii.gz slopes.nii --atlas labels.nii --lut colours.txt --odf fit_sh.nii.gz --sh-basis descoteaux07_legacy -q > address_of_images &
 server=$!
 for _ in $(seq 200); do [ -s address_of_images ] || sleep 0.1; done
 timeout 300 python3 "$here/shown.py" "$(head -n 1 address_of_images)" "$axe" . "$tool" || note "what the window shows"

@@ -157,6 +157,14 @@ def images(browser):
     browser.put("labels-opacity", 100)
     named = pixels(browser, "labelled.png")
     check(len({named(*p) for p in places}) > 1 and any(max(named(*p)) - min(named(*p)) > 100 for p in places), "labels", [named(*p) for p in places])
+    # two labels have colours in the table, and the legend has them; the others have hues of their own
+    found = [named(x, y) for x, y in ((0.42, 0.4), (0.58, 0.4), (0.42, 0.6))]
+    check(all(max(abs(a - b) for a, b in zip(f, w)) <= 2 for f, w in zip(found, ((200, 40, 160), (20, 90, 210)))) and len(set(found)) == 3, "colours of labels", found)
+    browser.value("document.querySelector('#labels-legend summary').click(), true")
+    check(browser.wait("document.querySelectorAll('#labels-legend li').length === 4", 5), "the legend of labels", browser.text("labels-legend"))
+    rows = browser.value("[...document.querySelectorAll('#labels-legend li')].map((e) => [e.textContent, getComputedStyle(e.firstChild).backgroundColor])")
+    check(rows[:2] == [["7 Front-<b>left", "rgb(200, 40, 160)"], ["8 Front-right", "rgb(20, 90, 210)"]], "the legend of labels", rows)
+    check([r[0] for r in rows[2:]] == ["2000 Back-left", "2001"] and rows[2][1] == "rgb(%d, %d, %d)" % found[2], "the legend of labels without colours", rows, found)
     for found in browser.violations(axe):
         check(False, "axe-core, images", found)
     browser.put("labels-opacity", 0)

@@ -87,6 +87,48 @@ static void test_forms(void **state)
     }
 }
 
+/* Colours of the labels 10 and 11, as 0xRRGGBB; -1: none. */
+static void test_colours(void **state)
+{
+    static const struct {
+        const char *text;
+        long ten, eleven;
+    } cases[] = {
+        /* FreeSurfer, MRtrix3, ITK-SNAP; names of several words */
+        {"#No. Label Name: R G B A\n10 Left-Thalamus 0 118 14 0\n11 Left-Caudate 122 186 220 0\n", 0x00760e, 0x7abadc},
+        {"10 L.TH Left-Thalamus 0 118 14 255\n11 L.CA Left-Caudate 122 186 220 255\n", 0x00760e, 0x7abadc},
+        {"10 Left Thalamus 0 118 14\n11 Area 44 122 186 220\n", 0x00760e, 0x7abadc},
+        {"10 255 0 7 1 1 1 \"Left Thalamus\"\n11 0 255 0 1 1 1 \"Left Caudate\"\n", 0xff0007, 0x00ff00},
+        {"10\tLeft Thalamus\t1\t2\t3\n11\tCaudate\t4\t5\t6\n", 0x010203, 0x040506},
+        /* the head names the columns */
+        {"index\tname\tcolor\n10\tThalamus\t#FF0a00\n11\tCaudate\tn/a\n", 0xff0a00, -1},
+        {"color\tindex\tname\n#FF000080\t10\tThalamus\n#00FF00\t11\tCaudate\n", 0xff0000, 0x00ff00},
+        {"index,R,G,B,name\n10,1,2,3,Thalamus\n11,4,5,256,Caudate\n", 0x010203, -1},
+        {"index name red green blue x\n10 Left Thalamus 1 2 3 40\n11 Caudate 4 5 6 50\n", 0x010203, 0x040506},
+        /* no colours: other numbers, and black everywhere */
+        {"index,name,x,y,z\n10,Thalamus,1,2,3\n11,Caudate,4,5,6\n", -1, -1},
+        {"10,Thalamus\n11,Caudate\n", -1, -1},
+        {"10 left-10 0 0 0 0\n11 right-11 0 0 0 0\n", -1, -1},
+        {"10 left-10 0 0 0 0\n11 right-11 1 0 0 0\n", 0, 0x010000},
+        {"10 left-10 0.5 118 14 0\n11 right-11 122 186 -3 0\n", -1, -1},
+        {"<atlas><label index=\"10\" value=\"10\">A</label><label index=\"11\" value=\"11\">B</label></atlas>", -1, -1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gls_label_table table;
+        const char *path = scratch("t.txt");
+        put_file(path, cases[i].text, strlen(cases[i].text));
+        if (gls_label_table_read(&table, path)) fail_msg("case %zu: %s", i, gls_last_error());
+        for (int32_t k = 0; k < 2; k++) {
+            const uint8_t *c = gls_label_table_colour(&table, 10 + k);
+            const long found = c ? c[0] << 16 | c[1] << 8 | c[2] : -1, wanted = k ? cases[i].eleven : cases[i].ten;
+            if (found != wanted) fail_msg("case %zu, label %d: %lx, not %lx", i, 10 + k, found, wanted);
+        }
+        assert_null(gls_label_table_colour(&table, 12));
+        gls_label_table_finish(&table);
+    }
+}
+
 static void test_refused(void **state)
 {
     static const struct {
@@ -139,7 +181,7 @@ static void test_repeats(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_repeats)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forms), cmocka_unit_test(test_colours),
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_repeats)};
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }

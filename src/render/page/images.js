@@ -1,7 +1,7 @@
 "use strict";
 // The images of `glslines view`: which one lies behind the streamlines, which one over it, in which window and colours, and how opaque
-// labels are. An image is loaded when it is chosen. bytes(path): what the server has there.
-function glslinesImages(stage, scene, bytes) {
+// labels are. An image is loaded when it is chosen. labels: [value, name, colour or nothing] of each. bytes(path): what the server has there.
+function glslinesImages(stage, scene, labels, bytes) {
   const get = (id) => document.getElementById(id), slices = stage.slices, loaded = new Map();
   if (!slices) return;
   const option = (value, textContent) => Object.assign(document.createElement("option"), { value, textContent });
@@ -48,6 +48,25 @@ function glslinesImages(stage, scene, bytes) {
     layer("back", 0, "grey");
     layer("front", 1, "hot");
   }
+  // The colour of the table of labels, or else a hue of its own; neighbours in the list have unlike ones.
+  const colours = labels.map(([, , colour], i) => colour || [0, 4, 2].map((turn) => {
+    const hue = Math.abs((6 * ((i + 1) * 0.618034 % 1) + turn) % 6 - 3) - 1;
+    return Math.round(255 * Math.min(1, Math.max(0.15, hue)));
+  }));
+  slices.colours(colours);
+  const legend = get("labels-legend");
+  legend.hidden = labels.length === 0;
+  legend.addEventListener("toggle", () => {
+    const list = legend.querySelector("ul");
+    if (list.children.length) return;
+    list.append(...labels.map(([value, name], i) => {
+      const entry = document.createElement("li"), swatch = document.createElement("span");
+      swatch.className = "swatch";
+      swatch.style.backgroundColor = "rgb(" + colours[i].join() + ")";
+      entry.append(swatch, value + (name ? " " + name : ""));
+      return entry;
+    }));
+  });
   const opacity = get("labels-opacity");
   get("over-labels").hidden = !scene.labels;
   opacity.addEventListener("input", async () => {

@@ -16,7 +16,7 @@ function glslinesSlices(gl, build, lines, given) {
   // last colour, row of the table of maps, opacity.
   const fragmentText = `#version 300 es
     precision highp float; precision highp sampler3D; precision highp usampler3D; in vec3 at; out vec4 pixel;
-    uniform usampler3D back; uniform usampler3D front; uniform usampler3D labels; uniform sampler2D maps;
+    uniform usampler3D back; uniform usampler3D front; uniform usampler3D labels; uniform sampler2D maps; uniform sampler2D palette;
     uniform vec3 low[3]; uniform vec3 extent[3]; uniform vec4 window[3];
     uniform sampler3D painted; uniform ivec3 dim; uniform mat4x3 voxel; uniform vec3 shades[32];
     uint value(usampler3D image, int i) {
@@ -34,8 +34,7 @@ function glslinesSlices(gl, build, lines, given) {
       if (b == 0u && region == 0 && !seen && !named) discard;
       vec3 mixed = b == 0u ? vec3(0.0) : colour(share(b, 0), 0);
       if (seen) mixed = mix(mixed, colour(over, 1), window[1].w);
-      vec3 hue = clamp(abs(mod(6.0 * fract(float(l) * 0.618034) + vec3(0.0, 4.0, 2.0), 6.0) - 3.0) - 1.0, 0.15, 1.0);
-      if (named) mixed = mix(mixed, hue, window[2].w);
+      if (named) mixed = mix(mixed, texelFetch(palette, ivec2(l & 255u, l >> 8u), 0).rgb, window[2].w);
       pixel = vec4(region > 0 ? mix(mixed, shades[region - 1], 0.6) : mixed, 1.0);
     }`;
   const program = build(vertexText, fragmentText);
@@ -71,7 +70,7 @@ function glslinesSlices(gl, build, lines, given) {
   // what is shown: the volume, the values that get the first and the last colour, the number of the map, the opacity
   const layers = [{ volume: first, window: given.window || first.range, map: given.map || 0, opacity: 1 },
     { volume: none, window: [0, 1], map: 0, opacity: 0 }, { volume: none, window: [0, 1], map: 0, opacity: 0 }];
-  let array = null, painted = null;
+  let array = null, painted = null, palette = null;
   const buffer = gl.createBuffer();
   const plane = extent.map((v, a) => ({ shown: true, at: low[a] + v / 2 }));
 
@@ -79,7 +78,8 @@ function glslinesSlices(gl, build, lines, given) {
     const at = (name) => gl.getUniformLocation(program, name), raw = ({ volume, window }) => window.map((v) =>
       1 + 65534 * (v - volume.range[0]) / ((volume.range[1] - volume.range[0]) || 1));
     const units = [["back", gl.TEXTURE_3D, layers[0].volume.texture], ["painted", gl.TEXTURE_3D, painted ? painted.texture : nothing],
-      ["front", gl.TEXTURE_3D, layers[1].volume.texture], ["labels", gl.TEXTURE_3D, layers[2].volume.texture], ["maps", gl.TEXTURE_2D, maps]];
+      ["front", gl.TEXTURE_3D, layers[1].volume.texture], ["labels", gl.TEXTURE_3D, layers[2].volume.texture], ["maps", gl.TEXTURE_2D, maps],
+      ["palette", gl.TEXTURE_2D, palette]];
     units.forEach(([name, kind, made], i) => {
       gl.activeTexture(gl.TEXTURE0 + i);
       gl.bindTexture(kind, made);
@@ -120,6 +120,14 @@ function glslinesSlices(gl, build, lines, given) {
     });
     gl.bindVertexArray(null);
   };
+  // Takes the colours of labels: [red, green, blue] of each value of their volume from 1 on.
+  slices.colours = (list) => {
+    const values = new Uint8Array(3 * 256 * Math.max(1, Math.ceil((list.length + 1) / 256)));
+    list.forEach((rgb, i) => values.set(rgb, 3 * (i + 1)));
+    if (palette) gl.deleteTexture(palette);
+    palette = texture(gl.TEXTURE_2D, gl.NEAREST, gl.RGB8, [256, values.length / 768], gl.RGB, gl.UNSIGNED_BYTE, values);
+  };
+  slices.colours([]);
   // Shows painted regions, { runs, colour }; grid: dim, and inverse, from mm to voxels, three rows of four.
   slices.paint = (grid, list) => {
     const [nx, ny, nz] = grid.dim, slab = nx * ny;

@@ -598,7 +598,7 @@
     showControls();
     get("live").hidden = false;
   }
-  glslinesImages(stage, scene, bytes);
+  glslinesImages(stage, scene, labels, bytes);
   glslinesFods(stage, scene, (make) => ask("glyphs", make), answers);
   glslinesValues(stage, scene, (make) => ask("probe", make), answers);
   hold();
