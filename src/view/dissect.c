@@ -327,8 +327,6 @@ static gls_status combine(gls_view_dissection *d, const gls_view_request *reques
         if (s.n_ends > 0) bits &= ends_of(s.end, s.n_ends, w);
         d->selected[w] = bits;
     }
-    /* measures are read by the name of a file, and points from the file that was opened */
-    if (!status && gls_view_has_criteria(&request->criteria)) status = gls_view_lines_check(&d->lines);
     if (!status) status = gls_view_measures_apply(&d->measures, &request->criteria, d->selected);
     *count = 0;
     for (size_t w = 0; w < n; w++) *count += (uint64_t)__builtin_popcountll(d->selected[w]);
@@ -414,7 +412,9 @@ gls_status gls_view_dissection_select(gls_view_dissection *d, const gls_view_req
     gls_status status = gls_beside_end(&d->reading, GLS_OK);
     if (status) return status;
     if (d->lines.n == 0) return gls_fail(GLS_ERR_ARGUMENT, "nothing to select: give 'glslines view' a tractogram");
-    status = make_texts(d, request, &t);
+    /* points come from the file that was opened; measures, saves and the command line read that of its name */
+    status = gls_view_lines_check(&d->lines);
+    if (!status) status = make_texts(d, request, &t);
     if (!status) status = search_missing(d, request, &t);
     if (!status) status = combine(d, request, &t, &count);
     const double found = gls_clock_seconds() - start;

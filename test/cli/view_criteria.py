@@ -122,6 +122,6 @@ with open_page(Server(address)) as page:
     # points come from the file that was opened, measures and saves from that of its name: both have to be one
     shutil.copy(tracks, "again.trx")
     os.replace("again.trx", tracks)
-    for said in (ask(page, "select", shown=0, regions=[], criteria={"length": [9, None]}), ask(page, "save", name="late", force=False, bundles=[{"name": "a", "regions": regions}])):
+    for said in (ask(page, "select", shown=0, regions=[], criteria={"length": [9, None]}), ask(page, "select", shown=0, regions=[sphere(0, 0, 0, 9)]), ask(page, "save", name="late", force=False, bundles=[{"name": "a", "regions": regions}])):
         check(said.get("error") == f"{tracks}: has changed since it was opened: start 'glslines view' again", "a tractogram that was replaced", said)
 sys.exit(len(failures) > 0)
