@@ -331,6 +331,39 @@ def opened(browser, tool):
             server.terminate()
 
 
+def lost(browser):
+    """Graphics that the browser takes away and gives back: the view is as before, and shows what has changed meanwhile."""
+    def seen(name):
+        time.sleep(1)
+        at = pixels(browser, name)
+        return [at(i / 300, k / 300) for i in range(300) for k in range(300)]
+
+    def change(z, x):
+        browser.put("at-z", z)
+        browser.value("((f) => { f.value = %s; f.dispatchEvent(new Event('input', { bubbles: true })); return true; })(document.querySelector('#regions input'))" % x)
+        check(browser.wait(f"document.getElementById('edit-command').textContent.includes('--include={x},')"), "a region that is moved", browser.text("edit-command"))
+
+    for name, v in (("labels-opacity", 40), ("fods-shown", True), ("fods-scale", 1), ("length-to", 1000)):
+        browser.put(name, v)
+    for name in ("four", "add-sphere", "add-paint", "paint-here"):
+        browser.click(name)
+    check(browser.wait("document.querySelector('#regions output') && /^[1-9]/.test(document.querySelector('#regions output').textContent)"), "nothing is painted", browser.text("painted"))
+    change(5, 3)
+    moved = seen("moved.png")
+    change(1, 1)
+    held, said = seen("held.png"), browser.text("status")
+    check(len(set(held)) > 100 and held != moved, "a view before its graphics are lost", len(set(held)))
+    for place, wanted in (((1, 1), held), ((5, 3), moved)):
+        browser.value("(window.taken = document.getElementById('canvas').getContext('webgl2').getExtension('WEBGL_lose_context')).loseContext(), true")
+        check(browser.wait("document.getElementById('status').textContent.includes('3-D graphics')", 5), "lost graphics are not said", browser.text("status"))
+        change(*place)
+        time.sleep(0.5)
+        browser.value("window.taken.restoreContext(), true")
+        check(browser.wait(f"document.getElementById('status').textContent === {said!r}", 5), "the graphics do not come back", browser.text("status"))
+        found = seen("restored.png")
+        check(found == wanted, "graphics that came back show another view", place, sum(a != b for a, b in zip(found, wanted)))
+
+
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     tab = Browser(profile)
     try:
@@ -341,6 +374,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         criteria(tab, sys.argv[4])
         glyphs(tab)
         divided(tab)
+        lost(tab)
         faults = [e["params"] for e in tab.events if e.get("method") == "Runtime.exceptionThrown" or
                   (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error" and "favicon" not in e["params"]["entry"].get("url", ""))]
         check(faults == [], "errors of the page:", faults)

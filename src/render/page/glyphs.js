@@ -22,20 +22,27 @@ function glslinesGlyphs(gl, build, lines) {
       vec3 colour = (40.0 + 215.0 * abs(normalize(direction))) / 255.0;
       pixel = vec4(colour * (0.3 + 0.7 * abs(normal.z)), 1.0);
     }`;
-  const program = build(vertexText, fragmentText);
-  if (!program) return null;
-  const array = gl.createVertexArray(), instances = gl.createBuffer(), index = gl.createBuffer(), radii = gl.createTexture();
   const at = (name) => gl.getUniformLocation(program, name);
-  let n = 0, mesh = [0, 0], unit = 1, count = 0;
-  gl.bindVertexArray(array);
-  gl.bindBuffer(gl.ARRAY_BUFFER, instances);
-  for (const [name, size, offset] of [["middle", 3, 0], ["most", 1, 12]]) {
-    const place = gl.getAttribLocation(program, name);
-    gl.enableVertexAttribArray(place);
-    gl.vertexAttribPointer(place, size, gl.FLOAT, false, 16, offset);
-    gl.vertexAttribDivisor(place, 1);
+  let program, array, instances, index, radii, n, mesh, unit, count;
+  // Makes what is on the device, without glyphs. Returns whether the shaders compile.
+  function prepare() {
+    program = build(vertexText, fragmentText);
+    if (!program) return false;
+    [array, instances, index, radii] = [gl.createVertexArray(), gl.createBuffer(), gl.createBuffer(), gl.createTexture()];
+    [n, mesh, unit, count] = [0, [0, 0], 1, 0];
+    gl.bindVertexArray(array);
+    gl.bindBuffer(gl.ARRAY_BUFFER, instances);
+    for (const [name, size, offset] of [["middle", 3, 0], ["most", 1, 12]]) {
+      const place = gl.getAttribLocation(program, name);
+      gl.enableVertexAttribArray(place);
+      gl.vertexAttribPointer(place, size, gl.FLOAT, false, 16, offset);
+      gl.vertexAttribDivisor(place, 1);
+    }
+    gl.bindVertexArray(null);
+    return true;
   }
-  gl.bindVertexArray(null);
+  if (!prepare()) return null;
+  let last = null; // the answer that is shown
 
   // The triangles of a mesh of rings and meridians.
   function triangles(rings, meridians) {
@@ -52,6 +59,7 @@ function glslinesGlyphs(gl, build, lines) {
     // Shows the glyphs of an answer: u32 their number at byte 8, u16 rings, u16 meridians, f32 mm of the amplitude 1, f32 centre and
     // largest amplitude of each, u8 amplitudes of each.
     show(buffer) {
+      last = buffer;
       const view = new DataView(buffer), [rings, meridians] = [view.getUint16(12, true), view.getUint16(14, true)];
       n = view.getUint32(8, true);
       unit = view.getFloat32(16, true);
@@ -73,7 +81,13 @@ function glslinesGlyphs(gl, build, lines) {
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
     },
-    hide() { n = 0; },
+    hide() { n = 0; last = null; },
+    // Makes all anew on a device that has lost it. Returns whether the shaders compile.
+    upload() {
+      if (!prepare()) return false;
+      if (last) this.show(last);
+      return true;
+    },
     // Draws them. aim(program): uses the program, and sets the numbers of the view.
     draw(aim) {
       if (n === 0) return;

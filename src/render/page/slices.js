@@ -37,9 +37,7 @@ function glslinesSlices(gl, build, lines, given) {
       if (named) mixed = mix(mixed, texelFetch(palette, ivec2(l & 255u, l >> 8u), 0).rgb, window[2].w);
       pixel = vec4(region > 0 ? mix(mixed, shades[region - 1], 0.6) : mixed, 1.0);
     }`;
-  const program = build(vertexText, fragmentText);
-  if (!program) return null;
-
+  let program = null;
   function texture(kind, filter, format, size, from, type, values) {
     const made = gl.createTexture(), make = kind === gl.TEXTURE_3D ? "texImage3D" : "texImage2D";
     gl.activeTexture(gl.TEXTURE7); // the one in which nothing is drawn
@@ -51,27 +49,45 @@ function glslinesSlices(gl, build, lines, given) {
       if (kind === gl.TEXTURE_3D || key !== gl.TEXTURE_WRAP_R) gl.texParameteri(kind, key, value);
     return made;
   }
-  const volumeTexture = (dim, values) => texture(gl.TEXTURE_3D, gl.NEAREST, gl.R16UI, dim, gl.RED_INTEGER, gl.UNSIGNED_SHORT, values);
+  const volumeTexture = ({ dim, values }) => texture(gl.TEXTURE_3D, gl.NEAREST, gl.R16UI, dim, gl.RED_INTEGER, gl.UNSIGNED_SHORT, values);
+  const volumes = [];
+  function volume(made) {
+    volumes.push(made);
+    return Object.assign(made, { texture: volumeTexture(made) });
+  }
   // u32 dim[3], f32 voxel mm, f32 centre of the first voxel[3]; then, of a report, bytes; else f32 values that 1 and 65535 mean,
   // and 16 bits each
   function read(bytes, wide) {
     const view = new DataView(bytes.buffer, bytes.byteOffset), dim = [0, 4, 8].map((at) => view.getUint32(at, true));
     const voxel = view.getFloat32(12, true), n = dim[0] * dim[1] * dim[2];
     const values = wide ? new Uint16Array(bytes.buffer, bytes.byteOffset + 36, n) : Uint16Array.from(bytes.subarray(28));
-    return { low: [16, 20, 24].map((at) => view.getFloat32(at, true) - voxel / 2), extent: dim.map((d) => d * voxel),
-      range: wide ? [view.getFloat32(28, true), view.getFloat32(32, true)] : [0, 65534], texture: volumeTexture(dim, values) };
+    return volume({ low: [16, 20, 24].map((at) => view.getFloat32(at, true) - voxel / 2), extent: dim.map((d) => d * voxel),
+      range: wide ? [view.getFloat32(28, true), view.getFloat32(32, true)] : [0, 65534], dim, values });
   }
-  const none = { low: [0, 0, 0], extent: [1, 1, 1], range: [0, 1], texture: volumeTexture([1, 1, 1], new Uint16Array(1)) };
-  const nothing = texture(gl.TEXTURE_3D, gl.NEAREST, gl.R8, [1, 1, 1], gl.RED, gl.UNSIGNED_BYTE, new Uint8Array(1));
-  const maps = texture(gl.TEXTURE_2D, gl.LINEAR, gl.RGB8, [33, given.maps.length], gl.RGB, gl.UNSIGNED_BYTE,
-    Uint8Array.from(given.maps.flatMap((map) => map.colours)));
+  let nothing = null, maps = null, palette = null, buffer = null, array = null, painted = null;
+  let colours = new Uint8Array(768); // of labels, 256 in a row
+  const byteTexture = (dim, values) => texture(gl.TEXTURE_3D, gl.NEAREST, gl.R8, dim, gl.RED, gl.UNSIGNED_BYTE, values);
+  const colourTexture = (filter, width, values) =>
+    texture(gl.TEXTURE_2D, filter, gl.RGB8, [width, values.length / (3 * width)], gl.RGB, gl.UNSIGNED_BYTE, values);
+  // Makes all on the device from what the page keeps. Returns whether the shaders compile.
+  function upload() {
+    program = build(vertexText, fragmentText);
+    if (!program) return false;
+    [buffer, array] = [gl.createBuffer(), gl.createVertexArray()];
+    nothing = byteTexture([1, 1, 1], new Uint8Array(1));
+    maps = colourTexture(gl.LINEAR, 33, Uint8Array.from(given.maps.flatMap((map) => map.colours)));
+    palette = colourTexture(gl.NEAREST, 256, colours);
+    volumes.forEach((made) => { made.texture = volumeTexture(made); });
+    if (painted) painted.texture = byteTexture(painted.dim, painted.bytes);
+    return true;
+  }
+  if (!upload()) return null;
+  const none = volume({ low: [0, 0, 0], extent: [1, 1, 1], range: [0, 1], dim: [1, 1, 1], values: new Uint16Array(1) });
 
   const first = given.bytes ? read(given.bytes, given.wide) : none, { low, extent } = given.box || first;
   // what is shown: the volume, the values that get the first and the last colour, the number of the map, the opacity
   const layers = [{ volume: first, window: given.window || first.range, map: given.map || 0, opacity: 1 },
     { volume: none, window: [0, 1], map: 0, opacity: 0 }, { volume: none, window: [0, 1], map: 0, opacity: 0 }];
-  let array = null, painted = null, palette = null;
-  const buffer = gl.createBuffer();
   const plane = extent.map((v, a) => ({ shown: true, at: low[a] + v / 2 }));
 
   function bind() {
@@ -95,7 +111,7 @@ function glslinesSlices(gl, build, lines, given) {
   }
 
   const slices = { low, extent, plane, near: false, first: low.map((v, a) => (v - lines.origin[a]) / lines.scale), size: extent.map((v) => v / lines.scale),
-    none, read, layers };
+    none, read, layers, upload };
   // Draws the slices. aim(program): uses the program, and sets the numbers of the view; only: axis of the only slice; null: all that are
   // shown.
   slices.draw = (aim, only) => {
@@ -103,7 +119,7 @@ function glslinesSlices(gl, build, lines, given) {
     gl.uniform3fv(at("first"), slices.first);
     gl.uniform3fv(at("size"), slices.size);
     bind();
-    gl.bindVertexArray(array = array || gl.createVertexArray());
+    gl.bindVertexArray(array);
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
     gl.enableVertexAttribArray(corner);
     gl.vertexAttribPointer(corner, 3, gl.FLOAT, false, 0, 0);
@@ -122,12 +138,11 @@ function glslinesSlices(gl, build, lines, given) {
   };
   // Takes the colours of labels: [red, green, blue] of each value of their volume from 1 on.
   slices.colours = (list) => {
-    const values = new Uint8Array(3 * 256 * Math.max(1, Math.ceil((list.length + 1) / 256)));
-    list.forEach((rgb, i) => values.set(rgb, 3 * (i + 1)));
-    if (palette) gl.deleteTexture(palette);
-    palette = texture(gl.TEXTURE_2D, gl.NEAREST, gl.RGB8, [256, values.length / 768], gl.RGB, gl.UNSIGNED_BYTE, values);
+    colours = new Uint8Array(768 * Math.ceil((list.length + 1) / 256));
+    list.forEach((rgb, i) => colours.set(rgb, 3 * (i + 1)));
+    gl.deleteTexture(palette);
+    palette = colourTexture(gl.NEAREST, 256, colours);
   };
-  slices.colours([]);
   // Shows painted regions, { runs, colour }; grid: dim, and inverse, from mm to voxels, three rows of four.
   slices.paint = (grid, list) => {
     const [nx, ny, nz] = grid.dim, slab = nx * ny;
@@ -136,7 +151,7 @@ function glslinesSlices(gl, build, lines, given) {
       const row = (r) => grid.inverse.slice(4 * r, 4 * r + 4), rows = [0, 1, 2].map(row);
       // from the corners of the slices, 0 to 1, to voxels; by columns
       painted = { dim: grid.dim, bytes: new Uint8Array(slab * nz), shades: new Float32Array(96), list: [],
-        texture: texture(gl.TEXTURE_3D, gl.NEAREST, gl.R8, grid.dim, gl.RED, gl.UNSIGNED_BYTE, null),
+        texture: byteTexture(grid.dim, null),
         voxel: [0, 1, 2, 3].flatMap((c) => rows.map((m) => c < 3 ? m[c] * extent[c] : m[3] + [0, 1, 2].reduce((sum, a) => sum + m[a] * low[a], 0))) };
     }
     const { bytes, shades } = painted;

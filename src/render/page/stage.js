@@ -3,8 +3,6 @@
 const glslinesStage = (function () {
   const status = document.getElementById("status"), canvas = document.getElementById("canvas");
   const gl = canvas && canvas.getContext("webgl2", { antialias: true });
-  // a browser that takes the graphics away, as after sleep, gives them back to a page that is loaded again
-  if (gl) canvas.addEventListener("webglcontextlost", () => fail("The browser has ended the 3-D graphics of this page. Load it again."));
   // what needs the script shows itself by it
   const show = (shown) => {
     for (const part of ["stage", "controls"]) document.getElementById(part).hidden = !shown;
@@ -100,13 +98,13 @@ const glslinesStage = (function () {
     left: [[0, -1, 0], [0, 0, 1], [-1, 0, 0]], right: [[0, 1, 0], [0, 0, 1], [1, 0, 0]] };
 
   function start(lines, slices, columns, images) {
-    const program = build(vertexText, fragmentText), keeper = build(keptVertex, keptFragment);
-    if (!program || !keeper) return fail("The shaders of the view do not compile here.");
+    let program = null, keeper = null;
+    if (!prepare()) return fail("The shaders of the view do not compile here.");
     show(true);
     const state = { from: 0, to: Infinity, asked: false };
-    // The picture of slices, streamlines of the file and ODFs is kept: while regions move in front of them and streamlines follow, they
-    // are not drawn again. kept: they have not changed since.
-    const back = { texture: gl.createTexture(), kept: false };
+    // Pictures are kept: of slices, streamlines of the file and ODFs, and of these with what was tracked or selected. While regions move
+    // in front of them, and streamlines follow, they are not drawn again. kept: number of the pictures that have not changed since.
+    let pictures = [gl.createTexture(), gl.createTexture()], kept = 0;
     // Panes of the view, each with its rotation, zoom, the only slice that it shows (null: all), and its share of the canvas: left, top,
     // width, height. The pane under the pointer is the one that events change.
     const letters = ["L", "R", "P", "A", "I", "S"];
@@ -136,10 +134,20 @@ const glslinesStage = (function () {
       [low[a], high[a]] = [slices.first[a], slices.first[a] + slices.size[a]];
     const centre = low.map((v, a) => (v + high[a]) / 2), half = low.map((v, a) => (high[a] - v) / 2);
     const reach = Math.hypot(...half) || 1;
-    gl.enable(gl.DEPTH_TEST);
 
+    // Makes the shader programs. Returns whether they compile.
+    function prepare() {
+      [program, keeper] = [build(vertexText, fragmentText), build(keptVertex, keptFragment)];
+      gl.enable(gl.DEPTH_TEST);
+      return Boolean(program && keeper);
+    }
     // Lines on the device: those of the page, tracked ones, the sphere. Their positions count from their own origin.
     function load(drawn) {
+      return upload({ lines: drawn, paint: new Uint8Array(4 * drawn.points), count: 0, wanted: () => false, factor: drawn.scale / lines.scale,
+        shift: drawn.origin.map((v, a) => (v - lines.origin[a]) / lines.scale) });
+    }
+    // Makes the buffers of lines from what the page keeps of them.
+    function upload(set) {
       const array = gl.createVertexArray(), buffers = [];
       const put = (name, values, type, n, normal, stride) => {
         const at = gl.getAttribLocation(program, name);
@@ -149,16 +157,15 @@ const glslinesStage = (function () {
         gl.enableVertexAttribArray(at);
         gl.vertexAttribPointer(at, n, type, normal, stride, 0);
       };
-      const paint = new Uint8Array(4 * drawn.points);
       gl.bindVertexArray(array);
-      put("place", drawn.place, gl.UNSIGNED_SHORT, 3, false, 8);
-      put("tangent", drawn.tangent, gl.BYTE, 3, false, 4);
-      put("paint", paint, gl.UNSIGNED_BYTE, 4, true, 4);
+      put("place", set.lines.place, gl.UNSIGNED_SHORT, 3, false, 8);
+      put("tangent", set.lines.tangent, gl.BYTE, 3, false, 4);
+      put("paint", set.paint, gl.UNSIGNED_BYTE, 4, true, 4);
       buffers.push(gl.createBuffer());
       gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, buffers[3]);
       gl.bindVertexArray(null);
-      return { lines: drawn, array, buffers, paint, count: 0, factor: drawn.scale / lines.scale,
-        shift: drawn.origin.map((v, a) => (v - lines.origin[a]) / lines.scale) };
+      select(Object.assign(set, { array, buffers }), set.wanted);
+      return set;
     }
     function repaint(set) {
       gl.bindBuffer(gl.ARRAY_BUFFER, set.buffers[2]);
@@ -168,7 +175,7 @@ const glslinesStage = (function () {
     function select(set, wanted) {
       const index = new Uint32Array(2 * set.lines.points);
       let shown = 0;
-      set.count = 0;
+      Object.assign(set, { wanted, count: 0 });
       for (let i = 0; i < set.lines.n; i++) {
         if (!wanted(i)) continue;
         shown++;
@@ -313,34 +320,33 @@ const glslinesStage = (function () {
 
     function draw() {
       state.asked = false;
+      if (gl.isContextLost()) return;
       const ratio = window.devicePixelRatio || 1, w = Math.round(canvas.clientWidth * ratio), h = Math.round(canvas.clientHeight * ratio);
-      if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; back.kept = false; }
+      if (canvas.width !== w || canvas.height !== h) { canvas.width = w; canvas.height = h; kept = 0; }
       gl.clearColor(0, 0, 0, 1);
       gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-      const active = pane;
-      if (back.kept) {
-        drawKept(w, h);
-      } else {
-        for (pane of panes) drawBack(view(w, h));
-        keepBack(w, h);
+      const active = pane, parts = overlaid() ? [drawBack, drawFront] : [drawBack];
+      if (kept > 0) drawKept(pictures[Math.min(kept, parts.length) - 1], w, h);
+      for (; kept < parts.length; kept++) {
+        gl.clear(gl.DEPTH_BUFFER_BIT);
+        for (pane of panes) parts[kept](view(w, h));
+        keep(pictures[kept], w, h);
       }
-      gl.clear(gl.DEPTH_BUFFER_BIT);
-      for (pane of panes) drawFront(view(w, h));
+      for (pane of panes) drawShapes(view(w, h));
       pane = active;
       if (watching) watching();
     }
     // Keeps the picture that was drawn: to copy it takes less time than to draw it again when something begins to move.
-    function keepBack(w, h) {
+    function keep(picture, w, h) {
       gl.activeTexture(gl.TEXTURE0);
-      gl.bindTexture(gl.TEXTURE_2D, back.texture);
+      gl.bindTexture(gl.TEXTURE_2D, picture);
       gl.copyTexImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, 0, 0, w, h, 0);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
-      back.kept = true;
     }
-    function drawKept(w, h) {
+    function drawKept(picture, w, h) {
       gl.activeTexture(gl.TEXTURE0);
-      gl.bindTexture(gl.TEXTURE_2D, back.texture);
+      gl.bindTexture(gl.TEXTURE_2D, picture);
       gl.viewport(0, 0, w, h);
       gl.useProgram(keeper);
       gl.uniform1i(gl.getUniformLocation(keeper, "kept"), 0);
@@ -392,20 +398,22 @@ const glslinesStage = (function () {
     }
     function drawFront(zoom) {
       // slices and ODFs hide what is behind them, streamlines of the file do not
-      if (overlaid()) {
-        gl.colorMask(false, false, false, false);
-        if (slices) slices.draw((used) => aim(used, zoom), pane.plane);
-        if (glyphs && !brush) glyphs.draw((used) => aim(used, zoom));
-        gl.colorMask(true, true, true, true);
-      }
+      gl.colorMask(false, false, false, false);
+      if (slices) slices.draw((used) => aim(used, zoom), pane.plane);
+      if (glyphs && !brush) glyphs.draw((used) => aim(used, zoom));
+      gl.colorMask(true, true, true, true);
       aimLines(zoom);
-      [extra.selected, extra.tracked, shapes].forEach(drawSet);
+      [extra.selected, extra.tracked].forEach(drawSet);
+    }
+    function drawShapes(zoom) {
+      aimLines(zoom);
+      drawSet(shapes);
       label(zoom);
       if (pane === main) measureScreen();
     }
-    // Draws the view with the next frame. front: what lies behind regions and what was tracked or selected is as before.
-    function ask(front) {
-      if (front !== true) back.kept = false;
+    // Draws the view with the next frame. same: number of the pictures that are as before.
+    function ask(same = 0) {
+      kept = Math.min(kept, same);
       if (!state.asked) { state.asked = true; requestAnimationFrame(draw); }
     }
 
@@ -569,7 +577,24 @@ const glslinesStage = (function () {
       show();
       slider.addEventListener("input", () => { show(); choose(); });
     }
-    new ResizeObserver(ask).observe(canvas);
+    new ResizeObserver(() => ask()).observe(canvas);
+    // A browser that takes the graphics away, as after sleep, gives them back empty: all is made again from what the page keeps.
+    let before = "";
+    canvas.addEventListener("webglcontextlost", (event) => {
+      event.preventDefault(); // else it is never given back
+      before = status.textContent;
+      status.textContent = "The browser has taken the 3-D graphics of this page away. They come back as soon as it allows, or when the page is loaded again.";
+    });
+    canvas.addEventListener("webglcontextrestored", () => {
+      if (!prepare() || (slices && !slices.upload()) || (glyphs && !glyphs.upload())) {
+        fail("The browser has ended the 3-D graphics of this page. Load it again.");
+        return;
+      }
+      pictures = [gl.createTexture(), gl.createTexture()];
+      [own, extra.tracked, extra.selected, shapes].forEach((set) => { if (set) upload(set); });
+      status.textContent = before;
+      ask();
+    });
     choose();
     draw();
     const total = Number(document.getElementById("stage").dataset.total), words = (n) => n.toLocaleString("en");
@@ -583,7 +608,7 @@ const glslinesStage = (function () {
         unload(extra[which]);
         extra[which] = bytes && load(decode(bytes));
         if (bytes) select(extra[which], () => true);
-        ask(Boolean(overlaid()) === stood);
+        ask(Boolean(overlaid()) === stood ? 1 : 0);
       },
       // Shows spheres and boxes, which can be moved. name: of the one that keys move; without it that of before.
       hold(list, name) {
@@ -600,7 +625,7 @@ const glslinesStage = (function () {
           repaint(shapes);
           select(shapes, () => true);
         }
-        ask(true);
+        ask(2);
       },
       // Gives the place of the next click on a slice, mm; null: it was beside all slices.
       pick(take) {
