@@ -211,7 +211,8 @@ static gls_status add_field(const char *path, const gls_image *fields, size_t k,
     double frame[3][4];
     gls_transform_fsl_frame(&fields->grid, frame);
     const double(*const place)[4] = (const double(*)[4])(m->fsl ? frame : fields->grid.affine);
-    status = gls_field_check_lengths(step.field, m->values == GLS_FIELD_POSITIONS ? place : NULL, path);
+    const bool positions = m->values == GLS_FIELD_POSITIONS;
+    status = gls_field_check_lengths(step.field, positions ? place : NULL, positions && !m->fsl && !m->whole, path);
     if (!status) status = check_values(path, step.field, m);
     if (status) {
         gls_image_destroy(step.field);

@@ -141,7 +141,7 @@ static gls_status refuse_length(const gls_image *field, size_t v, double length,
                     path, length, v % nx, v / nx % ny, v / nx / ny);
 }
 
-gls_status gls_field_check_lengths(const gls_image *field, const double place[3][4], const char *path)
+gls_status gls_field_check_lengths(const gls_image *field, const double place[3][4], bool has_gaps, const char *path)
 {
     const size_t n = gls_grid_voxels(&field->grid), nx = (size_t)field->grid.dim[0], ny = (size_t)field->grid.dim[1];
     bool any = false;
@@ -154,7 +154,13 @@ gls_status gls_field_check_lengths(const gls_image *field, const double place[3]
             square += (value - from[r]) * (value - from[r]);
             size += fabs(value);
         }
-        if (isnan(square)) continue;
+        if (isnan(square) && has_gaps) continue;
+        if (isnan(square))
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: has a number that is not finite at voxel %zu,%zu,%zu: it is damaged, since fields of "
+                            "MRtrix3 alone leave voxels without a value: make it again, or give ,from=mrtrix behind "
+                            "its name if it is one",
+                            path, v % nx, v / nx % ny, v / nx / ny);
         any = true;
         /* positions of 0 0 0 say that a voxel has none */
         if (sqrt(square) > FARTHEST && (!place || size > 0)) return refuse_length(field, v, sqrt(square), path);

@@ -19,11 +19,12 @@ gls_field_meaning gls_field_judge(const gls_image *field);
  * world.
  */
 bool gls_field_is_fsl(const gls_image *field);
-/* GLS_OK if the values of a field, NaN where there are none, move points no farther than images of a body lie apart.
- * place: the map of a voxel to its own position, from which positions are measured; NULL: the values are displacements.
+/* GLS_OK if the values of a field move points no farther than images of a body lie apart. place: the map of a voxel to
+ * its own position, from which positions are measured; NULL: the values are displacements. has_gaps: voxels without a
+ * value are NaN, as in MRtrix3; in other formats a number that is not finite is damage, which splines and flows spread.
  * Else GLS_ERR_INPUT: the file `path` is damaged, marks voxels without values by numbers, or was read as another format
  * than it is. */
-gls_status gls_field_check_lengths(const gls_image *field, const double place[3][4], const char *path);
+gls_status gls_field_check_lengths(const gls_image *field, const double place[3][4], bool has_gaps, const char *path);
 /* GLS_OK unless the field holds displacements. path: its file, for the message, which says how to make positions. */
 gls_status gls_field_require_positions(const gls_image *field, const char *path);
 

@@ -179,7 +179,7 @@ static gls_status make_field(const char *path, const double *fixed, size_t n_fix
     for (size_t v = 0; v < count && !status; v++)
         for (size_t r = 0; r < 3; r++)
             (*field)->data[r * count + v] = (float)(r < 2 ? -value[3 * v + r] : value[3 * v + r]);
-    return status ? status : gls_field_check_lengths(*field, NULL, path);
+    return status ? status : gls_field_check_lengths(*field, NULL, false, path);
 }
 
 /* Appends part `part` as a step. */

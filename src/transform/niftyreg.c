@@ -34,13 +34,36 @@ bool gls_niftyreg_has_points(int kind)
     return kind == GLS_NIFTYREG_CONTROL_POINTS || kind == GLS_NIFTYREG_VELOCITY_POINTS;
 }
 
-/* Reads the maps that follow the header as extensions; those that are not there are the identity. */
+/* Takes the map of a block behind the header, of which `left` bytes are there. */
+static gls_status take_map(const char *path, const unsigned char *block, size_t left, bool swapped, double map[3][4])
+{
+    int32_t size;
+    float value[12];
+    memcpy(&size, block, sizeof size);
+    if (swapped) gls_swap_bytes(&size, 1, sizeof size);
+    if (size != MAP_BYTES)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has an extension of %d bytes behind its header, where NiftyReg has affine maps of %d and "
+                        "reads nothing else: give the file as reg_f3d wrote it",
+                        path, (int)size, MAP_BYTES);
+    if (left < MAP_BYTES)
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged: ends within an affine map behind its header", path);
+    memcpy(value, block + 8, sizeof value);
+    if (swapped) gls_swap_bytes(value, 12, sizeof *value);
+    for (int i = 0; i < 12; i++) map[i / 4][i % 4] = (double)value[i];
+    if (gls_affine_is_usable((const double(*)[4])map)) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: damaged: an affine map behind its header has no inverse", path);
+}
+
+/* Reads the maps that follow the header as extensions, up to where the values begin; those that are not there are the
+ * identity. */
 static gls_status read_affines(const char *path, affines *a)
 {
     unsigned char h[HEADER_BYTES + 4 + MAX_MAPS * MAP_BYTES] = {0};
     gls_stream *stream = NULL;
     size_t got = 0;
     int32_t size;
+    float values;
     memset(a, 0, sizeof *a);
     for (int k = 0; k < MAX_MAPS; k++)
         for (int r = 0; r < 3; r++) a->map[k][r][r] = 1;
@@ -49,22 +72,19 @@ static gls_status read_affines(const char *path, affines *a)
     gls_stream_close(stream);
     if (status) return status;
     memcpy(&size, h, sizeof size);
+    memcpy(&values, h + 108, sizeof values);
     const bool swapped = size != HEADER_BYTES;
-    const unsigned char *at = h + HEADER_BYTES + 4;
-    for (int k = 0; k < MAX_MAPS && h[HEADER_BYTES] != 0 && at + MAP_BYTES <= h + got; k++, at += MAP_BYTES) {
-        float value[12];
-        memcpy(&size, at, sizeof size);
-        memcpy(value, at + 8, sizeof value);
-        if (swapped) {
-            gls_swap_bytes(&size, 1, sizeof size);
-            gls_swap_bytes(value, 12, sizeof *value);
-        }
-        if (size != MAP_BYTES) break;
-        for (int i = 0; i < 12; i++) a->map[k][i / 4][i % 4] = (double)value[i];
-        if (!gls_affine_is_usable((const double(*)[4])a->map[k]))
-            return gls_fail(GLS_ERR_INPUT, "%s: damaged: an affine map behind its header has no inverse", path);
-    }
-    return GLS_OK;
+    if (swapped) gls_swap_bytes(&size, 1, sizeof size);
+    if (swapped) gls_swap_bytes(&values, 1, sizeof values);
+    if (size != HEADER_BYTES)
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "%s: is NIfTI-2, but NiftyReg has NIfTI-1 alone: give the file as it wrote it", path);
+    if (h[HEADER_BYTES] == 0) return GLS_OK;
+    if (h[345] == 'i') values = INFINITY; /* they lie in the other file of a pair */
+    size_t at = HEADER_BYTES + 4;
+    for (int k = 0; k < MAX_MAPS && at + 8 <= got && (float)at < values && !status; k++, at += MAP_BYTES)
+        status = take_map(path, h + at, got - at, swapped, a->map[k]);
+    return status;
 }
 
 /* Sum of the control points around a place. Beyond the outermost ones they go on with the value at the border. */

@@ -69,6 +69,15 @@ save("flow.nii", SHAPE, AFFINE, value=moved, kind=3, squarings=5)
 save("velocity.nii", (6, 6, 6), LATTICE, value=moved, kind=5, squarings=6)
 save("backward.nii", (6, 6, 6), LATTICE, value=moved, kind=5, squarings=-6, maps=(HALF, HALF))
 save("auto.nii", (6, 6, 6), LATTICE, value=lambda p: moved(p, 25), kind=5)
+save("one_map.nii", (6, 6, 6), LATTICE, value=moved, kind=2, maps=(HALF,))
+for name, source in (("comment.nii", "both.nii"), ("gap.nii", "velocity.nii")):
+    data = bytearray(open(source, "rb").read())
+    if name == "comment.nii":  # in front of the maps, which NiftyReg itself then does not find
+        data[352:352] = struct.pack("<2i24s", 32, 6, b"by hand")
+        struct.pack_into("<f", data, 108, 352 + 32 + 160)
+    if name == "gap.nii":
+        struct.pack_into("<f", data, len(data) - 8, math.nan)
+    open(name, "wb").write(data)
 save("shifts.nii", SHAPE, AFFINE, value=moves, kind=4)
 save("linear.nii", (6, 6, 6), LATTICE, value=moved, kind=6)
 save("often.nii", SHAPE, AFFINE, value=moved, kind=3, squarings=1e9)

@@ -241,6 +241,11 @@ expect 3 transform lines.tck -t often.nii -o x.tck
 says "composed 1e+09 times"
 expect 3 transform lines.tck -t flat.nii,fixed=ref.nii -o x.tck
 says "an affine map behind its header has no inverse"
+expect 0 transform lines.tck -t one_map.nii,fixed=ref.nii -o one_map.tck
+expect 3 transform lines.tck -t comment.nii,fixed=ref.nii -o x.tck
+says "comment.nii: has an extension of 32 bytes behind its header, where NiftyReg has affine maps of 80"
+expect 3 transform lines.tck -t gap.nii,fixed=ref.nii -o x.tck
+says "gap.nii: has a number that is not finite at voxel 4,5,5: it is damaged"
 
 # --- matrices of AFNI, which leave out that an image is oblique: its images, where they are given, and those at hand ---
 echo "1 0 0 2 0 1 0 0 0 0 1 0" > afni.aff12.1D
@@ -297,6 +302,9 @@ nifti("none.nii", (n, n, n, 3, 2), shift + [math.nan] * len(shift))
 for name, third in (("full", place), ("shifts", shift), ("full_none", [math.nan] * len(place)), ("full_far", [1e20 if i == 7 else v for i, v in enumerate(place)])):
     mif(name + ".mif", "+0,+1,+2,+3,+4", place * 3 + third)
 mif("first.mif", "+1,+2,+3,+0,+4", place * 4)
+# a voxel that is not finite has no place in a field of MRtrix3; in others it is damage
+nifti("gap_place.nii", (n, n, n, 3), [math.nan if i == 7 else v for i, v in enumerate(place)])
+nifti("gap_shift.nii", (n, n, n, 3), [math.nan if i == 7 else v for i, v in enumerate(shift)])
 # positions far from the origin of the world, as on a grid in micrometres; a voxel without a position; and with marks
 low, step = 20000.0, 25.0
 atlas = volumes(lambda x, y, z: (x + 8, y, z - 5))
@@ -314,9 +322,14 @@ says "'warpcorrect FILE OUT -marker 2147483647'"
 expect 0 transform lines.tck -t both.nii -o by_both.tck
 expect 0 transform lines.tck -t full.mif -o by_full.tck
 for name in six:"has 6 volumes, but a field has three" twelve:"has 12 volumes" places:"write_mapping() writes fields of displacements, but its values look like positions" \
-    far:"a vector of 1e+30 mm at voxel 4,4,1" none:"is empty" ; do
+    far:"a vector of 1e+30 mm at voxel 4,4,1" none:"not finite at voxel 0,0,0"; do
     expect 3 transform lines.tck -t "${name%%:*}.nii" -o x.tck
     says "${name#*:}"
+done
+expect 0 transform lines.tck -t gap_place.nii,from=mrtrix -o gap.tck
+for name in gap_shift.nii,from=itk gap_shift.nii,from=fnirt,moving=ref.nii gap_place.nii,from=niftyreg; do
+    expect 3 transform lines.tck -t $name -o x.tck
+    says "has a number that is not finite at voxel 7,0,0: it is damaged"
 done
 for name in shifts:"mrregister -nl_warp_full writes fields of positions, but its values look like displacements" full_none:"is empty" full_far:"a vector of 1e+20 mm at voxel 7,0,0"; do
     expect 3 transform lines.tck -t "${name%%:*}.mif" -o x.tck
