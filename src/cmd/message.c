@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #include "cmd/message.h"
-#include "record/sidecar.h"
 #include "util/clock.h"
+#include "util/file.h"
 #include "util/json_text.h"
 #include "util/output_file.h"
+#include "util/status.h"
 
 #define FORMAT 1 /* version of the format of events */
 
@@ -383,9 +384,7 @@ int cmd_json_to(const char *path, bool force, char *text)
         putchar('\n');
         return code;
     }
-    gls_status status = gls_sidecar_write(path, force, NULL, text);
-    free(text);
-    return cmd_finish(status);
+    return cmd_finish(gls_json_write_text(text, path, force, NULL, "\n"));
 }
 
 void cmd_info(const char *format, ...)

@@ -150,20 +150,9 @@ gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *
     return status;
 }
 
-gls_status gls_sidecar_write(const char *path, bool force, gls_output_group *group, const char *text)
-{
-    gls_output output;
-    gls_status status = gls_output_create(path, force, &output);
-    output.group = group;
-    return status ? status : gls_sidecar_finish(&output, path, text);
-}
-
 gls_status gls_sidecar_write_trace(const char *path, bool force)
 {
-    char *text = gls_trace_text();
-    gls_status status = gls_sidecar_write(path, force, NULL, text);
-    free(text);
-    return status;
+    return gls_json_write_text(gls_trace_text(), path, force, NULL, "\n");
 }
 
 gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)

@@ -44,9 +44,6 @@ bool gls_sidecar_describes_tracking(const cJSON *sidecar);
 /* Writes text and a line end to an output that was opened for the sidecar at path, and commits the output. Discards the
  * output after a failure. text NULL: GLS_ERR_MEMORY. */
 gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *text);
-/* Writes a sidecar. It gets its name with the other files of `group`, or at once if group is NULL. GLS_ERR_OUTPUT: the
- * file exists and force is false. */
-gls_status gls_sidecar_write(const char *path, bool force, gls_output_group *group, const char *text);
 /* Ends the timeline of gls_trace_start() and writes it to path. */
 gls_status gls_sidecar_write_trace(const char *path, bool force);
 

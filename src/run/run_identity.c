@@ -256,9 +256,5 @@ gls_status gls_job_note_extra(gls_job *job, gls_job_extra extra)
     const char *path = job->extra[extra];
     if (!job->run.sidecar) return GLS_OK;
     gls_status status = gls_written_note(add_entry(job, made[extra].role, path), path);
-    if (status) return status;
-    char *text = gls_track_sidecar_text(job);
-    status = text ? gls_sidecar_write(job->result.sidecar, true, NULL, text) : gls_no_memory();
-    free(text);
-    return status;
+    return status ? status : gls_json_write_text(gls_track_sidecar_text(job), job->result.sidecar, true, NULL, "\n");
 }

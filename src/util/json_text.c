@@ -144,13 +144,15 @@ const char *gls_json_text_at(const cJSON *object, const char *key)
 
 gls_status gls_json_write(const cJSON *json, const char *path, bool overwrite, gls_output_group *group, const char *end)
 {
-    gls_text text = {0};
-    /* write the JSON and `end` as one file; if printing fails, memory ran out */
-    char *all = gls_json_print(json);
-    if (all) gls_text_puts(&text, all);
+    return gls_json_write_text(gls_json_print(json), path, overwrite, group, end);
+}
+
+gls_status gls_json_write_text(char *json, const char *path, bool overwrite, gls_output_group *group, const char *end)
+{
+    gls_text text = {.failed = !json};
+    if (json) gls_text_puts(&text, json);
     gls_text_puts(&text, end);
-    text.failed |= !all;
-    free(all);
+    free(json);
     return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 

@@ -37,6 +37,9 @@ struct gls_output_group;
 /* Prints JSON and `end`, such as a line end, to a file, like gls_file_write(). */
 gls_status gls_json_write(const cJSON *json, const char *path, bool overwrite, struct gls_output_group *group,
                           const char *end);
+/* The same for JSON that is text already, from malloc, which is freed. NULL: GLS_ERR_MEMORY. */
+gls_status gls_json_write_text(char *json, const char *path, bool overwrite, struct gls_output_group *group,
+                               const char *end);
 
 /* --- Numbers that JSON readers get back exactly, comparison, files. */
 
