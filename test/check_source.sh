@@ -92,17 +92,17 @@ unlisted() { # FOLDER WORD: rooms of FOLDER for which no line of this script has
     upward geometry util gpu transform streamlines tracts
     upward weights util gpu image dwi transform streamlines track
     upward record util image dwi transform tractogram track tracts
-    upward check util gpu track
     upward sinks util gpu image dwi transform streamlines tractogram track tracts geometry weights record
     upward tools util gpu image dwi transform registration anat streamlines tractogram track tracts geometry weights record
-    upward run util gpu image dwi transform registration anat phantom streamlines tractogram track tracts weights record check sinks
+    upward run util gpu image dwi transform registration anat phantom streamlines tractogram track tracts weights record sinks
     upward bids util image transform dwi anat phantom tracts weights record tools run
      upward render util gpu image dwi transform registration anat streamlines tractogram tracts weights record run bids
-    upward bench util image dwi track streamlines tractogram tracts record check tools run
+    upward bench util image dwi track streamlines tractogram tracts record tools run
+    upward check util gpu track tracts
     upward options util record
     upward view util image dwi transform streamlines tractogram tracts record run render
     upward cmd util gpu phantom track record check sinks tools run bids render bench options view
-} | expect_none "tiers: util <- gpu, image, streamlines <- transform <- compute, dwi, registration, tractogram <- anat, phantom <- track <- tracts, weights <- geometry <- record, check <- sinks, tools <- run <- bids <- render, bench, options <- view <- cmd"
+} | expect_none "tiers: util <- gpu, image, streamlines <- transform <- compute, dwi, registration, tractogram <- anat, phantom <- track <- tracts, weights <- geometry <- record <- sinks, tools <- run <- bids <- render, bench, check, options <- view <- cmd"
 
 # the rooms inside src/track: prints what a folder there includes of other folders, and of the files beside them
 inside() {
@@ -177,7 +177,7 @@ code() {
     done
 }
 others=$(find src -name '*.[ch]' -not -path 'src/gpu/*')
-library=$(find src -name '*.[ch]' -not -path 'src/cmd/*' -not -path 'src/bench/*' -not -name main.c)
+library=$(find src -name '*.[ch]' -not -path 'src/cmd/*' -not -path 'src/check/*' -not -path 'src/bench/*' -not -name main.c)
 # shellcheck disable=SC2086
 code $others | { grep -E '\b(e?gl[A-Z][A-Za-z]+ *\(|(GL|EGL)_[A-Z])|epoxy' || true; } | expect_none "GL and EGL only in src/gpu"
 # shellcheck disable=SC2086

@@ -1,5 +1,4 @@
-/* `glslines bench`: what is measured, where the times are stored, and the steps of the measurement; the scores of
- * methods on the phantom; and `glslines devices --check`. */
+/* `glslines bench`: what is measured, where the times are stored, and the steps of the measurement. */
 #ifndef GLS_BENCH_BENCH_H
 #define GLS_BENCH_BENCH_H
 
@@ -123,17 +122,5 @@ typedef struct bench_run {
     double seconds_phantom, seconds_fa; /* times, s, in which the phantom and the map of FA were made */
     char *directory;                    /* folder of temporary files; NULL: none */
 } bench_run;
-
-/* --- `glslines devices --check`: does the driver of a device compile the kernels of every getter, and does the device
- * compute right? */
-
-/* Options of the check, from the command line. */
-typedef struct check_options {
-    const char *device;
-    gls_graphics api;
-    bool compile_only;
-    double seconds;   /* time limit for one variant with one gls_mapping */
-    const char *only; /* "boot4" or "boot4:group": check only this and keep no result; NULL: all */
-} check_options;
 
 #endif

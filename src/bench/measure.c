@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,18 +24,9 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* CPU seconds, in user mode and in the kernel, of this process (RUSAGE_SELF) or of its children that ended. */
-static double seconds_of(int who)
-{
-    struct rusage usage;
-    if (getrusage(who, &usage) != 0) return 0;
-    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
-           1e-6 * ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec);
-}
-
 bench_busy bench_busy_now(void)
 {
-    bench_busy now = {.clock = gls_clock_seconds(), .own = seconds_of(RUSAGE_SELF) + seconds_of(RUSAGE_CHILDREN)};
+    bench_busy now = {.clock = gls_clock_seconds(), .own = gls_clock_cpu_seconds()};
     /* Read the first line of /proc/stat: clock ticks of all CPUs together since the start of the machine. */
     unsigned long long user, nice, system, idle, wait, irq, soft, steal;
     FILE *file = fopen("/proc/stat", "r");

@@ -5,9 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/check_scene.h"
-#include "bench/bench.h"
-#include "bench/measure.h"
+#include "check/check_scene.h"
 #include "track/check/known_scene.h"
 #include "track/run/journal.h"
 #include "tracts/density_map.h"
@@ -94,7 +92,7 @@ static void print_kernel(void *user, const char *label, double seconds, const ch
 {
     double *spent = user;
     if (spent) {
-        seconds = bench_busy_now().own - *spent;
+        seconds = gls_clock_cpu_seconds() - *spent;
         *spent += seconds;
     }
     printf("kernel\t%s\t%.3f\t", label, seconds);
@@ -205,7 +203,7 @@ gls_status check_one(const check_options *options, const char *what)
     gls_log_mute_info(true);
     if (!status) status = gls_known_scene_create(variant, &s);
     s.params.mapping = mapping;
-    if (options->compile_only) spent = bench_busy_now().own;
+    if (options->compile_only) spent = gls_clock_cpu_seconds();
     if (!status)
         status = gls_device_listen(device, print_kernel, options->compile_only ? &spent : NULL,
                                    options->compile_only ? GLS_LISTEN_NEVER_WAIT : GLS_LISTEN_WAIT);

@@ -1,7 +1,6 @@
 /* The check of a device: runs each getter with each gls_mapping in a process of its own and reads the output of that
  * process. */
-#include "bench/device_check.h"
-#include "bench/bench.h"
+#include "check/device_check.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,13 +9,6 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
-const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
-{
-    if (asked == GLS_MAPPING_AUTO) asked = gls_mapping_auto(device);
-    *lanes = gls_mapping_lanes(asked, device);
-    return gls_mapping_name(asked);
-}
-
 /* Writes a number of bytes in powers of 1024: 134217728 as "128 MiB". Returns buffer. */
 static char *format_limit(uint64_t n, char *buffer, size_t size)
 {
@@ -38,8 +31,7 @@ static const char *const platform_keys[] = {
 static void print_device(gls_text *text, const gls_device_info *d)
 {
     char a[32], b[32];
-    uint32_t lanes;
-    const char *mapping = gls_device_mapping(d, GLS_MAPPING_AUTO, &lanes);
+    const uint32_t lanes = gls_mapping_lanes(GLS_MAPPING_AUTO, d);
     gls_text_printf(text, "%d: %s%s\n", d->index, d->renderer, d->software ? " (software, on the CPU)" : "");
     gls_text_printf(text, "   vendor       %s\n", d->vendor);
     /* drivers of OpenGL ES may leave the name of the API out of their version */
@@ -60,7 +52,7 @@ static void print_device(gls_text *text, const gls_device_info *d)
         gls_text_printf(text, "   subgroups    of %u\n", d->subgroup_size);
     else
         gls_text_printf(text, "   subgroups    none\n");
-    gls_text_printf(text, "   mapping      %s: %u %s per streamline\n", mapping, lanes,
+    gls_text_printf(text, "   mapping      %s: %u %s per streamline\n", gls_mapping_name(gls_mapping_auto(d)), lanes,
                     lanes == 1 ? "invocation" : "invocations");
 }
 
@@ -80,13 +72,12 @@ char *gls_devices_json(const gls_device_info *list, size_t n)
     for (size_t i = 0; i < n; i++) {
         const gls_device_info *d = &list[i];
         cJSON *o = cJSON_CreateObject();
-        uint32_t lanes;
         cJSON_AddNumberToObject(o, "index", d->index);
         GLS_JSON_MEMBERS(o, d, renderer, vendor, version);
         cJSON_AddStringToObject(o, "platform", platform_keys[d->platform]);
         GLS_JSON_MEMBERS(o, d, node, gles, software);
-        cJSON_AddStringToObject(o, "mapping", gls_device_mapping(d, GLS_MAPPING_AUTO, &lanes));
-        cJSON_AddNumberToObject(o, "lanes", lanes);
+        cJSON_AddStringToObject(o, "mapping", gls_mapping_name(gls_mapping_auto(d)));
+        cJSON_AddNumberToObject(o, "lanes", gls_mapping_lanes(GLS_MAPPING_AUTO, d));
         GLS_JSON_MEMBERS(o, d, subgroup_size, memory_bytes, max_storage_bytes, max_storage_bindings, max_uniform_bytes,
                          max_texture_3d, max_texture_units, float_linear);
         GLS_JSON_MEMBERS(o, d, apart, max_shared_bytes, max_work_group_size, max_work_groups);

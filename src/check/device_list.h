@@ -5,8 +5,6 @@
 #include <glslines/device.h>
 #include <glslines/track.h>
 
-/* Name of a mapping; for AUTO, of the mapping that the device gets. *lanes: invocations for each streamline. */
-const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes);
 /* Lists n devices with their limits, and the drivers that failed, as lines of text. From malloc; NULL: out of memory.
  */
 char *gls_devices_text(const gls_device_info *list, size_t n);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "run/job_text.h"
-#include "check/device_list.h"
 #include "image/region_set.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
@@ -158,8 +157,8 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     /* seeds of a run whose list is not made yet are known by their number only */
     uint64_t seeds = in->seeds ? gls_seeds_count(in->seeds) : o->nseeds,
              largest = seeds < memory->batch_seeds ? seeds : memory->batch_seeds;
-    uint32_t lanes;
-    const char *mapping = gls_device_mapping(job->device, (gls_mapping)o->track.mapping, &lanes);
+    const gls_mapping asked = (gls_mapping)o->track.mapping,
+                      mapping = asked == GLS_MAPPING_AUTO ? gls_mapping_auto(job->device) : asked;
     gls_grid_axis_codes(grid, axes);
     gls_text_printf(text, "grid        %d x %d x %d voxels, %.4g x %.4g x %.4g mm, axes %s, determinant %+.6g\n",
                     grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1],
@@ -211,7 +210,8 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
         const gls_device_info *device = gls_device_get_info(job->devices.device[i]);
         gls_text_printf(text, "device      %s, %s\n", device->renderer, device->version);
     }
-    gls_text_printf(text, "mapping     %s, %u %s per streamline\n", mapping, lanes,
+    const uint32_t lanes = gls_mapping_lanes(mapping, job->device);
+    gls_text_printf(text, "mapping     %s, %u %s per streamline\n", gls_mapping_name(mapping), lanes,
                     lanes == 1 ? "invocation" : "invocations");
     gls_text_printf(text, "batch       at most %s seeds, %s batches or more\n", GLS_COUNT(largest),
                     /* a lower bound, since short batches may follow; --select may end the run earlier */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "util/json_text.h"
@@ -41,6 +42,19 @@ double gls_clock_seconds(void)
     uint64_t at = atomic_load_explicit(&stopped_at, memory_order_relaxed);
     if (at == 0) at = now();
     return 1e-9 * (double)(at + atomic_load_explicit(&skipped, memory_order_relaxed));
+}
+
+double gls_clock_cpu_seconds(void)
+{
+    static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+    double seconds = 0;
+    for (int i = 0; i < 2; i++) {
+        struct rusage usage;
+        if (getrusage(whose[i], &usage) == 0)
+            seconds += (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+                       1e-6 * ((double)usage.ru_utime.tv_usec + (double)usage.ru_stime.tv_usec);
+    }
+    return seconds;
 }
 
 /* A phase: a stretch of time on a row of the timeline. from, until: gls_clock_seconds() at its start and end; number:

@@ -11,6 +11,8 @@
 
 /* Seconds since an arbitrary moment. Never decreases. */
 double gls_clock_seconds(void);
+/* CPU seconds so far, in user mode and in the kernel, of this process and of its children that have ended. */
+double gls_clock_cpu_seconds(void);
 /* For tests: moves the clock forward by this many seconds. */
 void gls_clock_skip(double seconds);
 /* Only in builds with tests: true stops the clock, except for gls_clock_skip(); false starts it again. */
