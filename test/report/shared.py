@@ -40,6 +40,10 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as a, tempfile.Temp
         # the read-only page: its fields and keys change nothing, here and there
         enabled = looker.value("[...document.querySelectorAll('#live input, #live select, #live button, #select input, #select select, #select button')].filter((f) => !f.matches(':disabled')).length")
         check(enabled == 0, enabled, "controls of a read-only page can be used")
+        check(looker.value("getComputedStyle(document.getElementById('add-sphere')).opacity") < writer.value("getComputedStyle(document.getElementById('add-sphere')).opacity"),
+              "buttons that cannot be used look as others do")
+        place = "document.getElementById('%s').getBoundingClientRect().top"
+        check(looker.value(place % "connection") < looker.value(place % "canvas"), "the state of the connection stands below the view")
         for key in ("ArrowRight", "PageUp"):
             looker.value("document.getElementById('canvas').focus(), true")
             looker.call("Input.dispatchKeyEvent", type="keyDown", key=key, modifiers=8)

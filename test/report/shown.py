@@ -307,6 +307,32 @@ def divided(browser):
     check(browser.value(letters) == 6, "letters of one window", browser.value(letters))
 
 
+def regions(browser):
+    """A region begins where the slices cross that were moved; its outline stands out from the streamlines; the view stays beside the controls of a wide window."""
+    for name, at in (("at-x", -5), ("at-y", 3), ("at-z", 2)):
+        browser.put(name, at)
+    browser.click("stand-superior")
+    blue = lambda at: sum((lambda r, g, b: b > 120 and 0.25 < r / b < 0.5 and 0.68 < g / b < 0.88)(*at(i / 400, k / 400)) for i in range(400) for k in range(400))
+    before = blue(pixels(browser, "no-outline.png"))
+    browser.click("add-sphere")
+    check(browser.wait("/^[1-9].* of /.test(document.getElementById('selected').textContent)"), "a sphere where the slices cross selects nothing", browser.text("selected"))
+    found = browser.value("[...document.querySelectorAll('#regions input')].map((f) => Number(f.value))")
+    check(found == [-5, 3, 2, 10], "a region begins at", found)
+    # three circles, two of them seen as lines, three pixels wide; samples are as many as there are in the picture of 400 x 400
+    _, _, w, h = canvas(browser)
+    mm = browser.value("parseFloat(document.getElementById('scale').style.width) / parseFloat(document.getElementById('scale').textContent)")
+    drawn, length = (blue(pixels(browser, "outline.png")) - before) * w * h / 160000, (2 * 3.14 + 4) * 10 * mm
+    check(drawn > 1.5 * length, "the outline of a region has", drawn, "pixels on", length)
+    browser.call("Emulation.setDeviceMetricsOverride", width=1366, height=768, deviceScaleFactor=1, mobile=False)
+    browser.value("document.getElementById('save-name').scrollIntoView(), true")
+    top, bottom = browser.value("(({ top, bottom }) => [top, bottom])(document.getElementById('canvas').getBoundingClientRect())")
+    check(0 <= top < bottom <= 768, "the view of a wide window lies from", top, "to", bottom, "of 768 pixels")
+    for found in browser.violations(axe):
+        check(False, "axe-core, a wide window", found)
+    browser.call("Emulation.clearDeviceMetricsOverride")
+    browser.value("document.querySelector('#regions button').click(), scrollTo(0, 0), true")
+
+
 def opened(browser, tool):
     """The file with which --open starts a browser leads to the scene, and goes."""
     stub, got = folder.absolute() / "browser.sh", folder.absolute() / "opened.txt"
@@ -375,6 +401,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         glyphs(tab)
         divided(tab)
         lost(tab)
+        regions(tab)
         faults = [e["params"] for e in tab.events if e.get("method") == "Runtime.exceptionThrown" or
                   (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error" and "favicon" not in e["params"]["entry"].get("url", ""))]
         check(faults == [], "errors of the page:", faults)

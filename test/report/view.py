@@ -480,6 +480,15 @@ def run(browser):
     times.sort()
     print("from mouse to picture: median %.0f ms, 95 %% %.0f ms" % (1000 * times[len(times) // 2], 1000 * times[int(0.95 * len(times))]))
 
+    # a sphere that is not shown is not moved; its streamlines come back with it
+    browser.click("live-shown")
+    browser.mouse("mousePressed", x + 60, y - 20)
+    browser.mouse("mouseMoved", x + 80, y - 20)
+    browser.mouse("mouseReleased", x + 80, y - 20)
+    check(place(browser) == after, "a sphere that is not shown moves")
+    for name in ("stand-superior", "live-shown"):
+        browser.click(name)
+
     # beside the sphere the mouse turns the view
     browser.mouse("mousePressed", x - w / 2 + 20, y - h / 2 + 20)
     browser.mouse("mouseMoved", x - w / 2 + 60, y - h / 2 + 20)

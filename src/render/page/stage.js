@@ -13,6 +13,8 @@ const glslinesStage = (function () {
     return null;
   };
 
+  const words = (n) => n.toLocaleString("en");
+
   function unpack(text) {
     const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
     return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).arrayBuffer()
@@ -284,7 +286,7 @@ const glslinesStage = (function () {
     function choose() {
       const shown = select(own, (i) => lines.length[i] >= state.from && lines.length[i] <= state.to &&
         (groups.length === 0 || groups.some((g) => g.shown && g.values[i])));
-      document.getElementById("shown").textContent = shown + " of " + lines.n + " streamlines";
+      document.getElementById("shown").textContent = words(shown) + " of " + words(lines.n) + " streamlines";
       ask();
     }
 
@@ -357,18 +359,19 @@ const glslinesStage = (function () {
     // Prepares the part of the canvas of the pane. Returns the zoom.
     function view(w, h) {
       const [left, top, width, height] = pane.share.map((v, i) => Math.round(v * (i % 2 ? h : w)));
-      gl.viewport(left, h - top - height, width, height);
+      pane.port = [left, h - top - height, width, height];
+      gl.viewport(...pane.port);
       const least = Math.min(width, height);
       return [pane.zoom * least / width, pane.zoom * least / height];
     }
     const overlaid = () => extra.tracked || extra.selected;
-    function drawSet(set) {
+    function drawSet(set, light = overlaid() && set === own ? 0.3 : 1) {
       const at = (name) => gl.getUniformLocation(program, name);
       if (!set || set.count === 0) return;
       gl.uniform1f(at("factor"), set.factor);
       gl.uniform3fv(at("shift"), set.shift);
       // what was tracked or selected stands out from the file, which hides none of it; regions are seen through all
-      gl.uniform1f(at("light"), overlaid() && set === own ? 0.3 : 1);
+      gl.uniform1f(at("light"), light);
       gl.depthMask(set !== own || !overlaid());
       if (set === shapes) gl.disable(gl.DEPTH_TEST);
       gl.bindVertexArray(set.array);
@@ -403,11 +406,19 @@ const glslinesStage = (function () {
       if (glyphs && !brush) glyphs.draw((used) => aim(used, zoom));
       gl.colorMask(true, true, true, true);
       aimLines(zoom);
-      [extra.selected, extra.tracked].forEach(drawSet);
+      [extra.selected, extra.tracked].forEach((set) => drawSet(set));
     }
+    // Draws the outlines of regions three pixels wide, with a dark rim: streamlines are lines, too, and would hide them otherwise.
     function drawShapes(zoom) {
+      const [left, bottom, width, height] = pane.port;
       aimLines(zoom);
-      drawSet(shapes);
+      for (const [light, wide] of [[0, 2], [1.5, 1]])
+        for (const x of [-wide, 0, wide])
+          for (const y of [-wide, 0, wide]) {
+            gl.viewport(left + x, bottom + y, width, height);
+            drawSet(shapes, light);
+          }
+      gl.viewport(...pane.port);
       label(zoom);
       if (pane === main) measureScreen();
     }
@@ -597,7 +608,7 @@ const glslinesStage = (function () {
     });
     choose();
     draw();
-    const total = Number(document.getElementById("stage").dataset.total), words = (n) => n.toLocaleString("en");
+    const total = Number(document.getElementById("stage").dataset.total);
     status.textContent = lines.n < total ? words(lines.n) + " of the " + words(total) + " streamlines, evenly spread over the file."
       : "All " + words(total) + " streamlines.";
 

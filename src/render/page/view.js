@@ -84,7 +84,7 @@
     const view = new DataView(event.data), of = view.getUint32(4, true), own = of > 0;
     if (view.getUint8(0) !== 1 || (own && of !== busy)) return;
     // the last region may be gone meanwhile
-    if (view.getUint8(1) === 1) { stage.show("tracked", new Uint8Array(event.data, 12)); ripen(own); }
+    if (view.getUint8(1) === 1) { tracked = new Uint8Array(event.data, 12); showTracked(); ripen(own); }
     else if (view.getUint8(1) === 3 && fetched) voxels(runsOf(event.data).reduce((n, v, i) => n + (i % 2 ? v : 0), 0), runsOf(event.data));
     else if (view.getUint8(1) === 3) painted(runsOf(event.data));
     else if (view.getUint8(1) === 4) answers.glyphBytes(event.data);
@@ -108,6 +108,9 @@
   const sowing = () => ({ ...(sown() ? { mask: sown().mask } : { sphere: seeds() }), seed: Number(get("seed").value), controls: controls(),
     stop: regions.filter(stops).map(wire) });
   const astray = () => fault("sphere") || (regions.some(stops) ? fault("regions") : ""); // why nothing is tracked
+  let tracked = null; // streamlines of the last answer
+  const showTracked = () => stage.show("tracked", get("live-shown").checked ? tracked : null);
+  get("live-shown").addEventListener("change", () => { showTracked(); hold(); });
   let sowed = "", unripe = false, ripening = 0; // what was asked for last; whether a preview is the last answer; timer of its refinement
   // from: the time at which the last preview was asked for; server: the seconds in which the server made it; own: the seconds that this
   // page needed for the last previews, from the request to the picture without those of the server. The longer own is, the fewer seeds
@@ -164,8 +167,8 @@
     setControls(first);
     get("tissue").hidden = !tissue;
     get("tracking").addEventListener("submit", (event) => event.preventDefault());
-    get("tracking").addEventListener("change", () => {
-      get("tracked").textContent = "tracking ...";
+    get("tracking").addEventListener("change", (event) => {
+      get("tracked").textContent = ["getter", "act"].includes(event.target.id) ? "reading, fitting and tracking again ..." : "tracking ...";
       track(true);
       note("");
     });
@@ -185,7 +188,7 @@
     const seed = () => ({ name: "seeds", at: seeds().slice(0, 3), half: [0, 0, 0].fill(seeds()[3]), round: true, colour: [255, 255, 255],
       moved(at) { at.forEach((v, i) => { fields[i].value = place(v); }); hold(); track(true); note("seeds"); },
       sized(factor) { fields[3].value = size(seeds()[3] * factor); hold(); track(true); note("seeds"); } });
-    const all = [...(scene.live && !sown() ? [seed()] : []), ...list, ...(active ? [brush()] : [])];
+    const all = [...(scene.live && !sown() && get("live-shown").checked ? [seed()] : []), ...list, ...(active && tool() ? [brush()] : [])];
     stage.hold(all.map((handle) => ({ ...handle, fixed: !shared.writes() })), name);
   }
   const wire = (region) => ({ role: region.role, ...(region.kind === "sphere" ? { sphere: [...region.at, region.half[0]] }
@@ -293,8 +296,9 @@
     region.role = role;
     refresh(region.name);
   }
-  // Where regions begin: in the middle of the tractogram, or beside the seeds.
-  const middle = () => scene.select ? [...scene.middle] : scene.live ? scene.live.sphere.slice(0, 3).map((v, a) => round(a ? v : v + 20)) : [...scene.middle];
+  // Where regions begin: where the slices cross that were moved, or else in the middle of the tractogram, or beside the seeds.
+  const crossing = () => stage.slices ? stage.slices.plane.map((plane) => place(plane.at)) : null, unmoved = String(crossing());
+  const middle = () => String(crossing()) !== unmoved ? crossing() : scene.select ? [...scene.middle] : scene.live ? scene.live.sphere.slice(0, 3).map((v, a) => round(a ? v : v + 20)) : [...scene.middle];
   function add(region) {
     if (regions.length === scene.most.regions) { get("selected").textContent = "There may be " + scene.most.regions + " regions."; return; }
     number++;
