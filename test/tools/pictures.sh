@@ -1,12 +1,13 @@
 #!/bin/sh
 # Draws the pictures of the manual into .readme, from the built-in phantom, by the commands that the pages give. The tutorial's are made by its test,
-# the report's need chromium and are left as they are without it.
+# those of reports and of the window need chromium and are left as they are without it.
 # Usage: sh test/tools/pictures.sh GLSLINES [NAME...]      NAME: of pictures without .png; all without one
 set -eu
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 pictures=$(cd "$(dirname "$0")/../../.readme" && pwd)
+reports=$(cd "$(dirname "$0")/../report" && pwd)
 shift
-wanted=${*:-"phantom getters seeds stopping models slabs regions editing bundles recognition atlas values weights density-maps report connectome"}
+wanted=${*:-"phantom getters seeds stopping models slabs regions editing bundles recognition atlas values weights density-maps report connectome view view-select view-paint view-review"}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -126,7 +127,7 @@ if wants report; then
     glslines report tracks.trx --image maps_fa.nii.gz --max-streamlines 3000 -o report.html
     part report report.html 'section.screen { display: block; padding: 0 .8rem } #stage canvas { height: 21rem }' 700,690
 fi
-if wants connectome; then
+if wants connectome || wants view-select; then
     python3 - << 'END'
 import gzip, struct
 raw = bytearray(gzip.open("data/mask.nii.gz").read())
@@ -140,7 +141,21 @@ gzip.open("parcels.nii.gz", "wb").write(raw)
 place = lambda k: ("right ", "left ")[k // 15] + ("back ", "rear ", "middle ", "fore ", "front ")[k // 3 % 5] + ("low", "mid", "top")[k % 3]
 open("names.txt", "w").write("".join("%d %s 0 0 0\n" % (k + 1, place(k).replace(" ", "-")) for k in range(30)))
 END
+fi
+if wants connectome; then
     glslines connectome tracks.trx parcels.nii.gz connectome.csv --lut names.txt
     glslines report connectome.csv --no-view
     part connectome connectome.html '[aria-labelledby=connectome] { display: block; padding: 0 .8rem } [aria-labelledby=connectome] > :not(figure) { display: none } section figure { display: inline-block; width: 46%; margin: .4rem 1%; vertical-align: middle } figcaption { display: none }' 900,430
 fi
+
+# --- the window ---
+windows=
+for name in view view-select view-paint view-review; do if wants $name; then windows="$windows $name"; fi; done
+if wants view-review; then
+    mkdir -p set/sub-01/figures set/sub-02/figures set/sub-03/figures
+    glslines render tracks.trx --max-streamlines 2500 --tile 260x290 --views superior,posterior,left -o set/sub-01/figures/views.png
+    glslines render --image maps_fa.nii.gz --views slab --slab axial:4 --tile 195x230 -o set/sub-02/figures/fa.png
+    glslines render tracks.trx --views left -o set/sub-03/figures/left.png
+fi
+# shellcheck disable=SC2086
+[ -z "$windows" ] || python3 "$reports/manual.py" "$program" "$pictures" $windows
