@@ -374,6 +374,9 @@ def lost(browser):
     for name in ("four", "add-sphere", "add-paint", "paint-here"):
         browser.click(name)
     check(browser.wait("document.querySelector('#regions output') && /^[1-9]/.test(document.querySelector('#regions output').textContent)"), "nothing is painted", browser.text("painted"))
+    browser.value("((s) => { s.value = 'exclude'; s.dispatchEvent(new Event('change')); return true; })([...document.querySelectorAll('#regions select')].pop())")
+    check(browser.wait("document.getElementById('edit-command').textContent.includes('--exclude=') && /^[1-9]/.test(document.getElementById('selected').textContent)"),
+          "nothing is selected", browser.text("selected"))
     change(5, 3)
     moved = seen("moved.png")
     change(1, 1)
@@ -390,6 +393,20 @@ def lost(browser):
         check(found == wanted, "graphics that came back show another view", place, sum(a != b for a, b in zip(found, wanted)))
 
 
+def moved(browser):
+    """A handle that moves in the view of lost(): in each of the four windows it alone is drawn, over one picture that is kept."""
+    calls = browser.value("""new Promise((done) => {
+        const gl = document.getElementById("canvas").getContext("webgl2"), calls = [0, 0], radius = document.getElementById("brush-r");
+        ["drawElements", "drawArrays"].forEach((name, i) => {
+            gl[name] = (...words) => { calls[i]++; WebGL2RenderingContext.prototype[name].apply(gl, words); };
+        });
+        radius.value = Number(radius.value) + 2;
+        radius.dispatchEvent(new Event("input", { bubbles: true }));
+        requestAnimationFrame(() => requestAnimationFrame(() => { delete gl.drawElements; delete gl.drawArrays; done(calls); }));
+    })""")
+    check(calls == [4, 1], "a handle that moves draws other things again", calls, browser.text("selected"))
+
+
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     tab = Browser(profile)
     try:
@@ -402,6 +419,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         divided(tab)
         lost(tab)
         regions(tab)
+        moved(tab)
         faults = [e["params"] for e in tab.events if e.get("method") == "Runtime.exceptionThrown" or
                   (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error" and "favicon" not in e["params"]["entry"].get("url", ""))]
         check(faults == [], "errors of the page:", faults)
