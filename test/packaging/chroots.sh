@@ -152,6 +152,13 @@ test_wheel() {
     cp "$work/wheels/$wheel" "$work/wheel-run/packages/"
     pip_install wheel-run "$wheel" > "$work/wheel-run.log" 2>&1 || { tail -n 5 "$work/wheel-run.log"; exit 1; }
     tracks wheel-run /venv/bin/glslines
+    # the window: the program serves its page
+    inside wheel-run "cd /tmp && /venv/bin/python -c '
+import glslines, urllib.request as web
+page = web.build_opener(web.HTTPCookieProcessor())
+with glslines.view(\"t.trx\") as window:
+    page.open(window.address).read()
+    assert b\"view.js\" in page.open(window.address.partition(\"?\")[0]).read()'"
     inside wheel-run "cd /tmp && /venv/bin/python -c '
 import filecmp, glslines
 glslines.track(phantom=True, out=\"python.trx\", nseeds=100, force=True)

@@ -14,6 +14,7 @@ python=$work/tools/bin/python
 [ -x "$work/tools/bin/pip" ] || { need_packages python3-venv gcc && rm -rf "$work/tools" && "$1" -m venv "$work/tools"; } || exit 1
 machine=$(uname -m)
 target=$machine-linux-gnu.2.28
+libraries="zlib libisal cjson xxhash libepoxy nifticlib libwebsockets"
 
 step() { # NAME FUNCTION: once
     [ -e "$work/$1.done" ] && return
@@ -72,13 +73,13 @@ END
 
 # --- from Debian's source packages ---
 fetch_sources() {
-    need_packages dpkg-dev nasm patch xz-utils make libegl-dev libgles-dev libgl-dev libgbm-dev || return 1
+    need_packages dpkg-dev nasm patch xz-utils make cmake libegl-dev libgles-dev libgl-dev libgbm-dev || return 1
     cd "$work/sources"
     mkdir -p lists/partial cache/archives/partial
     echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(debian_mirror) stable main" > sources.list
     set -- -o Dir::Etc::sourcelist="$PWD/sources.list" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$PWD/lists" -o Dir::Cache="$PWD/cache" -o APT::Sandbox::User="$(id -un)"
     apt-get "$@" update || return 1
-    for package in zlib libisal cjson xxhash libepoxy nifticlib; do
+    for package in $libraries; do
         rm -rf "$package" && mkdir "$package" && cd "$package" || return 1
         apt-get "$@" source "$package" || { say "note: $package without Debian's patches" && apt-get "$@" source --download-only --tar-only "$package" && tar -xf ./*.orig.tar.*; } || return 1
         cd ..
@@ -108,6 +109,12 @@ make_libraries() {
         export CC="$work/bin/cc" PYTHONPATH="$work/pypi" PATH="$work/pypi/bin:$PATH" PKG_CONFIG_LIBDIR="$work/lib/pkgconfig"
         "$python" -m mesonbuild.mesonmain setup build --default-library=static --buildtype=release --prefix="$work" --libdir=lib -Dglx=no -Dx11=false -Degl=yes -Dtests=false && ninja -C build install
     ) || return 1
+    # the server of view alone: without TLS, which the loopback interface does not need, and without clients. CMake would take the compiler for that which links.
+    cd "$work"/sources/libwebsockets/*/ && rm -rf build && cmake -S . -B build -G "Unix Makefiles" -DCMAKE_C_COMPILER="$work/bin/cc" -DCMAKE_C_COMPILER_ID_RUN=ON -DCMAKE_C_COMPILER_ID=GNU \
+        -DCMAKE_C_COMPILER_VERSION="$(gcc -dumpversion)" -DCMAKE_C_STANDARD_COMPUTED_DEFAULT=17 -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$work" -DCMAKE_INSTALL_LIBDIR=lib \
+        -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF -DDISABLE_WERROR=ON -DLWS_WITH_SHARED=OFF -DLWS_STATIC_PIC=ON -DLWS_WITH_SSL=OFF -DLWS_WITHOUT_CLIENT=ON -DLWS_WITHOUT_TESTAPPS=ON \
+        -DLWS_WITH_MINIMAL_EXAMPLES=OFF -DLWS_WITHOUT_EXTENSIONS=ON -DLWS_WITH_HTTP2=OFF -DLWS_IPV6=ON -DLWS_UNIX_SOCK=ON && make -C build -j2 install || return 1
+    describe libwebsockets -lwebsockets
     describe openblas -lopenblas
     describe lapacke -lopenblas
     describe libcjson -lcjson
@@ -119,7 +126,7 @@ make_libraries() {
 gather_licences() {
     rm -rf "$work/licences" && mkdir "$work/licences" && cp "/usr/share/doc/libgomp1/copyright" "$work/licences/libgomp" &&
         cp "$work"/pypi/scipy_openblas32*.dist-info/licenses/LICENSE.txt "$work/licences/scipy-openblas32" || return 1
-    for package in zlib libisal cjson xxhash libepoxy nifticlib; do
+    for package in $libraries; do
         cat "$work/sources/$package"/*/debian/copyright > "$work/licences/$package" 2> /dev/null || cat "$work/sources/$package"/*/COPYING "$work/sources/$package"/*/LICENSE* > "$work/licences/$package" 2> /dev/null
         [ -s "$work/licences/$package" ] || { say "no licence of $package"; return 1; }
     done
