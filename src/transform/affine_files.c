@@ -114,10 +114,12 @@ static gls_status read_table(const gls_transform_source *s, const text *f, const
 
 /* --- FreeSurfer. */
 
-/* An image of an .lta. seen: a bit for each of the six lines that were read. */
+/* An image of an .lta. seen: a bit for each of the six lines that were read; valid: 0 if the file says that they mean
+ * nothing. */
 typedef struct volume {
     double size[3], voxel[3], x[3], y[3], z[3], centre[3];
     unsigned seen;
+    int valid;
 } volume;
 #define ALL_LINES 63u
 
@@ -144,6 +146,7 @@ static void take_volume_line(volume *v, const char *line)
     } keys[] = {{"volume", v->size}, {"voxelsize", v->voxel}, {"xras", v->x},
                 {"yras", v->y},      {"zras", v->z},          {"cras", v->centre}};
     line += strspn(line, " \t");
+    if (sscanf(line, "valid = %d", &v->valid) == 1) return;
     for (size_t i = 0; equals && i < sizeof keys / sizeof *keys; i++) {
         const size_t n = strlen(keys[i].key);
         if (strncmp(line, keys[i].key, n) == 0 && strspn(line + n, " \t") == (size_t)(equals - line) - n &&
@@ -157,15 +160,16 @@ static void take_volume_line(volume *v, const char *line)
 /* Reads an .lta, which maps src (moving) to dst (fixed): type 0 voxels to voxels, 1 RAS to RAS. */
 static gls_status read_lta(const text *f, double map[3][4])
 {
-    volume image[2] = {{.size = {0}}, {.size = {0}}};
-    int type = -1, rows = 0, where = -1;
+    volume image[2] = {{.valid = 1}, {.valid = 1}};
+    int type = -1, n_maps = 1, rows = 0, where = -1;
     double m[4][4], value[GLS_TRANSFORM_NUMBERS], frame[3][4], inverse[3][4];
     char *rest = f->data;
     for (char *line; (line = strsep(&rest, "\n"));) {
         line[strcspn(line, "#")] = '\0';
         if (strncmp(line, "src volume info", 15) == 0) where = 0;
         if (strncmp(line, "dst volume info", 15) == 0) where = 1;
-        if (where < 0 && sscanf(line, "type = %d", &type) == 1) continue;
+        if (where < 0 && (sscanf(line, "type = %d", &type) == 1 || sscanf(line, "nxforms = %d", &n_maps) == 1))
+            continue;
         if (where < 0 && rows < 4 && gls_transform_row(line, value) == 4) memcpy(m[rows++], value, sizeof m[0]);
         if (where >= 0) take_volume_line(&image[where], line);
     }
@@ -173,9 +177,17 @@ static gls_status read_lta(const text *f, double map[3][4])
         return gls_fail(GLS_ERR_INPUT,
                         "%s: is no .lta of type 0 (voxels) or 1 (RAS) with a matrix of 4 rows, the last 0 0 0 1",
                         f->path);
+    if (n_maps != 1)
+        return gls_fail(GLS_ERR_INPUT, "%s: holds %d transforms: give each in a file of its own", f->path, n_maps);
     memcpy(map, m, 12 * sizeof m[0][0]);
     for (int i = 0; i < 2 && type == 0; i++) {
         volume_map(&image[i], frame);
+        if (!image[i].valid)
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "%s: maps voxels, but says that its %s volume info is not valid: write it again from RAS to "
+                "RAS, by FreeSurfer's 'lta_convert --inlta FILE --src IMAGE --trg IMAGE --outlta OUT'",
+                f->path, i == 0 ? "src" : "dst");
         if (image[i].seen != ALL_LINES || gls_affine_det((const double(*)[4])frame) == 0)
             return gls_fail(GLS_ERR_INPUT,
                             "%s: damaged: its %s volume info lacks volume, voxelsize, xras, yras, zras or cras",

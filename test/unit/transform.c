@@ -197,6 +197,8 @@ static void test_damaged(void **state)
         {"freesurfer_voxel.lta", "\ncras", 5, 1, "k", 1, "its src volume info lacks"},
         {"freesurfer_voxel.lta", "\nvolume", 7, 1, "W", 1, "its src volume info lacks"},
         {"freesurfer_ras.lta", "1.000000000000000e+00 \nsrc", 26, 0, "2", 1, "the last 0 0 0 1"},
+        {"freesurfer_ras.lta", "nxforms   = 1", 13, 12, "2", 1, "holds 2 transforms"},
+        {"freesurfer_voxel.lta", "valid = 1", 9, 8, "0", 1, "src volume info is not valid"},
     };
     /* the last row may be rounded, as by programs that invert a map in float32 */
     static const char last[] = "1.000000000000000e+00 \nsrc", rounded[] = "9.999999403953552e-01";
