@@ -72,6 +72,14 @@ static gls_status read_mask(const gls_anat_image *of, const char *path, gls_anat
     return path ? gls_image_read_mask(&of->image->grid, of->name, path, &to->image) : GLS_OK;
 }
 
+/* Reads a mask of the brain, which has a voxel; a mask of lesions needs none. */
+static gls_status read_brain(const gls_anat_image *of, const char *path, gls_anat_image *to)
+{
+    uint64_t voxels;
+    const gls_status status = read_mask(of, path, to);
+    return status || !path ? status : gls_image_count_voxels(to->image, path, "mask", &voxels);
+}
+
 /* The mean of the volumes of a series that are not diffusion-weighted. */
 static gls_status take_mean(const gls_series *s, gls_image **mean)
 {
@@ -105,7 +113,7 @@ static gls_status read_dwi(const gls_anat_sources *s, gls_anat_inputs *in)
         if (s->bval)
             return gls_fail(GLS_ERR_ARGUMENT, "--bval and --bvec: %s has one volume, and needs none: leave them out",
                             s->dwi);
-        return read_mask(&in->b0, s->dwi_mask, &in->brain);
+        return read_brain(&in->b0, s->dwi_mask, &in->brain);
     }
     series.dwi = image;
     table.without_b0 = true; /* so that the message below names the remedy */
@@ -114,7 +122,7 @@ static gls_status read_dwi(const gls_anat_sources *s, gls_anat_inputs *in)
         status = gls_series_find_table(s->dwi, "give --bval and --bvec, or --dwi an image of one volume", &bval, &bvec);
     if (!status) status = gls_series_read_table(&series, s->bval ? s->bval : bval, s->bval ? s->bvec : bvec, &table);
     if (!status) status = take_mean(&series, &in->b0.image);
-    if (!status && s->dwi_mask) status = read_mask(&in->b0, s->dwi_mask, &in->brain);
+    if (!status && s->dwi_mask) status = read_brain(&in->b0, s->dwi_mask, &in->brain);
     if (!status && !s->dwi_mask) {
         in->brain.name = s->dwi;
         status = gls_series_make_mask(&series, &in->brain.image);
@@ -271,7 +279,7 @@ gls_status gls_anat_inputs_read(const gls_anat_sources *s, gls_anat_inputs *in)
     if (!status) status = read_mask(&in->t1, s->lesion, &in->lesion);
     if (!status) status = read_dwi(s, in);
     if (!status) status = read_one(s->fixed, &in->fixed);
-    if (!status && s->fixed) status = read_mask(&in->fixed, s->fixed_mask, &in->fixed_mask);
+    if (!status && s->fixed) status = read_brain(&in->fixed, s->fixed_mask, &in->fixed_mask);
     if (!status && s->prior) status = read_prior(s, &in->prior);
     if (!status && s->labels) status = gls_anat_labels_read(s, in);
     return status;

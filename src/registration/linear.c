@@ -323,13 +323,22 @@ static gls_status make_pair(const gls_level *fixed, const gls_level *moving, dou
     return status ? status : gls_level_shrink(moving, voxel, &pair->moving);
 }
 
-/* Climbs at one level. */
+/* Whether samples can look at a level: between the centres of a single slice lies nothing. */
+static bool is_thick(const gls_level *level)
+{
+    const int32_t *dim = level->grid.dim;
+    return dim[0] > 1 && dim[1] > 1 && dim[2] > 1;
+}
+
+/* Climbs at one level. An affine map is scored both ways: interpolation smooths the image that is read, and draws
+ * scales to where its smoothing gains most. Rigid maps leave scales alone, and are searched for in half the time by
+ * one. */
 static gls_status climb_level(const level_pair *pair, double voxel, int phase, bool affine, gls_nmi_device *on,
                               trial *t, gls_linear_result *result)
 {
     gls_nmi nmi;
     double map[3][4];
-    gls_status status = gls_nmi_init(&nmi, &pair->fixed, &pair->moving, on);
+    gls_status status = gls_nmi_init(&nmi, &pair->fixed, &pair->moving, affine && is_thick(&pair->fixed) ? 2 : 1, on);
     if (!status) {
         gls_linear_level *level = &result->level[result->n_levels++];
         *level = (gls_linear_level){.voxel = voxel, .affine = affine};
@@ -351,7 +360,7 @@ static gls_status begin(const level_pair *pair, const gls_linear_options *o, gls
                         gls_linear_result *result)
 {
     gls_nmi nmi;
-    gls_status status = gls_nmi_init(&nmi, &pair->fixed, &pair->moving, on);
+    gls_status status = gls_nmi_init(&nmi, &pair->fixed, &pair->moving, 1, on);
     if (!status) status = search(&nmi, &pair->fixed, &pair->moving, o, best);
     if (!status && o->check_header) check_header(&nmi, &pair->fixed, &pair->moving, best->score, result);
     if (!status) status = nmi.status;
@@ -381,6 +390,7 @@ static gls_status align(const gls_level *fixed, const gls_level *moving, const g
             const bool last = k + 1 == o->n_levels;
             const int phase = last && (k > 0 || affine) ? 2 : k > 0 ? 1 : 0;
             if (affine && k == 0 && !last) continue;
+            if (o->affine && !affine && last && k > 1) continue; /* an affine map of the level before is nearer */
             status = make_pair(last ? masked_fixed : fixed, last ? masked_moving : moving, o->voxel[k], &pair[k]);
             if (!status) status = climb_level(&pair[k], o->voxel[k], phase, affine, on, &t, result);
         }

@@ -10,15 +10,15 @@
  * two bins, so there is one more of them. */
 #define GLS_NMI_CELLS (GLS_NMI_BINS * (GLS_NMI_BINS + 1))
 
-/* The two images, on grids of dim and size voxels. */
-typedef struct gls_nmi_images {
-    int32_t dim[3], size[3];
-    uint32_t *sample; /* a sample of each voxel of the fixed image: its bin, or GLS_NMI_BINS if it does not count; then
-                         its place along x, y and z from the centre of its voxel, in 256ths, plus 128. One byte each,
-                         the bin lowest */
-    float *value;     /* values of the moving image, in bins */
-    const uint8_t *mask; /* mask of the moving image */
-} gls_nmi_images;
+/* One of two images, whose samples look at the values of the other one. */
+typedef struct gls_nmi_image {
+    int32_t dim[3], size[3]; /* voxels that hold samples, and voxels that hold values */
+    const uint32_t *sample;  /* NULL: this image is not sampled. A sample of each voxel: its bin, or GLS_NMI_BINS if it
+                                does not count; then its place along x, y and z from the centre of its voxel, in 256ths,
+                                plus 128. One byte each, the bin lowest */
+    const float *value;      /* NULL: no samples look at this image. Values in bins */
+    const uint8_t *mask;     /* which values count */
+} gls_nmi_image;
 
 typedef struct gls_nmi_device gls_nmi_device;
 
@@ -26,9 +26,9 @@ typedef struct gls_nmi_device gls_nmi_device;
 gls_status gls_nmi_device_create(gls_device *device, gls_nmi_device **made);
 void gls_nmi_device_destroy(gls_nmi_device *d);
 /* Copies two images to the device, in place of those before. */
-gls_status gls_nmi_device_fill(gls_nmi_device *d, const gls_nmi_images *images);
-/* Adds to n histograms, each of GLS_NMI_CELLS, one for each map from voxels of the fixed to voxels of the moving
- * image. */
-gls_status gls_nmi_device_add(gls_nmi_device *d, const double (*map)[3][4], size_t n, uint64_t *histogram);
+gls_status gls_nmi_device_fill(gls_nmi_device *d, const gls_nmi_image image[2]);
+/* Adds to n histograms, each of GLS_NMI_CELLS, one for each map from voxels of the samples of image `from` to voxels of
+ * the values of the other one. */
+gls_status gls_nmi_device_add(gls_nmi_device *d, int from, const double (*map)[3][4], size_t n, uint64_t *histogram);
 
 #endif

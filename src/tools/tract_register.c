@@ -65,8 +65,10 @@ static gls_status read_side(registration *r, const char *path, const char *mask_
 {
     gls_image *image = NULL, *mask = NULL, *lesion = NULL;
     size_t volume;
+    uint64_t voxels;
     gls_status status = read_image(r, path, &image, &volume);
     if (!status && mask_path) status = gls_image_read_mask(&image->grid, path, mask_path, &mask);
+    if (!status && mask_path) status = gls_image_count_voxels(mask, mask_path, "mask", &voxels);
     if (!status && lesion_path) status = gls_image_read_mask(&image->grid, path, lesion_path, &lesion);
     if (status)
         gls_image_destroy(image);

@@ -252,7 +252,9 @@ expect 3 anat constant.nii --dwi b0.nii --dwi-mask brain.nii $try
 expect 3 anat nan.nii --dwi b0.nii --dwi-mask brain.nii $try
 says "are not finite"
 expect 3 anat sub-7_T1w.nii --dwi b0.nii --dwi-mask empty.nii $try
+says "empty.nii: the mask is empty"
 expect 3 anat sub-7_T1w.nii --dwi b0.nii --template tpl-Head_T1w.nii --template-mask empty.nii $try
+says "empty.nii: the mask is empty"
 expect 3 anat slab.nii --dwi b0.nii --dwi-mask brain.nii $try
 expect 3 anat sub-7_T1w.nii --dwi series.nii --bval weighted.bval --bvec weighted.bvec $try
 says "has no volume without diffusion weighting"

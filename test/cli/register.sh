@@ -227,6 +227,7 @@ expect 3 register series.nii fixed.nii -o x --volume 2
 expect 2 register fixed.nii fixed.nii -o x --type rigid --volume 0
 says "--volume 0: no image has several volumes"
 expect 3 register moving.nii fixed.nii -o x --fixed-mask empty.nii
+says "empty.nii: the mask is empty"
 expect 3 register slab.nii fixed.nii -o x --type rigid --levels 8
 says "do not overlap"
 says "correct the headers, or crop the fixed image"

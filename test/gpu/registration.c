@@ -95,12 +95,12 @@ static void test_scores(void **state)
     assert_int_equal(gls_level_init(&f, fixed, 0, NULL, NULL, "fixed", &bad), GLS_OK);
     assert_int_equal(gls_level_init(&m, moving, 0, NULL, NULL, "moving", &bad), GLS_OK);
     for (size_t v = 0; v < gls_grid_voxels(&m.grid); v += 7) m.mask[v] = 0;
-    assert_int_equal(gls_nmi_init(&nmi, &f, &m, NULL), GLS_OK);
+    assert_int_equal(gls_nmi_init(&nmi, &f, &m, 2, NULL), GLS_OK);
     gls_nmi_scores(&nmi, map, 5, host);
     gls_nmi_score(&nmi, map[2], &share[0]);
     gls_nmi_finish(&nmi);
     if (gls_nmi_device_create(device, &on)) fail_msg("%s", gls_last_error());
-    assert_int_equal(gls_nmi_init(&nmi, &f, &m, on), GLS_OK);
+    assert_int_equal(gls_nmi_init(&nmi, &f, &m, 2, on), GLS_OK);
     gls_nmi_scores(&nmi, map, 5, there);
     gls_nmi_score(&nmi, map[2], &share[1]);
     assert_int_equal(nmi.status, GLS_OK);
