@@ -7,7 +7,6 @@
 
 #include "bench/all.h"
 #include "bench/bench.h"
-#include "bench/ceilings.h"
 #include "bench/data.h"
 #include "bench/measure.h"
 #include "record/run_params.h"
@@ -112,8 +111,6 @@ gls_status bench_measure_all(bench_run *run, const bench_options *o, const gls_m
     run->job.mask_stop = o->mask_stop;
     gls_warnings_begin(&run->warnings);
     gls_status status = open_devices(run);
-    for (int i = 0; !status && !o->no_ceilings && i < o->n_devices; i++)
-        status = bench_ceilings_measure(run->device[i].device, &run->device[i].ceilings);
     if (!status) status = bench_data_make(run);
     return status ? status : measure_getters(run);
 }

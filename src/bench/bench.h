@@ -30,7 +30,7 @@ typedef struct bench_options {
     gls_graphics api;
     gls_precision precision;
     gls_mask_stop mask_stop;
-    bool no_write, no_ceilings;
+    bool no_write;
     bool force;          /* existing files may be replaced */
     uint64_t chunk_size; /* seeds of a batch; 0: chosen by the tracker */
     int repeat;          /* repetitions of a column, 1 to BENCH_MAX_REPEAT */
@@ -56,27 +56,11 @@ typedef enum bench_time {
  * of tractograms has. */
 typedef enum bench_plain { BENCH_PLAIN_ONE, BENCH_PLAIN_MANY, BENCH_PLAIN } bench_plain;
 
-/* Rates that a device reaches in small kernels, each of which does one thing. */
-typedef struct bench_ceilings {
-    bool measured;
-    double copy_bytes; /* bytes read and written per second */
-    double fma_flops;  /* per second; a multiply-add counts 2 */
-    double fetches;    /* trilinear samples of four half-precision channels, per second */
-} bench_ceilings;
-
-/* A device that is measured, and the rates that it reaches. */
+/* A device that is measured. */
 typedef struct bench_device {
     gls_device *device;
     const gls_device_info *info;
-    bench_ceilings ceilings;
 } bench_device;
-
-/* Work for one stored point, counted from the algorithm; bench_work_count() in measure.c has the rules. */
-typedef struct bench_work {
-    double fetches;       /* trilinear samples of four channels */
-    double fetched_bytes; /* bytes of all texels that these samples read, eight each */
-    double flops;         /* a multiply-add counts 2 */
-} bench_work;
 
 /* One getter on one device with one gls_mapping. */
 typedef struct bench_column {
@@ -89,10 +73,9 @@ typedef struct bench_column {
     /* Rates, bytes per second, at which a file of file_bytes (4 GiB at most) was written to the same folder without
      * tracking, after each repetition: by one thread, and by as many threads as the writer has. 0: not measured. */
     double plain[BENCH_PLAIN][BENCH_MAX_REPEAT];
-    double kernel[GLS_ENGINE_TIMES]; /* seconds on the device, from a separate run */
-    uint64_t host_bytes;             /* upper bound of host memory for streamlines */
-    uint64_t device_bytes;           /* device memory of the tracker */
-    bench_work work;
+    double kernel[GLS_ENGINE_TIMES];    /* seconds on the device, from a separate run */
+    uint64_t host_bytes;                /* upper bound of host memory for streamlines */
+    uint64_t device_bytes;              /* device memory of the tracker */
     double seconds_fit, seconds_create; /* fit of the model; making of the tracker, with its upload and compilation */
     double seconds[BENCH_TIMES][BENCH_MAX_REPEAT];
     int n; /* number of repetitions */

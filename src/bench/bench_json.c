@@ -84,7 +84,7 @@ static void add_data(cJSON *root, const bench_run *run)
     gls_json_double(data, "fa_seconds", run->seconds_fa);
 }
 
-/* Adds the devices with their ceilings. */
+/* Adds the devices. */
 static void add_devices(cJSON *root, const bench_run *run)
 {
     cJSON *devices = cJSON_AddArrayToObject(root, "devices");
@@ -94,11 +94,6 @@ static void add_devices(cJSON *root, const bench_run *run)
         cJSON_AddItemToArray(devices, object);
         cJSON_AddStringToObject(object, "name", run->options->device[i]);
         GLS_JSON_MEMBERS(object, d->info, renderer, vendor, version, gles, software, subgroup_size, memory_bytes);
-        if (!d->ceilings.measured) continue;
-        cJSON *ceilings = cJSON_AddObjectToObject(object, "ceilings");
-        gls_json_double(ceilings, "copy_bytes_per_second", d->ceilings.copy_bytes);
-        gls_json_double(ceilings, "multiply_add_flop_per_second", d->ceilings.fma_flops);
-        gls_json_double(ceilings, "trilinear_samples_per_second", d->ceilings.fetches);
     }
 }
 
@@ -122,7 +117,7 @@ static void add_params(cJSON *column, const gls_track_params *p)
     gls_json_double(object, "ptt_substep_mm", p->ptt_substep);
 }
 
-/* Adds counts, memory and work of a column. */
+/* Adds counts and memory of a column. */
 static void add_result(cJSON *column, const bench_column *c)
 {
     const gls_track_result *r = &c->result;
@@ -133,10 +128,6 @@ static void add_result(cJSON *column, const bench_column *c)
     gls_json_double(column, "median_length_mm", r->median_length);
     gls_json_double(column, "max_length_mm", r->max_length);
     GLS_JSON_MEMBERS(column, c, file_bytes, device_bytes, host_bytes);
-    cJSON *work = cJSON_AddObjectToObject(column, "work_per_point");
-    gls_json_double(work, "trilinear_samples", c->work.fetches);
-    gls_json_double(work, "texel_bytes", c->work.fetched_bytes);
-    gls_json_double(work, "flop", c->work.flops);
 }
 
 /* Rounds to the microsecond. */

@@ -1,5 +1,5 @@
-/* Measures a column of the benchmark: makes a tracker, runs once to warm up, then repeats. Also counts the work for one
- * point, times plain writes of files for comparison, and measures how busy other processes keep the machine, because
+/* Measures a column of the benchmark: makes a tracker, runs once to warm up, then repeats. Also times plain writes
+ * of files for comparison, and measures how busy other processes keep the machine, because
  * their load lengthens the times. */
 #include <errno.h>
 #include <math.h>
@@ -35,85 +35,6 @@ bench_busy bench_busy_now(void)
     if (now.known) now.all = (double)(user + nice + system + irq + soft + steal) / (double)sysconf(_SC_CLK_TCK);
     if (file) fclose(file);
     return now;
-}
-
-/* --- Work for one point, counted from the algorithm and not from an implementation, so that versions can be compared.
- *
- * Notation: n weighted volumes, k SH coefficients, v stored vertices of the sphere (half of an antipodal one), o
- * substeps, q + 1 samples along each of the t curves of a probe, c probes tried for a substep. A fetch is a trilinear
- * sample of four channels (of one for ptt) in half precision (single with --precision float): 8 texels of 8 (16) or 2
- * (4) bytes. MAC: a multiply-add.
- * - boot: ceil((k + 1) / 4) + ceil(n / 4) + 1 fetches, for coefficients and b0, for residuals, and for the stop map; n
- *   k MACs of the hat matrix, n k of the fit, v k of the ODF.
- * - prob, det: ceil(k / 4) + 1 fetches, for the ODF's coefficients and for the stop map; v k MACs of the ODF, v of the
- *   cone's sum. closest is like det.
- * - ptt: o (c q + 2) fetches, for the probes, their common start and the stop map; with t > 1 o (c (q + 1) t + 1),
- *   because each curve has its own start; 18 MACs a sample for position and tangent on the arc, two products of a
- *   frame.
- * - ifod2: ceil(k / 4) fetches and 2 k MACs for each of a samples of the FOD, and ifod_samples - 1 fetches of the stop
- *   map. ifod1 samples the same coefficients along e directions. sdstream climbs in u iterations of 8 k MACs.
- * - fact, eudx: a texel for each peak of one voxel, or of eight, which is an eighth of a fetch each, and the stop map;
- *   three MACs a peak.
- * - tensordet: ceil((n + 1) / 4) fetches of all n volumes, 6 n MACs of the fit, the stop map. tensorprob in addition:
- *   eight texels of residuals for each of these fetches, an eighth of a fetch each, and 8 n MACs of the residuals.
- * - Getters that draw directions at random sample only the stop map.
- *
- * One direction is drawn for each point. Failed draws, the two ends and initial directions are not counted. Operations
- * other than multiply-adds (random numbers, logarithms, comparisons, texture units) are not counted either. */
-
-/* Number of texels of four channels that hold this many channels. */
-static double tiles(size_t channels)
-{
-    return (double)((channels + 3) / 4);
-}
-
-/* Counts the work for one point with these parameters, by the rules above. */
-static bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *p)
-{
-    /* in this order: c of the rules, the MACs of a sample of ptt, and a, e and u of the rules; all are means at the
-     * default parameters */
-    enum { CURVES = 2, ARC_MACS = 18, SAMPLES = 26, DIRECTIONS = 12, CLIMBS = 3 };
-    const gls_sphere *sphere = model->odf ? model->odf->sphere : run->data.sphere;
-    const gls_getter *getter = gls_getter_of(p);
-    const gls_getter_source source = getter->source;
-    const bool deterministic = getter->deterministic, ptt = p->dg == GLS_DG_PTT;
-    size_t k = gls_sh_count(run->options->model.sh_order);
-    double v = (double)sphere->n, macs, fetches;
-    if (source == GLS_FROM_QBALL) {
-        size_t n = model->model.qball->n;
-        fetches = tiles(k + 1) + tiles(n) + 1;
-        macs = 2 * (double)n * (double)k + v * (double)k;
-    } else if (ptt) {
-        double substeps = fmax(1, rint(p->step_size / p->ptt_substep)), curves = CURVES;
-        double samples =
-            p->probe_count == 1 ? curves * p->probe_quality + 1 : curves * (p->probe_quality + 1) * p->probe_count;
-        fetches = substeps * (samples + 1);
-        macs = substeps * samples * ARC_MACS;
-    } else if (p->dg == GLS_DG_IFOD2) {
-        fetches = SAMPLES * tiles(k) + p->ifod_samples - 1;
-        macs = SAMPLES * 2 * (double)k;
-    } else if (model->peaks) {
-        double texels = (double)(model->peaks->n_volumes / 3) * (p->dg == GLS_DG_EUDX ? 8 : 1);
-        fetches = texels / 8 + 1;
-        macs = 3 * texels;
-    } else if (source == GLS_FROM_SERIES) {
-        const double n = (double)run->data.series.gradients->n, residuals = !deterministic;
-        fetches = (1 + residuals) * tiles((size_t)n + 1) + 1;
-        macs = (6 + 8 * residuals) * n;
-    } else if (source == GLS_FROM_NOTHING) {
-        fetches = 1;
-        macs = 0;
-    } else if (getter->own_end) {
-        fetches = tiles(k) + 1;
-        macs = (deterministic ? CLIMBS * 8 : DIRECTIONS * 2) * (double)k;
-    } else {
-        fetches = tiles(k) + 1;
-        macs = v * (double)k + v;
-    }
-    double channels = ptt ? 1 : 4;
-    return (bench_work){.fetches = fetches,
-                        .fetched_bytes = fetches * 8 * channels * (p->precision == GLS_PRECISION_FLOAT ? 4 : 2),
-                        .flops = 2 * macs};
 }
 
 /* --- Plain writes: the rate at which the file system takes bytes without tracking, which is the ceiling for the writer
@@ -348,7 +269,6 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
         return status;
     }
     c->device_bytes = gls_device_get_memory(device).allocated_bytes - before;
-    c->work = bench_work_count(run, model, &c->params);
     status = repeat(run, tracker, seeds, c);
     if (!status) status = time_kernels(run, tracker, seeds, c);
     gls_seeds_destroy(seeds);

@@ -98,24 +98,6 @@ static void write_rate(const bench_run *run, const bench_column *c, size_t which
     gls_format_rate(seconds > 0 ? (double)c->result.points / seconds : 0, text, TEXT);
 }
 
-/* Work per second and, if ceilings were measured, its share of the ceiling, "123 (45 %)". which: offset in
- * bench_work. */
-static void write_work(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
-{
-    char rate[32];
-    const bench_ceilings *limits = &run->device[c->device].ceilings;
-    const double ceiling = which == offsetof(bench_work, fetches)         ? limits->fetches
-                           : which == offsetof(bench_work, fetched_bytes) ? limits->copy_bytes
-                                                                          : limits->fma_flops;
-    double seconds = bench_median(c, BENCH_COMPUTE),
-           v = seconds > 0 ? member(&c->work, which) * (double)c->result.points / seconds : 0;
-    gls_format_rate(v, rate, sizeof rate);
-    if (limits->measured)
-        gls_snprintf(text, TEXT, "%s(%.3g %%)", rate, 100 * v / ceiling);
-    else
-        snprintf(text, TEXT, "%s", rate);
-}
-
 /* Median of a rate of plain writes (see bench_plain) over the repetitions. */
 static double median_plain(const bench_column *c, bench_plain plain)
 {
@@ -159,19 +141,11 @@ static void write_start(const bench_run *run, const bench_column *c, size_t whic
     gls_snprintf(text, TEXT, "%.2f + %.2f + %.2f", c->seconds_fit, c->result.seconds_upload, c->result.seconds_compile);
 }
 
-/* Prints the devices with their ceilings. */
+/* Prints the devices. */
 static void devices(const bench_run *run)
 {
-    for (int i = 0; i < run->options->n_devices; i++) {
-        const bench_device *d = &run->device[i];
-        char a[32], b[32], c[32];
-        printf("device %d    %s, %s\n", i, d->info->renderer, d->info->version);
-        if (d->ceilings.measured)
-            printf("ceilings    copy %sB/s, multiply-add %sFLOP/s, trilinear samples %s/s\n",
-                   gls_format_rate(d->ceilings.copy_bytes, a, sizeof a),
-                   gls_format_rate(d->ceilings.fma_flops, b, sizeof b),
-                   gls_format_rate(d->ceilings.fetches, c, sizeof c));
-    }
+    for (int i = 0; i < run->options->n_devices; i++)
+        printf("device %d    %s, %s\n", i, run->device[i].info->renderer, run->device[i].info->version);
 }
 
 void bench_print(const bench_run *run)
@@ -203,9 +177,6 @@ void bench_print(const bench_run *run)
                         {"commissural", write_count, IN(commissural)},
                         {"points/s, kernels", write_rate, BENCH_COMPUTE},
                         {"points/s, whole", write_rate, BENCH_WHOLE},
-                        {"samples/s", write_work, offsetof(bench_work, fetches)},
-                        {"texels, B/s", write_work, offsetof(bench_work, fetched_bytes)},
-                        {"FLOP/s", write_work, offsetof(bench_work, flops)},
                         {"written, B/s", write_file, 0},
                         {plain, write_plain, 0},
                         {"device memory", write_memory, 0},

@@ -173,8 +173,6 @@ static const gls_option measure_rows[] = {
                "Number of counted runs, after one that is not counted. The table shows the median and, in "
                "brackets, the extremes."),
     GLS_FLAG(MEASURED, o.no_write, "no-write", "Write no file: streamlines are read back and dropped."),
-    GLS_FLAG(MEASURED, o.no_ceilings, "no-ceilings",
-             "Do not measure what the device reaches in copying, multiply-adds and texture samples."),
     GLS_TEXT(OUTPUT, json, "json", "[FILE.json]", "none",
              "Write all results as JSON, with versions, device, host, command line, and the values of each "
              "repetition, to FILE.json. Without FILE.json, print the JSON in place of the table.",
@@ -251,13 +249,7 @@ const cmd_command command_bench = {
         "rows named device have times by the device's clock, all others by the host's.\n'kernels and transfers' is the "
         "sum of the five phases above it. 'whole' is the time from the first seed to the complete TRX file, which is "
         "written during tracking and deleted afterwards. 'commissural' is the number of streamlines whose ends lie on "
-        "different sides of the plane x = 0 of world space, the middle of the phantom.\nSamples, texels and FLOP of a "
-        "point are computed from the algorithm, with n weighted volumes, k coefficients and v directions. boot takes "
-        "(k + 1) / 4 + n / 4 + 1 samples and 2 n k + v k multiply-adds. prob and det take k / 4 + 1 samples and v k + "
-        "v multiply-adds. ptt tries about two curves for each of 20 substeps and takes 20 (2 x 4 + 2) samples and 20 x "
-        "9 x 18 multiply-adds. A sample reads eight texels of four channels (ptt: of one); a multiply-add is two FLOP. "
-        "In brackets stands the share of what the device reaches in kernels that only sample, copy or multiply. Caches "
-        "let texels exceed the rate of copies, and symmetries of the directions save FLOP.",
+        "different sides of the plane x = 0 of world space, the middle of the phantom.",
     .rows = {{.table = data_rows},
              CMD_MODEL_ROWS(bench_values, o.model, .group = DATA, .owners = GLS_OF_MODEL),
              {.table = measure_rows}},

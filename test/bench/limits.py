@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What limits each kernel of the tracker on a GPU: experiments in place of a profiler, which no tool offers for OpenGL.
 
-usage: limits.py GLSLINES [--orders 8,4] [--seeds N] [--seconds S] [--sms N] [--mhz F] [--only NAMES]
+usage: limits.py BUILD/glslines [--orders 8,4] [--seeds N] [--seconds S] [--sms N] [--mhz F] [--only NAMES]
 
 `glslines bench` runs with kernels to which work was added that changes no result, once for each turn (a drawn direction;
 in pass 1 once for each seed), and with fewer work groups on the device. The device's own clock gives the kernels' times.
@@ -15,7 +15,7 @@ exposed       how much of what the added work costs at the peak of its unit the 
   latency     64 multiply-adds that wait for each other (peak: 4 clocks each, were there nothing else to do)
   integer     128 additions and exclusive ors in 8 chains (peak: 2 instructions a clock)
   shuffle     32 shuffles (peak: 1 instruction a clock)
-  texture     samples of the ODFs' texture where the getter samples: peak as `glslines bench` measures it; none for ptt
+  texture     samples of the ODFs' texture where the getter samples: peak by test/bench/ceilings.c; none for ptt
 profile       NVML's counters of the multiprocessors (GPM, from Hopper on) while batches of the kernel run one after another
 
 Needs nothing but Python. About 100 s on an H100."""
@@ -135,7 +135,7 @@ def write_shaders(folder, probe, groups):
 MORE = []  # options of every run
 
 
-def bench(tool, order, getters, seeds, folder=None, repeat=1, more=("--no-ceilings",)):
+def bench(tool, order, getters, seeds, folder=None, repeat=1, more=()):
     """Returns the record of one run; None: it failed."""
     environment = dict(os.environ)
     if folder:
@@ -209,7 +209,7 @@ class Profile:
 def watch(profile, tool, order, getter, seeds):
     """Returns the counters over those parts of a second in which the device was busiest."""
     done = threading.Event()
-    thread = threading.Thread(target=lambda: (bench(tool, order, getter, seeds, more=["--no-ceilings", "--chunk-size", "100000"]), done.set()))
+    thread = threading.Thread(target=lambda: (bench(tool, order, getter, seeds, more=["--chunk-size", "100000"]), done.set()))
     thread.start()
     best, clocks = {}, []
     before = profile.sample()
@@ -244,6 +244,7 @@ def main():
     MORE.extend(options.bench.split())
     tool = os.path.abspath(options.tool)
     start = time.time()
+    ceiling = json.loads(subprocess.run([os.path.join(os.path.dirname(tool), "test", "bench_ceilings"), "auto"], check=True, stdout=subprocess.PIPE).stdout)
     profile = Profile()
     clock = options.mhz
     orders = [int(o) for o in options.orders.split(",")]
@@ -259,10 +260,9 @@ def main():
     clock = clock or 1755
     for order in orders:
         getters = ",".join(wanted(order))
-        base = bench(tool, order, getters, options.seeds, repeat=3, more=())
+        base = bench(tool, order, getters, options.seeds, repeat=3)
         if not base:
             continue
-        ceiling = base["devices"][0].get("ceilings", {})
         plain = times(base)
         columns = {c["dg"]: c for c in base["columns"]}
         keys = [(g, p) for g in wanted(order) for p in ("pass_2", "pass_1") if plain.get((g, p))]
@@ -295,7 +295,7 @@ def main():
                 warps = turns[key] * (1 if columns[key[0]]["lanes"] >= 32 else columns[key[0]]["lanes"] / 32)
                 rate = options.sms * clock * 1e6
                 cost = {"issue": warps * probe[1] / (4 * rate), "integer": warps * probe[1] / (2 * rate), "shuffle": warps * probe[1] / rate,
-                        "latency": 0, "texture": warps * 32 * probe[1] / ceiling.get("trilinear_samples_per_second", 1e30)}[name]
+                        "latency": 0, "texture": warps * 32 * probe[1] / ceiling["trilinear_samples_per_second"]}[name]
                 grown = 1e3 * (seconds - plain[key])
                 rows[key][name] = f"{grown:.2f} ms" + (f", {grown / (1e3 * cost):.2f}" if cost and cost < 1e3 else "")
         print(f"\norder {order}, {options.seeds} seeds, {base['devices'][0]['renderer']}, clock taken as {clock:.0f} MHz, ceilings {ceiling}")

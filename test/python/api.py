@@ -185,6 +185,13 @@ class Files(unittest.TestCase):
         with self.assertRaisesRegex(glslines.OutputError, "exists already"):
             glslines.track(phantom=True, model="opdt", out=path("twice.tck"), nseeds=10)
 
+    def test_given_options(self):
+        """A run completes what is not given, and refuses what has no effect or contradicts, by the name of the option."""
+        for name, options in (("--write-method", {"write_method": "trk"}), ("--ngpus 3", {"device": "llvmpipe,llvmpipe", "ngpus": 3}),
+                              ("--nseeds and --seed-grid", {"nseeds": 5, "seed_grid": 2}), ("--rk4: only", {"dg": "det", "rk4": True})):
+            with self.subTest(name), self.assertRaisesRegex(ValueError, name):
+                glslines.track(phantom=True, out=path("given.trx"), **options)
+
     def test_missing_input(self):
         with self.assertRaisesRegex(ValueError, "no input files"):
             glslines.track(out=path("none.trx"))

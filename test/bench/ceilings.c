@@ -1,16 +1,15 @@
-/* Measures what a device reaches in kernels that do one thing: copying, multiply-adds, trilinear samples. The rates of
- * tracking are shown as shares of these ceilings. */
+/* What a device reaches in kernels that do one thing: copying, multiply-adds, trilinear samples. test/bench/limits.py
+ * compares with it what work costs that is added to a kernel. Prints the rates as JSON.
+ * Usage: bench_ceilings DEVICE */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-#include <math.h>
+#include <glslines/device.h>
+#include <glslines/log.h>
 
-#include "bench/ceilings.h"
-#include "bench/bench.h"
-#include "util/clock.h"
-#include "util/status.h"
-
-/* Constants of the kernels of glsl/bench, and of the measurements. Loops stay far below 65536 iterations, after which
+/* Constants of the kernels, and of the measurements. Loops stay far below 65536 iterations, after which
  * llvmpipe ends a kernel. */
 enum {
     COPY_TURNS = 4,     /* vectors of 16 bytes that an invocation copies */
@@ -22,6 +21,77 @@ enum {
     MAX_LAUNCHES = 1024 /* largest number of launches in a measurement */
 };
 #define LONG_ENOUGH 0.02 /* seconds that a measurement should last; groups and launches are doubled until it does */
+
+/* Every invocation copies COPY_TURNS vectors; neighbouring invocations copy neighbouring vectors. */
+static const char copy_source[] = "layout(local_size_x = GROUP_SIZE) in;\n"
+                                  "layout(std430, binding = 0) readonly buffer From { vec4 from[]; };\n"
+                                  "layout(std430, binding = 1) writeonly buffer To { vec4 to[]; };\n"
+                                  "\n"
+                                  "void main()\n"
+                                  "{\n"
+                                  "    uint n = gl_NumWorkGroups.x * uint(GROUP_SIZE);\n"
+                                  "    for (int t = 0; t < COPY_TURNS; t++) {\n"
+                                  "        uint i = gl_GlobalInvocationID.x + uint(t) * n;\n"
+                                  "        to[i] = from[i];\n"
+                                  "    }\n"
+                                  "}\n";
+
+/* Twelve independent chains in each invocation, enough to hide latency and few enough for the registers of a CPU: 48
+ * multiply-adds in each iteration. The sum is stored, so that no compiler removes the chains. */
+static const char fma_source[] =
+    "layout(local_size_x = GROUP_SIZE) in;\n"
+    "layout(location = 0) uniform float factor;\n"
+    "layout(location = 1) uniform float term;\n"
+    "layout(std430, binding = 1) writeonly buffer To { float to[]; };\n"
+    "\n"
+    "void main()\n"
+    "{\n"
+    "    vec4 x = vec4(0.0, 0.1, 0.2, 0.3) + float(gl_LocalInvocationID.x), y = x + 0.4, z = x + 0.8;\n"
+    "    for (int t = 0; t < FMA_TURNS; t++) {\n"
+    "        x = x * factor + term;\n"
+    "        y = y * factor + term;\n"
+    "        z = z * factor + term;\n"
+    "        x = x * factor + term;\n"
+    "        y = y * factor + term;\n"
+    "        z = z * factor + term;\n"
+    "        x = x * factor + term;\n"
+    "        y = y * factor + term;\n"
+    "        z = z * factor + term;\n"
+    "        x = x * factor + term;\n"
+    "        y = y * factor + term;\n"
+    "        z = z * factor + term;\n"
+    "    }\n"
+    "    to[gl_GlobalInvocationID.x] = dot(x + y + z, vec4(1.0));\n"
+    "}\n";
+
+/* Neighbouring invocations sample neighbouring positions of a texture that fits into the caches, so that only the
+ * texture unit limits the rate. stride: distance between samples of successive iterations, in texture coordinates. */
+static const char fetch_source[] = "layout(local_size_x = GROUP_SIZE) in;\n"
+                                   "layout(location = 0) uniform float stride; // distance between fetches of "
+                                   "successive iterations, in texture coordinates\n"
+                                   "layout(std430, binding = 1) writeonly buffer To { float to[]; };\n"
+                                   "layout(binding = 0) uniform sampler3D source;\n"
+                                   "\n"
+                                   "void main()\n"
+                                   "{\n"
+                                   "    uint i = gl_GlobalInvocationID.x;\n"
+                                   "    vec3 p = (vec3(float(i % 32u), float(i / 32u % 32u), float(i / 1024u % 32u)) + "
+                                   "0.37) * (1.0 / float(FETCH_SIZE));\n"
+                                   "    vec4 sum = vec4(0.0);\n"
+                                   "    for (int t = 0; t < FETCH_TURNS; t++) {\n"
+                                   "        sum += texture(source, p);\n"
+                                   "        p += stride;\n"
+                                   "    }\n"
+                                   "    to[i] = dot(sum, vec4(1.0));\n"
+                                   "}\n";
+
+/* Seconds since an arbitrary moment. */
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 /* A device, and the buffers and the texture that its measurements use. */
 typedef struct probe {
@@ -43,11 +113,11 @@ static gls_status time_launches(const probe *p, gls_kernel *kernel, const gls_ar
                                 int launches, double *seconds)
 {
     gls_status status = gls_device_synchronize(p->device);
-    double start = gls_clock_seconds();
+    double start = now();
     for (int i = 0; !status && i < launches; i++)
         status = gls_kernel_run(kernel, (uint32_t[3]){groups, 1, 1}, args, n_args, NULL);
     if (!status) status = gls_device_synchronize(p->device);
-    *seconds = gls_clock_seconds() - start;
+    *seconds = now() - start;
     return status;
 }
 
@@ -73,8 +143,8 @@ static gls_status best_rate(const probe *p, gls_kernel *kernel, const gls_arg *a
     return status;
 }
 
-/* Compiles a kernel of glsl/bench with the constants of this file. The caller destroys *kernel. */
-static gls_status load(const probe *p, const char *file, gls_kernel **kernel)
+/* Compiles a kernel with the constants of this file. The caller destroys *kernel. */
+static gls_status compile(const probe *p, const char *label, const char *source, gls_kernel **kernel)
 {
     char group[16], copy[16], fma[16], fetch[16], size[16];
     snprintf(group, sizeof group, "%u", p->group_size);
@@ -87,7 +157,7 @@ static gls_status load(const probe *p, const char *file, gls_kernel **kernel)
                             {"FMA_TURNS", fma, false, NULL},
                             {"FETCH_TURNS", fetch, false, NULL},
                             {"FETCH_SIZE", size, false, NULL}};
-    return gls_kernel_load(p->device, file, defines, sizeof defines / sizeof *defines, kernel);
+    return gls_kernel_create(p->device, label, source, defines, sizeof defines / sizeof *defines, kernel);
 }
 
 /* Measures bytes read plus bytes written per second, in vectors of 16 bytes. */
@@ -97,7 +167,7 @@ static gls_status measure_copy(const probe *p, double *bytes)
     gls_arg args[] = {gls_arg_buffer(0, p->from), gls_arg_buffer(1, p->to)};
     uint32_t groups = groups_of(p, 16 * COPY_TURNS);
     double rate = 0;
-    gls_status status = load(p, "bench/copy.comp", &kernel);
+    gls_status status = compile(p, "copy", copy_source, &kernel);
     if (!status) status = best_rate(p, kernel, args, sizeof args / sizeof *args, groups, groups, &rate);
     gls_kernel_destroy(kernel);
     *bytes = rate * 2 * 16 * COPY_TURNS;
@@ -110,7 +180,7 @@ static gls_status measure_fma(const probe *p, double *flops)
     gls_kernel *kernel = NULL;
     gls_arg args[] = {gls_arg_float(0, 0.999f), gls_arg_float(1, 0.001f), gls_arg_buffer(1, p->to)};
     double rate = 0;
-    gls_status status = load(p, "bench/fma.comp", &kernel);
+    gls_status status = compile(p, "fma", fma_source, &kernel);
     if (!status) status = best_rate(p, kernel, args, sizeof args / sizeof *args, 64, groups_of(p, 4), &rate);
     gls_kernel_destroy(kernel);
     *flops = rate * 2 * FMA_PER_TURN * FMA_TURNS;
@@ -123,7 +193,7 @@ static gls_status measure_fetch(const probe *p, double *fetches)
     gls_kernel *kernel = NULL;
     gls_arg args[] = {gls_arg_float(0, 0.29f / FETCH_SIZE), gls_arg_texture(0, p->texture), gls_arg_buffer(1, p->to)};
     double rate = 0;
-    gls_status status = load(p, "bench/fetch.comp", &kernel);
+    gls_status status = compile(p, "fetch", fetch_source, &kernel);
     if (!status) status = best_rate(p, kernel, args, sizeof args / sizeof *args, 64, groups_of(p, 4), &rate);
     gls_kernel_destroy(kernel);
     *fetches = rate * FETCH_TURNS;
@@ -154,17 +224,29 @@ static gls_status create(probe *p)
     return status;
 }
 
-gls_status bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings)
+int main(int argc, char **argv)
 {
-    probe p = {.device = device};
-    gls_log(GLS_LOG_INFO, "ceilings of %s", gls_device_get_info(device)->renderer);
-    gls_status status = create(&p);
-    if (!status) status = measure_copy(&p, &ceilings->copy_bytes);
-    if (!status) status = measure_fma(&p, &ceilings->fma_flops);
-    if (!status) status = measure_fetch(&p, &ceilings->fetches);
-    ceilings->measured = !status;
+    probe p = {.device = NULL};
+    double copy = 0, fma = 0, fetch = 0;
+    if (argc != 2) {
+        fprintf(stderr, "usage: %s DEVICE\n", argv[0]);
+        return 2;
+    }
+    gls_status status = gls_device_open(argv[1], GLS_GRAPHICS_AUTO, &p.device);
+    if (!status) status = create(&p);
+    if (!status) status = measure_copy(&p, &copy);
+    if (!status) status = measure_fma(&p, &fma);
+    if (!status) status = measure_fetch(&p, &fetch);
     gls_buffer_destroy(p.from);
     gls_buffer_destroy(p.to);
     gls_texture_destroy(p.texture);
-    return status;
+    gls_device_close(p.device);
+    if (status) {
+        fprintf(stderr, "%s\n", gls_last_error());
+        return 1;
+    }
+    printf("{\"copy_bytes_per_second\": %.6g, \"multiply_add_flop_per_second\": %.6g, "
+           "\"trilinear_samples_per_second\": %.6g}\n",
+           copy, fma, fetch);
+    return copy > 0 && fma > 0 && fetch > 0 ? 0 : 1;
 }
