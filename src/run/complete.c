@@ -79,6 +79,7 @@ static gls_status check_inputs(const gls_job_options *o, const gls_method *m, co
 /* Refuses a number of devices and a format that contradict the names of devices and of the output. */
 static gls_status check_names(const gls_job_options *o, const char *const *given)
 {
+    GLS_REQUIRE(o->device);
     const size_t n = gls_device_set_count(o->device);
     gls_tractogram_format format;
     if (n > 1 && gls_is_given(given, "ngpus") && n != (size_t)o->ngpus)
