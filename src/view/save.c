@@ -148,6 +148,40 @@ static gls_status write_table(const saving *s)
     return gls_text_write(&table, s->made[TABLE], false, NULL, status);
 }
 
+/* Returns a path from a folder to a file, both without links and from the root. NULL: no memory. */
+static char *path_between(const char *folder, const char *file)
+{
+    size_t same = 0; /* letters up to the last folder that both have */
+    for (size_t i = 0; i == 0 || (folder[i - 1] && folder[i - 1] == file[i - 1]); i++)
+        if (file[i] == '/' && (folder[i] == '/' || !folder[i])) same = i;
+    gls_text path = {0};
+    gls_text_puts(&path, folder[same] && folder[same + 1] ? "" : "./");
+    for (const char *at = folder + same; *at; at++)
+        if (*at == '/' && at[1]) gls_text_puts(&path, "../");
+    gls_text_puts(&path, file + same + 1);
+    return gls_text_take(&path);
+}
+
+/* Where the atlas was given from the current folder and the table is read from another one, writes the table again with
+ * the path from its own folder: all can be moved to another place together. */
+static gls_status write_movable_table(saving *s)
+{
+    if (!s->inside || !s->atlas || s->d->atlas[0] == '/') return GLS_OK;
+    const char *table = s->file[TABLE];
+    const int length = (int)(gls_file_name(table) - table);
+    char *folder = NULL, *real = NULL, *atlas = NULL;
+    if (gls_asprintf(&folder, "%.*s", length > 0 ? length : 1, length > 0 ? table : ".") >= 0)
+        real = realpath(folder, NULL);
+    if (real) atlas = path_between(real, s->atlas);
+    free(folder);
+    free(real);
+    if (!atlas) return gls_fail(GLS_ERR_OUTPUT, "%s: %s", table, strerror(errno));
+    free(s->atlas);
+    s->atlas = atlas;
+    unlink(s->made[TABLE]);
+    return write_table(s);
+}
+
 /* Writes the painted regions. */
 static gls_status write_painted(const saving *s)
 {
@@ -279,7 +313,7 @@ static char *region_word(const saving *s, const gls_view_region *region)
     gls_text_printf(&out, "--%s=", gls_region_role_name(region->role));
     if (region->mask > 0)
         gls_text_puts(&out, find_painted(s, region->mask)->made);
-    else if (gls_view_region_text(region, s->atlas, &out))
+    else if (gls_view_region_text(region, s->d->atlas, &out))
         out.failed = true;
     return gls_text_take(&out);
 }
@@ -633,6 +667,7 @@ static gls_status make_files(saving *s)
     if (s->request.tracks) return status ? status : run_track(s);
     if (!status && s->chooses) status = run_edit(s);
     if (!status) status = run_segment(s);
+    if (!status) status = write_movable_table(s);
     /* where there is no device, or nothing to draw, there is no picture, and the bundles are kept */
     if (!status && run_render(s)) {
         s->note = gls_text_copy(gls_last_error());

@@ -141,6 +141,7 @@ with open_page(server) as page:
     names = [*("hand" + s for s in (".tsv", ".trx", ".json", ".png", ".sh")), *masks]
     check(sorted(os.path.basename(f) for f in said.get("files", [])) == sorted(names) == sorted(os.listdir(saved)), "save", said, os.listdir(saved))
     first = {name: open(os.path.join(saved, name), "rb").read() for name in os.listdir(saved)}
+    check(b"\t../labels.nii:2000;" in first["hand.tsv"], "the table names the labels so that it cannot be moved with them", first["hand.tsv"])
     numbers = dict(zip((ball["mask"], bright["mask"], shell["mask"], wide["mask"], some["mask"]), masks))
     check(read_nifti(os.path.join(saved, masks[0]))[:2] == (dim, rows) and
           {v for v, x in enumerate(read_nifti(os.path.join(saved, masks[0]))[2]) if x} == near([place], 6), "the image of a region")
