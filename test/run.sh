@@ -159,7 +159,7 @@ run_ctest() { # FOLDER CTEST-OPTIONS...
             n_failed=$((n_failed + 1))
         fi
     done
-    sed -nE 's|^[0-9]+/[0-9]+ Test: (.*)|\1|; t name; s|^\[  SKIPPED \] ([a-z0-9_]+)$|\1|; t part; s|^left out: (.*)$|\1|; t part; b; :name; h; b; :part; G; s|(.*)\n(.*)|left out: \1 of \2|p' \
+    sed -nE 's|^[0-9]+/[0-9]+ Test: (.*)|\1|; t name; s|^\[  SKIPPED \] ([a-z0-9_]+)$|\1|; t part; s|^left out: (.*)$|\1|; t part; b; :name; h; b; :part; G; s|(.*)\n(.*)|left out in \2: \1|p' \
         "$folder/Testing/Temporary/LastTest.log" | sort -u
     awk -v limit="${limit:-120}" '/^ *[0-9]+\/[0-9]+ Test .* Passed / && $(NF - 1) > limit { print $4, int($(NF - 1)) }' "$folder/ctest.log" > "$folder/long.log"
     while read -r name seconds; do

@@ -51,14 +51,15 @@ GLS_API gls_status gls_regions_add(gls_regions *regions, gls_region_role role, c
 /* Adds the voxels > 0 of an image of one volume. name: for messages. */
 GLS_API gls_status gls_regions_add_image(gls_regions *regions, gls_region_role role, const gls_image *image,
                                          const char *name, const gls_image *mask);
-/* Completes the set, before tracking. GLS_ERR_INPUT if an include region lies completely inside exclude regions. */
+/* Completes the set, before tracking. GLS_ERR_INPUT if an include region lies completely inside exclude regions, or if
+ * each region of GLS_REGION_INCLUDE_ANY does or lies outside the mask. */
 GLS_API gls_status gls_regions_complete(gls_regions *regions);
 
 /* A region that was added. */
 typedef struct gls_region_info {
     gls_region_role role;
     const char *text;
-    uint32_t bit;    /* index of the region's bit in gls_regions_at() */
+    uint32_t bit;    /* index of the region's bit in gls_regions_at(), once all regions are added */
     uint64_t voxels; /* number of voxels; 0: a sphere. A box is one voxel of its own grid */
     double smallest; /* in mm: smallest voxel side, or the radius. Longer steps can jump over the region */
 } gls_region_info;

@@ -185,9 +185,9 @@ typedef struct gls_job_options {
                                  its name and .bval and .bvec (or .bvals and .bvecs), else bvals and bvecs in its folder.
                                  bvec "-": bval is a table of gls_gradients_read_table(). Both "-": dwi is a .mif whose
                                  header has the table */
-    const char *const *given; /* names of the options that were given, such as "max-angle", NULL-terminated: the job
-                                 completes all others, as gls_job_options_complete() does. Default NULL: the options are
-                                 complete. Since 0.2.0 */
+    const char *const *given; /* names of the options that were given, as on the command line, such as
+                                 "max-angle", NULL-terminated. The job completes the options by them, as
+                                 gls_job_options_complete() does. Default NULL: they are complete. Since 0.2.0 */
     bool one_shell;           /* the one shell of the series decides the default model and getter, see
                                  gls_job_options_complete(); default false */
     gls_model_options model;
@@ -207,19 +207,22 @@ typedef struct gls_job_options {
 /* The default options, with the model and the getter for a series that is not known: GLS_MODEL_AUTO and GLS_DG_IFOD2.
  */
 GLS_API gls_job_options gls_job_options_default(void);
-/* Sets all options that are not given to their defaults, without a look at the series. Call it after all given options
- * are set. given: names of the given options, such as "max-angle", NULL-terminated; NULL: none. The model and the
- * direction getter are chosen first, by the preset and the kind of data. Without a preset: AUTO and ifod2 for a series,
- * prob for sh and odf, fact for peaks, bedpost for bedpostx; a given OPDT or CSA gets boot, a given CSD gets prob, a
- * given boot gets OPDT; one_shell, unless a model, a response or another getter is given: CSD and det. All other
- * defaults follow from the preset, the getter and the model. Since 0.2.0. */
+/* Sets the options that are not given, and whose default depends on preset, data, getter or model, to this default,
+ * without a look at the series. Call it after all given options are set. given: names of the given options, such as
+ * "max-angle", NULL-terminated; NULL: none. The model and the direction getter are chosen first, by the preset and the
+ * kind of data. Without a preset: AUTO and ifod2 for a series, prob for sh and odf, fact for peaks, bedpost for
+ * bedpostx; a given OPDT or CSA gets boot, a given CSD gets prob, a given boot gets OPDT; one_shell, unless a model, a
+ * response or another getter is given: CSD and det. All other defaults follow from the preset, the getter and the
+ * model. Since 0.2.0. */
 GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
 /* What a job does with options whose `given` is set, for a caller who needs the values before: sets one_shell by the
- * gradient table of the series (dwi or phantom), sets all options that are not given to their defaults, as
- * gls_job_options_set_defaults() does, and checks that the run uses the given ones. given NULL: there are none. Sets
- * options->given to NULL, because the options are then complete. one_shell: b = 0 and one shell, of b = 1900 s/mm2 or
+ * gradient table of the series (dwi or phantom), sets the defaults of options that are not given, as
+ * gls_job_options_set_defaults() does, and checks that the run uses the given ones. So name each option whose member
+ * you set: a value without its name may be lost, and is not checked. given NULL: there are none. Sets options->given to
+ * NULL. one_shell: b = 0 and one shell, of b = 1900 s/mm2 or
  * more, whose directions determine order 8. A table that cannot be read is no failure here: the run refuses it.
- * GLS_ERR_ARGUMENT: a given option has no effect, or two exclude each other. Since 0.2.0. */
+ * GLS_ERR_ARGUMENT: a given option has no effect, two exclude each other, or a name is that of no option. Since 0.2.0.
+ */
 GLS_API gls_status gls_job_options_complete(gls_job_options *options, const char *const *given);
 
 /* How the number of seeds is set. */

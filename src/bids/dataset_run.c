@@ -15,6 +15,7 @@
 #include "bids/dataset_describe.h"
 #include "bids/dataset_select.h"
 #include "bids/dataset_track.h"
+#include "track/track_params.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
@@ -289,24 +290,28 @@ static gls_status write_log(const gls_dataset_task *run, const gls_dataset *data
     return status;
 }
 
-/* Warns if the default method is that of one shell for some series of the data set and another for the rest, because
+/* Warns if the default method is that of one shell for some of the chosen series and another for the rest, because
  * tractograms of two methods cannot be compared. */
-static void compare_methods(const gls_dataset_options *o, const gls_dataset *dataset)
+static void compare_methods(const gls_dataset_task *run, const gls_dataset *dataset)
 {
     size_t n[2] = {0, 0};
-    const gls_dataset_unit *of[2] = {NULL, NULL};
+    const char *name[2] = {NULL, NULL}, *dg[2] = {NULL, NULL};
     for (size_t i = 0; i < dataset->n; i++) {
         const gls_dataset_unit *u = &dataset->unit[i];
-        gls_job_options job = *o->job;
-        if (u->problem || gls_dataset_job(o, u, &job)) continue;
+        gls_job_options job = *run->dataset->job;
+        if (u->problem || !gls_dataset_chosen(dataset, run->choice, i) || gls_dataset_job(run->dataset, u, &job))
+            continue;
         n[job.one_shell]++;
-        of[job.one_shell] = u;
+        name[job.one_shell] = u->name;
+        dg[job.one_shell] = gls_getter_name(job.track.dg);
     }
     if (n[0] == 0 || n[1] == 0) return;
-    gls_log(GLS_LOG_WARNING,
-            "two methods in one study: det over csd for %zu series, such as %s, because each has one shell of high b; "
-            "ifod2 over msmt for %zu, such as %s; give --model and --dg behind -- to track all alike",
-            n[1], of[1]->name, n[0], of[0]->name);
+    gls_log(
+        GLS_LOG_WARNING,
+        "two methods in one study: --dg %s over csd for %zu series, such as %s, because each has one shell of high b; "
+        "--dg %s over the model of their shells for %zu, such as %s; give --model and --dg behind -- to track all "
+        "alike",
+        dg[1], n[1], name[1], dg[0], n[0], name[0]);
 }
 
 gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *dataset, gls_status *worst)
@@ -314,7 +319,7 @@ gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *datas
     counts t = {.of = malloc(dataset->n * sizeof *t.of)};
     if (!t.of) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < dataset->n; i++) t.of[i] = (outcome){.state = (gls_dataset_state)-1};
-    compare_methods(run->dataset, dataset);
+    compare_methods(run, dataset);
     /* report units that lack a file before the slow work begins */
     for (size_t i = 0; i < dataset->n && !t.ends; i++) {
         const gls_dataset_unit *u = &dataset->unit[i];

@@ -132,16 +132,18 @@ static bool can_be_reached(const gls_regions *r, const gls_region_area *s, const
 }
 
 /* Checks that a region does not lie outside the mask: returns an error if streamlines must reach regions of its role,
- * else warns. The mask itself always passes. */
+ * else warns. The mask itself always passes. *is_outside: whether it lies outside. */
 static gls_status check_reach(const gls_regions *r, gls_region_role role, const gls_region_area *s, const char *name,
-                              const gls_image *mask)
+                              const gls_image *mask, bool *is_outside)
 {
-    if (role == GLS_REGION_MASK || can_be_reached(r, s, mask)) return GLS_OK;
+    *is_outside = role != GLS_REGION_MASK && !can_be_reached(r, s, mask);
+    if (!*is_outside) return GLS_OK;
     const gls_region_kind *kind = gls_region_kind_of(role);
     if (kind->needed)
         return gls_fail(GLS_ERR_INPUT, "--%s %s: cannot be reached: the region lies outside the mask", kind->option,
                         name);
-    gls_log(GLS_LOG_WARNING, "--%s %s: has no effect: the region lies outside the mask", kind->option, name);
+    gls_log(GLS_LOG_WARNING, "--%s %s: no streamline can meet it: the region lies outside the mask", kind->option,
+            name);
     return GLS_OK;
 }
 
@@ -212,7 +214,7 @@ static gls_status add_region(gls_regions *r, gls_region_role role, const gls_reg
     const double *side = s->grid.voxel_size;
     gls_region region = {.text = gls_text_copy(text), .is_box = s->is_box};
     gls_status status = region.text ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
-    if (!status) status = check_reach(r, role, s, text, mask);
+    if (!status) status = check_reach(r, role, s, text, mask, &region.is_outside);
     if (!status) status = check_bit(r, role);
     if (!status) status = check_numbers(r, role, s, text);
     if (!status && !gls_region_store_add(r->store, s, (uint32_t)r->n, &region.layer))
@@ -389,6 +391,27 @@ static bool wholly_excluded(const gls_regions *r, const gls_region *region)
     return true;
 }
 
+/* Checks that a streamline can meet all regions of --include, and one of --include-any if there are any. */
+static gls_status check_includes(const gls_regions *r)
+{
+    size_t n_any = 0, n_lost = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        const gls_region *region = &r->region[i];
+        const bool any = region->info.role == GLS_REGION_INCLUDE_ANY;
+        if (!any && region->info.role != GLS_REGION_INCLUDE) continue;
+        const bool lost = region->is_outside || (r->role_bits[GLS_REGION_EXCLUDE] && wholly_excluded(r, region));
+        if (lost && !any)
+            return gls_fail(GLS_ERR_INPUT, "--include %s: lies wholly in regions of --exclude", region->text);
+        n_any += any;
+        n_lost += any && lost;
+    }
+    if (n_any > 0 && n_lost == n_any)
+        return gls_fail(GLS_ERR_INPUT,
+                        "--include-any: none of its regions can be reached: each lies outside the mask or "
+                        "wholly in regions of --exclude");
+    return GLS_OK;
+}
+
 gls_status gls_regions_complete(gls_regions *r)
 {
     GLS_REQUIRE(r && !r->complete);
@@ -396,10 +419,7 @@ gls_status gls_regions_complete(gls_regions *r)
     if (status) return status;
     drop_store(r);
     r->complete = true;
-    for (size_t i = 0; i < r->n && r->role_bits[GLS_REGION_EXCLUDE]; i++)
-        if (r->region[i].info.role == GLS_REGION_INCLUDE && wholly_excluded(r, &r->region[i]))
-            return gls_fail(GLS_ERR_INPUT, "--include %s: lies wholly in regions of --exclude", r->region[i].text);
-    return GLS_OK;
+    return check_includes(r);
 }
 
 size_t gls_regions_count(const gls_regions *r)

@@ -106,12 +106,26 @@ static gls_status check_use(const gls_job_options *o, const char *const *given)
     return status ? status : gls_model_require(&o->model, given);
 }
 
+/* Refuses a name that no option has, such as that of the member: its value would be lost. */
+static gls_status check_given(const char *const *given)
+{
+    for (size_t i = 0; given && given[i]; i++)
+        if (!gls_options_find(gls_params, given[i]))
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "given: %s is the name of no option: take that of the command line, such as "
+                            "max-angle",
+                            given[i]);
+    return GLS_OK;
+}
+
 gls_status gls_job_options_complete(gls_job_options *o, const char *const *given)
 {
     GLS_REQUIRE(o);
     GLS_REQUIRE_SIZE(o);
     gls_status status = gls_options_check_values(gls_params, o);
+    if (!status) status = check_given(given);
     if (!status) status = check_seeds(o, given);
+    o->given = NULL;
     if (status) return status;
     /* a data set names the series later, which may have one shell or not: then one of the two methods has to do */
     const bool later = o->dwi && !*o->dwi && gls_default_is_of_shell(o, given);
@@ -125,7 +139,5 @@ gls_status gls_job_options_complete(gls_job_options *o, const char *const *given
         gls_job_options_set_defaults(&other, given);
         status = check_use(&other, given) ? check_use(o, given) : GLS_OK;
     }
-    if (!status) status = check_names(o, given);
-    o->given = NULL;
-    return status;
+    return status ? status : check_names(o, given);
 }

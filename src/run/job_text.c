@@ -238,8 +238,9 @@ static void warn_of_regions(const gls_job *job)
     for (size_t i = 0; i < gls_regions_count(regions); i++) {
         gls_region_info region = gls_regions_get(regions, i);
         const gls_region_kind *kind = gls_region_kind_of(region.role);
-        if (kind->needed && kind->where == GLS_REGION_POINTS && job->result.track.met[region.bit] == 0)
-            gls_log(GLS_LOG_WARNING, "--%s %s: no streamline met it", gls_region_role_name(region.role), region.text);
+        const bool wanted = kind->needed || region.role == GLS_REGION_INCLUDE_ANY;
+        if (!wanted || kind->where != GLS_REGION_POINTS || job->result.track.met[region.bit] > 0) continue;
+        gls_log(GLS_LOG_WARNING, "--%s %s: no streamline met it", gls_region_role_name(region.role), region.text);
     }
 }
 

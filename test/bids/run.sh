@@ -197,7 +197,9 @@ sed 's/2000/1000/g' phantom/dwi.bval > "$table"
 plain() { "$program" bids lower plain participant --no-report "$@"; }
 plain -q -- --nseeds 100 --device llvmpipe 2> plain.err
 check "series without a method" test $? -eq 0
-check "two methods in one study are a warning" grep -q 'warning: two methods in one study: det over csd for 1 series, such as sub-01_ses-1_space-ACPC, .* ifod2 over msmt for 1, such as sub-02_ses-1_space-ACPC; give --model and --dg' plain.err
+check "two methods in one study are a warning" grep -q 'warning: two methods in one study: --dg det over csd for 1 series, such as sub-01_ses-1_space-ACPC, .* --dg ifod2 over the model of their shells for 1, such as sub-02_ses-1_space-ACPC; give --model and --dg' plain.err
+plain --unit sub-01_ses-1_space-ACPC -- --nseeds 100 --device llvmpipe 2> plain.err
+check "one unit has one method" sh -c '! grep "two methods" plain.err'
 shell=plain/sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC
 check "a name of one shell" test -f ${shell}_tract-wholebrain_track-detcsd_tractogram.trx
 check "a name of a low shell" test -f plain/sub-02/ses-1/dwi/sub-02_ses-1_space-ACPC_tract-wholebrain_track-ifod2_tractogram.trx
@@ -225,6 +227,8 @@ sub-01_ses-1_space-ACPC: --power: only --dg ifod
 tracked"
 plain -q --force -- --nseeds 100 --device llvmpipe --model csd --dg det 2> plain.err
 check "a study of one method has no such warning" sh -c '! grep "two methods" plain.err'
+plain -q --force -- --nseeds 100 --device llvmpipe --dg det 2> plain.err
+check "the warning names the getter that is given" grep -q 'two methods in one study: --dg det over csd .* --dg det over' plain.err
 check "--list" test "$(wc -l < list.tsv)" -eq 3
 check "columns of --list" awk -F '\t' 'NF != 7 { exit 1 }' list.tsv
 check "--unit" bids unit participant --unit "$(sed -n 3p list.tsv | cut -f 1)" -- $options

@@ -71,12 +71,19 @@ fails 3 "$dwi" track $rg --tracking-mask "$dwi"
 fails 3 "label 8" track $rg --include "$l:3,8"
 fails 3 "cannot be reached" track $rg --include 900,0,0,3
 fails 3 "wholly in regions of --exclude" track $rg --include "$l:3" --exclude "$l:3,7"
+fails 3 "--include-any: none of its regions can be reached" track $rg --include-any 900,0,0,3 --include-any "$l:3" --exclude "$l:3,7"
+succeeds track $rg --include-any 900,0,0,3 --include-any "$l:3" --exclude "$l:7" -o any.tck
+grep -q 'warning: --include-any 900,0,0,3: no streamline can meet it' "$work/stderr" || note "no warning of one of several regions"
+clean
+succeeds track $rg --nseeds 3 --include-any 0,9,0,0.2 -o any.tck
+grep -q 'warning: --include-any 0,9,0,0.2: no streamline met it' "$work/stderr" || note "no word of a region that no streamline met"
+clean
 fails 3 "no seed was found in this region" track $rg --tracking-mask 0,0,0,0.01
 
 # all regions at once, in parts, on two devices, in small batches: the same bytes, and counts that add up
 rules="--include $l:3 --exclude $l:7 --exclude 900,0,0,3 --tracking-mask $r/inner.nii --stop-at $l:1000-1010 --mask-stop nearest"
 succeeds track $rg $rules -o whole.tck
-grep -q 'warning: --exclude 900,0,0,3: has no effect' "$work/stderr" || note "no warning of a region outside"
+grep -q 'warning: --exclude 900,0,0,3: no streamline can meet it' "$work/stderr" || note "no warning of a region outside"
 cp "$work/out/whole.tck" "$work/out/whole.json" "$r"
 require python3 - "$r/whole.json" <<'PYTHON'
 import json, sys

@@ -107,6 +107,8 @@ static void test_given(void **state)
     o.device = "llvmpipe,llvmpipe";
     o.ngpus = 3;
     refuses(gls_job_create(&o, NULL, &job), "--ngpus 3: --device names 2 devices");
+    o.given = (const char *const[]){"nseeds", "max_angle", NULL}; /* the member, not the option */
+    refuses(gls_job_create(&o, NULL, &job), "given: max_angle is the name of no option");
     o = gls_job_options_default();
     o.phantom = true;
     o.output = "none/a.trx";

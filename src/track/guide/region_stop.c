@@ -283,7 +283,8 @@ static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *ha
 }
 
 /* Whether a half-streamline met include regions in the order in which they were given: when it first met a region, it
- * had met all regions given earlier, except those in `met`, which the other half-streamline met. */
+ * had met all regions given earlier, except those in `met`, which the other half-streamline met. Those of --include-any
+ * count as one that was given last. */
 static bool keeps_order(const gls_guide_plan *plan, const gls_guide_half *half, uint32_t met)
 {
     for (uint32_t i = 0; i < plan->n_visits; i++)
