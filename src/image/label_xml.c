@@ -136,7 +136,8 @@ gls_status gls_label_table_read_xml(gls_label_table *table, const char *name, ch
         char *own = end + 1 + strspn(end + 1, " \t\r\n");
         for (size_t n = strlen(own); n > 0 && gls_is_space((unsigned char)own[n - 1]); n--) own[n - 1] = '\0';
         decode(own);
-        if (*own && label <= GLS_LABEL_MAX) table->entry[table->n++] = (gls_label_entry){.label = (int32_t)label, .name = own, .abbreviation = ""};
+        if (*own && label <= GLS_LABEL_MAX)
+            table->entry[table->n++] = (gls_label_entry){.label = (int32_t)label, .name = own, .abbreviation = ""};
     }
     return table->n > 0
                ? GLS_OK

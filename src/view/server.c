@@ -659,7 +659,9 @@ static struct lws_vhost *listen_on(struct lws_context *context, const char *name
         .protocols = protocols,
         .headers = &policy,
         .server_string = "glslines",
+#ifdef LWS_WITH_TLS /* the member is there with TLS alone */
         .alpn = "http/1.1",
+#endif
         .timeout_secs = PATIENCE,
         .keepalive_timeout = PATIENCE,
         .retry_and_idle_policy = &alive,
