@@ -168,7 +168,7 @@ while read -r name command rest; do
 done < "$work/lines"
 # an option that is named alone is one of some command, or of a program that is named beside it
 cat "$work/options: "* | grep -oE '^\| `[^`]*`' | grep -oE -e '--[a-z][a-z-]*' | sort -u > "$work/known"
-printf '%s\n' --version --quick --paper --update --build --install --dpi --group-add --gpus --bind --contain --nv --cores --array --cflags --libs --static --ntasks --job-name --rm --cpus --mem --no-deps --variable --row >> "$work/known"
+printf '%s\n' --version --quick --paper --update --build --install --dpi --group-add --gpus --bind --contain --nv --cores --array --cflags --libs --static --ntasks --job-name --rm --network --cpus --mem --no-deps --variable --row >> "$work/known"
 # shellcheck disable=SC2086
 cat $texts | grep -oE '(^|[ `(])--[a-z][a-z-]+' | sed 's/^[ `(]//' | sort -u > "$work/options"
 [ "$(wc -l < "$work/options")" -ge 200 ] || note "hardly any option in README.md and src/doc"
