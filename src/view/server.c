@@ -11,7 +11,7 @@ gls_status gls_view_require_server(void)
 {
     return gls_fail(GLS_ERR_UNSUPPORTED, "view: this program was built without libwebsockets: install its package "
                                          "(libwebsockets-dev on Debian) and build the program again, or take the "
-                                         "Debian package or the tarball");
+                                         "Debian package or the wheel");
 }
 
 gls_status gls_view_serve(const gls_view_server *server)

@@ -75,7 +75,7 @@ def view(files: Union[PathLike, Sequence[PathLike]] = (), track: Sequence[str] =
 
     files: tractograms and images, or the folder of a data set. track: words of the command line of `glslines track`, whose
     streamlines follow a sphere of seeds. The other arguments are options of `glslines view`. Raises UnsupportedError,
-    which says what to install, if the program was built without libwebsockets, as that of the wheel for glibc 2.28."""
+    which says what to install, if the program was built without libwebsockets."""
     given: List[PathLike] = [files] if isinstance(files, (str, os.PathLike)) else list(files)
     if isinstance(track, str) or not all(isinstance(word, str) for word in track):
         raise TypeError("track: a list of words is needed: %r" % (track,))
