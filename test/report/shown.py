@@ -377,6 +377,7 @@ def lost(browser):
     browser.value("((s) => { s.value = 'exclude'; s.dispatchEvent(new Event('change')); return true; })([...document.querySelectorAll('#regions select')].pop())")
     check(browser.wait("document.getElementById('edit-command').textContent.includes('--exclude=') && /^[1-9]/.test(document.getElementById('selected').textContent)"),
           "nothing is selected", browser.text("selected"))
+    browser.put("tool", "")  # who paints sees the slices in front of ODFs
     change(5, 3)
     moved = seen("moved.png")
     change(1, 1)
