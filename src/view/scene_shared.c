@@ -51,10 +51,11 @@ void gls_view_shared_undo(gls_view_shared *s, const gls_view_request *request)
     s->version++;
 }
 
-gls_status gls_view_shared_describe(const gls_view_shared *s, uint32_t id, bool writes, gls_text *out)
+gls_status gls_view_shared_describe(const gls_view_shared *s, uint32_t id, bool writes, bool taken, gls_text *out)
 {
     cJSON *root = gls_view_answer_begin(id, "scene");
     gls_json_bool(root, "writes", writes);
+    gls_json_bool(root, "taken", taken);
     gls_json_uint(root, "version", s->version);
     gls_json_uint(root, "past", s->at);
     gls_json_uint(root, "future", s->n > 0 ? s->n - 1 - s->at : 0);

@@ -25,10 +25,11 @@ gls_status gls_view_shared_take(gls_view_shared *shared, const gls_view_request 
                                 const void *page);
 /* Goes to the state before or after that of now, if there is one, for a request UNDO that knew the state of now. */
 void gls_view_shared_undo(gls_view_shared *shared, const gls_view_request *request);
-/* Appends the answer to request number id, 0: to none: {"id": 1, "kind": "scene", "writes": true, "version": 7, "past":
- * 6, "future": 0, "message": {"scene": ...}}; past and future: numbers of states; message: of the state of now. writes:
- * whether the page may change it. */
-gls_status gls_view_shared_describe(const gls_view_shared *shared, uint32_t id, bool writes, gls_text *out);
+/* Appends the answer to request number id, 0: to none: {"id": 1, "kind": "scene", "writes": true, "taken": true,
+ * "version": 7, "past": 6, "future": 0, "message": {"scene": ...}}; past and future: numbers of states; message: of the
+ * state of now. writes: whether the page may change it. taken: whether it is what the request has made of it, and no
+ * other page has changed it since. */
+gls_status gls_view_shared_describe(const gls_view_shared *shared, uint32_t id, bool writes, bool taken, gls_text *out);
 /* Frees all states. */
 void gls_view_shared_finish(gls_view_shared *shared);
 

@@ -338,12 +338,12 @@ static void send_error(connection *c, answer *to, uint32_t id, bool exists)
 /* --- The scene that pages share. */
 
 /* Sends the scene to a page, as the answer to request number id; 0: to none. It takes the place of an answer that was
- * not sent yet, and its number. */
-static void send_scene(const state *s, connection *c, uint32_t id)
+ * not sent yet, and its number. taken: the request has made the scene of now. */
+static void send_scene(const state *s, connection *c, uint32_t id, bool taken)
 {
     gls_text text = begin_answer();
     if (id > 0 || !c->scene.room) c->scene_id = id;
-    if (gls_view_shared_describe(&s->shared, c->scene_id, c->changes, &text))
+    if (gls_view_shared_describe(&s->shared, c->scene_id, c->changes, taken, &text))
         gls_text_finish(&text);
     else
         send_text(c, &c->scene, &text);
@@ -353,7 +353,7 @@ static void send_scene(const state *s, connection *c, uint32_t id)
 static void spread_scene(const state *s, const connection *but)
 {
     for (connection *c = s->page; c; c = c->next)
-        if (c->joined && c != but) send_scene(s, c, 0);
+        if (c->joined && c != but) send_scene(s, c, 0, false);
 }
 
 /* Frees an answer. */
@@ -380,15 +380,14 @@ static void share(state *s, connection *c, const gls_view_request *request)
 {
     const uint64_t version = s->shared.version;
     if (request->kind == GLS_VIEW_SCENE && gls_view_shared_take(&s->shared, request, c->message, c)) {
-        c->scene_id = request->id;
         send_error(c, &c->scene, request->id, false);
         return;
     }
-    if (request->kind == GLS_VIEW_SCENE) c->refused = s->shared.version == version;
     if (request->kind == GLS_VIEW_UNDO) gls_view_shared_undo(&s->shared, request);
-    if (request->kind != GLS_VIEW_SCENE) c->refused = false;
-    if (s->shared.version != version) spread_scene(s, c);
-    send_scene(s, c, request->id);
+    const bool taken = s->shared.version != version;
+    c->refused = request->kind == GLS_VIEW_SCENE && !taken;
+    if (taken) spread_scene(s, c);
+    send_scene(s, c, request->id, taken);
     if (request->kind != GLS_VIEW_JOIN) return;
     c->joined = true;
     for (int k = 0; k < RESULTS; k++) send_seen(s, c, k);
@@ -500,6 +499,7 @@ static int receive(state *s, struct lws *wsi, connection *c, const void *part, s
     if (!status && !may_ask(c, request.kind))
         status = gls_fail(GLS_ERR_ARGUMENT, "this page is read-only: open the first address that 'glslines view' "
                                             "printed to change the scene");
+    if (shares) c->scene_id = request.id;
     if (status) {
         send_error(c, stays ? &c->said : shares ? &c->scene : &c->text, request.id, false);
     } else if (shares) {

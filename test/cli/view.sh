@@ -110,7 +110,7 @@ if start t.trx --atlas labels.nii --lut names.txt --save-to saved --max-streamli
     python3 "$here/view_checks.py" "$(cat stdaddress)" "$tool" t.trx labels.nii || note "the server"
     rm -rf again.trx again.json saved
     mkdir saved
-    python3 "$here/view_shared.py" "$(cat stdaddress)" "$(cat stdlook)" saved || note "pages that share a scene"
+    python3 "$here/view_shared.py" "$(cat stdaddress)" "$(cat stdlook)" saved $pid || note "pages that share a scene"
     python3 "$here/view_paint.py" "$(cat stdaddress)" "$tool" t.trx fit_fa.nii.gz saved || note "painting"
     rm -rf again.trx again.json saved
     mkdir saved

@@ -1,13 +1,14 @@
-"""Pages of a running `glslines view` that share its scene, and a read-only one: view_shared.py ADDRESS READ_ONLY_ADDRESS SAVED. Prints what fails."""
+"""Pages of a running `glslines view` that share its scene, and a read-only one: view_shared.py ADDRESS READ_ONLY_ADDRESS SAVED PID. Prints what fails."""
 
 import json
 import os
+import signal
 import struct
 import sys
 
 from view import Server, ask, check, decode, failures, open_page
 
-address, look, saved = sys.argv[1:]
+address, look, saved, pid = sys.argv[1:]
 writer, looker = Server(address), Server(look)
 check(writer.token != looker.token and writer.port == looker.port, "the read-only address", look)
 
@@ -67,7 +68,9 @@ with open_page(writer) as first, open_page(writer) as second, open_page(looker) 
     # --- one scene ---
     joined = ask(first, "join")
     check({k: joined[k] for k in ("writes", "version", "past", "future")} == {"writes": True, "version": 0, "past": 0, "future": 0} and "message" not in joined, "the first page", joined)
-    check(scene(first, 0)["version"] == 1, "a scene")
+    check(joined["taken"] is False, "a page that joins has changed something", joined)
+    answer = scene(first, 0)
+    check(answer["version"] == 1 and answer["taken"] is True, "a scene", answer)
     for page, writes in ((second, True), (third, False)):
         joined = ask(page, "join")
         check(joined["writes"] == writes and joined["version"] == 1 and joined["message"]["scene"]["regions"] == [ball], "a page that comes later", joined)
@@ -79,7 +82,7 @@ with open_page(writer) as first, open_page(writer) as second, open_page(looker) 
 
     # a change of a scene that is not that of now is not taken, and its page is sent the scene of now
     stale = scene(second, 1, regions=[])
-    check(stale["version"] == 2 and stale["message"]["scene"]["regions"] == [moved], "a change of a scene of before", stale)
+    check(stale["version"] == 2 and stale["taken"] is False and stale["message"]["scene"]["regions"] == [moved], "a change of a scene of before", stale)
     # a change that goes on with the last one of the same page takes its place; with that of another page it does not
     check(scene(first, 2, joins=True, regions=[{**ball, "sphere": [2, 0, 0, 5]}])["past"] == 1, "a change that goes on")
     heard(second, 3, "a change that goes on")
@@ -94,15 +97,21 @@ with open_page(writer) as first, open_page(writer) as second, open_page(looker) 
     check(ask(first, "undo", base=5, forward=True)["future"] == 0 and ask(first, "undo", base=6, forward=True)["version"] == 6, "redo, and nothing to redo")
     for page in (second, third):
         check(heard(page, 6, "redo")["message"]["scene"]["regions"] == [], "redo on another page")
-    # two pages that take back, or bring again, the same step at once do so once: both send before either reads
+    # two pages that take back, or bring again, the same step at once do so once, and the other page hears that its step did not count:
+    # the server finds both when it wakes up, and its answer takes the place of the scene that it had not sent yet
     for base, forward, past in ((6, False, 1), (7, True, 2)):
+        os.kill(int(pid), signal.SIGSTOP)
         for page in (first, second):
             page.send(json.dumps({"undo": {"id": 400, "base": base, "forward": forward}}))
+        os.kill(int(pid), signal.SIGCONT)
+        answers = []
         for page in (first, second):
             answer = {"id": 0}
             while answer["id"] == 0:
                 answer = json.loads(page.receive())
             check(answer["version"] == base + 1 and answer["past"] == past and answer["future"] == 2 - past, "a step of two pages at once", forward, answer)
+            answers.append(answer["taken"])
+        check(sorted(answers) == [False, True], "steps of two pages at once that counted", forward, answers)
         heard(third, base + 1, "a step of two pages at once, on another page")
     for wrong in ({"forward": False}, {"base": -1, "forward": False}, {"base": 8}):
         check(ask(first, "undo", **wrong).get("error", "").startswith("message: "), "an undo that cannot be taken", wrong)

@@ -55,18 +55,21 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as a, tempfile.Temp
 
         # each undo names the scene that the page shows; steps that wait are no longer meant when another page has changed it
         sent = writer.value("""(() => {
-            const sent = [], seen = (id, version) => ({ id, kind: "scene", writes: true, version, past: 3, future: 0 });
+            const sent = [], seen = (id, version, taken = false) => ({ id, kind: "scene", writes: true, taken, version, past: 3, future: 0 });
             const scene = glslinesShared({ read: () => ({}), apply() {}, post: (kind, body) => sent.push([kind, body.base]), joined() {}, say() {} });
             scene.take(seen(1, 5), "join");
             scene.note("");
-            scene.take(seen(2, 6), "scene");
+            scene.take(seen(2, 6, true), "scene");
             for (let i = 0; i < 3; i++) scene.undo(false);
-            scene.take(seen(3, 7), "undo");
+            scene.take(seen(3, 7, true), "undo");
             scene.take(seen(0, 8));
             scene.take(seen(4, 8), "undo");
+            // the answer to a refused step has the number of a step that counts: it stands for the scene of another page, too
+            for (let i = 0; i < 2; i++) scene.undo(false);
+            scene.take(seen(5, 9), "undo");
             return sent;
         })()""")
-        check(sent == [["scene", 5], ["undo", 6], ["undo", 7]], "steps of undo", sent)
+        check(sent == [["scene", 5], ["undo", 6], ["undo", 7], ["undo", 8]], "steps of undo", sent)
 
         # undo, and a page that is loaded again
         for _ in range(3):

@@ -35,7 +35,7 @@ function glslinesShared({ read, apply, post, joined, say }) {
       }
       const { id: _, base: __, joins: ___, ...scene } = answer.message ? answer.message.scene : {};
       const first = writes === null, now = JSON.stringify(scene);
-      if (!kind || answer.version !== version + 1) steps.length = 0; // they were meant for the scene before that of another page
+      if (!answer.taken) steps.length = 0; // they were meant for the scene before that of another page
       ({ version, writes } = answer);
       get("undo").disabled = !answer.past;
       get("redo").disabled = !answer.future;
