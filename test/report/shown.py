@@ -357,6 +357,46 @@ def opened(browser, tool):
             server.terminate()
 
 
+def early(browser):
+    """Graphics that the browser takes away while the page loads, and again while it gives them back: the view waits for them."""
+    def state():
+        return browser.text("status"), browser.value("document.getElementById('save').disabled")
+
+    def back():
+        browser.value("window.taken.restoreContext(), true")
+        check(browser.wait("document.getElementById('status').textContent.startsWith('All ')", 10), "the graphics do not come back", *state())
+        check(browser.value("!document.getElementById('save').disabled && !document.getElementById('stage').hidden"), "the view that came back", *state())
+
+    away = "document.getElementById('status') && document.getElementById('status').textContent.includes('They come back')"
+    script = browser.call("Page.addScriptToEvaluateOnNewDocument", source="""(() => {
+        const get = HTMLCanvasElement.prototype.getContext;
+        HTMLCanvasElement.prototype.getContext = function (...words) {
+            const gl = get.apply(this, words);
+            if (gl && words[0] === "webgl2" && !window.taken) (window.taken = gl.getExtension("WEBGL_lose_context")).loseContext();
+            return gl;
+        };
+    })()""")["identifier"]
+    browser.call("Page.navigate", url=address)
+    check(browser.wait(f"document.readyState === 'complete' && {away}", 10), "graphics that are lost while the page loads", *state())
+    time.sleep(1)
+    check(state()[1] and "They come back" in state()[0], "a page that waits for its graphics", *state())
+    back()
+    # in the midst of the shaders that are made anew
+    browser.value("window.taken.loseContext(), true")
+    check(browser.wait(away, 5), "lost graphics are not said", *state())
+    browser.value("""(() => {
+        const gl = document.getElementById("canvas").getContext("webgl2");
+        gl.linkProgram = (program) => { delete gl.linkProgram; window.taken.loseContext(); gl.linkProgram(program); };
+        window.taken.restoreContext();
+        return true;
+    })()""")
+    check(browser.wait("!Object.hasOwn(document.getElementById('canvas').getContext('webgl2'), 'linkProgram')", 5), "nothing is made anew")
+    time.sleep(0.5)
+    check(state()[1] and "They come back" in state()[0], "graphics that are lost again while they are made anew", *state())
+    back()
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+
 def lost(browser):
     """Graphics that the browser takes away and gives back: the view is as before, and shows what has changed meanwhile."""
     def seen(name):
@@ -386,8 +426,23 @@ def lost(browser):
     for place, wanted in (((1, 1), held), ((5, 3), moved)):
         browser.value("(window.taken = document.getElementById('canvas').getContext('webgl2').getExtension('WEBGL_lose_context')).loseContext(), true")
         check(browser.wait("document.getElementById('status').textContent.includes('3-D graphics')", 5), "lost graphics are not said", browser.text("status"))
+        check(browser.value("document.getElementById('save').disabled"), "a picture of lost graphics can be saved")
         change(*place)
         time.sleep(0.5)
+        browser.value("window.taken.restoreContext(), true")
+        check(browser.wait(f"document.getElementById('status').textContent === {said!r}", 5), "the graphics do not come back", browser.text("status"))
+        # the page has not heard of it yet
+        saved = browser.value("""(() => {
+            const click = HTMLAnchorElement.prototype.click, saved = [];
+            HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };
+            document.getElementById("save").click();
+            window.taken.loseContext();
+            document.getElementById("save").click();
+            HTMLAnchorElement.prototype.click = click;
+            return saved;
+        })()""")
+        check(saved == ["tractogram.png"], "an empty picture of lost graphics is saved", saved)
+        check(browser.wait("document.getElementById('save').disabled", 5), "lost graphics are not said", browser.text("status"))
         browser.value("window.taken.restoreContext(), true")
         check(browser.wait(f"document.getElementById('status').textContent === {said!r}", 5), "the graphics do not come back", browser.text("status"))
         found = seen("restored.png")
@@ -395,7 +450,7 @@ def lost(browser):
 
 
 def moved(browser):
-    """A handle that moves in the view of lost(): in each of the four windows it alone is drawn, over one picture that is kept."""
+    """A handle that moves in the view of lost(): in each of the four windows its outline alone is drawn, of 18 copies, over one picture that is kept."""
     calls = browser.value("""new Promise((done) => {
         const gl = document.getElementById("canvas").getContext("webgl2"), calls = [0, 0], radius = document.getElementById("brush-r");
         ["drawElements", "drawArrays"].forEach((name, i) => {
@@ -405,12 +460,13 @@ def moved(browser):
         radius.dispatchEvent(new Event("input", { bubbles: true }));
         requestAnimationFrame(() => requestAnimationFrame(() => { delete gl.drawElements; delete gl.drawArrays; done(calls); }));
     })""")
-    check(calls == [4, 1], "a handle that moves draws other things again", calls, browser.text("selected"))
+    check(calls == [4 * 18, 1], "a handle that moves draws other things again", calls, browser.text("selected"))
 
 
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     tab = Browser(profile)
     try:
+        early(tab)
         tab.call("Page.navigate", url=address)
         check(tab.wait("document.getElementById('regions') && !document.getElementById('select').hidden"), "the page")
         values(tab)
@@ -418,8 +474,8 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         criteria(tab, sys.argv[4])
         glyphs(tab)
         divided(tab)
-        lost(tab)
         regions(tab)
+        lost(tab)
         moved(tab)
         faults = [e["params"] for e in tab.events if e.get("method") == "Runtime.exceptionThrown" or
                   (e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] == "error" and "favicon" not in e["params"]["entry"].get("url", ""))]

@@ -7,11 +7,32 @@ const glslinesStage = (function () {
   const show = (shown) => {
     for (const part of ["stage", "controls"]) document.getElementById(part).hidden = !shown;
   };
+  // A browser that takes the graphics away, as after sleep, gives them back empty, and does so at any time: while the page loads, or
+  // again while all is made anew. restore(): makes all again from what the page keeps, and returns whether the shaders compile; null:
+  // the view has not begun. said: of the status while the graphics are there; null: the view has failed, and the status says why.
+  let restore = null, said = "";
+  const look = () => {
+    if (said === null) return;
+    const away = gl.isContextLost();
+    document.getElementById("save").disabled = away;
+    status.textContent = away ? "The browser has taken the 3-D graphics of this page away. They come back as soon as it allows, or when the page is loaded again." : said;
+  };
   const fail = (why) => {
     show(false);
+    said = null;
     status.textContent = why;
     return null;
   };
+  if (gl) {
+    canvas.addEventListener("webglcontextlost", (event) => {
+      event.preventDefault(); // else they are never given back
+      look();
+    });
+    canvas.addEventListener("webglcontextrestored", () => {
+      if (restore && !restore() && !gl.isContextLost()) fail("The browser has ended the 3-D graphics of this page. Load it again.");
+      look();
+    });
+  }
 
   const words = (n) => n.toLocaleString("en");
 
@@ -75,7 +96,9 @@ const glslinesStage = (function () {
       pixel = vec4(colour, 1.0);
     }`;
 
+  // Makes a shader program. null: it does not compile, or the graphics are away.
   function build(vertex, fragment) {
+    if (gl.isContextLost()) return null;
     const program = gl.createProgram();
     for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
       const shader = gl.createShader(kind);
@@ -94,14 +117,23 @@ const glslinesStage = (function () {
     precision highp float; uniform sampler2D kept; out vec4 pixel;
     void main() { pixel = texelFetch(kept, ivec2(gl_FragCoord.xy), 0); }`;
 
+  // The programs of streamlines and of pictures that were kept.
+  let program = null, keeper = null;
+  // Makes them; those of before stay where that fails. Returns whether they compile.
+  function prepare() {
+    const made = [build(vertexText, fragmentText), build(keptVertex, keptFragment)];
+    if (!made.every(Boolean)) return false;
+    [program, keeper] = made;
+    gl.enable(gl.DEPTH_TEST);
+    return true;
+  }
+
   // Rows of the rotation: right, up, towards the viewer. As in the pictures, left of the body is left from above.
   const stands = { superior: [[1, 0, 0], [0, 1, 0], [0, 0, 1]], inferior: [[-1, 0, 0], [0, 1, 0], [0, 0, -1]],
     posterior: [[1, 0, 0], [0, 0, 1], [0, -1, 0]], anterior: [[-1, 0, 0], [0, 0, 1], [0, 1, 0]],
     left: [[0, -1, 0], [0, 0, 1], [-1, 0, 0]], right: [[0, 1, 0], [0, 0, 1], [1, 0, 0]] };
 
-  function start(lines, slices, columns, images) {
-    let program = null, keeper = null;
-    if (!prepare()) return fail("The shaders of the view do not compile here.");
+  function start(lines, slices, glyphs, columns) {
     show(true);
     const state = { from: 0, to: Infinity, asked: false };
     // Pictures are kept: of slices, streamlines of the file and ODFs, and of these with what was tracked or selected. While regions move
@@ -137,12 +169,6 @@ const glslinesStage = (function () {
     const centre = low.map((v, a) => (v + high[a]) / 2), half = low.map((v, a) => (high[a] - v) / 2);
     const reach = Math.hypot(...half) || 1;
 
-    // Makes the shader programs. Returns whether they compile.
-    function prepare() {
-      [program, keeper] = [build(vertexText, fragmentText), build(keptVertex, keptFragment)];
-      gl.enable(gl.DEPTH_TEST);
-      return Boolean(program && keeper);
-    }
     // Lines on the device: those of the page, tracked ones, the sphere. Their positions count from their own origin.
     function load(drawn) {
       return upload({ lines: drawn, paint: new Uint8Array(4 * drawn.points), count: 0, wanted: () => false, factor: drawn.scale / lines.scale,
@@ -196,7 +222,6 @@ const glslinesStage = (function () {
       gl.deleteVertexArray(set.array);
       set.buffers.forEach((buffer) => gl.deleteBuffer(buffer));
     }
-    const glyphs = images && images.glyphs ? glslinesGlyphs(gl, build, lines) : null;
     let watching = null; // is called after each drawing
     const own = load(lines), paint = own.paint, extra = { tracked: null, selected: null };
     let shapes = null;
@@ -277,6 +302,7 @@ const glslinesStage = (function () {
 
     document.getElementById("save").addEventListener("click", () => {
       draw();
+      if (gl.isContextLost()) return; // a picture of them would be empty
       const link = document.createElement("a");
       link.href = canvas.toDataURL("image/png");
       link.download = "tractogram.png";
@@ -589,28 +615,19 @@ const glslinesStage = (function () {
       slider.addEventListener("input", () => { show(); choose(); });
     }
     new ResizeObserver(() => ask()).observe(canvas);
-    // A browser that takes the graphics away, as after sleep, gives them back empty: all is made again from what the page keeps.
-    let before = "";
-    canvas.addEventListener("webglcontextlost", (event) => {
-      event.preventDefault(); // else it is never given back
-      before = status.textContent;
-      status.textContent = "The browser has taken the 3-D graphics of this page away. They come back as soon as it allows, or when the page is loaded again.";
-    });
-    canvas.addEventListener("webglcontextrestored", () => {
-      if (!prepare() || (slices && !slices.upload()) || (glyphs && !glyphs.upload())) {
-        fail("The browser has ended the 3-D graphics of this page. Load it again.");
-        return;
-      }
+    restore = () => {
+      if (!prepare() || (slices && !slices.upload()) || (glyphs && !glyphs.upload())) return false;
       pictures = [gl.createTexture(), gl.createTexture()];
       [own, extra.tracked, extra.selected, shapes].forEach((set) => { if (set) upload(set); });
-      status.textContent = before;
       ask();
-    });
+      return true;
+    };
     choose();
     draw();
     const total = Number(document.getElementById("stage").dataset.total);
-    status.textContent = lines.n < total ? words(lines.n) + " of the " + words(total) + " streamlines, evenly spread over the file."
+    said = lines.n < total ? words(lines.n) + " of the " + words(total) + " streamlines, evenly spread over the file."
       : "All " + words(total) + " streamlines.";
+    look();
 
     return {
       // Shows streamlines that were "tracked" or "selected", coloured by direction, in place of the last ones; null: none.
@@ -714,7 +731,13 @@ const glslinesStage = (function () {
     for (const column of columns) if (column.of === "points") column.bytes = await unpack(column.values);
     const lines = decode(bytes), grey = [{ name: "grey", colours: Array.from({ length: 99 }, (_, i) => Math.floor(i / 3) * 255 / 32) }];
     const given = images instanceof Uint8Array ? { bytes: images, wide: false, maps: grey, window: [0, 254] } : images;
-    return start(lines, given && glslinesSlices(gl, build, lines, given), columns, images);
+    for (;;) {
+      while (gl.isContextLost()) await new Promise((back) => { canvas.addEventListener("webglcontextrestored", back, { once: true }); });
+      const slices = given && glslinesSlices(gl, build, lines, given), glyphs = given && given.glyphs ? glslinesGlyphs(gl, build, lines) : null;
+      const compiles = prepare();
+      if (gl.isContextLost()) continue; // none of them is whole
+      return compiles ? start(lines, slices, glyphs, columns) : fail("The shaders of the view do not compile here.");
+    }
   }
   return { open, unpack, fail, canvas };
 })();
