@@ -20,7 +20,7 @@
 #define MAX_BYTES ((size_t)64 << 20)
 /* Most columns of a table. */
 #define MAX_COLUMNS 64
-/* Numbers of a colour behind a name: red, green, blue and opacity; a colour has at least three. */
+/* Numbers of a colour at the end of a row: red, green and blue, and an opacity where there is one. */
 #define MIN_COLOUR 3
 #define MAX_COLOUR 4
 
@@ -73,6 +73,12 @@ static bool is_comment(const char *text)
     if (*text != '#') return false;
     while (gls_is_hex((unsigned char)text[1 + n])) n++;
     return (n != 6 && n != 8) || gls_is_alnum((unsigned char)text[1 + n]);
+}
+
+/* Whether a field is a colour #RRGGBB, which may have an opacity behind it. */
+static bool is_hex(const char *field)
+{
+    return *field == '#' && !is_comment(field) && strlen(field) <= 9;
 }
 
 /* Start of the row of a line; NULL: the line is blank or a comment. */
@@ -195,10 +201,12 @@ static gls_status split_records(fields *f, char *text)
 /* The columns with the labels, their names, their abbreviations and their colours; -1: none. */
 typedef struct columns {
     int label, name, abbreviation;
-    int channel[MIN_COLOUR]; /* those of red, green and blue that the head names; -1: none */
+    int hex;                 /* that of colours #RRGGBB; -1: none */
+    int channel[MIN_COLOUR]; /* those of red, green and blue; -1: none */
     size_t rows;             /* number of the first row with a label: 1 behind a head, else 0 */
-    bool joined; /* the name is all words from its column on, without the last `behind`, or those of a colour */
-    int behind;  /* -1: as many as a colour has */
+    bool joined;  /* the name is all words from its column on, without the last `behind`, or those of a colour */
+    int behind;   /* -1: there is no head, and as many as a colour has */
+    bool opacity; /* colours at the end of joined rows have one, where there are enough numbers */
 } columns;
 
 static const char *const label_names[] = {"index", "label", "id",       "value",     "key",         "number", "no",
@@ -207,6 +215,7 @@ static const char *const region_names[] = {"name",      "label name", "region na
                                            "long name", "label",      "region",       "roi",      "structure",
                                            "anatomy",   "region id",  "abbreviation", NULL};
 static const char *const short_names[] = {"abbreviation", "short name", "acronym", NULL};
+static const char *const hex_names[] = {"color", "colour", NULL};
 static const char *const channel_names[MIN_COLOUR][3] = {{"red", "r", NULL}, {"green", "g", NULL}, {"blue", "b", NULL}};
 
 /* Whether the head of a column is a word of the list; _ and - count as blanks, and # in front does not count. */
@@ -261,6 +270,7 @@ static bool find_by_head(const fields *f, columns *c)
     if (c->label < 0) c->label = find_column(f, label_names, -1, false);
     c->name = find_column(f, region_names, c->label, false);
     c->abbreviation = find_column(f, short_names, c->label, false);
+    c->hex = find_column(f, hex_names, c->label, false);
     for (int k = 0; k < MIN_COLOUR; k++) c->channel[k] = find_column(f, channel_names[k], c->label, false);
     if (c->label < 0 || c->name < 0) return false;
     c->behind = (int)f->row[0].n - 1 - c->name;
@@ -271,12 +281,19 @@ static bool find_by_head(const fields *f, columns *c)
     return fits && (!c->joined || c->label < c->name);
 }
 
-/* Numbers at the end of a row, behind column `from`. */
-static size_t numbers_at_end(const fields *f, size_t r, size_t from)
+/* Numbers at the end of a row, behind the first word of the name. */
+static size_t numbers_at_end(const fields *f, size_t r, const columns *c)
 {
     size_t n = 0;
-    while (f->row[r].n > from + n && is_number(f->cell[f->row[r].first + f->row[r].n - 1 - n])) n++;
+    while (f->row[r].n > (size_t)c->name + 1 + n && is_number(field_at(f, r, (int)(f->row[r].n - 1 - n)))) n++;
     return n;
+}
+
+/* Numbers of the colour at the end of a row whose words of the name are joined; 0: it has none. */
+static size_t colour_size(const fields *f, size_t r, const columns *c)
+{
+    const size_t found = numbers_at_end(f, r, c);
+    return found < MIN_COLOUR ? 0 : found > MIN_COLOUR && c->opacity ? MAX_COLOUR : MIN_COLOUR;
 }
 
 static int by_text(const void *a, const void *b)
@@ -297,23 +314,57 @@ static bool has_repeats(const fields *f, size_t first, int column)
     return repeats;
 }
 
-/* Numbers of a colour: the fewest that a row with at least MIN_COLOUR numbers at its end has. 0: no row has so many. */
-static size_t find_colour(const fields *f, const columns *c)
-{
-    size_t colour = MAX_COLOUR + 1;
-    for (size_t r = c->rows; r < f->n; r++) {
-        const size_t found = numbers_at_end(f, r, (size_t)c->name + 1);
-        if (found >= MIN_COLOUR && found < colour) colour = found < MAX_COLOUR ? found : MAX_COLOUR;
-    }
-    return colour <= MAX_COLOUR ? colour : 0;
-}
-
 /* Whether some row has a text that is no number in a column. */
 static bool is_text_column(const fields *f, size_t first, int column)
 {
     for (size_t r = first; r < f->n; r++)
         if (*field_at(f, r, column) && !is_number(field_at(f, r, column))) return true;
     return false;
+}
+
+/* Whether a column has numbers, and else nothing but fields without a value. */
+static bool is_number_column(const fields *f, size_t first, int column)
+{
+    bool any = false;
+    for (size_t r = first; r < f->n; r++) {
+        const char *field = field_at(f, r, column);
+        if (!*field || strcmp(field, "n/a") == 0) continue;
+        if (!is_number(field)) return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Whether colours at the ends of rows have an opacity: the last of four numbers and more is 0, 255 or that of such a
+ * row before in half of the rows with a colour. Else the first of them belongs to the name, as in Area 44. */
+static bool find_opacity(const fields *f, const columns *c)
+{
+    size_t colours = 0, opacities = 0;
+    double last = -1;
+    for (size_t r = c->rows; r < f->n; r++) {
+        const size_t found = numbers_at_end(f, r, c);
+        const double before = last;
+        colours += found >= MIN_COLOUR;
+        if (found < MAX_COLOUR) continue;
+        gls_parse_double(field_at(f, r, (int)f->row[r].n - 1), &last);
+        opacities += last == 0 || last == 255 || last == before;
+    }
+    return 2 * opacities >= colours;
+}
+
+/* Finds the columns of colours where no head names them: any that has #RRGGBB, and the first three of numbers behind
+ * label and name, or else those in front of the name, as ITK-SNAP writes them. Those at the end of rows whose words are
+ * joined are not in one column. */
+static void find_colours(const fields *f, bool at_end, columns *c)
+{
+    const int last = c->name > c->label ? c->name : c->label;
+    int first = c->name > c->label + MIN_COLOUR ? c->label + 1 : -1;
+    for (int i = MAX_COLUMNS; i > last && !c->joined; i--)
+        if (is_number_column(f, c->rows, i)) first = i;
+    for (int k = 0; k < MIN_COLOUR && first >= 0 && !(c->joined && at_end); k++) c->channel[k] = first + k;
+    for (size_t r = c->rows; r < f->n; r++)
+        for (int i = 0; i < (int)f->row[r].n && c->hex < 0; i++)
+            if (i != c->name && is_hex(field_at(f, r, i))) c->hex = i;
 }
 
 /* Finds columns by their contents: the first column of whole numbers, and the first that is not of numbers, or that in
@@ -323,7 +374,7 @@ static bool find_by_contents(const fields *f, columns *c)
 {
     size_t least = MAX_COLUMNS;
     bool equal = true;
-    *c = (columns){.label = -1, .name = -1, .abbreviation = -1, .channel = {-1, -1, -1}, .rows = c->rows, .behind = -1};
+    *c = (columns){-1, -1, -1, .hex = -1, .channel = {-1, -1, -1}, .rows = c->rows, .behind = -1};
     for (size_t r = c->rows; r < f->n; r++) {
         least = f->row[r].n < least ? f->row[r].n : least;
         equal = equal && f->row[r].n == f->row[c->rows].n;
@@ -338,8 +389,12 @@ static bool find_by_contents(const fields *f, columns *c)
         c->abbreviation = c->name;
         c->name = c->label - 1;
     }
-    const bool several = find_colour(f, c) == 0 && f->row[c->rows].n > (size_t)c->name + 1;
+    bool at_end = false;
+    for (size_t r = c->rows; r < f->n; r++) at_end |= colour_size(f, r, c) > 0;
+    const bool several = !at_end && f->row[c->rows].n > (size_t)c->name + 1;
     c->joined = f->separator == ' ' && c->label < c->name && (!equal || several || has_repeats(f, c->rows, c->name));
+    c->opacity = find_opacity(f, c);
+    find_colours(f, at_end, c);
     return true;
 }
 
@@ -354,44 +409,44 @@ static bool read_channel(const char *field, uint8_t *channel)
     return fits;
 }
 
-/* Reads three fields of a row from column `first` on. */
-static bool read_channels(const fields *f, size_t r, int first, uint8_t colour[MIN_COLOUR])
-{
-    bool fits = first >= 0;
-    for (int k = 0; k < MIN_COLOUR && fits; k++) fits = read_channel(field_at(f, r, first + k), &colour[k]);
-    return fits;
-}
-
 /* Reads a field #RRGGBB, which may have an opacity behind it. */
 static bool read_hex(const char *field, uint8_t colour[MIN_COLOUR])
 {
-    if (*field != '#' || is_comment(field) || strlen(field) > 9) return false;
+    if (!is_hex(field)) return false;
     const unsigned long rgb =
         strtoul((char[]){field[1], field[2], field[3], field[4], field[5], field[6], 0}, NULL, 16);
     for (int k = 0; k < MIN_COLOUR; k++) colour[k] = (uint8_t)(rgb >> (16 - 8 * k));
     return true;
 }
 
-/* Reads the colour of a row whose words of the name are not joined yet. behind: numbers that a colour behind the name
- * has. */
-static bool read_colour(const fields *f, size_t r, const columns *c, size_t behind, uint8_t colour[MIN_COLOUR])
+/* Field of a row with one number of a colour, before the words of the name are joined; "": there is none. */
+static const char *channel_at(const fields *f, size_t r, const columns *c, int k)
 {
     const int n = (int)f->row[r].n;
-    for (int i = 0; i < n; i++)
-        if (i != c->name && read_hex(field_at(f, r, i), colour)) return true;
-    if (c->channel[0] >= 0 && c->channel[1] >= 0 && c->channel[2] >= 0) {
-        bool fits = true;
-        for (int k = 0; k < MIN_COLOUR && fits; k++) {
-            /* behind a name of several words the fields lie farther back */
-            const int more = c->joined && c->channel[k] > c->name ? n - (int)f->row[0].n : 0;
-            fits = read_channel(field_at(f, r, c->channel[k] + more), &colour[k]);
-        }
-        return fits;
-    }
-    if (c->behind >= 0) return false; /* the head names no colour */
-    if (behind > 0 && numbers_at_end(f, r, (size_t)c->name + 1) >= behind)
-        return read_channels(f, r, n - (int)behind, colour);
-    return c->name > c->label + MIN_COLOUR && read_channels(f, r, c->label + 1, colour);
+    /* behind a name of several words the fields lie farther back than those of the head */
+    if (c->channel[k] >= 0)
+        return field_at(f, r, c->channel[k] + (c->joined && c->channel[k] > c->name ? n - (int)f->row[0].n : 0));
+    const int size = c->joined && c->behind < 0 ? (int)colour_size(f, r, c) : 0;
+    return field_at(f, r, size > 0 ? n - size + k : -1);
+}
+
+/* Whether the numbers of a table can be colours. If no head names them, a number in their place that is none shows that
+ * all others are none, either. */
+static bool has_channels(const fields *f, const columns *c)
+{
+    uint8_t channel;
+    for (size_t r = c->rows; r < f->n && c->behind < 0; r++)
+        for (int k = 0; k < MIN_COLOUR; k++)
+            if (is_number(channel_at(f, r, c, k)) && !read_channel(channel_at(f, r, c, k), &channel)) return false;
+    return true;
+}
+
+/* Reads the colour of a row whose words of the name are not joined yet. channels: its numbers may be one. */
+static bool read_colour(const fields *f, size_t r, const columns *c, bool channels, uint8_t colour[MIN_COLOUR])
+{
+    if (read_hex(field_at(f, r, c->hex), colour)) return true;
+    for (int k = 0; k < MIN_COLOUR && channels; k++) channels = read_channel(channel_at(f, r, c, k), &colour[k]);
+    return channels;
 }
 
 /* Takes colours that are black in all rows for none. */
@@ -405,13 +460,11 @@ static void check_colours(gls_label_table *table)
 
 /* --- Entries. */
 
-/* All words of a row from the name on, without those behind it, as one text in the memory of the words. colour: numbers
- * that a colour has. */
-static char *join_words(const fields *f, size_t r, const columns *c, size_t colour)
+/* All words of a row from the name on, without those behind it, as one text in the memory of the words. */
+static char *join_words(const fields *f, size_t r, const columns *c)
 {
     char **word = f->cell + f->row[r].first + c->name, *to = *word;
-    const bool coloured = numbers_at_end(f, r, (size_t)c->name + 1) >= colour;
-    const size_t n = f->row[r].n - (size_t)c->name - (c->behind >= 0 ? (size_t)c->behind : coloured ? colour : 0);
+    const size_t n = f->row[r].n - (size_t)c->name - (c->behind >= 0 ? (size_t)c->behind : colour_size(f, r, c));
     to += strlen(to);
     for (size_t i = 1; i < n; i++) {
         const size_t length = strlen(word[i]);
@@ -425,7 +478,7 @@ static char *join_words(const fields *f, size_t r, const columns *c, size_t colo
 /* Makes the entries from the rows. */
 static gls_status take_rows(gls_label_table *table, fields *f, const columns *c)
 {
-    const size_t colour = find_colour(f, c);
+    const bool channels = has_channels(f, c);
     table->entry = malloc((f->n + 1) * sizeof *table->entry);
     if (!table->entry) return gls_no_memory();
     for (size_t r = c->rows; r < f->n; r++) {
@@ -437,8 +490,8 @@ static gls_status take_rows(gls_label_table *table, fields *f, const columns *c)
             return gls_fail(GLS_ERR_INPUT, "%s: line %zu: '%.40s' is no label: a label is a whole number from 0 on",
                             f->path, f->row[r].line, number);
         gls_label_entry entry = {.label = 0};
-        entry.has_colour = read_colour(f, r, c, colour, entry.colour);
-        if (c->joined && *name) name = join_words(f, r, c, colour);
+        entry.has_colour = read_colour(f, r, c, channels, entry.colour);
+        if (c->joined && *name) name = join_words(f, r, c);
         if (!*name || label < 0 || label > GLS_LABEL_MAX) continue;
         entry.label = (int32_t)label;
         entry.name = name;

@@ -61,6 +61,9 @@ static void test_forms(void **state)
          "Caudate\"\n",
          "Left Thalamus, all", "Left Caudate"},
         /* words without a head */
+        {"10 Left Thalamus 10 20 30 0\n11 Caudate 40 50 60\n", "Left Thalamus", "Caudate"},
+        {"10 Area 44 10 20 30\n11 Area 45 40 50 60\n", "Area 44", "Area 45"},
+        {"10 Area 44 1 2 3 128\n11 Area 4 5 6 128\n", "Area 44", "Area"},
         {"10 Left Thalamus\n11 Left Caudate\n", "Left Thalamus", "Left Caudate"},
         {"10 left-10 0 0 0 0\n11 \"right 11\"\n", "left-10", "right 11"},
         /* FSL: images of one label a voxel hold index + 1 if the atlas is probabilistic */
@@ -100,7 +103,18 @@ static void test_colours(void **state)
         {"10 Left Thalamus 0 118 14\n11 Area 44 122 186 220\n", 0x00760e, 0x7abadc},
         {"10 255 0 7 1 1 1 \"Left Thalamus\"\n11 0 255 0 1 1 1 \"Left Caudate\"\n", 0xff0007, 0x00ff00},
         {"10\tLeft Thalamus\t1\t2\t3\n11\tCaudate\t4\t5\t6\n", 0x010203, 0x040506},
+        /* behind the name, or label and name, whatever comes behind; with an opacity, or without */
+        {"10\ta\t10\t20\t30\t0\n11\tb\t40\t50\t60\n", 0x0a141e, 0x28323c},
+        {"10\ta\t1\t2\t3\t255\t9\n11\tb\t4\t5\t6\t255\t9\n", 0x010203, 0x040506},
+        {"10\ta\t1\t2\t3\tleft\n11\tb\tn/a\tn/a\tn/a\tright\n", 0x010203, -1},
+        {"a\t10\t1\t2\t3\nb\t11\t4\t5\t6\n", 0x010203, 0x040506},
+        {"10 a 10 20 30 0\n11 b 40 50 60\n", 0x0a141e, 0x28323c},
+        {"10 Area 44 10 20 30\n11 Area 45 40 50 60\n", 0x0a141e, 0x28323c},
+        {"10 Area 44 10 20 30 128\n11 Area 40 50 60 128\n", 0x0a141e, 0x28323c},
+        {"10 a #010203\n11 b #040506\n", 0x010203, 0x040506},
         /* the head names the columns */
+        {"index\tname\tabbreviation\tcolour\n10\tTha\t#abcdef\t#010203\n11\tCau\t#abcdef\tn/a\n", 0x010203, -1},
+        {"index\tname\tabbreviation\n10\tThalamus\t#abcdef\n11\tCaudate\tCau\n", -1, -1},
         {"index\tname\tcolor\n10\tThalamus\t#FF0a00\n11\tCaudate\tn/a\n", 0xff0a00, -1},
         {"color\tindex\tname\n#FF000080\t10\tThalamus\n#00FF00\t11\tCaudate\n", 0xff0000, 0x00ff00},
         {"index,R,G,B,name\n10,1,2,3,Thalamus\n11,4,5,256,Caudate\n", 0x010203, -1},
@@ -111,6 +125,9 @@ static void test_colours(void **state)
         {"10 left-10 0 0 0 0\n11 right-11 0 0 0 0\n", -1, -1},
         {"10 left-10 0 0 0 0\n11 right-11 1 0 0 0\n", 0, 0x010000},
         {"10 left-10 0.5 118 14 0\n11 right-11 122 186 -3 0\n", -1, -1},
+        {"10\ta\t10\t-20\t30\n11\tb\t1\t2\t3\n", -1, -1},
+        {"10 Area 44 10 20.5 30\n11 b 1 2 3\n", -1, -1},
+        {"10 300 0 7 1 1 1 \"Left Thalamus\"\n11 0 255 0 1 1 1 \"Left Caudate\"\n", -1, -1},
         {"<atlas><label index=\"10\" value=\"10\">A</label><label index=\"11\" value=\"11\">B</label></atlas>", -1, -1},
     };
     (void)state;
