@@ -71,7 +71,7 @@ static const gls_option table[] = {
         "Selection", atlas, "atlas", "LABELS", "none",
         "Image of labels that select streamlines, on any grid in the space of the streamlines, or brought there by "
         "--transform."),
-    GLS_TEXT("Selection", lut, "lut", "FILE", "none", "Names of the labels of --atlas."),
+    GLS_TEXT("Selection", lut, "lut", "FILE", "none", "Names and colours of the labels of --atlas."),
     GLS_TEXT("Selection", save_to, "save-to", "DIR",
              "that of the first tractogram, or the data set; else the current one",
              "Folder into which the page saves bundles, what it tracks, and judgements of a data set."),
@@ -238,7 +238,7 @@ static int check_effects(const view_values *v, const cmd_arguments *arguments, s
     if (cmd_options_first(arguments, of_odf) && !v->odf)
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs --odf", cmd_options_first(arguments, of_odf));
     if (folder && v->odf) return cmd_error(CMD_EXIT_USAGE, "--odf: is not for a data set");
-    if (v->lut && !v->atlas) return cmd_error(CMD_EXIT_USAGE, "--lut: needs --atlas, whose labels it names");
+    if (v->lut && !v->atlas) return cmd_error(CMD_EXIT_USAGE, "--lut: needs --atlas, whose labels it gives names and colours");
     if (v->transform.n > 0 && !v->atlas && (folder || n_tracts == n))
         return cmd_error(CMD_EXIT_USAGE, "--transform: there is no image to bring: needs IMAGE or --atlas");
     if (tracts && n_tracts == 0) return cmd_error(CMD_EXIT_USAGE, "--%s: needs a tractogram", tracts);
