@@ -158,8 +158,7 @@ gls_status gls_field_check_lengths(const gls_image *field, const double place[3]
         if (isnan(square))
             return gls_fail(GLS_ERR_INPUT,
                             "%s: has a number that is not finite at voxel %zu,%zu,%zu: it is damaged, since fields of "
-                            "MRtrix3 alone leave voxels without a value: make it again, or give ,from=mrtrix behind "
-                            "its name if it is one",
+                            "MRtrix3 alone leave voxels without a value: make it again",
                             path, v % nx, v / nx % ny, v / nx / ny);
         any = true;
         /* positions of 0 0 0 say that a voxel has none */

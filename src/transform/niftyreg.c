@@ -34,13 +34,20 @@ bool gls_niftyreg_has_points(int kind)
     return kind == GLS_NIFTYREG_CONTROL_POINTS || kind == GLS_NIFTYREG_VELOCITY_POINTS;
 }
 
+/* Size of the block behind the header that begins with these bytes. */
+static int32_t block_size(const unsigned char *block, bool swapped)
+{
+    int32_t size;
+    memcpy(&size, block, sizeof size);
+    if (swapped) gls_swap_bytes(&size, 1, sizeof size);
+    return size;
+}
+
 /* Takes the map of a block behind the header, of which `left` bytes are there. */
 static gls_status take_map(const char *path, const unsigned char *block, size_t left, bool swapped, double map[3][4])
 {
-    int32_t size;
+    const int32_t size = block_size(block, swapped);
     float value[12];
-    memcpy(&size, block, sizeof size);
-    if (swapped) gls_swap_bytes(&size, 1, sizeof size);
     if (size != MAP_BYTES)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: has an extension of %d bytes behind its header, where NiftyReg has affine maps of %d and "
@@ -55,8 +62,8 @@ static gls_status take_map(const char *path, const unsigned char *block, size_t 
     return gls_fail(GLS_ERR_INPUT, "%s: damaged: an affine map behind its header has no inverse", path);
 }
 
-/* Reads the maps that follow the header as extensions, up to where the values begin; those that are not there are the
- * identity. */
+/* Reads the maps that follow the header as extensions, up to a size of 0, since zeros may lie in front of the values,
+ * or to the values themselves; those that are not there are the identity. */
 static gls_status read_affines(const char *path, affines *a)
 {
     unsigned char h[HEADER_BYTES + 4 + MAX_MAPS * MAP_BYTES] = {0};
@@ -82,8 +89,10 @@ static gls_status read_affines(const char *path, affines *a)
     if (h[HEADER_BYTES] == 0) return GLS_OK;
     if (h[345] == 'i') values = INFINITY; /* they lie in the other file of a pair */
     size_t at = HEADER_BYTES + 4;
-    for (int k = 0; k < MAX_MAPS && at + 8 <= got && (float)at < values && !status; k++, at += MAP_BYTES)
+    for (int k = 0; k < MAX_MAPS && at + 8 <= got && (float)at < values && !status; k++, at += MAP_BYTES) {
+        if (block_size(h + at, swapped) == 0) break;
         status = take_map(path, h + at, got - at, swapped, a->map[k]);
+    }
     return status;
 }
 

@@ -70,12 +70,15 @@ save("velocity.nii", (6, 6, 6), LATTICE, value=moved, kind=5, squarings=6)
 save("backward.nii", (6, 6, 6), LATTICE, value=moved, kind=5, squarings=-6, maps=(HALF, HALF))
 save("auto.nii", (6, 6, 6), LATTICE, value=lambda p: moved(p, 25), kind=5)
 save("one_map.nii", (6, 6, 6), LATTICE, value=moved, kind=2, maps=(HALF,))
-for name, source in (("comment.nii", "both.nii"), ("gap.nii", "velocity.nii")):
+for name, source in (("comment.nii", "both.nii"), ("padded.nii", "one_map.nii"), ("gap.nii", "velocity.nii"), ("gap_flow.nii", "flow.nii")):
     data = bytearray(open(source, "rb").read())
     if name == "comment.nii":  # in front of the maps, which NiftyReg itself then does not find
         data[352:352] = struct.pack("<2i24s", 32, 6, b"by hand")
         struct.pack_into("<f", data, 108, 352 + 32 + 160)
-    if name == "gap.nii":
+    if name == "padded.nii":  # zeros between the map and the values
+        data[432:432] = bytes(16)
+        struct.pack_into("<f", data, 108, 448)
+    if name.startswith("gap"):
         struct.pack_into("<f", data, len(data) - 8, math.nan)
     open(name, "wb").write(data)
 save("shifts.nii", SHAPE, AFFINE, value=moves, kind=4)
@@ -106,3 +109,5 @@ if __name__ == "__main__":
         print("%s: %.2g mm" % (name, far))
         if not far < 1e-4:
             sys.exit("%s: differs" % name)
+    if positions("padded.nii,fixed=ref.nii") != positions("one_map.nii,fixed=ref.nii"):
+        sys.exit("padded.nii: differs")

@@ -246,6 +246,8 @@ expect 3 transform lines.tck -t comment.nii,fixed=ref.nii -o x.tck
 says "comment.nii: has an extension of 32 bytes behind its header, where NiftyReg has affine maps of 80"
 expect 3 transform lines.tck -t gap.nii,fixed=ref.nii -o x.tck
 says "gap.nii: has a number that is not finite at voxel 4,5,5: it is damaged"
+expect 3 transform lines.tck -t gap_flow.nii -o x.tck
+says "gap_flow.nii: has a number that is not finite at voxel 10,10,9: it is damaged"
 
 # --- matrices of AFNI, which leave out that an image is oblique: its images, where they are given, and those at hand ---
 echo "1 0 0 2 0 1 0 0 0 0 1 0" > afni.aff12.1D
@@ -330,6 +332,8 @@ expect 0 transform lines.tck -t gap_place.nii,from=mrtrix -o gap.tck
 for name in gap_shift.nii,from=itk gap_shift.nii,from=fnirt,moving=ref.nii gap_place.nii,from=niftyreg; do
     expect 3 transform lines.tck -t $name -o x.tck
     says "has a number that is not finite at voxel 7,0,0: it is damaged"
+    # its format was given: no other one is advised
+    ! grep -q "from=" stderr || note "$name: $(cat stderr)"
 done
 for name in shifts:"mrregister -nl_warp_full writes fields of positions, but its values look like displacements" full_none:"is empty" full_far:"a vector of 1e+20 mm at voxel 7,0,0"; do
     expect 3 transform lines.tck -t "${name%%:*}.mif" -o x.tck

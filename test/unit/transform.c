@@ -194,6 +194,7 @@ static void test_damaged(void **state)
         {"itk_two.h5", "\211HDF", 4, 28, "\1", 1, "its superblock"},
         {"itk_two.h5", "OHDR", 4, 20, "\377", 1, "a header"},
         {"itk_composite.h5", "OCHK", 4, 9, "\377", 1, "a header"},
+        {"itk_composite.h5", "\0\0\0\40\25\361\6\100", 8, 6, "\370\177", 2, "that is not finite at voxel 0,0,0"},
         {"freesurfer_voxel.lta", "\ncras", 5, 1, "k", 1, "its src volume info lacks"},
         {"freesurfer_voxel.lta", "\nvolume", 7, 1, "W", 1, "its src volume info lacks"},
         {"freesurfer_ras.lta", "1.000000000000000e+00 \nsrc", 26, 0, "2", 1, "the last 0 0 0 1"},
