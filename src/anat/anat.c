@@ -81,7 +81,6 @@ static gls_status align(const gls_anat_inputs *in, const gls_anat_image *fixed, 
     a->device = in->device;
     a->graphics = in->graphics;
     a->go_on = in->go_on;
-    a->user = in->user;
     if (in->fine && gls_alignment_edge(a) < 2) {
         const size_t last = a->velocity.n_levels++;
         a->velocity.voxel[last] = fmax(1, gls_alignment_edge(a));
@@ -320,7 +319,7 @@ static gls_status grow(const gls_anat_inputs *in, const gls_image *prior, uint8_
         gls_tissue_classes tried = {.rounds = 0};
         memcpy(trial, set, n);
         status = gls_brain_mask_grow(&a->grid, sign * mm, trial);
-        if (!status) status = gls_tissue_classes_find(&tried, a->t1, trial, prior, NULL, in->t1.name);
+        if (!status) status = gls_tissue_classes_find(&tried, a->t1, trial, prior, NULL, &in->go_on, in->t1.name);
         if (!status && has_contrast(&tried, &grey, &fluid)) {
             const gls_tissue_classes before = *c;
             *c = tried;
@@ -349,7 +348,7 @@ static gls_status move_to_brain(const gls_anat_inputs *in, const gls_image *prio
     if (!trial) return gls_no_memory();
     memcpy(trial, set, n);
     status = gls_brain_mask_move(&a->grid, shift, trial);
-    if (!status) status = gls_tissue_classes_find(&tried, a->t1, trial, prior, NULL, in->t1.name);
+    if (!status) status = gls_tissue_classes_find(&tried, a->t1, trial, prior, NULL, &in->go_on, in->t1.name);
     if (!status && has_contrast(&tried, &grey, &fluid) && tried.score > c->score) {
         const gls_tissue_classes before = *c;
         *c = tried;
@@ -383,7 +382,7 @@ static gls_status check_correction(const gls_anat_inputs *in, const gls_image *p
     if (!a->uncorrected) return GLS_OK;
     memcpy(mask, set, n);
     gls_tissue_classes_finish(&a->classes);
-    return gls_tissue_classes_find(&a->classes, a->t1, mask, prior, NULL, in->t1.name);
+    return gls_tissue_classes_find(&a->classes, a->t1, mask, prior, NULL, &in->go_on, in->t1.name);
 }
 
 /* Makes the T1 on the grid, the mask, the classes in it, and their fractions. */
@@ -402,10 +401,10 @@ static gls_status find_brain(const gls_anat_inputs *in, const gls_image *first, 
     if (!status) status = make_set(brought, 0.5f, &given);
     if (!status) status = make_set(brought, 0.5f, &set);
     if (!status && !(mask = malloc(n))) status = gls_no_memory();
-    if (!status) status = gls_tissue_classes_find(&begin, a->t1, set, prior, NULL, in->t1.name);
+    if (!status) status = gls_tissue_classes_find(&begin, a->t1, set, prior, NULL, &in->go_on, in->t1.name);
     if (!status) status = repair(in, prior, set, &begin, a);
     if (!status) status = gls_brain_mask_correct(a->t1, &begin, set, mask);
-    if (!status) status = gls_tissue_classes_find(&a->classes, a->t1, mask, prior, &begin, in->t1.name);
+    if (!status) status = gls_tissue_classes_find(&a->classes, a->t1, mask, prior, &begin, &in->go_on, in->t1.name);
     if (!status) a->dice = gls_brain_mask_dice(given, mask, n);
     if (!status) status = check_correction(in, prior, set, mask, a);
     if (!status) status = gls_tissue_classes_fractions(&a->classes, a->t1, mask, &a->fractions);
@@ -476,8 +475,8 @@ static gls_status refine(const gls_anat_inputs *in, const gls_image *first, gls_
 {
     const size_t n = gls_grid_voxels(&a->grid);
     gls_boundary *b = &a->boundary;
-    gls_status status =
-        gls_boundary_refine(a->fractions->data + GLS_CLASS_WM * n, a->mask, in->b0.image, a->to_series.found.map, b);
+    gls_status status = gls_boundary_refine(a->fractions->data + GLS_CLASS_WM * n, a->mask, in->b0.image,
+                                            a->to_series.found.map, &in->go_on, b);
     if (status) return status;
     if (b->end != GLS_BOUNDARY_FEW)
         gls_log(GLS_LOG_INFO, "border of white matter: cost %.4f, before %.4f, at %zu points; %.2f mm and %.2f degrees",

@@ -34,8 +34,7 @@ typedef struct gls_anat_inputs {
     bool boundary;                    /* the map of the T1 to the series follows the border of white matter */
     const char *device;               /* as in gls_alignment */
     gls_graphics graphics;
-    bool (*go_on)(void *user);
-    void *user;
+    gls_go_on go_on;
 } gls_anat_inputs;
 
 /* The results. All zero is empty. */

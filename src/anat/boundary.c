@@ -32,6 +32,8 @@ typedef struct border {
     size_t n;
     const gls_image *b0;
     double to_voxel[3][4];
+    const gls_go_on *go_on;
+    gls_status status; /* GLS_ERR_CANCELLED: all scores are 0 from there on */
 } border;
 
 /* --- Finding points. */
@@ -152,8 +154,10 @@ static double cost_of(const border *b, const double map[3][4])
 
 static void score_maps(void *user, const double (*map)[3][4], size_t n, double *score)
 {
+    border *b = user;
+    if (!b->status) b->status = gls_goes_on(b->go_on);
 #pragma omp parallel for schedule(dynamic, 1)
-    for (size_t k = 0; k < n; k++) score[k] = 2 - cost_of(user, map[k]);
+    for (size_t k = 0; k < n; k++) score[k] = b->status ? 0 : 2 - cost_of(b, map[k]);
 }
 
 /* Returns the end that follows from the costs and the change. */
@@ -167,9 +171,9 @@ static gls_boundary_end judge(const gls_boundary *found)
 }
 
 gls_status gls_boundary_refine(const float *white, const gls_image *mask, const gls_image *b0, double map[3][4],
-                               gls_boundary *found)
+                               const gls_go_on *go_on, gls_boundary *found)
 {
-    border b = {.b0 = b0};
+    border b = {.b0 = b0, .go_on = go_on};
     double middle[3], back[3][4], centre[3];
     gls_status status = find_points(white, mask, (const double(*)[4])map, &b, middle);
     *found = (gls_boundary){.points = b.n, .end = GLS_BOUNDARY_FEW};
@@ -185,7 +189,8 @@ gls_status gls_boundary_refine(const float *white, const gls_image *mask, const 
         found->shift = climbed.shift;
         found->turn = climbed.turn;
         found->end = judge(found);
-        if (found->end == GLS_BOUNDARY_TAKEN) memcpy(map, climbed.map, sizeof climbed.map);
+        status = b.status;
+        if (!status && found->end == GLS_BOUNDARY_TAKEN) memcpy(map, climbed.map, sizeof climbed.map);
     }
     free(b.point);
     return status;

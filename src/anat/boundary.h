@@ -36,6 +36,6 @@ typedef struct gls_boundary {
  * series as `map` brings it there; mask: the brain, on the same grid. b0: the series without diffusion weighting, which
  * is finite. Unless found->end is GLS_BOUNDARY_TAKEN the map stays as it is. Same bytes for any number of threads. */
 gls_status gls_boundary_refine(const float *white, const gls_image *mask, const gls_image *b0, double map[3][4],
-                               gls_boundary *found);
+                               const gls_go_on *go_on, gls_boundary *found);
 
 #endif

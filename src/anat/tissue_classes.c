@@ -253,7 +253,8 @@ static gls_status update_bias(work *w)
 }
 
 gls_status gls_tissue_classes_find(gls_tissue_classes *c, const gls_image *t1, const uint8_t *mask,
-                                   const gls_image *prior, const gls_tissue_classes *start, const char *name)
+                                   const gls_image *prior, const gls_tissue_classes *start, const gls_go_on *go_on,
+                                   const char *name)
 {
     work w = {.c = c, .prior = prior, .mix = {1.0 / 3, 1.0 / 3, 1.0 / 3}};
     float *sorted = NULL;
@@ -272,6 +273,7 @@ gls_status gls_tissue_classes_find(gls_tissue_classes *c, const gls_image *t1, c
     for (unsigned round = 0; round < ROUNDS && !status; round++) {
         update_classes(&w, round == 0);
         status = update_bias(&w);
+        if (!status) status = gls_goes_on(go_on);
         c->rounds = round + 1;
         if (round > 3 && fabs(c->score - last) < TOLERANCE) break;
         last = c->score;

@@ -4,6 +4,8 @@
 
 #include <glslines/image.h>
 
+#include "util/status.h"
+
 /* The classes, by rising intensity in a T1 image. */
 enum { GLS_CLASS_CSF, GLS_CLASS_GM, GLS_CLASS_WM, GLS_CLASSES };
 
@@ -21,7 +23,8 @@ typedef struct gls_tissue_classes {
  * start: begins with its means; NULL: with those of clusters. The result does not depend on the number of threads.
  * GLS_ERR_INPUT, with the name: too few voxels, or no three classes. */
 gls_status gls_tissue_classes_find(gls_tissue_classes *classes, const gls_image *t1, const uint8_t *mask,
-                                   const gls_image *prior, const gls_tissue_classes *start, const char *name);
+                                   const gls_image *prior, const gls_tissue_classes *start, const gls_go_on *go_on,
+                                   const char *name);
 /* Makes an image of the fraction of each class: by the intensity between the means of two classes at borders, by
  * probability inside a class, where intensity is noise. */
 gls_status gls_tissue_classes_fractions(const gls_tissue_classes *classes, const gls_image *t1, const uint8_t *mask,

@@ -167,8 +167,7 @@ static gls_status make(gls_tract_run *run, const gls_dataset_derived *d, const v
     const making *m = user;
     gls_anat_inputs in = {.device = gls_job_anatomy_device(m->job),
                           .graphics = m->job->api,
-                          .go_on = go_on,
-                          .user = (void *)(uintptr_t)m->monitor};
+                          .go_on = {go_on, (void *)(uintptr_t)m->monitor}};
     gls_anat anat = {.cut = false};
     char *path[GLS_ANAT_MAX_FILES];
     size_t n = 0;

@@ -121,6 +121,11 @@ gls_status gls_run_rewrites(gls_run *run, const char *path)
 gls_status gls_run_join(const char *prefix, const char *suffix, char **name)
 {
     static const char image[] = ".nii.gz";
+    const char *beginning = gls_file_name(prefix);
+    if (!beginning[strspn(beginning, ".")])
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "\"%s\": the names of the files need a beginning after the folder, such as %s%ssub-01", prefix,
+                        prefix, *beginning ? "/" : "");
     const size_t stem = gls_image_is_output(prefix) ? gls_image_stem(prefix) : strlen(prefix);
     size_t n = strlen(suffix);
     const bool other = prefix[stem] && gls_case_ends(suffix, image);

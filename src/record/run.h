@@ -47,7 +47,8 @@ gls_status gls_run_writes(gls_run *run, const char *path);
 /* Like gls_run_writes() for a file that may exist even without force. */
 gls_status gls_run_rewrites(gls_run *run, const char *path);
 /* Makes the name PREFIX + SUFFIX, from malloc. A prefix that is the name of an image, such as x.mif, gives images of
- * that format: x_fa.mif for the suffix _fa.nii.gz. */
+ * that format: x_fa.mif for the suffix _fa.nii.gz. GLS_ERR_ARGUMENT: the prefix is empty or ends as the name of a
+ * folder does, so that names of files would begin with the suffix, and some would be hidden. */
 gls_status gls_run_join(const char *prefix, const char *suffix, char **name);
 /* Adds the output of the name that gls_run_join() makes. *path: the name, owned by the run. */
 gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *suffix, const char **path);

@@ -129,12 +129,6 @@ static gls_status fail_apart(const gls_alignment *a)
 
 /* --- The work. */
 
-static bool go_on(void *user)
-{
-    const gls_alignment *a = user;
-    return !a->go_on || a->go_on(a->user);
-}
-
 /* Finds the linear and the nonlinear part, on a device, or if it is NULL on the CPU. */
 static gls_status align(gls_alignment *a, gls_device *device)
 {
@@ -148,12 +142,12 @@ static gls_status align(gls_alignment *a, gls_device *device)
     }
     for (size_t k = 0; k < n; k++) channels[k].weight /= sum;
     a->linear.device = device;
+    a->linear.go_on = a->go_on;
     gls_status status = gls_linear_register(&a->fixed.whole, &a->moving.whole, &a->fixed.masked, &a->moving.masked,
                                             &a->linear, &a->found);
     if (status == GLS_ERR_INPUT) status = fail_apart(a);
-    if (!status && !go_on(a)) status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
     if (!status && a->nonlinear)
-        status = gls_velocity_register(channels, n, (const double(*)[4])a->found.map, &a->velocity, device, go_on, a,
+        status = gls_velocity_register(channels, n, (const double(*)[4])a->found.map, &a->velocity, device, &a->go_on,
                                        &a->flow);
     return status;
 }

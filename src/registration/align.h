@@ -36,12 +36,11 @@ typedef struct gls_alignment {
     const gls_image
         *brain; /* mask of the brain on the grid of the fixed image; NULL: where both show the brain alone */
     bool nonlinear;
-    gls_linear_options linear; /* `device` is set by gls_alignment_find() */
+    gls_linear_options linear; /* `device` and `go_on` are set by gls_alignment_find() */
     gls_velocity_options velocity;
     const char *device; /* name of the device; "auto": a GPU or the CPU; "cpu" */
     gls_graphics graphics;
-    bool (*go_on)(void *user); /* false: GLS_ERR_CANCELLED; NULL: goes on */
-    void *user;
+    gls_go_on go_on;
 
     gls_linear_result found;
     gls_velocity flow;

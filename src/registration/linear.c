@@ -333,8 +333,8 @@ static bool is_thick(const gls_level *level)
 /* Climbs at one level. An affine map is scored both ways: interpolation smooths the image that is read, and draws
  * scales to where its smoothing gains most. Rigid maps leave scales alone, and are searched for in half the time by
  * one. */
-static gls_status climb_level(const level_pair *pair, double voxel, int phase, bool affine, gls_nmi_device *on,
-                              trial *t, gls_linear_result *result)
+static gls_status climb_level(const level_pair *pair, double voxel, int phase, bool affine, const gls_go_on *go_on,
+                              gls_nmi_device *on, trial *t, gls_linear_result *result)
 {
     gls_nmi nmi;
     double map[3][4];
@@ -343,13 +343,15 @@ static gls_status climb_level(const level_pair *pair, double voxel, int phase, b
         gls_linear_level *level = &result->level[result->n_levels++];
         *level = (gls_linear_level){.voxel = voxel, .affine = affine};
         const scorer by = {score_by_nmi, &nmi};
+        nmi.go_on = *go_on;
         level->evaluations = climb(&by, t, affine ? N_PARAMETERS : N_RIGID, first_step[phase], last_step[phase]);
         level->score = result->score = t->score;
         map_of(t, map);
         gls_nmi_score(&nmi, (const double(*)[4])map, &result->share);
-        gls_log(GLS_LOG_INFO, "%s, %g mm: NMI %.5f after %u evaluations", affine ? "affine" : "rigid", voxel, t->score,
-                level->evaluations);
         status = nmi.status;
+        if (!status)
+            gls_log(GLS_LOG_INFO, "%s, %g mm: NMI %.5f after %u evaluations", affine ? "affine" : "rigid", voxel,
+                    t->score, level->evaluations);
     }
     gls_nmi_finish(&nmi);
     return status;
@@ -361,6 +363,7 @@ static gls_status begin(const level_pair *pair, const gls_linear_options *o, gls
 {
     gls_nmi nmi;
     gls_status status = gls_nmi_init(&nmi, &pair->fixed, &pair->moving, 1, on);
+    nmi.go_on = o->go_on;
     if (!status) status = search(&nmi, &pair->fixed, &pair->moving, o, best);
     if (!status && o->check_header) check_header(&nmi, &pair->fixed, &pair->moving, best->score, result);
     if (!status) status = nmi.status;
@@ -392,7 +395,7 @@ static gls_status align(const gls_level *fixed, const gls_level *moving, const g
             if (affine && k == 0 && !last) continue;
             if (o->affine && !affine && last && k > 1) continue; /* an affine map of the level before is nearer */
             status = make_pair(last ? masked_fixed : fixed, last ? masked_moving : moving, o->voxel[k], &pair[k]);
-            if (!status) status = climb_level(&pair[k], o->voxel[k], phase, affine, on, &t, result);
+            if (!status) status = climb_level(&pair[k], o->voxel[k], phase, affine, &o->go_on, on, &t, result);
         }
     map_of(&t, result->map);
     return status;

@@ -5,6 +5,7 @@
 #include <glslines/device.h>
 
 #include "registration/level.h"
+#include "util/status.h"
 
 /* Where the search begins. */
 typedef enum gls_linear_init {
@@ -34,6 +35,7 @@ typedef struct gls_linear_options {
     size_t n_levels;
     double voxel[GLS_MAX_LEVELS]; /* mm, coarse to fine */
     gls_device *device;           /* computes histograms; NULL: the CPU does */
+    gls_go_on go_on;
 } gls_linear_options;
 
 typedef struct gls_linear_level {

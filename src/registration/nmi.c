@@ -23,6 +23,7 @@
 #define MANY 50000                /* number of samples from which on all bins are used */
 #define PARTS 4                   /* number of parts into which the work on a map is cut, for threads */
 #define REFINED ((size_t)1 << 21) /* most voxels of an image that is refined, which then takes 128 MiB on a device */
+#define GROUP ((size_t)12)        /* largest number of maps that are scored before go_on is asked again */
 #define MIN_SHARE 0.25 /* smallest share of the voxels of the fixed image that must lie in the moving image */
 
 /* Chooses the place of a sample in voxel v of a grid, at most half a voxel from its centre. Returns the value there, of
@@ -259,6 +260,8 @@ static void score_all(gls_nmi *nmi, const double (*world)[3][4], size_t n, doubl
     if (n > 0 && (!j || !map) && !nmi->status) nmi->status = gls_no_memory();
     for (size_t i = 0; i < n; i++) score[i] = 0;
     for (int way = 0; way < (int)nmi->n_ways && !nmi->status; way++) {
+        nmi->status = gls_goes_on(&nmi->go_on);
+        if (nmi->status) break;
         nmi->status = add_way(nmi, way, world, n, map, j);
         for (size_t i = 0; i < n && !nmi->status; i++) {
             double n_samples;
@@ -275,7 +278,7 @@ static void score_all(gls_nmi *nmi, const double (*world)[3][4], size_t n, doubl
 
 void gls_nmi_scores(gls_nmi *nmi, const double (*map)[3][4], size_t n, double *score)
 {
-    score_all(nmi, map, n, score, NULL);
+    for (size_t k = 0; k < n; k += GROUP) score_all(nmi, map + k, n - k < GROUP ? n - k : GROUP, score + k, NULL);
 }
 
 double gls_nmi_score(gls_nmi *nmi, const double map[3][4], double *share)

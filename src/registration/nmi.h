@@ -4,6 +4,7 @@
 
 #include "registration/level.h"
 #include "registration/nmi_device.h"
+#include "util/status.h"
 
 /* One of two levels: its samples, and its refined values, at which the samples of the other one look. */
 typedef struct gls_nmi_side {
@@ -18,8 +19,9 @@ typedef struct gls_nmi {
     gls_nmi_side side[2]; /* fixed, moving */
     size_t n_ways; /* 1: samples of the fixed image in the moving one; 2: and those of the moving in the fixed one */
     gls_nmi_device *on; /* computes histograms, borrowed; NULL: the CPU does */
-    gls_status status; /* status of the first histogram that could not be computed, because memory ran out or the device
-                          failed: all scores are 0 from there on */
+    gls_go_on go_on;    /* set after gls_nmi_init(); asked again and again while maps are scored */
+    gls_status status;  /* status of the first histogram that could not be computed, because memory ran out, the device
+                           failed or the caller stops: all scores are 0 from there on */
 } gls_nmi;
 
 /* `on` (may be NULL) must outlive *nmi. n_ways: 1 or 2. Memory: eight times that of both levels, with one way of the

@@ -118,7 +118,7 @@ static double slope(const double *cost)
 }
 
 /* Iterates on one level. */
-static gls_status iterate(gls_velocity_solver *solver, int most, bool ssd, bool (*go_on)(void *), void *user,
+static gls_status iterate(gls_velocity_solver *solver, int most, bool ssd, const gls_go_on *go_on,
                           gls_velocity_level *level)
 {
     double last[WINDOW], cost;
@@ -133,14 +133,14 @@ static gls_status iterate(gls_velocity_solver *solver, int most, bool ssd, bool 
         last[k < WINDOW ? k : WINDOW - 1] = ssd ? -cost : cost;
         if (k + 1 >= WINDOW && slope(last) < MIN_SLOPE * (ssd ? fabs(level->first) : 1)) break;
         status = solver->update(solver);
-        if (!status && go_on && !go_on(user)) status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
+        if (!status) status = gls_goes_on(go_on);
     }
     return status;
 }
 
 gls_status gls_velocity_register(const gls_velocity_channel *channel, size_t n_channels, const double map[3][4],
-                                 const gls_velocity_options *o, gls_device *device, bool (*go_on)(void *user),
-                                 void *user, gls_velocity *result)
+                                 const gls_velocity_options *o, gls_device *device, const gls_go_on *go_on,
+                                 gls_velocity *result)
 {
     gls_velocity_pair pair[GLS_VELOCITY_CHANNELS];
     gls_velocity_solver *solver = NULL;
@@ -160,7 +160,7 @@ gls_status gls_velocity_register(const gls_velocity_channel *channel, size_t n_c
         result->grid = fixed->grid;
         memcpy(before, fixed->to_full, sizeof before);
         if (!status) status = solver->begin(solver, pair, n_channels, result->v);
-        if (!status) status = iterate(solver, o->iterations[k], o->ssd, go_on, user, level);
+        if (!status) status = iterate(solver, o->iterations[k], o->ssd, go_on, level);
         const gls_status ended = solver->end(solver, status ? NULL : result->v);
         if (!status) status = ended;
         finish_pairs(pair, n_channels);

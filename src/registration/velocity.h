@@ -5,6 +5,7 @@
 #include <glslines/device.h>
 
 #include "registration/velocity_parts.h"
+#include "util/status.h"
 
 /* Images that are compared. */
 typedef struct gls_velocity_channel {
@@ -27,10 +28,10 @@ typedef struct gls_velocity {
 } gls_velocity;
 
 /* Aligns the moving to the fixed image, on a device, or if it is NULL on the CPU. map: takes points of the fixed to the
- * moving image, world mm, after the field. go_on(user) false: GLS_ERR_CANCELLED. */
+ * moving image, world mm, after the field. */
 gls_status gls_velocity_register(const gls_velocity_channel *channel, size_t n_channels, const double map[3][4],
-                                 const gls_velocity_options *options, gls_device *device, bool (*go_on)(void *user),
-                                 void *user, gls_velocity *result);
+                                 const gls_velocity_options *options, gls_device *device, const gls_go_on *go_on,
+                                 gls_velocity *result);
 void gls_velocity_finish(gls_velocity *velocity);
 
 #endif

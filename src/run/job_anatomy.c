@@ -93,7 +93,7 @@ gls_status gls_job_anatomy_make(gls_job *job)
 {
     gls_job_options *o = &job->options;
     const gls_anat_inputs how = {
-        .device = gls_job_anatomy_device(o), .graphics = o->api, .go_on = go_on, .user = &job->monitor};
+        .device = gls_job_anatomy_device(o), .graphics = o->api, .go_on = {go_on, &job->monitor}};
     gls_input_file *file = &job->inputs.file[GLS_FILE_ACT];
     gls_job_anatomy a;
     job->sinks.awaited = NULL;

@@ -110,12 +110,15 @@ static bool are_own(const gls_job *job)
 static gls_status name_tractogram(gls_job *job)
 {
     const gls_job_options *o = &job->options;
+    char suffix[16];
+    gls_status status = GLS_OK;
     if (job->no_tractogram) return GLS_OK;
+    gls_snprintf(suffix, sizeof suffix, ".%s", GLS_WORD(GLS_FORMAT_CHOICES, (int)job->format));
     if (o->output)
         job->output = strdup(o->output);
     else
-        gls_asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
-                     GLS_WORD(GLS_FORMAT_CHOICES, (int)job->format));
+        status = gls_run_join(o->output_prefix ? o->output_prefix : "tracks", suffix, &job->output);
+    if (status) return status;
     job->output = shard_name(job->output, &job->shard);
     return job->output ? GLS_OK : gls_no_memory();
 }

@@ -105,7 +105,7 @@ static gls_status make_of_t1(gls_tract_run *run, const gls_anat_cli *o, const ch
     const gls_anat_sources s = sources_of(o, t1);
     gls_anat_names names = {.sidecar = NULL};
     gls_anat_inputs inputs = {
-        .fine = o->fine, .device = o->device, .graphics = (gls_graphics)o->api, .go_on = go_on, .user = run};
+        .fine = o->fine, .device = o->device, .graphics = (gls_graphics)o->api, .go_on = {go_on, run}};
     gls_anat anat = {.cut = false};
     gls_status status = gls_anat_names_init(&names, &s, o->output, NULL, "dwi", o->template_name);
     if (!status) status = note_files(run, &s, &names, o->output);

@@ -178,8 +178,7 @@ static gls_status set_options(registration *r)
     a->nonlinear = is_nonlinear(r);
     a->device = o->device;
     a->graphics = (gls_graphics)o->api;
-    a->go_on = go_on;
-    a->user = r->run;
+    a->go_on = (gls_go_on){go_on, r->run};
     a->linear.affine = o->type != GLS_REGISTER_RIGID;
     a->linear.search = (gls_linear_search)o->search;
     a->linear.check_header = o->header == 0;

@@ -55,6 +55,11 @@ const char *gls_status_name(gls_status status)
     return "unknown error";
 }
 
+gls_status gls_goes_on(const gls_go_on *go_on)
+{
+    return !go_on->ask || go_on->ask(go_on->user) ? GLS_OK : gls_fail(GLS_ERR_CANCELLED, "interrupted");
+}
+
 bool gls_status_is_memory(gls_status status)
 {
     return status == GLS_ERR_MEMORY || status == GLS_ERR_DEVICE_MEMORY;

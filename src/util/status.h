@@ -26,6 +26,14 @@ unsigned gls_failures(void);
 /* Yields GLS_ERR_MEMORY with the message "out of memory". */
 #define gls_no_memory() gls_fail(GLS_ERR_MEMORY, "out of memory")
 
+/* Asks the caller of long work whether to go on. All zero: nobody is asked. */
+typedef struct gls_go_on {
+    bool (*ask)(void *user); /* false: stop */
+    void *user;
+} gls_go_on;
+/* Asks, on the calling thread. GLS_ERR_CANCELLED: stop. */
+gls_status gls_goes_on(const gls_go_on *go_on);
+
 /* Whether memory of the host or of a device ran out, so that a smaller attempt may succeed. */
 bool gls_status_is_memory(gls_status status);
 

@@ -108,6 +108,39 @@ expect 0 register moving.nii fixed.nii -o again --type rigid --init rigid_affine
 expect 0 register moving.nii fixed.nii -o masked --type affine --levels 8,3 --fixed-mask moving.nii --moving-mask moving.nii --lesion-mask empty.nii
 expect 0 register moving.nii fixed.nii -o squares --metric ssd --levels 6 --iterations 5 --channel moving.nii,fixed.nii,0.5
 
+# --- a signal in the linear part: none of its levels that was not yet done is finished, and no file is left ---
+python3 - << 'END'
+import struct
+data = bytearray(open("moving.nii", "rb").read(352))
+struct.pack_into("<3h", data, 42, 84, 96, 78)
+for a, n in enumerate((84, 96, 78)):
+    row = [0.0, 0.0, 0.0, -(n - 1) / 2]
+    row[a] = 1.0
+    struct.pack_into("<4f", data, 280 + 16 * a, *row)
+struct.pack_into("<3f", data, 80, 1, 1, 1)
+open("fine.nii", "wb").write(data + bytes(4 * 84 * 96 * 78))
+open("none.txt", "w").write("1 0 0 0\n0 1 0 0\n0 0 1 0\n0 0 0 1\n")
+END
+for name in moving fixed; do expect 0 transform $name.nii -t none.txt --template fine.nii -o fine_$name.nii; done
+"$tool" register fine_moving.nii fine_fixed.nii -o stopped --type affine --levels 8,1 --device cpu > events 2>&1 &
+i=0
+while ! grep -q 'rigid, 8 mm: NMI' events && [ $i -lt 300 ]; do
+    sleep 0.1
+    i=$((i + 1))
+done
+kill -TERM $!
+wait $!
+[ $? -eq 143 ] || note "a signal in the linear part: $(cat events)"
+grep -q ' 1 mm: NMI' events && note "a level was finished after the signal"
+find . -name 'stopped*' | grep . && note "files of a registration that was interrupted"
+
+# --- a prefix that is a folder: names would begin with a dot or an underscore ---
+mkdir folder
+for prefix in folder/ ./ . ""; do
+    expect 2 register moving.nii fixed.nii -o "$prefix"
+    says "need a beginning after the folder"
+done
+
 # --- Dice of labels, beside a computation from labels that `transform` moved ---
 printf 'index\tname\n11\tThalamus\n2035\tctx "insula"\n' > labels_fixed.tsv
 expect 0 register moving.nii fixed.nii -o dice --levels 8,3 --iterations 20,10 --labels labels.nii,labels_fixed.nii --report

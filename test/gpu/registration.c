@@ -32,7 +32,8 @@ static gls_velocity bend(const gls_level *f, const gls_level *m, bool ssd, gls_d
                                           .iterations = {4, 3}};
     const gls_velocity_channel channel[2] = {{f, m, 0.75}, {f + 1, m + 1, 0.25}};
     gls_velocity v;
-    if (gls_velocity_register(channel, 2, map, &options, on, NULL, NULL, &v)) fail_msg("%s", gls_last_error());
+    if (gls_velocity_register(channel, 2, map, &options, on, &(gls_go_on){.ask = NULL}, &v))
+        fail_msg("%s", gls_last_error());
     return v;
 }
 

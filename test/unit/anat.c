@@ -119,14 +119,15 @@ static void test_classes(void **state)
         mask[v] = class_at(p) >= 0;
     }
     add_bias(t1);
-    assert_int_equal(gls_tissue_classes_find(&c, t1, mask, NULL, NULL, "t1.nii"), GLS_OK);
+    assert_int_equal(gls_tissue_classes_find(&c, t1, mask, NULL, NULL, &(gls_go_on){.ask = NULL}, "t1.nii"), GLS_OK);
     static const double mean[] = {3.931512, 4.833900, 5.216684}, sd[] = {0.303548, 0.103705, 0.042481};
     for (int k = 0; k < GLS_CLASSES; k++) {
         assert_true(fabs(c.mean[k] - mean[k]) < 1e-4);
         assert_true(fabs(c.sd[k] - sd[k]) < 1e-4);
     }
     omp_set_num_threads(3);
-    assert_int_equal(gls_tissue_classes_find(&again, t1, mask, NULL, NULL, "t1.nii"), GLS_OK);
+    assert_int_equal(gls_tissue_classes_find(&again, t1, mask, NULL, NULL, &(gls_go_on){.ask = NULL}, "t1.nii"),
+                     GLS_OK);
     omp_set_num_threads(1);
     assert_memory_equal(again.probability, c.probability, 3 * n * sizeof *c.probability);
     assert_memory_equal(again.bias, c.bias, n * sizeof *c.bias);
@@ -300,7 +301,7 @@ static void test_boundary(void **state)
         pose_after(wrong[k].degrees, wrong[k].shift, map);
         const double before = apart(pose, (const double(*)[4])map);
         float *white = white_through(mask, (const double(*)[4])map);
-        assert_int_equal(gls_boundary_refine(white, mask, b0, map, &found), GLS_OK);
+        assert_int_equal(gls_boundary_refine(white, mask, b0, map, &(gls_go_on){.ask = NULL}, &found), GLS_OK);
         const double after = apart(pose, (const double(*)[4])map);
         if (!(found.end == GLS_BOUNDARY_TAKEN && before > 1 && after < 0.55 && found.after < found.before &&
               found.points > 1000))
@@ -312,7 +313,7 @@ static void test_boundary(void **state)
     /* the true map stays: the least cost lies 0.73 mm away, and is hardly lower */
     pose_after(0, (const double[3]){0, 0, 0}, map);
     float *there = white_through(mask, (const double(*)[4])map);
-    assert_int_equal(gls_boundary_refine(there, mask, b0, map, &found), GLS_OK);
+    assert_int_equal(gls_boundary_refine(there, mask, b0, map, &(gls_go_on){.ask = NULL}, &found), GLS_OK);
     assert_true(apart(pose, (const double(*)[4])map) < 0.2);
     assert_int_equal(found.end, GLS_BOUNDARY_NO_BETTER);
     free(there);
@@ -322,7 +323,7 @@ static void test_boundary(void **state)
         memcpy(was, map, sizeof was);
         for (size_t v = 0; v < n && !away; v++) b0->data[v] = 100 + (float)(v % 7);
         float *white = white_through(mask, (const double(*)[4])map);
-        assert_int_equal(gls_boundary_refine(white, mask, b0, map, &found), GLS_OK);
+        assert_int_equal(gls_boundary_refine(white, mask, b0, map, &(gls_go_on){.ask = NULL}, &found), GLS_OK);
         print_message("%.2f mm, cost %.3f\n", found.shift, found.after);
         assert_int_equal(found.end, away ? GLS_BOUNDARY_FAR : GLS_BOUNDARY_UNSEEN);
         assert_memory_equal(map, was, sizeof was);
@@ -396,11 +397,45 @@ static void test_far_shift(void **state)
     free(mask);
 }
 
+/* Counts down to the question that is answered by "stop". */
+static bool ask(void *user)
+{
+    int *left = user;
+    return --*left != 0;
+}
+
+/* Whoever stops the work is asked often in each of its parts: the search, tissue, the border of white matter. */
+static void test_stop(void **state)
+{
+    enum { MANY = 1 << 20 };
+    int asked = MANY;
+    (void)state;
+    for (int third = 3; third >= 0; third--) {
+        int left = third == 3 ? MANY : 1 + (asked - 1) * third / 2;
+        gls_anat_inputs in = {.t1 = {head_image(dim, 4, pose, 0, false), "t1.nii"},
+                              .b0 = {head_image(dim, 4, identity, 0, true), "b0.nii"},
+                              .brain = {template_image(false), "brain.nii"},
+                              .boundary = true,
+                              .device = "cpu",
+                              .go_on = {ask, &left}};
+        gls_anat a;
+        const gls_status status = gls_anat_make(&in, &a);
+        assert_int_equal(status, third == 3 ? GLS_OK : GLS_ERR_CANCELLED);
+        if (third == 3) {
+            asked = MANY - left;
+            if (asked < 150) fail_msg("asked %d times", asked);
+            gls_anat_finish(&a);
+        }
+        assert_true(third == 3 || left == 0);
+        gls_anat_inputs_finish(&in);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classes),  cmocka_unit_test(test_whole),     cmocka_unit_test(test_five_tissues),
-        cmocka_unit_test(test_boundary), cmocka_unit_test(test_far_shift),
+        cmocka_unit_test(test_boundary), cmocka_unit_test(test_far_shift), cmocka_unit_test(test_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -215,7 +215,8 @@ static gls_velocity bend(const gls_level *f, const gls_level *m, bool ssd)
                                           .iterations = {40, 60}};
     const gls_velocity_channel channel = {f, m, 1};
     gls_velocity v;
-    if (gls_velocity_register(&channel, 1, identity, &options, NULL, NULL, NULL, &v)) fail_msg("%s", gls_last_error());
+    if (gls_velocity_register(&channel, 1, identity, &options, NULL, &(gls_go_on){.ask = NULL}, &v))
+        fail_msg("%s", gls_last_error());
     return v;
 }
 
