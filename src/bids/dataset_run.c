@@ -15,7 +15,6 @@
 #include "bids/dataset_describe.h"
 #include "bids/dataset_select.h"
 #include "bids/dataset_track.h"
-#include "track/track_params.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"

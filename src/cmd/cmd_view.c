@@ -238,7 +238,8 @@ static int check_effects(const view_values *v, const cmd_arguments *arguments, s
     if (cmd_options_first(arguments, of_odf) && !v->odf)
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs --odf", cmd_options_first(arguments, of_odf));
     if (folder && v->odf) return cmd_error(CMD_EXIT_USAGE, "--odf: is not for a data set");
-    if (v->lut && !v->atlas) return cmd_error(CMD_EXIT_USAGE, "--lut: needs --atlas, whose labels it gives names and colours");
+    if (v->lut && !v->atlas)
+        return cmd_error(CMD_EXIT_USAGE, "--lut: needs --atlas, whose labels it gives names and colours");
     if (v->transform.n > 0 && !v->atlas && (folder || n_tracts == n))
         return cmd_error(CMD_EXIT_USAGE, "--transform: there is no image to bring: needs IMAGE or --atlas");
     if (tracts && n_tracts == 0) return cmd_error(CMD_EXIT_USAGE, "--%s: needs a tractogram", tracts);

@@ -50,8 +50,8 @@ typedef struct gls_region {
     char *text;
     bool is_box;
     bool is_outside; /* true: no streamline can meet it, because it lies outside the mask */
-    size_t layer; /* index of its layer in the store of regions, see region_store.h */
-    size_t index; /* in a complete set: index of the region's group, or of its sphere */
+    size_t layer;    /* index of its layer in the store of regions, see region_store.h */
+    size_t index;    /* in a complete set: index of the region's group, or of its sphere */
 } gls_region;
 
 struct gls_regions {
