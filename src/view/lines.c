@@ -238,6 +238,15 @@ gls_status gls_view_lines_read(gls_view_lines *l, const char *const *path, size_
     return GLS_OK;
 }
 
+gls_status gls_view_lines_refuse(const char *path)
+{
+    const bool gone = access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    return gls_fail(GLS_ERR_INPUT,
+                    gone ? "%s: is no longer there: give it back its name, or start 'glslines view' again"
+                         : "%s: has changed since it was opened: start 'glslines view' again",
+                    path);
+}
+
 gls_status gls_view_lines_check(const gls_view_lines *l)
 {
     for (size_t i = 0; i < l->n_files; i++) {
@@ -246,8 +255,7 @@ gls_status gls_view_lines_check(const gls_view_lines *l)
         if (stat(l->file[i].path, &now) != 0 || now.st_dev != then->st_dev || now.st_ino != then->st_ino ||
             now.st_size != then->st_size || now.st_mtim.tv_sec != then->st_mtim.tv_sec ||
             now.st_mtim.tv_nsec != then->st_mtim.tv_nsec)
-            return gls_fail(GLS_ERR_INPUT, "%s: has changed since it was opened: start 'glslines view' again",
-                            l->file[i].path);
+            return gls_view_lines_refuse(l->file[i].path);
     }
     return GLS_OK;
 }

@@ -60,7 +60,9 @@ gls_status gls_view_lines_read(gls_view_lines *lines, const char *const *path, s
  * whose first point lies in region k, and last[k] of those whose last point does. GLS_ERR_INPUT: a file has changed. */
 gls_status gls_view_lines_meet(const gls_view_lines *lines, const gls_rois *rois, size_t n, uint64_t *const *met,
                                uint64_t *const *last);
-/* GLS_ERR_INPUT: a file has changed, or was replaced, since it was opened. */
+/* Fails for a file that is not what was opened, and says whether it has gone or changed. Returns GLS_ERR_INPUT. */
+gls_status gls_view_lines_refuse(const char *path);
+/* GLS_ERR_INPUT: a file has changed, was replaced or has gone since it was opened. */
 gls_status gls_view_lines_check(const gls_view_lines *lines);
 /* Appends the streamlines of a set of bits to the sink, at most `most` of them, evenly spread. count: number of bits
  * that are set. */

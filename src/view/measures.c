@@ -51,11 +51,6 @@ static gls_status fail_missing(const reading *r)
                     r->path, name);
 }
 
-static gls_status fail_changed(const char *path)
-{
-    return gls_fail(GLS_ERR_INPUT, "%s: has changed since it was opened: start 'glslines view' again", path);
-}
-
 static gls_status append(void *user, const gls_streamlines *in)
 {
     reading *r = user;
@@ -63,7 +58,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     const gls_column *column = is_length ? NULL : find_column(in, r->key);
     if (!r->m->go_on()) return gls_fail(GLS_ERR_CANCELLED, "%s: interrupted", r->path);
     if (!is_length && !column) return fail_missing(r);
-    if (in->n > r->m->n - r->n) return fail_changed(r->path);
+    if (in->n > r->m->n - r->n) return gls_view_lines_refuse(r->path);
     for (size_t i = 0; i < in->n; i++, r->n++) {
         const double value = is_length ? gls_builder_length(in, i) : gls_column_value(column, i);
         if (!is_group)
@@ -87,7 +82,7 @@ static gls_status read_files(reading *r)
         if (!status) status = gls_tractogram_pump(reader, &sink, NULL, NULL);
         gls_tractogram_reader_close(reader);
     }
-    return !status && r->n != r->m->n ? fail_changed(r->path) : status;
+    return !status && r->n != r->m->n ? gls_view_lines_refuse(r->path) : status;
 }
 
 /* Makes room for a measure in place of another one of its kind. */

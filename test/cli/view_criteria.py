@@ -120,8 +120,15 @@ with open_page(Server(address)) as page:
     check(sizes[0] > sizes[1] > 0 == sizes[2], "numbers of glyphs", sizes)
 
     # points come from the file that was opened, measures and saves from that of its name: both have to be one
+    def refused(why, what):
+        for said in (ask(page, "select", shown=0, regions=[], criteria={"length": [9, None]}), ask(page, "select", shown=0, regions=[sphere(0, 0, 0, 9)]), ask(page, "save", name="late", force=False, bundles=[{"name": "a", "regions": regions}])):
+            check(said.get("error") == f"{tracks}: {why}", what, said)
+
     shutil.copy(tracks, "again.trx")
+    os.rename(tracks, "away.trx")
+    refused("is no longer there: give it back its name, or start 'glslines view' again", "a tractogram that has gone")
+    os.rename("away.trx", tracks)
+    check(select(page, [], length=[9, None]) > 0, "a tractogram that is there again")
     os.replace("again.trx", tracks)
-    for said in (ask(page, "select", shown=0, regions=[], criteria={"length": [9, None]}), ask(page, "select", shown=0, regions=[sphere(0, 0, 0, 9)]), ask(page, "save", name="late", force=False, bundles=[{"name": "a", "regions": regions}])):
-        check(said.get("error") == f"{tracks}: has changed since it was opened: start 'glslines view' again", "a tractogram that was replaced", said)
+    refused("has changed since it was opened: start 'glslines view' again", "a tractogram that was replaced")
 sys.exit(len(failures) > 0)
