@@ -17,12 +17,13 @@
 #define FAR 3.0   /* standard deviations beyond which an intensity is of no class */
 #define OPENING 1 /* voxels */
 #define CLOSING 2
-/* A mask lies far beside the brain if a shift of MIN_SHIFT mm or more makes its rim darker by DARKER. On the one real
- * head that was tried the darkest rim lies about 4 mm beside the right mask, so that a lower limit would move right
- * masks. Nearer masks are found by where the intensity falls. */
+/* A mask lies far beside the brain if a shift of MIN_SHIFT to MAX_SHIFT mm makes its rim darker by DARKER. On the one
+ * real head that was tried the darkest rim lies about 4 mm beside the right mask, so that a lower limit would move
+ * right masks. Nearer masks are found by where the intensity falls. */
 #define MIN_SHIFT 5.0
 #define MAX_SHIFT 15.0
 #define DARKER 0.93
+#define FIRST_STEP 4.0 /* mm */
 
 /* Where the intensity falls across the rim, mm: normals from a mask smoothed by NORMAL; profiles from -PROFILE to
  * PROFILE by steps of 1 mm, smoothed; falls of less than MIN_FALL of white matter a mm, or farther than FARTHEST, do
@@ -138,16 +139,22 @@ static double brightness(const rim *r, const double shift[3])
     return sum / (double)r->n;
 }
 
-/* Goes to the darkest place, by steps along the axes that halve from 4 to 1 mm. Returns the brightness there. */
+static double length_of(const double shift[3])
+{
+    return sqrt(shift[0] * shift[0] + shift[1] * shift[1] + shift[2] * shift[2]);
+}
+
+/* Goes to the darkest place, by steps along the axes that halve from FIRST_STEP to 1 mm, or until it is so far away
+ * that it does not count. Returns the brightness there. */
 static double climb(const rim *r, double shift[3])
 {
     double best = brightness(r, shift);
-    for (double step = 4; step >= 1;) {
+    for (double step = FIRST_STEP; step >= 1 && length_of(shift) <= MAX_SHIFT + FIRST_STEP;) {
         double found[3], least = best;
         for (int k = 0; k < 6; k++) {
             double next[3] = {shift[0], shift[1], shift[2]};
             next[k / 2] += k % 2 ? step : -step;
-            const double value = fabs(next[k / 2]) <= MAX_SHIFT ? brightness(r, next) : INFINITY;
+            const double value = brightness(r, next);
             if (value < least) {
                 least = value;
                 memcpy(found, next, sizeof next);
@@ -230,11 +237,6 @@ static gls_status find_falls(const rim *r, const uint8_t *mask, fall **falls, si
     return all ? GLS_OK : gls_no_memory();
 }
 
-static double length_of(const double shift[3])
-{
-    return sqrt(shift[0] * shift[0] + shift[1] * shift[1] + shift[2] * shift[2]);
-}
-
 /* Fits the shift that explains where the intensity falls, besides a distance that is the same all around: least
  * squares, in which what lies far from the fit weighs little. Falls are few, or all on one side: the shift is 0. So it
  * is where the fit is longer than FARTHEST: both sides of a rim so far from the brain would show no fall, so that falls
@@ -274,8 +276,8 @@ gls_status gls_brain_mask_find_shift(const gls_image *t1, const gls_tissue_class
     gls_status status = find_rim(t1, c, mask, &r);
     shift[0] = shift[1] = shift[2] = 0;
     if (!status && r.n > 0) {
-        const double before = brightness(&r, shift), after = climb(&r, shift);
-        if (length_of(shift) < MIN_SHIFT || after > DARKER * before) {
+        const double before = brightness(&r, shift), after = climb(&r, shift), length = length_of(shift);
+        if (length < MIN_SHIFT || length > MAX_SHIFT || after > DARKER * before) {
             fall *falls = NULL;
             size_t n;
             shift[0] = shift[1] = shift[2] = 0;

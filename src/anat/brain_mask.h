@@ -10,7 +10,7 @@
 gls_status gls_brain_mask_correct(const gls_image *t1, const gls_tissue_classes *classes, const uint8_t *first,
                                   uint8_t *mask);
 /* Finds how far a mask lies beside the brain: the shift, mm along the axes of the grid, that brings its rim into the
- * dark between brain and scalp, if it is 5 mm or more and makes the rim much darker; else the one by which the
+ * dark between brain and scalp, if it is 5 to 15 mm and makes the rim much darker; else the one by which the
  * intensity falls at the same distance from the rim all around. Shifts of less than 2 mm are 0. */
 gls_status gls_brain_mask_find_shift(const gls_image *t1, const gls_tissue_classes *classes, const uint8_t *mask,
                                      double shift[3]);

@@ -431,11 +431,53 @@ static void test_stop(void **state)
     }
 }
 
+/* A ball of white matter in fluid and scalp, and a mask that lies beside it along x. */
+static gls_image *ball(double beside, uint8_t *mask)
+{
+    static const int32_t size[3] = {90, 90, 90};
+    static const double affine[3][4] = {{2, 0, 0, -89}, {0, 2, 0, -89}, {0, 0, 2, -89}};
+    gls_grid grid;
+    gls_image *image = NULL;
+    assert_int_equal(gls_grid_init(&grid, size, affine), GLS_OK);
+    assert_int_equal(gls_image_create(&grid, 1, &image), GLS_OK);
+    for (size_t v = 0; v < gls_grid_voxels(&grid); v++) {
+        double p[3];
+        world(&grid, v, p);
+        const double square = p[1] * p[1] + p[2] * p[2], r = sqrt(square + p[0] * p[0]);
+        image->data[v] = r < 60 ? 150 : r < 68 ? 20 : r < 76 ? 120 : 1;
+        mask[v] = sqrt(square + (p[0] - beside) * (p[0] - beside)) < 62;
+    }
+    return image;
+}
+
+/* A mask is brought back from up to 15 mm in all. Where the darkest place lies farther away, in the air, only the fall
+ * of the intensity counts, which leads to the brain by up to 8 mm. */
+static void test_beside(void **state)
+{
+    (void)state;
+    uint8_t *mask = malloc(90 * 90 * 90);
+    static const double beside[] = {8, 14, 16, 20};
+    for (size_t k = 0; k < sizeof beside / sizeof *beside; k++) {
+        gls_image *image = ball(beside[k], mask);
+        gls_tissue_classes classes = {.mean = {log(40), log(100), log(150)}};
+        double shift[3];
+        classes.bias = calloc(gls_grid_voxels(&image->grid), sizeof *classes.bias);
+        assert_int_equal(gls_brain_mask_find_shift(image, &classes, mask, shift), GLS_OK);
+        const bool right = beside[k] < 15 ? fabs(shift[0] + beside[k]) <= 1 : shift[0] <= 0 && shift[0] >= -8;
+        if (!right || fabs(shift[1]) > 1 || fabs(shift[2]) > 1)
+            fail_msg("%g mm: %g, %g, %g mm", beside[k], shift[0], shift[1], shift[2]);
+        free(classes.bias);
+        gls_image_destroy(image);
+    }
+    free(mask);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_classes),  cmocka_unit_test(test_whole),     cmocka_unit_test(test_five_tissues),
         cmocka_unit_test(test_boundary), cmocka_unit_test(test_far_shift), cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_beside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
