@@ -6,11 +6,9 @@
 python3 "$here/head_images.py" || note "head_images.py"
 template="--template tpl-Head_T1w.nii --template-mask mask.nii"
 
-# --- results, which are the same for any number of threads ---
+# --- results ---
 OMP_NUM_THREADS=1 expect 0 anat sub-7_T1w.nii --dwi dwi.nii $template --labels labels.nii,names.txt -o one --device cpu
-OMP_NUM_THREADS=3 expect 0 anat sub-7_T1w.nii --dwi dwi.nii $template --labels labels.nii,names.txt -o two --device cpu
 [ "$(ls one | wc -l)" -eq 14 ] || note "other files than 14: $(ls one)"
-for name in $(ls one | grep -v json); do same one/$name two/$name; done
 contains one/sub-7_space-dwi_desc-5tt_probseg.json '"verdict":	"aligned"'
 contains one/sub-7_space-dwi_seg-labels_dseg.tsv "4	Left-Thalamus"
 expect 0 cite one/sub-7_space-dwi_desc-5tt_probseg.json
@@ -61,10 +59,10 @@ assert same > 0.99 * n, same / n
 END
 
 # labels to 2^31 - 1, of which float has not all, come to the places of small ones; a mask of the series that lies beside that of
-# the template changes no image, but is warned of
-expect 0 anat sub-7_T1w.nii --dwi dwi.nii --dwi-mask beside.nii $template --labels large.nii --deep-labels 2147483646,2147483647 -o large --device cpu
+# the template changes no image, but is warned of; nor does the number of threads change an image
+OMP_NUM_THREADS=3 expect 0 anat sub-7_T1w.nii --dwi dwi.nii --dwi-mask beside.nii $template --labels large.nii --deep-labels 2147483646,2147483647 -o large --device cpu
 says "mm apart: look at both, and give the series a mask that lies on it"
-same large/sub-7_space-dwi_desc-5tt_probseg.nii.gz one/sub-7_space-dwi_desc-5tt_probseg.nii.gz
+for name in $(ls one | grep -v 'json\|seg-labels'); do same large/$name one/$name; done
 python3 - "$here" << 'END' || note "large labels are others"
 import gzip, sys
 sys.path.insert(0, sys.argv[1])
@@ -95,7 +93,7 @@ fat = lambda mm: lambda x, y, z: b0(x, y, z) - 60 * (part(x, y, z) == 1) + 200 *
 save("fat3.nii", fat(3))
 save("fat8.nii", fat(8))
 END
-for name in b0 fat3; do expect 0 anat sub-7_T1w.nii --dwi $name.nii --dwi-mask brain.nii -o nmi_$name --device cpu; done
+expect 0 anat sub-7_T1w.nii --dwi fat3.nii --dwi-mask brain.nii -o nmi_fat3 --device cpu
 for name in fat3 fat8 b0; do expect 0 anat sub-7_T1w.nii --dwi $name.nii --dwi-mask brain.nii --boundary -o border_$name --device cpu; done
 python3 - << 'END' || note "the border of white matter"
 import itertools, json, math
@@ -105,9 +103,9 @@ def error(name):
     return sum(far) / 8
 made = {name: json.load(open("border_%s/sub-7_space-dwi_desc-5tt_probseg.json" % name)) for name in ("fat3", "fat8", "b0")}
 found = {name: made[name]["t1_to_series"]["boundary"] for name in made}
-far = {name: error(name) for name in ("nmi_fat3", "border_fat3", "nmi_b0", "border_b0")}
+far = {name: error(name) for name in ("nmi_fat3", "border_fat3", "plain", "border_b0")}
 print(far, found)
-assert far["nmi_fat3"] > 2 and far["border_fat3"] < 1.2 and far["border_b0"] == far["nmi_b0"] < 1, far
+assert far["nmi_fat3"] > 2 and far["border_fat3"] < 1.2 and far["border_b0"] == far["plain"] < 1, far
 assert found["fat3"]["taken"] and found["fat3"]["cost_after"] < 0.5 * found["fat3"]["cost_before"], found
 assert "before" in made["fat3"]["t1_to_series"]["linear"]["measured"] and "measured" not in made["b0"]["t1_to_series"]["linear"]
 assert not found["b0"]["taken"] and "no better" in found["b0"]["result"] and made["b0"]["verdict"] == made["b0"]["t1_to_series"]["verdict"] == "aligned", found

@@ -58,7 +58,7 @@ if __name__ == "__main__":
     save("beside.nii", lambda x, y, z: brain(x - 5, y - 5, z + 4))
     save("tpl-Head_T1w.nii", bend(t1))
     save("mask.nii", bend(brain))
-    save("alone.nii", bend(lambda x, y, z: t1(x, y, z) * brain(x, y, z)))
+    save("alone.nii", bend(lambda x, y, z: t1(x, y, z) * brain(x, y, z)), n=(34, 44, 32))
     for k, name in ((5, "wm"), (4, "gm"), (3, "csf")):
         save(name + ".nii", bend(lambda x, y, z: 0.9 if part(x, y, z) == k else 0.05))
     save("labels.nii", bend(labels), kind=8)

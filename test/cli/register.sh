@@ -136,7 +136,7 @@ find . -name 'stopped*' | grep . && note "files of a registration that was inter
 
 # --- a prefix that is a folder: names would begin with a dot or an underscore ---
 mkdir folder
-for prefix in folder/ ./ . ""; do
+for prefix in folder/ ./ .; do
     expect 2 register moving.nii fixed.nii -o "$prefix"
     says "need a beginning after the folder"
 done

@@ -391,6 +391,8 @@ fails 2 --shells track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model csd --shell
 fails 2 fit fit "$dwi" "$bval" "$bvec"
 fails 2 PREFIX fit "$dwi" "$bval" "$bvec" "$mask"
 fails 2 PREFIX response "$dwi" "$bval" "$bvec" "$mask"
+fails 2 "need a beginning after the folder" fit "$dwi" "$bval" "$bvec" "$mask" "$work/new/"
+fails 2 "need a beginning after the folder" track "$dwi" "$bval" "$bvec" "$mask" --output-prefix "$work/"
 # a mask has one option in all commands that take a series
 fails 2 "--mask FILE and --roi FILE" track "$dwi" "$mask"
 fails 2 "--mask FILE" fit "$dwi" "$mask" f
