@@ -23,7 +23,7 @@
 #define MANY 50000                /* number of samples from which on all bins are used */
 #define PARTS 4                   /* number of parts into which the work on a map is cut, for threads */
 #define REFINED ((size_t)1 << 21) /* most voxels of an image that is refined, which then takes 128 MiB on a device */
-#define GROUP ((size_t)12)        /* largest number of maps that are scored before go_on is asked again */
+#define GROUP ((size_t)12)        /* largest number of maps that the CPU scores before go_on is asked again */
 #define MIN_SHARE 0.25 /* smallest share of the voxels of the fixed image that must lie in the moving image */
 
 /* Chooses the place of a sample in voxel v of a grid, at most half a voxel from its centre. Returns the value there, of
@@ -278,7 +278,8 @@ static void score_all(gls_nmi *nmi, const double (*world)[3][4], size_t n, doubl
 
 void gls_nmi_scores(gls_nmi *nmi, const double (*map)[3][4], size_t n, double *score)
 {
-    for (size_t k = 0; k < n; k += GROUP) score_all(nmi, map + k, n - k < GROUP ? n - k : GROUP, score + k, NULL);
+    const size_t group = nmi->on ? n : GROUP; /* a device scores all at once, while the CPU waits */
+    for (size_t k = 0; k < n; k += group) score_all(nmi, map + k, n - k < group ? n - k : group, score + k, NULL);
 }
 
 double gls_nmi_score(gls_nmi *nmi, const double map[3][4], double *share)
