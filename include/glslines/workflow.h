@@ -215,14 +215,13 @@ GLS_API gls_job_options gls_job_options_default(void);
  * response or another getter is given: CSD and det. All other defaults follow from the preset, the getter and the
  * model. Since 0.2.0. */
 GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
-/* What a job does with options whose `given` is set, for a caller who needs the values before: sets one_shell by the
- * gradient table of the series (dwi or phantom), sets the defaults of options that are not given, as
+/* Completes the options as a job does whose `given` is set, for a caller who needs the values before. Sets one_shell by
+ * the gradient table of the series (dwi or phantom), sets the defaults of options that are not given, as
  * gls_job_options_set_defaults() does, and checks that the run uses the given ones. So name each option whose member
  * you set: a value without its name may be lost, and is not checked. given NULL: there are none. Sets options->given to
- * NULL. one_shell: b = 0 and one shell, of b = 1900 s/mm2 or
- * more, whose directions determine order 8. A table that cannot be read is no failure here: the run refuses it.
- * GLS_ERR_ARGUMENT: a given option has no effect, two exclude each other, or a name is that of no option. Since 0.2.0.
- */
+ * NULL. one_shell: b = 0 and one shell, of b = 1900 s/mm2 or more, whose directions determine order 8. A table that
+ * cannot be read is no failure here: the run refuses it. GLS_ERR_ARGUMENT: a given option has no effect, two exclude
+ * each other, or a name is that of no option. Since 0.2.0. */
 GLS_API gls_status gls_job_options_complete(gls_job_options *options, const char *const *given);
 
 /* How the number of seeds is set. */

@@ -1,6 +1,7 @@
-/* What a device reaches in kernels that do one thing: copying, multiply-adds, trilinear samples. test/bench/limits.py
- * compares with it what work costs that is added to a kernel. Prints the rates as JSON.
- * Usage: bench_ceilings DEVICE */
+/* Measures the rates that a device reaches in kernels that do one thing: copying, multiply-adds, trilinear samples.
+ * test/bench/limits.py compares with it what work costs that is added to a kernel. Prints the rates as JSON.
+ *
+ *     bench_ceilings DEVICE */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
