@@ -358,19 +358,26 @@ static void test_five_tissues(void **state)
     gls_image_destroy(made);
 }
 
+/* Returns an image of one volume of zeros. */
+static gls_image *empty_image(const int32_t size[3], const double affine[3][4])
+{
+    gls_grid grid;
+    gls_image *image = NULL;
+    assert_int_equal(gls_grid_init(&grid, size, affine), GLS_OK);
+    assert_int_equal(gls_image_create(&grid, 1, &image), GLS_OK);
+    return image;
+}
+
 /* A tall column of white matter whose top is a cap of a large ball. Near the top alone is a dark layer, farther out on
  * one side than on the other by `tilt` mm for each mm, as if the mask lay beside it. */
 static gls_image *column(double tilt, uint8_t *mask)
 {
     static const int32_t size[3] = {46, 46, 190};
     static const double affine[3][4] = {{2, 0, 0, -45}, {0, 2, 0, -45}, {0, 0, 2, 0}};
-    gls_grid grid;
-    gls_image *image = NULL;
-    assert_int_equal(gls_grid_init(&grid, size, affine), GLS_OK);
-    assert_int_equal(gls_image_create(&grid, 1, &image), GLS_OK);
-    for (size_t v = 0; v < gls_grid_voxels(&grid); v++) {
+    gls_image *image = empty_image(size, affine);
+    for (size_t v = 0; v < gls_grid_voxels(&image->grid); v++) {
         double p[3];
-        world(&grid, v, p);
+        world(&image->grid, v, p);
         const double top = 350 - (p[0] * p[0] + p[1] * p[1]) / 400, above = p[2] - top - tilt * p[0];
         image->data[v] = above > 0 && above < 8 ? 0 : 150;
         mask[v] = fabs(p[0]) < 26 && fabs(p[1]) < 26 && p[2] > 20 && p[2] < top;
@@ -436,13 +443,10 @@ static gls_image *ball(double beside, uint8_t *mask)
 {
     static const int32_t size[3] = {90, 90, 90};
     static const double affine[3][4] = {{2, 0, 0, -89}, {0, 2, 0, -89}, {0, 0, 2, -89}};
-    gls_grid grid;
-    gls_image *image = NULL;
-    assert_int_equal(gls_grid_init(&grid, size, affine), GLS_OK);
-    assert_int_equal(gls_image_create(&grid, 1, &image), GLS_OK);
-    for (size_t v = 0; v < gls_grid_voxels(&grid); v++) {
+    gls_image *image = empty_image(size, affine);
+    for (size_t v = 0; v < gls_grid_voxels(&image->grid); v++) {
         double p[3];
-        world(&grid, v, p);
+        world(&image->grid, v, p);
         const double square = p[1] * p[1] + p[2] * p[2], r = sqrt(square + p[0] * p[0]);
         image->data[v] = r < 60 ? 150 : r < 68 ? 20 : r < 76 ? 120 : 1;
         mask[v] = sqrt(square + (p[0] - beside) * (p[0] - beside)) < 62;
